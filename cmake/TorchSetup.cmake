@@ -1,0 +1,23 @@
+# Finds LibTorch and makes the two things every target on it shares: the interface target `torch_deps`, and one
+# precompiled header (LibTorch's headers cost seconds per file) that targets reuse by `nnapi_convert_torch_target`.
+find_package(Torch REQUIRED)
+
+add_library(torch_deps INTERFACE)
+target_include_directories(torch_deps SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+target_link_libraries(torch_deps INTERFACE torch torch_cpu c10)
+
+file(WRITE ${CMAKE_BINARY_DIR}/generated/torch_pch.cpp "")
+add_library(torch_pch OBJECT ${CMAKE_BINARY_DIR}/generated/torch_pch.cpp)
+target_link_libraries(torch_pch PUBLIC torch_deps)
+target_precompile_headers(torch_pch PRIVATE
+  <ATen/ATen.h>
+  <torch/csrc/jit/api/module.h>
+  <functional> <map> <memory> <optional> <string> <unordered_map> <vector>)
+nnapi_convert_warnings(torch_pch)
+
+# Links a target to LibTorch, with the shared precompiled header and the project's warnings.
+function(nnapi_convert_torch_target target)
+  target_link_libraries(${target} PUBLIC torch_deps)
+  target_precompile_headers(${target} REUSE_FROM torch_pch)
+  nnapi_convert_warnings(${target})
+endfunction()
