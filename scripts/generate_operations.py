@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""Writes lib/format/{nnapi_codes.h,operation_table.h,operation_table.cpp} from schemas/nnapi_operations.json.
+
+Run it after an edit of the schema and commit both; with --check it writes nothing and exits 1 if a file is stale.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SCHEMA = "schemas/nnapi_operations.json"
+BANNER = f"// Generated from {SCHEMA} by scripts/generate_operations.py, do not edit.\n// clang-format off\n"
+ROLES = ["none", "layout", "axis", "new_axis", "axes", "perm", "per_axis_vector", "per_axis_pairs", "per_axis_mask",
+         "shape", "activation", "padding_scheme"]
+ROLE_NOTES = {
+    "none": "independent of the order of axes",
+    "layout": "BOOL, true means NCHW",
+    "axis": "scalar index into the axes of the first tensor",
+    "new_axis": "scalar index into the axes of the output",
+    "axes": "INT32 tensor of axis indices",
+    "perm": "INT32 tensor, the permutation of TRANSPOSE",
+    "per_axis_vector": "INT32 tensor, one entry per axis",
+    "per_axis_pairs": "INT32 tensor, two entries per axis",
+    "per_axis_mask": "scalar, one bit per axis",
+    "shape": "INT32 tensor, extents of the output",
+    "activation": "scalar, a FuseCode",
+    "padding_scheme": "scalar, a PaddingScheme",
+}
+
+
+class SchemaError(Exception):
+    """The schema contradicts itself."""
+
+
+def camel(name):
+    return "k" + "".join(part.capitalize() for part in name.split("_"))
+
+
+def enum(name, items, comment):
+    lines = [f"// {comment}", f"enum class {name} : int32_t {{"]
+    lines += [f"  {item['name']} = {item['code']}," for item in items]
+    return "\n".join(lines + ["};", ""])
+
+
+def codes_header(schema):
+    levels = schema["feature_levels"]
+    parts = [BANNER, "// The Neural Networks API's codes.\n#pragma once\n\n#include <cstdint>\n\nnamespace nnapi_convert {\n"]
+    parts.append(enum("OperandCode", schema["operand_types"], "Operand types: scalars, and tensors (TENSOR_...)."))
+    parts.append(enum("OperationCode", schema["operations"], "Operations."))
+    parts.append(enum("FuseCode", schema["fuse_codes"], "Activations fused into an operation."))
+    parts.append(enum("PaddingScheme", schema["padding_schemes"], "Implicit padding."))
+    parts.append(enum("PreferenceCode", schema["preferences"], "Execution preferences of a compilation."))
+    parts.append(enum("ResultCode", schema["result_codes"], "What the API's functions return."))
+    parts.append(f"constexpr int32_t kLowestFeatureLevel = {levels[0]['level']};")
+    parts.append(f"constexpr int32_t kHighestFeatureLevel = {levels[-1]['level']};\n")
+    parts.append("}  // namespace nnapi_convert\n")
+    return "\n".join(parts)
+
+
+def table_header(schema):
+    roles = "\n".join(f"  {camel(r)},  // {ROLE_NOTES[r]}" for r in ROLES)
+    variables = max_variables(schema)
+    return BANNER + f"""// The operations table: every operation's signatures, types and feature levels, as constant data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/format/nnapi_codes.h"
+
+namespace nnapi_convert {{
+
+// What a change of the order of axes has to do with an argument.
+enum class ArgumentRole : uint8_t {{
+{roles}
+}};
+
+// A view of constant data.
+template <typename T>
+struct TableView {{
+  const T* first = nullptr;
+  std::size_t count = 0;
+  constexpr const T* begin() const {{ return first; }}
+  constexpr const T* end() const {{ return first + count; }}
+  constexpr std::size_t size() const {{ return count; }}
+  constexpr bool empty() const {{ return count == 0; }}
+  constexpr const T& operator[](std::size_t i) const {{ return first[i]; }}
+}};
+
+// Types of one signature vary together: a combination binds each of the signature's type variables.
+constexpr std::size_t kMaxTypeVariables = {variables};
+struct TypeCombination {{
+  int32_t since;  // feature level
+  OperandCode types[kMaxTypeVariables];
+}};
+
+constexpr int8_t kFixedType = -1;
+
+struct ArgumentInfo {{
+  const char* name;
+  int8_t type_variable;  // index into TypeCombination::types, or kFixedType
+  OperandCode fixed_type;
+  uint8_t min_rank, max_rank;  // of a tensor
+  ArgumentRole role;
+  bool optional;   // it and all after it may be left off the list
+  bool omittable;  // may be an operand without a value
+  bool variadic;   // stands for one or more operands
+  int32_t since;   // feature level
+
+  constexpr OperandCode type_in(const TypeCombination& combination) const {{
+    return type_variable == kFixedType ? fixed_type : combination.types[type_variable];
+  }}
+}};
+
+struct SignatureInfo {{
+  const char* name;
+  int32_t since;  // feature level
+  TableView<ArgumentInfo> inputs;
+  TableView<ArgumentInfo> outputs;
+  TableView<TypeCombination> combinations;
+}};
+
+struct OperationInfo {{
+  OperationCode code;
+  const char* name;
+  int32_t since;  // feature level
+  TableView<SignatureInfo> signatures;  // empty while the table doesn't describe the operation
+}};
+
+struct OperandTypeInfo {{
+  OperandCode code;
+  const char* name;
+  int32_t since;  // feature level
+}};
+
+struct FeatureLevelInfo {{
+  int32_t level;
+  int64_t code;     // what the API answers for it
+  int32_t min_api;  // Android API level, 0 if none
+}};
+
+TableView<OperationInfo> all_operations();
+TableView<FeatureLevelInfo> all_feature_levels();
+
+// Null for a code that no operation or operand type has.
+const OperationInfo* find_operation(OperationCode code);
+const OperationInfo* find_operation(const char* name);
+const OperandTypeInfo* find_operand_type(OperandCode code);
+
+// "unknown" for a code that has no name.
+const char* name_of(OperationCode code);
+const char* name_of(OperandCode code);
+
+}}  // namespace nnapi_convert
+"""
+
+
+def type_variables(signature):
+    names = []
+    for row in signature["types"]:
+        names += [key for key in row if key != "since" and key not in names]
+    return names
+
+
+def max_variables(schema):
+    return max(len(type_variables(s)) for op in schema["operations"] for s in op["signatures"])
+
+
+def argument_row(argument, variables, operand_types):
+    kind = argument["type"]
+    if kind not in variables and kind not in operand_types:
+        raise SchemaError(f"argument {argument['name']}: neither a type nor a type variable: {kind}")
+    role = argument.get("role", "none")
+    if role not in ROLES:
+        raise SchemaError(f"argument {argument['name']}: unknown role {role}")
+    variable = str(variables.index(kind)) if kind in variables else "kFixedType"
+    fixed = "FLOAT32" if kind in variables else kind
+    low, high = argument.get("rank", [0, 0])
+    flags = [str(argument.get(key, False)).lower() for key in ("optional", "omittable", "variadic")]
+    return (f'    {{"{argument["name"]}", {variable}, OperandCode::{fixed}, {low}, {high}, ArgumentRole::{camel(role)}, '
+            f'{", ".join(flags)}, {argument.get("since", 1)}}},')
+
+
+def combination_row(row, variables, operand_types):
+    types = [row[name] for name in variables] or ["FLOAT32"]
+    for name in types:
+        if name not in operand_types:
+            raise SchemaError(f"unknown type {name}")
+    return f'    {{{row["since"]}, {{{", ".join("OperandCode::" + name for name in types)}}}}},'
+
+
+def signature_tables(operation, operand_types):
+    """The arrays of one operation and the row that views them."""
+    arrays, rows = [], []
+    for number, signature in enumerate(operation["signatures"]):
+        variables = type_variables(signature)
+        prefix = f"k{operation['name']}_{number}"
+        for part in ("inputs", "outputs"):
+            arrays.append(f"constexpr ArgumentInfo {prefix}_{part}[] = {{")
+            arrays += [argument_row(a, variables, operand_types) for a in signature[part]] + ["};"]
+        arrays.append(f"constexpr TypeCombination {prefix}_types[] = {{")
+        arrays += [combination_row(row, variables, operand_types) for row in signature["types"]] + ["};"]
+        views = ", ".join(f"view({prefix}_{part})" for part in ("inputs", "outputs", "types"))
+        rows.append(f'    {{"{signature["name"]}", {signature.get("since", operation["since"])}, {views}}},')
+    if rows:
+        arrays += [f"constexpr SignatureInfo k{operation['name']}[] = {{"] + rows + ["};", ""]
+    return arrays
+
+
+def table_source(schema):
+    operand_types = [t["name"] for t in schema["operand_types"]]
+    arrays, rows = [], []
+    for operation in schema["operations"]:
+        arrays += signature_tables(operation, operand_types)
+        view = f"view(k{operation['name']})" if operation["signatures"] else "{}"
+        rows.append(f'    {{OperationCode::{operation["name"]}, "{operation["name"]}", {operation["since"]}, {view}}},')
+    types = [f'    {{OperandCode::{t["name"]}, "{t["name"]}", {t["since"]}}},' for t in schema["operand_types"]]
+    levels = [f'    {{{v["level"]}, {v["code"]}, {v["min_api"] or 0}}},' for v in schema["feature_levels"]]
+    newline = "\n"
+    return BANNER + f"""#include "lib/format/operation_table.h"
+
+#include <cstring>
+
+namespace nnapi_convert {{
+namespace {{
+
+template <typename T, std::size_t N>
+constexpr TableView<T> view(const T (&array)[N]) {{
+  return {{array, N}};
+}}
+
+{newline.join(arrays)}
+// In the order of the codes, without gaps.
+constexpr OperationInfo kOperations[] = {{
+{newline.join(rows)}
+}};
+
+constexpr OperandTypeInfo kOperandTypes[] = {{
+{newline.join(types)}
+}};
+
+constexpr FeatureLevelInfo kFeatureLevels[] = {{
+{newline.join(levels)}
+}};
+
+template <typename T, typename Code, std::size_t N>
+const T* find(const T (&table)[N], Code code) {{
+  const int64_t index = static_cast<int64_t>(code);
+  return index >= 0 && index < static_cast<int64_t>(N) ? &table[index] : nullptr;
+}}
+
+}}  // namespace
+
+TableView<OperationInfo> all_operations() {{ return view(kOperations); }}
+
+TableView<FeatureLevelInfo> all_feature_levels() {{ return view(kFeatureLevels); }}
+
+const OperationInfo* find_operation(OperationCode code) {{ return find(kOperations, code); }}
+
+const OperationInfo* find_operation(const char* name) {{
+  for (const OperationInfo& operation : kOperations) {{
+    if (std::strcmp(operation.name, name) == 0) return &operation;
+  }}
+  return nullptr;
+}}
+
+const OperandTypeInfo* find_operand_type(OperandCode code) {{ return find(kOperandTypes, code); }}
+
+const char* name_of(OperationCode code) {{
+  const OperationInfo* operation = find_operation(code);
+  return operation ? operation->name : "unknown";
+}}
+
+const char* name_of(OperandCode code) {{
+  const OperandTypeInfo* type = find_operand_type(code);
+  return type ? type->name : "unknown";
+}}
+
+}}  // namespace nnapi_convert
+"""
+
+
+def check_codes(schema):
+    """The tables are indexed by code, so that codes have to count up from 0."""
+    for key in ("operations", "operand_types"):
+        for number, item in enumerate(schema[key]):
+            if item["code"] != number:
+                raise SchemaError(f"{key}: {item['name']} has code {item['code']}, {number} needed")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if a committed file is stale")
+    check = parser.parse_args().check
+    try:
+        schema = json.loads((ROOT / SCHEMA).read_text())
+        check_codes(schema)
+        outputs = {"nnapi_codes.h": codes_header(schema), "operation_table.h": table_header(schema),
+                   "operation_table.cpp": table_source(schema)}
+    except (OSError, json.JSONDecodeError, SchemaError) as error:
+        sys.exit(f"generate_operations.py: {SCHEMA}: {error}")
+    stale = []
+    for name, text in outputs.items():
+        path = ROOT / "lib/format" / name
+        if path.exists() and path.read_text() == text:
+            continue
+        stale.append(f"lib/format/{name}")
+        if not check:
+            path.write_text(text)
+    if check and stale:
+        sys.exit(f"generate_operations.py: stale, run scripts/generate_operations.py: {', '.join(stale)}")
+
+
+if __name__ == "__main__":
+    main()
