@@ -1,0 +1,73 @@
+#include "lib/base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "lib/base/error.h"
+
+namespace nnapi_convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path.string(), reason));
+}
+
+// Follows symbolic links, so that the file they name is replaced and not the link.
+fs::path resolve(const fs::path& destination) {
+  std::error_code error;
+  fs::path resolved = fs::weakly_canonical(destination, error);
+  return error ? fs::absolute(destination) : resolved;
+}
+
+void flush_to_disk(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail(path, std::strerror(errno));
+  const int result = ::fsync(descriptor);
+  const int error = errno;
+  ::close(descriptor);
+  if (result != 0 && error != EINVAL) fail(path, std::strerror(error));
+}
+
+}  // namespace
+
+PendingFile::PendingFile(const fs::path& destination) : destination_(resolve(destination)) {
+  std::error_code ignored;
+  if (destination.empty() || destination.filename().empty()) fail(destination, "not a file name");
+  if (fs::exists(destination_, ignored) && !fs::is_regular_file(destination_, ignored)) {
+    fail(destination, "it exists and is not a regular file");
+  }
+  std::string pattern = (destination_.parent_path() / ".nnapi-convert-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) fail(destination, std::strerror(errno));
+  folder_ = pattern;
+  temporary_ = folder_ / destination_.filename();
+}
+
+PendingFile::~PendingFile() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+void PendingFile::commit() {
+  flush_to_disk(temporary_);
+  std::error_code error;
+  fs::rename(temporary_, destination_, error);
+  if (error) fail(destination_, error.message());
+}
+
+void write_file(const fs::path& destination, const std::string& text) {
+  PendingFile file(destination);
+  std::ofstream stream(file.path(), std::ios::binary);
+  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
+  stream.close();
+  if (!stream) fail(destination, std::strerror(errno));
+  file.commit();
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,82 @@
+// Constant: the value of a weight, as a view of bytes that somebody else owns and a recipe that turns them into what NNAPI
+// is given. Building and changing Constants never touches the bytes; only bytes() does, once, when the model is written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace nnapi_convert::nnapi {
+
+enum class DataType : uint8_t { kFloat32, kInt32, kInt8, kUInt8, kBool };
+size_t size_of(DataType type);
+
+// One step of a recipe. Shapes and axes are those before the step.
+struct Permute {  // result axis i is axis order[i]
+  std::vector<int64_t> order;
+};
+struct Reshape {
+  std::vector<int64_t> shape;
+};
+struct ScaleAxis {  // float32: times factors[i] at index i of `axis`
+  int64_t axis;
+  std::shared_ptr<const std::vector<float>> factors;
+};
+struct AddVector {  // float32, rank 1: plus values[i]
+  std::shared_ptr<const std::vector<float>> values;
+};
+struct ShiftToUInt8 {};  // int8 -> uint8: plus 128
+struct Requantize {      // int8 -> int8: value * from_scales[i] / to_scale, rounded, at index i of `axis`
+  int64_t axis;
+  std::shared_ptr<const std::vector<float>> from_scales;
+  float to_scale;
+};
+struct QuantizeBias {  // float32 -> int32: value / scale, rounded half away from zero, saturated
+  double scale;
+};
+using RecipeStep = std::variant<Permute, Reshape, ScaleAxis, AddVector, ShiftToUInt8, Requantize, QuantizeBias>;
+
+class Constant {
+ public:
+  // `data` points to product(shape) elements, contiguous, alive as long as `owner`.
+  Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner);
+  static Constant of_floats(std::vector<float> values);                               // rank 1
+  static Constant of_floats(std::vector<float> values, std::vector<int64_t> shape);
+
+  // The type and shape of the result.
+  DataType type() const { return type_; }
+  const std::vector<int64_t>& shape() const { return shape_; }
+  size_t element_count() const;
+  size_t byte_count() const { return element_count() * size_of(type_); }
+
+  // This constant with one more step.
+  Constant then(RecipeStep step) const;
+
+  // True if the result is the source's bytes as they are, so that source() can be used without a copy.
+  bool is_source() const { return steps_.empty(); }
+  const void* source() const { return data_; }
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+
+  // Evaluates the recipe: product(shape()) elements of type().
+  std::vector<uint8_t> bytes() const;
+  // The result as numbers, for small float32 constants.
+  std::vector<float> floats() const;
+
+  // True if both give the same bytes by the same recipe. Reads bytes only where types, shapes and recipes agree.
+  friend bool operator==(const Constant& a, const Constant& b);
+  // "permute(0,2,3,1) scale_axis(0)"; empty without steps.
+  std::string recipe_text() const;
+
+ private:
+  DataType source_type_;
+  std::vector<int64_t> source_shape_;
+  const void* data_;
+  std::shared_ptr<const void> owner_;
+  std::vector<RecipeStep> steps_;
+  DataType type_;
+  std::vector<int64_t> shape_;
+};
+
+}  // namespace nnapi_convert::nnapi

@@ -1,0 +1,73 @@
+// nnapi::Model: one NNAPI model as the converter builds it: operands, operations, inputs and outputs.
+//
+// Dims are in physical order: rules build PyTorch's order (filters in NNAPI's fixed order), and the layout pass
+// (passes/choose_layout.h) rewrites what becomes NHWC.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "lib/base/dim.h"
+#include "lib/format/nnapi_codes.h"
+#include "lib/nnapi/constant.h"
+
+namespace nnapi_convert::nnapi {
+
+using OperandId = int32_t;
+
+// Nothing for an operand that an operation or the caller fills; Dims for INT32 and TENSOR_INT32 constants, which may hold
+// expressions; bool and float for scalars; a Constant for weights.
+using OperandValue = std::variant<std::monostate, Dims, bool, float, Constant>;
+
+struct Operand {
+  OperandCode type = OperandCode::TENSOR_FLOAT32;
+  Dims dims;          // empty for scalars
+  float scale = 0;    // quantised types
+  int32_t zero_point = 0;
+  OperandValue value;
+
+  bool is_constant() const { return !std::holds_alternative<std::monostate>(value); }
+  const Constant* constant() const { return std::get_if<Constant>(&value); }
+  const Dims* ints() const { return std::get_if<Dims>(&value); }
+};
+
+struct Operation {
+  OperationCode code;
+  std::vector<OperandId> inputs;
+  std::vector<OperandId> outputs;
+  std::string source;  // the model's source line, for messages
+};
+
+// A model input or output as the caller hands it over.
+struct Boundary {
+  OperandId operand;
+  bool nhwc = false;  // the operand is NHWC, the caller's tensor NCHW
+};
+
+struct Model {
+  std::vector<Operand> operands;
+  std::vector<Operation> operations;  // in execution order
+  std::vector<Boundary> inputs;
+  std::vector<Boundary> outputs;
+
+  Operand& at(OperandId id) { return operands[static_cast<size_t>(id)]; }
+  const Operand& at(OperandId id) const { return operands[static_cast<size_t>(id)]; }
+  OperandId add(Operand operand);
+};
+
+bool is_tensor(OperandCode type);
+bool is_quant8(OperandCode type);
+
+// For every operand the operation that writes it, or -1; and how many operations and model outputs read it.
+struct Uses {
+  explicit Uses(const Model& model);
+  std::vector<int> producer;
+  std::vector<int> readers;
+};
+
+// Makes every reader of `from` (operations and model outputs) read `to`.
+void replace_reads(Model& model, OperandId from, OperandId to);
+
+}  // namespace nnapi_convert::nnapi

@@ -1,0 +1,324 @@
+#include "lib/nnapi/passes/choose_layout.h"
+
+#include <algorithm>
+
+#include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/axis_arguments.h"
+#include "lib/nnapi/permutation.h"
+#include "lib/nnapi/signature.h"
+
+namespace nnapi_convert::nnapi {
+namespace {
+
+constexpr OperandId kNone = -1;
+
+// Operations that treat every element alike, inputs broadcast against each other.
+bool is_elementwise(OperationCode code) {
+  switch (code) {
+    case OperationCode::ADD:
+    case OperationCode::SUB:
+    case OperationCode::MUL:
+    case OperationCode::DIV:
+    case OperationCode::RELU:
+    case OperationCode::RELU1:
+    case OperationCode::RELU6:
+    case OperationCode::LOGISTIC:
+    case OperationCode::TANH:
+    case OperationCode::FLOOR:
+    case OperationCode::QUANTIZE:
+    case OperationCode::DEQUANTIZE:
+    case OperationCode::PRELU:
+    case OperationCode::ABS:
+    case OperationCode::CAST:
+    case OperationCode::EXP:
+    case OperationCode::LOG:
+    case OperationCode::NEG:
+    case OperationCode::SQRT:
+    case OperationCode::RSQRT:
+    case OperationCode::SIN:
+    case OperationCode::POW:
+    case OperationCode::MAXIMUM:
+    case OperationCode::MINIMUM:
+    case OperationCode::ELU:
+    case OperationCode::HARD_SWISH:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Operations on the axes that their arguments name; the order of axes is otherwise nothing to them.
+bool is_along_axes(OperationCode code) {
+  switch (code) {
+    case OperationCode::CONCATENATION:
+    case OperationCode::SOFTMAX:
+    case OperationCode::LOG_SOFTMAX:
+    case OperationCode::MEAN:
+    case OperationCode::REDUCE_SUM:
+    case OperationCode::REDUCE_MAX:
+    case OperationCode::REDUCE_MIN:
+    case OperationCode::REDUCE_PROD:
+    case OperationCode::PAD:
+    case OperationCode::PAD_V2:
+    case OperationCode::SLICE:
+    case OperationCode::STRIDED_SLICE:
+    case OperationCode::SPLIT:
+    case OperationCode::TILE:
+    case OperationCode::L2_NORMALIZATION:
+    case OperationCode::LOCAL_RESPONSE_NORMALIZATION:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// True if moving axes by `order` leaves the sequence of elements as it was: axes of size 1 may go anywhere.
+bool keeps_sequence(const Dims& dims, const std::vector<int64_t>& order) {
+  int64_t last = -1;
+  for (const int64_t axis : order) {
+    if (dims[static_cast<size_t>(axis)] == Dim(1)) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+class LayoutChooser {
+ public:
+  explicit LayoutChooser(Model& model) : model_(model), builder_(model), copies_(model.operands.size()) {}
+
+  void run() {
+    for (size_t i = 0; i < copies_.size(); ++i) copies_[i].nchw = static_cast<OperandId>(i);
+    for (const Boundary& input : model_.inputs) {
+      if (input.nhwc) becomes_nhwc(input.operand);
+    }
+    operations_ = std::move(model_.operations);
+    model_.operations.clear();
+    for (const Operation& operation : operations_) place(operation);
+    for (Boundary& output : model_.outputs) place_output(output);
+  }
+
+ private:
+  // Where a value of the model as it was lies now; at least one of both.
+  struct Copies {
+    OperandId nchw = kNone;
+    OperandId nhwc = kNone;
+  };
+
+  Copies& copies(OperandId id) { return copies_[static_cast<size_t>(id)]; }
+  bool is_nhwc(OperandId id) { return copies(id).nhwc != kNone && !model_.at(id).is_constant(); }
+  size_t rank(OperandId id) { return model_.at(id).dims.size(); }
+
+  void becomes_nhwc(OperandId id) {
+    model_.at(id).dims = permute(model_.at(id).dims, kToNhwc);
+    copies(id) = {kNone, id};
+  }
+
+  // An operand with its axes moved: by a constant's recipe, a RESHAPE or a TRANSPOSE.
+  OperandId moved(OperandId id, const std::vector<int64_t>& order) {
+    Operand result = model_.at(id);
+    if (const Constant* constant = result.constant()) {
+      return builder_.tensor(constant->then(Permute{order}), result.scale, result.zero_point);
+    }
+    const bool is_reshape = keeps_sequence(result.dims, order);
+    result.dims = permute(result.dims, order);
+    if (is_reshape) return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(result.dims)}, result);
+    return builder_.add(OperationCode::TRANSPOSE, {id, builder_.int32_tensor(to_dims(order))}, result);
+  }
+
+  OperandId in_nchw(OperandId id) {
+    if (copies(id).nchw == kNone) copies(id).nchw = moved(copies(id).nhwc, kToNchw);
+    return copies(id).nchw;
+  }
+
+  OperandId in_nhwc(OperandId id) {
+    if (copies(id).nhwc == kNone) copies(id).nhwc = moved(copies(id).nchw, kToNhwc);
+    return copies(id).nhwc;
+  }
+
+  void place(const Operation& operation) {
+    builder_.set_source(operation.source);
+    // Layouts change no rank and no type, so that matching sees what it needs in the rewritten operands too.
+    const SignatureMatch match = match_signature(model_, operation);
+    if (match.signature == nullptr) return place_in_nchw(operation);  // validate says why
+    const AxisArguments arguments(*match.signature, operation);
+    const OperandId input = operation.inputs[0];
+    if (arguments.layout_flag() >= 0) return place_with_layout_flag(operation, arguments);
+    if (is_elementwise(operation.code)) return place_elementwise(operation);
+    if (is_along_axes(operation.code)) return place_along_axes(operation, arguments);
+    if (operation.code == OperationCode::TRANSPOSE && is_nhwc(input)) return place_transpose(operation);
+    if (operation.code == OperationCode::RESHAPE && is_nhwc(input)) return place_reshape(operation);
+    place_in_nchw(operation);
+  }
+
+  void place_in_nchw(Operation operation) {
+    for (OperandId& id : operation.inputs) id = in_nchw(id);
+    model_.operations.push_back(std::move(operation));
+  }
+
+  void append_in_nhwc(Operation operation) {
+    for (const OperandId id : operation.outputs) {
+      if (rank(id) == 4) becomes_nhwc(id);
+    }
+    model_.operations.push_back(std::move(operation));
+  }
+
+  void place_with_layout_flag(Operation operation, const AxisArguments& arguments) {
+    operation.inputs[0] = in_nhwc(operation.inputs[0]);
+    arguments.rewrite_for_nhwc(builder_, operation);
+    const auto flag = static_cast<size_t>(arguments.layout_flag());
+    if (arguments.layout_flag_is_optional() && flag + 1 == operation.inputs.size()) {
+      operation.inputs.pop_back();  // NHWC is the default, and below feature level 3 the only layout
+    } else {
+      operation.inputs[flag] = builder_.boolean(false);
+    }
+    append_in_nhwc(std::move(operation));
+  }
+
+  // True if the operand is the same in every order: a scalar, or all sizes 1.
+  bool is_single_value(OperandId id) {
+    const Dims& dims = model_.at(id).dims;
+    return std::all_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim == Dim(1); });
+  }
+
+  // A constant of lower rank, given leading axes of size 1.
+  OperandId with_rank_4(OperandId id) {
+    const Operand operand = model_.at(id);
+    std::vector<int64_t> shape = operand.constant()->shape();
+    shape.insert(shape.begin(), 4 - shape.size(), 1);
+    return builder_.tensor(operand.constant()->then(Reshape{shape}).then(Permute{kToNhwc}), operand.scale,
+                           operand.zero_point);
+  }
+
+  void place_elementwise(Operation operation) {
+    bool any_nhwc = false;
+    bool all_can = true;
+    for (const OperandId id : operation.inputs) {
+      any_nhwc = any_nhwc || is_nhwc(id);
+      all_can = all_can && (rank(id) == 4 || model_.at(id).constant() != nullptr || is_single_value(id));
+    }
+    if (!any_nhwc || !all_can) return place_in_nchw(std::move(operation));
+    for (OperandId& id : operation.inputs) {
+      if (rank(id) == 4) {
+        id = in_nhwc(id);
+      } else if (!is_single_value(id)) {
+        id = with_rank_4(id);
+      }
+    }
+    append_in_nhwc(std::move(operation));
+  }
+
+  // True if the axes that the operation leaves come in the same order in NHWC as in NCHW.
+  bool keeps_order_of_rest(const std::vector<int64_t>& removed) {
+    std::vector<int64_t> rest;
+    for (const int64_t axis : kToNhwc) {
+      if (std::find(removed.begin(), removed.end(), axis) == removed.end()) rest.push_back(axis);
+    }
+    return std::is_sorted(rest.begin(), rest.end());
+  }
+
+  void place_along_axes(Operation operation, const AxisArguments& arguments) {
+    bool any_nhwc = false;
+    for (const OperandId id : operation.inputs) any_nhwc = any_nhwc || is_nhwc(id);
+    if (!any_nhwc || !arguments.has_axes() || !arguments.are_constant(model_, operation)) {
+      return place_in_nchw(std::move(operation));
+    }
+    const bool removes_axes = rank(operation.outputs[0]) < 4;
+    if (removes_axes && !keeps_order_of_rest(arguments.named_axes(model_, operation))) {
+      return place_in_nchw(std::move(operation));
+    }
+    arguments.rewrite_for_nhwc(builder_, operation);
+    for (OperandId& id : operation.inputs) {
+      if (static_cast<size_t>(id) < copies_.size() && rank(id) == 4 && model_.at(id).ints() == nullptr) id = in_nhwc(id);
+    }
+    append_in_nhwc(std::move(operation));
+  }
+
+  // The permutation of the model composed with that of the operand may be no move at all.
+  void place_transpose(const Operation& operation) {
+    const OperandId input = copies(operation.inputs[0]).nhwc;
+    const std::vector<int64_t> position = inverse(kToNhwc);
+    std::vector<int64_t> order;
+    for (const int64_t axis : fixed_values(*model_.at(operation.inputs[1]).ints())) {
+      order.push_back(position[static_cast<size_t>(axis)]);
+    }
+    const bool is_same = std::is_sorted(order.begin(), order.end());
+    copies(operation.outputs[0]) = {is_same ? input : moved(input, order), kNone};
+  }
+
+  void place_reshape(Operation operation) {
+    const OperandId input = copies(operation.inputs[0]).nhwc;
+    if (!keeps_sequence(model_.at(input).dims, kToNchw)) {
+      if (!readers_take_flat_nhwc(operation)) return place_in_nchw(std::move(operation));
+      permute_weights_of_readers(operation);
+    }
+    operation.inputs[0] = input;
+    model_.operations.push_back(std::move(operation));
+  }
+
+  // True if the operation flattens [N, C, H, W] to [N, C*H*W] for nothing but FULLY_CONNECTED operations with constant
+  // weights: their columns can be put in the order of NHWC once, which saves a TRANSPOSE in every run.
+  bool readers_take_flat_nhwc(const Operation& reshape) {
+    const Dims& from = model_.at(copies(reshape.inputs[0]).nhwc).dims;
+    const Dims& to = model_.at(reshape.outputs[0]).dims;
+    const bool flattens = to.size() == 2 && to[0] == from[0] && to[1].is_fixed() && all_fixed({from[1], from[2], from[3]});
+    if (!flattens || is_model_output(reshape.outputs[0])) return false;
+    return std::all_of(operations_.begin(), operations_.end(), [&](const Operation& reader) {
+      const bool reads = std::count(reader.inputs.begin(), reader.inputs.end(), reshape.outputs[0]) != 0;
+      return !reads || (reader.code == OperationCode::FULLY_CONNECTED && reader.inputs[0] == reshape.outputs[0] &&
+                        model_.at(reader.inputs[1]).constant() != nullptr);
+    });
+  }
+
+  void permute_weights_of_readers(const Operation& reshape) {
+    const std::vector<int64_t> nhwc = fixed_values(
+        Dims(model_.at(copies(reshape.inputs[0]).nhwc).dims.begin() + 1, model_.at(copies(reshape.inputs[0]).nhwc).dims.end()));
+    for (Operation& reader : operations_) {
+      if (reader.inputs[0] != reshape.outputs[0]) continue;
+      const Operand weights = model_.at(reader.inputs[1]);
+      const std::vector<int64_t> shape = weights.constant()->shape();
+      const Constant permuted = weights.constant()
+                                    ->then(Reshape{{shape[0], nhwc[2], nhwc[0], nhwc[1]}})
+                                    .then(Permute{kToNhwc})
+                                    .then(Reshape{shape});
+      reader.inputs[1] = builder_.tensor(permuted, weights.scale, weights.zero_point);
+      copies_.resize(model_.operands.size());
+      copies(reader.inputs[1]).nchw = reader.inputs[1];
+    }
+  }
+
+  bool is_model_output(OperandId id) {
+    return std::any_of(model_.outputs.begin(), model_.outputs.end(),
+                       [id](const Boundary& output) { return output.operand == id; });
+  }
+
+  bool is_model_input(OperandId id) {
+    return std::any_of(model_.inputs.begin(), model_.inputs.end(),
+                       [id](const Boundary& input) { return input.operand == id; });
+  }
+
+  void place_output(Boundary& output) {
+    const Copies& places = copies(output.operand);
+    output.nhwc = places.nchw == kNone;
+    output.operand = output.nhwc ? places.nhwc : places.nchw;
+    if (!is_model_input(output.operand)) return;
+    // A permutation that was no move leaves an output that is an input, which NNAPI refuses: copy it.
+    const Operand copy = model_.at(output.operand);
+    output.operand = builder_.add(OperationCode::RESHAPE, {output.operand, builder_.int32_tensor(copy.dims)}, copy);
+  }
+
+  Model& model_;
+  Builder builder_;
+  std::vector<Operation> operations_;  // as they were
+  std::vector<Copies> copies_;         // by operand of the model as it was
+};
+
+}  // namespace
+
+void choose_layout(Model& model) {
+  const bool any_nhwc =
+      std::any_of(model.inputs.begin(), model.inputs.end(), [](const Boundary& input) { return input.nhwc; });
+  if (any_nhwc) LayoutChooser(model).run();
+}
+
+}  // namespace nnapi_convert::nnapi

@@ -1,0 +1,10 @@
+// Moves RELU, RELU1 and RELU6 into the activation argument of the operation before, where that is its only reader.
+#pragma once
+
+#include "lib/nnapi/model.h"
+
+namespace nnapi_convert::nnapi {
+
+void fuse_activation(Model& model);
+
+}  // namespace nnapi_convert::nnapi

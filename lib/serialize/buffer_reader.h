@@ -1,0 +1,41 @@
+// Reads a compact buffer, from any source: every count, offset and index is checked, with 64-bit arithmetic.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nnapi_convert {
+
+struct BufferOperand {
+  int32_t type;
+  std::vector<uint32_t> dims;  // 0: written on the device
+  float scale;
+  int32_t zero_point;
+};
+
+struct BufferValue {
+  int32_t operand;
+  int32_t source;              // a buffer_format::ValueSource
+  std::vector<uint8_t> bytes;  // of an immediate value
+  uint32_t buffer = 0, offset = 0, length = 0;
+};
+
+struct BufferOperation {
+  int32_t code;
+  std::vector<int32_t> inputs;
+  std::vector<int32_t> outputs;
+};
+
+struct BufferModel {
+  std::vector<BufferOperand> operands;
+  std::vector<BufferValue> values;
+  std::vector<BufferOperation> operations;
+  std::vector<int32_t> inputs;
+  std::vector<int32_t> outputs;
+};
+
+// Throws ConvertError (kBadFile) with the word's position, what was found and what is needed.
+BufferModel read_buffer(const int32_t* words, size_t count);
+
+}  // namespace nnapi_convert

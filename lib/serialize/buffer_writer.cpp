@@ -1,0 +1,151 @@
+#include "lib/serialize/buffer_writer.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "lib/base/error.h"
+#include "lib/format/buffer_format.h"
+
+namespace nnapi_convert {
+namespace {
+
+using buffer_format::ValueSource;
+
+// Constants up to this size go into the buffer itself: an archive entry costs more.
+constexpr size_t kMaxImmediateBytes = 128;
+
+int32_t float_bits(float value) {
+  int32_t bits;
+  static_assert(sizeof bits == sizeof value);
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+class BufferWriter {
+ public:
+  explicit BufferWriter(const nnapi::Model& model) : model_(model) {}
+
+  SerializedModel write() {
+    collect_constants();
+    write_header();
+    for (const nnapi::Operand& operand : model_.operands) write_operand(operand);
+    for (const nnapi::OperandId id : constants_) write_value_record(id);
+    for (const nnapi::Operation& operation : model_.operations) {
+      put(static_cast<int32_t>(operation.code));
+      put(count(operation.inputs.size(), "operation inputs"));
+      put(count(operation.outputs.size(), "operation outputs"));
+    }
+    for (const nnapi::Operand& operand : model_.operands) put_dims(operand.dims);
+    for (const nnapi::OperandId id : constants_) write_value_data(model_.at(id));
+    for (const nnapi::Operation& operation : model_.operations) {
+      for (const nnapi::OperandId id : operation.inputs) put(id);
+      for (const nnapi::OperandId id : operation.outputs) put(id);
+    }
+    for (const nnapi::Boundary& input : model_.inputs) put(input.operand);
+    for (const nnapi::Boundary& output : model_.outputs) put(output.operand);
+    return std::move(result_);
+  }
+
+ private:
+  static int32_t count(size_t value, const char* what) {
+    if (value < buffer_format::kMaxCount) return static_cast<int32_t>(value);
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("the model has {} {}, and the buffer format holds less than {}", value, what,
+                                   buffer_format::kMaxCount));
+  }
+
+  void put(int32_t word) { result_.words.push_back(word); }
+
+  // A number, or 0 and a patch.
+  void put(const Dim& value) {
+    if (!value.is_fixed()) result_.patches.push_back({result_.words.size(), value});
+    put(static_cast<int32_t>(value.fixed_value().value_or(0)));
+  }
+
+  void put_dims(const Dims& dims) {
+    for (const Dim& dim : dims) put(dim);
+  }
+
+  void collect_constants() {
+    for (size_t i = 0; i < model_.operands.size(); ++i) {
+      if (model_.operands[i].is_constant()) constants_.push_back(static_cast<nnapi::OperandId>(i));
+    }
+  }
+
+  void write_header() {
+    put(buffer_format::kVersion);
+    put(count(model_.operands.size(), "operands"));
+    put(count(constants_.size(), "constants"));
+    put(count(model_.operations.size(), "operations"));
+    put(count(model_.inputs.size(), "inputs"));
+    put(count(model_.outputs.size(), "outputs"));
+  }
+
+  void write_operand(const nnapi::Operand& operand) {
+    put(static_cast<int32_t>(operand.type));
+    put(count(operand.dims.size(), "dimensions"));
+    put(float_bits(operand.scale));
+    put(operand.zero_point);
+  }
+
+  static bool is_numbered(const nnapi::Operand& operand) {
+    return operand.constant() != nullptr && operand.constant()->byte_count() > kMaxImmediateBytes;
+  }
+
+  void write_value_record(nnapi::OperandId id) {
+    const nnapi::Operand& operand = model_.at(id);
+    put(id);
+    put(static_cast<int32_t>(is_numbered(operand) ? ValueSource::kNumberedBuffer : ValueSource::kImmediate));
+    size_t bytes = 4;  // FLOAT32
+    if (is_numbered(operand)) {
+      bytes = 4 * buffer_format::kNumberedBufferWords;
+    } else if (operand.constant() != nullptr) {
+      bytes = operand.constant()->byte_count();
+    } else if (operand.ints() != nullptr) {
+      bytes = 4 * operand.ints()->size();
+    } else if (operand.type == OperandCode::BOOL) {
+      bytes = 1;
+    }
+    put(static_cast<int32_t>(bytes));
+  }
+
+  void write_value_data(const nnapi::Operand& operand) {
+    if (is_numbered(operand)) {
+      put(static_cast<int32_t>(result_.buffers.size()));
+      put(0);
+      put(byte_length(*operand.constant()));
+      result_.buffers.push_back(*operand.constant());
+    } else if (operand.constant() != nullptr) {
+      put_bytes(operand.constant()->bytes());
+    } else if (operand.ints() != nullptr) {
+      put_dims(*operand.ints());
+    } else if (const bool* flag = std::get_if<bool>(&operand.value)) {
+      put(*flag ? 1 : 0);
+    } else {
+      put(float_bits(std::get<float>(operand.value)));
+    }
+  }
+
+  static int32_t byte_length(const nnapi::Constant& constant) {
+    if (constant.byte_count() <= INT32_MAX) return static_cast<int32_t>(constant.byte_count());
+    throw ConvertError(ExitCode::kNotConvertible, fmt::format("a weight has {} bytes, and the stock loader takes {} at most",
+                                                              constant.byte_count(), INT32_MAX));
+  }
+
+  void put_bytes(const std::vector<uint8_t>& bytes) {
+    const size_t first = result_.words.size();
+    result_.words.resize(first + (bytes.size() + 3) / 4, 0);
+    if (!bytes.empty()) std::memcpy(result_.words.data() + first, bytes.data(), bytes.size());
+  }
+
+  const nnapi::Model& model_;
+  std::vector<nnapi::OperandId> constants_;
+  SerializedModel result_;
+};
+
+}  // namespace
+
+SerializedModel write_buffer(const nnapi::Model& model) { return BufferWriter(model).write(); }
+
+}  // namespace nnapi_convert

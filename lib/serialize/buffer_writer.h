@@ -1,0 +1,26 @@
+// Writes an nnapi::Model as the compact buffer (lib/format/buffer_format.h, schemas/nnapi_buffer.md).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/nnapi/model.h"
+
+namespace nnapi_convert {
+
+// A word that holds an expression over input sizes: 0 in the buffer, written on the device before the model is built.
+struct WordPatch {
+  size_t word;
+  Dim value;
+};
+
+struct SerializedModel {
+  std::vector<int32_t> words;
+  std::vector<WordPatch> patches;            // in ascending order of words
+  std::vector<nnapi::Constant> buffers;      // numbered buffers; not evaluated yet
+};
+
+// The model has to be valid. Throws ConvertError (kNotConvertible) for a model past the format's limits.
+SerializedModel write_buffer(const nnapi::Model& model);
+
+}  // namespace nnapi_convert
