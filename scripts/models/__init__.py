@@ -1,0 +1,1 @@
+"""The models that tests, demo and benchmark convert: seeded, never downloaded, with live activations."""

@@ -1,0 +1,132 @@
+"""What every model maker needs: seeds, data, weights that keep activations alive, tracing, and a check of the result."""
+
+import dataclasses
+import os
+import pathlib
+import tempfile
+import zlib
+from typing import Callable, Dict, List, Sequence, Tuple
+
+import torch
+from torch import nn
+from torch.utils.bundled_inputs import augment_model_with_bundled_inputs, bundle_large_tensor
+
+Arguments = Tuple[torch.Tensor, ...]
+
+
+@dataclasses.dataclass
+class Made:
+    """One file to write. `samples` are arguments of forward; its outputs must differ between them, but for those
+    listed in `constant`."""
+
+    module: torch.jit.ScriptModule
+    samples: Sequence[Arguments]
+    constant: Tuple[int, ...] = ()
+    lite: bool = False
+
+
+@dataclasses.dataclass
+class Recipe:
+    """A maker of one or more files, called with the seed already set."""
+
+    name: str
+    files: List[str]
+    make: Callable[[], Dict[str, Made]]
+    about: str
+
+
+def set_seed(name: str) -> None:
+    torch.manual_seed(zlib.crc32(name.encode()))
+
+
+def images(count: int, size: int, channels: int = 3) -> torch.Tensor:
+    """Half white noise, half smooth pictures with colour casts: a net sees both the dull and the busy."""
+    noise = torch.randn(count, channels, size, size)
+    coarse = torch.randn(count, channels, max(2, size // 8), max(2, size // 8))
+    smooth = nn.functional.interpolate(coarse, size=(size, size), mode="bilinear", align_corners=False)
+    cast = torch.randn(count, channels, 1, 1)
+    mixed = smooth + 0.5 * cast + 0.2 * noise
+    mixed[::2] = noise[::2]
+    return mixed
+
+
+def init_weights(model: nn.Module) -> nn.Module:
+    """Kaiming weights; batch norms and biases away from their neutral values, so that dropping one shows."""
+    for module in model.modules():
+        if isinstance(module, (nn.Conv2d, nn.Linear)):
+            nn.init.kaiming_normal_(module.weight, mode="fan_in", nonlinearity="relu")
+            if module.bias is not None:
+                nn.init.uniform_(module.bias, -0.2, 0.2)
+        elif isinstance(module, nn.BatchNorm2d):
+            nn.init.uniform_(module.weight, 0.6, 1.4)
+            nn.init.uniform_(module.bias, -0.3, 0.3)
+    return model
+
+
+def settle(model: nn.Module, batches: Sequence[torch.Tensor]) -> nn.Module:
+    """Gives batch norms the real statistics of seeded data, then switches to eval."""
+    norms = [m for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None  # a plain average over the batches
+    model.train()
+    with torch.no_grad():
+        for batch in batches:
+            model(batch)
+    return model.eval()
+
+
+def trace(model: nn.Module, *arguments: torch.Tensor, check: bool = True) -> torch.jit.ScriptModule:
+    with torch.no_grad():
+        return torch.jit.trace(model, arguments, check_trace=check)
+
+
+def bundle(module: torch.jit.ScriptModule, samples: Sequence[Arguments]) -> torch.jit.ScriptModule:
+    augment_model_with_bundled_inputs(module, [tuple(map(bundle_large_tensor, arguments)) for arguments in samples])
+    return module
+
+
+def made(module: torch.jit.ScriptModule, data: torch.Tensor, **options) -> Made:
+    """A file whose forward takes one tensor; each row of data is a sample."""
+    return Made(module, [(data[i : i + 1],) for i in range(len(data))], **options)
+
+
+def flatten(value) -> List[torch.Tensor]:
+    """All tensors in nested tuples and lists, as floats."""
+    if isinstance(value, torch.Tensor):
+        return [value.dequantize() if value.is_quantized else value]
+    return [tensor for item in value for tensor in flatten(item)]
+
+
+def check_alive(name: str, entry: Made) -> None:
+    """Each output must be finite, not flat, and differ between samples: else every comparison passes vacuously."""
+    with torch.no_grad():
+        results = [flatten(entry.module(*[a.clone() for a in arguments])) for arguments in entry.samples]
+    for index in set(range(len(results[0]))) - set(entry.constant):
+        stacked = torch.stack([result[index].double() for result in results])
+        spread = (stacked - stacked.mean(dim=0)).pow(2).mean().sqrt()
+        size = stacked.pow(2).mean().sqrt()
+        if not torch.isfinite(stacked).all() or not size > 1e-4 or not spread > 0.05 * size:
+            raise SystemExit(f"{name}: output {index} is dead (rms {size:.3g}, over samples {spread:.3g})")
+
+
+def save(entry: Made, path: pathlib.Path) -> None:
+    """Written aside and renamed: an interrupted run leaves no half file behind."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as aside:
+        partial = os.path.join(aside, path.name)
+        if entry.lite:
+            entry.module._save_for_lite_interpreter(partial)
+        else:
+            entry.module.save(partial)
+        os.replace(partial, path)
+
+
+def write(recipe: Recipe, out_dir: pathlib.Path) -> None:
+    torch.backends.quantized.engine = "qnnpack"
+    set_seed(recipe.name)
+    files = recipe.make()
+    assert sorted(files) == sorted(recipe.files), f"{recipe.name} made {sorted(files)}"
+    for file, entry in files.items():
+        check_alive(file, entry)
+        save(entry, out_dir / file)
+        print(f"{out_dir / file}  {(out_dir / file).stat().st_size / 1e6:.2f} MB", flush=True)
