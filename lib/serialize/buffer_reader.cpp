@@ -55,7 +55,9 @@ class BufferReader {
     if (value >= buffer_format::kMaxCount) {
       fail(fmt::format("{} {} found, less than {} needed", what, value, buffer_format::kMaxCount));
     }
-    require(value * words_each, what);
+    // Counts are promises: together they can't be more than the buffer, or a small file could ask for much memory.
+    promised_ += value * words_each;
+    if (promised_ > count_) fail(fmt::format("{}: {} words promised, {} found", what, promised_, count_));
     return value;
   }
 
@@ -131,6 +133,7 @@ class BufferReader {
   const int32_t* words_;
   size_t count_;
   size_t position_ = 0;
+  uint64_t promised_ = 0;  // words that counts have announced so far
   BufferModel model_;
 };
 

@@ -1,0 +1,198 @@
+#include "lib/ops/op_context.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/ivalue.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include "lib/base/error.h"
+
+namespace nnapi_convert {
+namespace {
+
+nnapi::DataType data_type_of(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return nnapi::DataType::kFloat32;
+    case at::kInt:
+      return nnapi::DataType::kInt32;
+    case at::kQInt8:
+    case at::kChar:
+      return nnapi::DataType::kInt8;
+    case at::kQUInt8:
+    case at::kByte:
+      return nnapi::DataType::kUInt8;
+    case at::kBool:
+      return nnapi::DataType::kBool;
+    default:
+      NNC_ASSERT(false, dtype_name(tensor.scalar_type()));
+  }
+}
+
+TensorType type_of_constant(const at::Tensor& tensor) {
+  TensorType type{tensor.scalar_type(), to_dims(tensor.sizes().vec()), {}};
+  if (tensor.is_quantized() && tensor.qscheme() == at::kPerTensorAffine) {
+    type.quantization = {tensor.q_scale(), tensor.q_zero_point()};
+  }
+  return type;
+}
+
+}  // namespace
+
+std::string source_of(const TorchNode& node) {
+  // Frozen and inlined nodes keep the line that the trace or script recorded.
+  if (const auto location = node.sourceRange().file_line_col()) {
+    const auto& [file, line, column] = *location;
+    return fmt::format("{}:{}", file, line);
+  }
+  return node.scopeName();
+}
+
+nnapi::Constant to_constant(const at::Tensor& tensor) {
+  auto owner = std::make_shared<const at::Tensor>(tensor.contiguous());
+  const void* data = owner->data_ptr();
+  return nnapi::Constant(data_type_of(tensor), owner->sizes().vec(), data, owner);
+}
+
+void OpArguments::refuse(std::string found, std::string needed, std::string hint) const {
+  throw NodeRefused({source_of(node_), node_.kind().toQualString(), std::move(found), std::move(needed), std::move(hint)});
+}
+
+bool OpArguments::has(const std::string& name) const {
+  return node_.schema().argumentIndexWithName(name).has_value();
+}
+
+const TorchValue* OpArguments::input(const std::string& name) const {
+  const auto index = node_.schema().argumentIndexWithName(name);
+  NNC_ASSERT(index.has_value(), "no argument " + name + " in " + node_.kind().toQualString());
+  return node_.input(static_cast<size_t>(*index));
+}
+
+bool OpArguments::is_constant(const std::string& name) const {
+  return torch::jit::toIValue(input(name)).has_value();
+}
+
+c10::IValue OpArguments::value(const std::string& name) const {
+  auto constant = torch::jit::toIValue(input(name));
+  if (!constant) {
+    refuse(fmt::format("argument {} depends on the input", name), "a constant",
+           types_.count(input(name)) ? "give every size of the input with --input" : "");
+  }
+  return *constant;
+}
+
+bool OpArguments::is_none(const std::string& name) const {
+  const auto constant = torch::jit::toIValue(input(name));
+  return constant && constant->isNone();
+}
+
+TensorType OpArguments::type_of(const TorchValue* value) const {
+  const auto found = types_.find(value);
+  if (found != types_.end()) {
+    if (const auto* type = std::get_if<TensorType>(&found->second)) return *type;
+  }
+  const auto constant = torch::jit::toIValue(value);
+  if (constant && constant->isTensor()) return type_of_constant(constant->toTensor());
+  refuse(fmt::format("value {} is no tensor of known type", value->debugName()), "a tensor");
+}
+
+TensorType OpArguments::tensor(const std::string& name) const { return type_of(input(name)); }
+
+std::vector<TensorType> OpArguments::tensors(const std::string& name) const {
+  const TorchNode* list = input(name)->node();
+  require(list->kind() == c10::prim::ListConstruct, fmt::format("argument {} is a list made elsewhere", name),
+          "a list of tensors made in place");
+  std::vector<TensorType> types;
+  for (const TorchValue* element : list->inputs()) types.push_back(type_of(element));
+  return types;
+}
+
+at::Tensor OpArguments::constant(const std::string& name) const {
+  const auto found = torch::jit::toIValue(input(name));
+  require(found && found->isTensor(), fmt::format("argument {} is computed at run time", name), "a constant tensor");
+  return found->toTensor().detach();
+}
+
+int64_t OpArguments::integer(const std::string& name) const { return size(name).value(); }
+
+double OpArguments::number(const std::string& name) const { return value(name).toScalar().toDouble(); }
+
+bool OpArguments::boolean(const std::string& name) const { return value(name).toBool(); }
+
+std::string OpArguments::string(const std::string& name) const { return value(name).toStringRef(); }
+
+std::vector<int64_t> OpArguments::integers(const std::string& name) const {
+  const Dims found = sizes(name);
+  require(all_fixed(found), fmt::format("argument {} = {} depends on the input's size", name, to_text(found)), "numbers",
+          "give every size of the input with --input");
+  return fixed_values(found);
+}
+
+std::vector<int64_t> OpArguments::integers(const std::string& name, size_t size, int64_t fallback) const {
+  std::vector<int64_t> found = is_none(name) ? std::vector<int64_t>() : integers(name);
+  if (found.empty()) found.assign(size, fallback);
+  if (found.size() == 1) found.assign(size, found[0]);
+  require(found.size() == size, fmt::format("argument {} has {} numbers", name, found.size()), std::to_string(size));
+  return found;
+}
+
+Dims OpArguments::sizes(const std::string& name) const {
+  const auto found = types_.find(input(name));
+  if (found != types_.end()) {
+    if (const Dims* dims = std::get_if<Dims>(&found->second)) return *dims;
+  }
+  const c10::IValue constant = value(name);
+  if (constant.isInt()) return {Dim(constant.toInt())};
+  require(constant.isIntList(), fmt::format("argument {} is {}", name, constant.tagKind()), "whole numbers");
+  return to_dims(constant.toIntVector());
+}
+
+Dim OpArguments::size(const std::string& name) const {
+  const Dims found = sizes(name);
+  require(found.size() == 1, fmt::format("argument {} has {} numbers", name, found.size()), "one");
+  require(found[0].is_fixed(), fmt::format("argument {} = {} depends on the input's size", name, found[0].text()),
+          "a number", "give every size of the input with --input");
+  return found[0];
+}
+
+LoweredTensor OpContext::lowered(const TorchValue* value) {
+  const TensorType type = type_of(value);
+  const auto found = operands_.find(value);
+  if (found != operands_.end()) return {found->second, type};
+  const auto constant = torch::jit::toIValue(value);
+  NNC_ASSERT(constant && constant->isTensor(), value->debugName() + " has a type and no operand");
+  const nnapi::OperandId id = constant_operand(constant->toTensor().detach());
+  operands_[value] = id;
+  return {id, type};
+}
+
+nnapi::OperandId OpContext::constant_operand(const at::Tensor& tensor) {
+  require(has_operand_code(tensor.scalar_type()), "a constant of dtype " + dtype_name(tensor.scalar_type()), "float32",
+          "convert the model with model.float()");
+  const TensorType type = type_of_constant(tensor);
+  return builder_.tensor(to_constant(tensor), static_cast<float>(type.quantization.scale),
+                         static_cast<int32_t>(type.quantization.zero_point));
+}
+
+LoweredTensor OpContext::operand(const std::string& name) { return lowered(input(name)); }
+
+std::vector<LoweredTensor> OpContext::operands(const std::string& name) {
+  std::vector<LoweredTensor> result;
+  for (const TorchValue* element : input(name)->node()->inputs()) result.push_back(lowered(element));
+  return result;
+}
+
+TensorType OpContext::output_type(size_t index) const { return type_of(node().output(index)); }
+
+void OpContext::emit(OperationCode code, std::vector<nnapi::OperandId> inputs) {
+  set_output(emit_to(code, std::move(inputs), output_type()));
+}
+
+nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::OperandId> inputs, const TensorType& type) {
+  require(has_operand_code(type.dtype), "a result of dtype " + dtype_name(type.dtype), "float32, int32, bool or quint8");
+  return builder_.add(code, std::move(inputs), to_operand(type));
+}
+
+void OpContext::set_output(nnapi::OperandId id, size_t index) { operands_[node().output(index)] = id; }
+
+}  // namespace nnapi_convert

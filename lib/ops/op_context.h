@@ -1,0 +1,134 @@
+// What a rule sees of one node: its arguments by schema name, the types of its inputs, and, while lowering, the builder.
+//
+// A rule that can't go on calls refuse(), which throws NodeRefused; the caller keeps the Refusal and goes on with the next
+// node. Arguments that the model computes from input sizes are Dims; a rule that needs a number asks for it and refuses
+// otherwise.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "lib/base/diagnostics.h"
+#include "lib/nnapi/builder.h"
+#include "lib/ops/tensor_type.h"
+
+namespace nnapi_convert {
+
+using TorchNode = torch::jit::Node;
+using TorchValue = torch::jit::Value;
+
+// What is known of a value of the graph: a tensor's type, or a list of sizes that depends on the inputs (a single size is
+// a list of one). Values that are constants of the graph are not in the map.
+using ValueType = std::variant<TensorType, Dims>;
+using TypeMap = std::unordered_map<const TorchValue*, ValueType>;
+
+class NodeRefused : public std::exception {
+ public:
+  explicit NodeRefused(Refusal refusal) : refusal_(std::move(refusal)), text_(refusal_.message()) {}
+  const Refusal& refusal() const { return refusal_; }
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  Refusal refusal_;
+  std::string text_;
+};
+
+// The node's line in the model's source, "model.py:12"; else its scope; may be empty.
+std::string source_of(const TorchNode& node);
+
+// Reading a node's arguments. Names are those of the node's schema.
+class OpArguments {
+ public:
+  OpArguments(const TorchNode& node, const TypeMap& types) : node_(node), types_(types) {}
+
+  const TorchNode& node() const { return node_; }
+  const TypeMap& types() const { return types_; }
+  [[noreturn]] void refuse(std::string found, std::string needed = "", std::string hint = "") const;
+  // Refuses unless `condition`.
+  void require(bool condition, const std::string& found, const std::string& needed, const std::string& hint = "") const {
+    if (!condition) refuse(found, needed, hint);
+  }
+
+  bool has(const std::string& name) const;      // the schema has such an argument
+  bool is_none(const std::string& name) const;  // the argument is None
+  // The type of a tensor argument, constant or not.
+  TensorType tensor(const std::string& name) const;
+  // The types of a list of tensors.
+  std::vector<TensorType> tensors(const std::string& name) const;
+  // A constant tensor; refuses one that is computed at run time.
+  at::Tensor constant(const std::string& name) const;
+  bool is_constant(const std::string& name) const;
+  // Numbers known now.
+  int64_t integer(const std::string& name) const;
+  double number(const std::string& name) const;
+  bool boolean(const std::string& name) const;
+  std::string string(const std::string& name) const;
+  std::vector<int64_t> integers(const std::string& name) const;
+  // The same where a list of one or none stands for `size` equal numbers (`fallback` if empty).
+  std::vector<int64_t> integers(const std::string& name, size_t size, int64_t fallback) const;
+  // Sizes, which may depend on the inputs.
+  Dims sizes(const std::string& name) const;
+  Dim size(const std::string& name) const;
+  // Any constant argument.
+  c10::IValue value(const std::string& name) const;
+  const TorchValue* input(const std::string& name) const;
+
+ protected:
+  TensorType type_of(const TorchValue* value) const;
+
+ private:
+  const TorchNode& node_;
+  const TypeMap& types_;
+};
+
+// A tensor while lowering.
+struct LoweredTensor {
+  nnapi::OperandId id;
+  TensorType type;
+};
+
+using OperandMap = std::unordered_map<const TorchValue*, nnapi::OperandId>;
+
+class OpContext : public OpArguments {
+ public:
+  OpContext(const TorchNode& node, const TypeMap& types, OperandMap& operands, nnapi::Builder& builder,
+            Diagnostics& diagnostics)
+      : OpArguments(node, types), operands_(operands), builder_(builder), diagnostics_(diagnostics) {}
+
+  nnapi::Builder& builder() { return builder_; }
+  void warn(const std::string& message) { diagnostics_.warn(source_of(node()) + ": " + message); }
+
+  // A tensor argument as an operand; a constant tensor becomes a constant operand.
+  LoweredTensor operand(const std::string& name);
+  std::vector<LoweredTensor> operands(const std::string& name);
+  // A float, int32 or quantised constant as an operand.
+  nnapi::OperandId constant_operand(const at::Tensor& tensor);
+
+  // The type of output `index`, from the shape rule.
+  TensorType output_type(size_t index = 0) const;
+  // Appends an operation whose result is output 0 of the node.
+  void emit(OperationCode code, std::vector<nnapi::OperandId> inputs);
+  // Appends an operation with a result of the given type.
+  nnapi::OperandId emit_to(OperationCode code, std::vector<nnapi::OperandId> inputs, const TensorType& type);
+  // Makes an operand that exists the node's output.
+  void set_output(nnapi::OperandId id, size_t index = 0);
+
+ private:
+  LoweredTensor lowered(const TorchValue* value);
+
+  OperandMap& operands_;
+  nnapi::Builder& builder_;
+  Diagnostics& diagnostics_;
+};
+
+// A view of a contiguous CPU tensor's bytes that keeps the tensor alive; quantised tensors give their integers.
+nnapi::Constant to_constant(const at::Tensor& tensor);
+
+}  // namespace nnapi_convert
