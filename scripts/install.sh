@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Installs what building and testing need on Debian 12, from Debian's own packages. Does nothing when all is there.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build ccache git ca-certificates xz-utils
+  libtorch-dev libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev catch2
+  clang-format clang-tidy
+  python3-torch python3-torchvision python3-numpy python3-jsonschema
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [[ $status == installed ]] || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then
+  exit 0
+fi
+
+as_root=()
+if ((EUID != 0)); then
+  as_root=(sudo)
+fi
+echo "installing: ${missing[*]}"
+"${as_root[@]}" apt-get update -q </dev/null
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" </dev/null

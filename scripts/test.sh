@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Builds nnapi-convert and runs all its tests; ctest's summary comes last.
+#   NNAPI_CONVERT_WERROR=ON  warnings are errors
+#   NNAPI_VECTORS=PATH       Android's conformance cases, an archive or a folder; without them those tests are skipped
+set -euo pipefail
+# shellcheck source=scripts/steps.sh
+source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
+cd "$ROOT"
+
+vectors=$ROOT/../shared/vectors/nnapi_vectors.tar.xz
+if [[ -z ${NNAPI_VECTORS+set} && -f $vectors ]]; then
+  export NNAPI_VECTORS=$vectors
+fi
+
+run_tests() {
+  ctest --preset "$1" --parallel 2 --no-tests=error --output-log "build/ctest-$1.log"
+}
+
+step "install packages" ./scripts/install.sh
+step "configure" cmake --preset release -DNNAPI_CONVERT_WERROR="${NNAPI_CONVERT_WERROR:-OFF}"
+step "build" cmake --build --preset release --parallel 2
+step "make test models" ./scripts/make_models.py build/models
+step "configure with sanitizers" cmake --preset asan
+step "build with sanitizers" cmake --build --preset asan --parallel 2
+step "test with sanitizers" run_tests asan
+step "test" run_tests release
+
+step_times
+for preset in asan release; do
+  printf '\n%s: ' "$preset"
+  sed -n '/tests passed/,$p' "build/ctest-$preset.log"
+done
