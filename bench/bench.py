@@ -53,30 +53,31 @@ def run(command: List[str], log: pathlib.Path) -> Usage:
     return Usage(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024.0)
 
 
-def commands(case: Case, binary: str, work: pathlib.Path) -> Dict[str, List[str]]:
+class Tool(NamedTuple):
+    command: List[str]
+    output: str
+
+
+def tools_for(case: Case, binary: str, work: pathlib.Path) -> Dict[str, Tool]:
     model = str(work / f"{case.model}.pt")
-    out = {tool: str(work / f"{case.model}_{case.layout}_{tool}.pt") for tool in ("ours", "incumbent", "copy")}
-    incumbent = str(ROOT / "bench" / "incumbent.py")
+    ours, incumbent, copy = (str(work / f"{case.model}_{case.layout}_{tool}.pt") for tool in ("ours", "incumbent", "copy"))
+    script = str(ROOT / "bench" / "incumbent.py")
     return {
-        "ours": [binary, model, "-o", out["ours"], f"--{case.layout}", "--input", SHAPE, "-q"],
-        "incumbent": [sys.executable, incumbent, model, out["incumbent"], case.layout, SHAPE],
-        "copy": ["/bin/cp", model, out["copy"]],
+        "ours": Tool([binary, model, "-o", ours, f"--{case.layout}", "--input", SHAPE, "-q"], ours),
+        "incumbent": Tool([sys.executable, script, model, incumbent, case.layout, SHAPE], incumbent),
+        "copy": Tool(["/bin/cp", model, copy], copy),
     }
 
 
-def output_of(tool: str, command: List[str]) -> str:
-    return {"ours": command[3] if len(command) > 3 else "", "incumbent": command[-3], "copy": command[-1]}[tool]
-
-
-def measure(case: Case, binary: str, work: pathlib.Path, runs: int) -> Dict[str, Usage]:
+def measure(tools: Dict[str, Tool], work: pathlib.Path, runs: int) -> Dict[str, Usage]:
     """One round warms the file cache and is thrown away."""
     samples: Dict[str, List[Usage]] = {}
     for round_number in range(runs + 1):
-        for tool, command in commands(case, binary, work).items():
-            usage = run(command, work / f"{tool}.log")
+        for name, tool in tools.items():
+            usage = run(tool.command, work / f"{name}.log")
             if round_number > 0:
-                samples.setdefault(tool, []).append(usage)
-    return {tool: Usage(*map(statistics.median, zip(*usages))) for tool, usages in samples.items()}
+                samples.setdefault(name, []).append(usage)
+    return {name: Usage(*map(statistics.median, zip(*usages))) for name, usages in samples.items()}
 
 
 def verdict(name: str, value: float, limit: Optional[float], shown: str) -> str:
@@ -85,15 +86,15 @@ def verdict(name: str, value: float, limit: Optional[float], shown: str) -> str:
     return f"  {name:10} {shown:>7}   limit {limit:<5g} {'ok' if value <= limit else 'OVER'}"
 
 
-def report(case: Case, medians: Dict[str, Usage], outputs: Dict[str, str]) -> bool:
+def report(case: Case, medians: Dict[str, Usage], tools: Dict[str, Tool]) -> bool:
     """Prints one case; true when all is within its limits."""
-    sizes = {tool: os.path.getsize(path) for tool, path in outputs.items()}
-    operations = {tool: read_counts(outputs[tool]).operations for tool in ("ours", "incumbent")}
+    sizes = {name: os.path.getsize(tool.output) for name, tool in tools.items()}
+    operations = {name: read_counts(tools[name].output).operations for name in ("ours", "incumbent")}
     print(f"\n{case.model}, {case.layout.upper()}, input {SHAPE}")
     print(f"  {'':10} {'wall s':>8} {'cpu s':>8} {'peak MB':>8} {'out MB':>8} {'NNAPI operations':>17}")
-    for tool, usage in medians.items():
-        row = f"{usage.wall:8.2f} {usage.cpu:8.2f} {usage.memory / MEGABYTE:8.0f} {sizes[tool] / MEGABYTE:8.2f}"
-        print(f"  {tool:10} {row} {operations.get(tool, '-'):>17}")
+    for name, usage in medians.items():
+        row = f"{usage.wall:8.2f} {usage.cpu:8.2f} {usage.memory / MEGABYTE:8.0f} {sizes[name] / MEGABYTE:8.2f}"
+        print(f"  {name:10} {row} {operations.get(name, '-'):>17}")
     ours, incumbent = medians["ours"], medians["incumbent"]
     checks = [
         ("wall", ours.wall / incumbent.wall, None),
@@ -126,9 +127,8 @@ def main() -> None:
     for case in CASES:
         if arguments.only and case.model not in arguments.only:
             continue
-        medians = measure(case, arguments.binary, arguments.work, arguments.runs)
-        tools = commands(case, arguments.binary, arguments.work)
-        within &= report(case, medians, {tool: output_of(tool, command) for tool, command in tools.items()})
+        tools = tools_for(case, arguments.binary, arguments.work)
+        within &= report(case, measure(tools, arguments.work, arguments.runs), tools)
     if arguments.check and not within:
         sys.exit(1)
 
