@@ -1,0 +1,181 @@
+#include "lib/host_runtime/execution.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include <cstring>
+
+#include "lib/format/operation_table.h"
+#include "lib/host_runtime/failure.h"
+
+namespace nnapi_convert::host {
+
+Compilation::Compilation(std::shared_ptr<const Model> model) : model_(std::move(model)) {
+  if (!model_->finished()) fail(ResultCode::BAD_STATE, "compilation: the model is not finished");
+}
+
+void Compilation::set_preference(int32_t preference) {
+  if (finished_) fail(ResultCode::BAD_STATE, "setPreference: the compilation is finished already");
+  if (preference < 0 || preference > static_cast<int32_t>(PreferenceCode::SUSTAINED_SPEED)) {
+    bad_data("setPreference: {} found, 0 to 2 needed", preference);
+  }
+}
+
+void Compilation::finish() {
+  if (finished_) fail(ResultCode::BAD_STATE, "finish: the compilation is finished already");
+  const auto& operations = model_->operations();
+  std::vector<bool> used_later(model_->operands().size(), false);
+  for (const uint32_t index : model_->outputs()) used_later[index] = true;
+  last_uses_.resize(operations.size());
+  for (std::size_t i = operations.size(); i-- > 0;) {
+    const auto release = [&](const std::vector<uint32_t>& indices) {
+      for (const uint32_t index : indices) {
+        if (!used_later[index]) last_uses_[i].push_back(index);
+        used_later[index] = true;
+      }
+    };
+    release(operations[i].inputs);
+    release(operations[i].outputs);
+  }
+  finished_ = true;
+}
+
+Execution::Execution(std::shared_ptr<const Compilation> compilation) : compilation_(std::move(compilation)) {
+  if (!compilation_->finished()) fail(ResultCode::BAD_STATE, "execution: the compilation is not finished");
+  inputs_.resize(compilation_->model().inputs().size());
+  outputs_.resize(compilation_->model().outputs().size());
+}
+
+Execution::Argument& Execution::argument(std::vector<Argument>& arguments, int32_t index, const char* what) {
+  if (started_) fail(ResultCode::BAD_STATE, "{} {}: the execution has started already", what, index);
+  if (index < 0 || static_cast<std::size_t>(index) >= arguments.size()) {
+    bad_data("{} index {} found, below {} needed", what, index, arguments.size());
+  }
+  Argument& result = arguments[static_cast<std::size_t>(index)];
+  if (result.set) bad_data("{} {}: set before", what, index);
+  return result;
+}
+
+Shape Execution::merged_shape(const Operand& operand, const ANeuralNetworksOperandType* type,
+                              const std::string& subject) const {
+  if (!type) return operand.shape;
+  if (type->type != static_cast<int32_t>(operand.type)) {
+    bad_data("{}: type {} found, {} needed", subject, name_of(static_cast<OperandCode>(type->type)),
+             name_of(operand.type));
+  }
+  const Operand given = make_operand(*type, subject, compilation_->model().feature_level());
+  if (given.scale != operand.scale || given.zero_point != operand.zero_point) {
+    bad_data("{}: scale {}, zero point {} found, {}, {} needed", subject, given.scale, given.zero_point, operand.scale,
+             operand.zero_point);
+  }
+  if (!given.shape.rank_known) return operand.shape;
+  if (!operand.shape.rank_known) return given.shape;
+  Shape merged = operand.shape;
+  bool agree = given.shape.dims.size() == merged.dims.size();
+  for (std::size_t i = 0; agree && i < merged.dims.size(); ++i) {
+    if (merged.dims[i] == kUnknown) merged.dims[i] = given.shape.dims[i];
+    agree = given.shape.dims[i] == kUnknown || given.shape.dims[i] == merged.dims[i];
+  }
+  if (!agree) bad_data("{}: dimensions {} found, {} needed", subject, to_string(given.shape), to_string(operand.shape));
+  return merged;
+}
+
+void Execution::set_input(int32_t index, const ANeuralNetworksOperandType* type, const void* buffer,
+                          std::size_t length) {
+  Argument& input = argument(inputs_, index, "input");
+  const Model& model = compilation_->model();
+  const Operand& operand = model.operands()[model.inputs()[static_cast<std::size_t>(index)]];
+  const std::string subject = fmt::format("input {}", index);
+  Shape shape = merged_shape(operand, type, subject);
+  if (!buffer && length != 0) bad_data("{}: no buffer found for {} bytes", subject, length);
+  if (buffer && !shape.known()) bad_data("{}: dimensions {} found, known ones needed", subject, to_string(shape));
+  if (buffer && length != static_cast<uint64_t>(byte_length(operand.type, shape))) {
+    bad_data("{}: {} bytes found, {} needed", subject, length, byte_length(operand.type, shape));
+  }
+  input = {true, std::move(shape), const_cast<void*>(buffer), length, true};
+}
+
+void Execution::set_output(int32_t index, const ANeuralNetworksOperandType* type, void* buffer, std::size_t length) {
+  Argument& output = argument(outputs_, index, "output");
+  const Model& model = compilation_->model();
+  const Operand& operand = model.operands()[model.outputs()[static_cast<std::size_t>(index)]];
+  const std::string subject = fmt::format("output {}", index);
+  Shape shape = merged_shape(operand, type, subject);
+  if (!buffer && length != 0) bad_data("{}: no buffer found for {} bytes", subject, length);
+  if (buffer && shape.known() && length != static_cast<uint64_t>(byte_length(operand.type, shape))) {
+    bad_data("{}: {} bytes found, {} needed", subject, length, byte_length(operand.type, shape));
+  }
+  output = {true, std::move(shape), buffer, length, true};
+}
+
+void Execution::require_all_set() const {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (!inputs_[i].set) bad_data("compute: input {} is not set", i);
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (!outputs_[i].set) bad_data("compute: output {} is not set", i);
+  }
+}
+
+void Execution::take_inputs() {
+  const Model& model = compilation_->model();
+  shapes_ = model.shapes();
+  values_.assign(model.operands().size(), at::Tensor());
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const uint32_t index = model.inputs()[i];
+    if (!inputs_[i].buffer) fail(ResultCode::OP_FAILED, "compute: input {} is omitted, a value needed", i);
+    shapes_[index] = inputs_[i].shape;
+    values_[index] = view_of(inputs_[i].buffer, model.operands()[index].type, inputs_[i].shape.dims);
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i].shape.rank_known) shapes_[model.outputs()[i]] = outputs_[i].shape;
+  }
+}
+
+void Execution::write_outputs() {
+  const Model& model = compilation_->model();
+  std::string complaint;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const uint32_t index = model.outputs()[i];
+    Argument& output = outputs_[i];
+    output.shape = shapes_[index];
+    const int64_t needed = byte_length(model.operands()[index].type, output.shape);
+    output.fits = output.length >= static_cast<uint64_t>(needed);
+    if (!output.fits && complaint.empty()) {
+      complaint = fmt::format("output {}: {} bytes found, {} needed", i, output.length, needed);
+    }
+    if (!output.fits || needed == 0) continue;
+    view_of(output.buffer, model.operands()[index].type, output.shape.dims).copy_(values_[index]);
+  }
+  values_.clear();
+  computed_ = true;
+  if (!complaint.empty()) fail(ResultCode::OUTPUT_INSUFFICIENT_SIZE, "{}", complaint);
+}
+
+void Execution::compute() {
+  if (started_) fail(ResultCode::BAD_STATE, "compute: the execution has started already");
+  require_all_set();
+  started_ = true;
+  const c10::InferenceMode inference;
+  take_inputs();
+  const Model& model = compilation_->model();
+  for (std::size_t i = 0; i < model.operations().size(); ++i) {
+    OpContext context(model.operations()[i], model.operands(), shapes_, values_, compilation_->cache());
+    context.run();
+    for (const uint32_t index : compilation_->last_uses()[i]) values_[index].reset();
+  }
+  write_outputs();
+}
+
+const Dims& Execution::output_dims(int32_t index) const {
+  if (!computed_) fail(ResultCode::BAD_STATE, "output {}: its shape is not computed yet", index);
+  if (index < 0 || static_cast<std::size_t>(index) >= outputs_.size()) {
+    bad_data("output index {} found, below {} needed", index, outputs_.size());
+  }
+  return outputs_[static_cast<std::size_t>(index)].shape.dims;
+}
+
+bool Execution::output_fits(int32_t index) const {
+  return outputs_[static_cast<std::size_t>(index)].fits;
+}
+
+}  // namespace nnapi_convert::host

@@ -1,0 +1,227 @@
+#include "lib/host_runtime/kernel.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "lib/format/operation_table.h"
+#include "lib/host_runtime/quantization.h"
+
+namespace nnapi_convert::host {
+namespace {
+
+// A rule met something that only an execution knows.
+struct Deferred {};
+
+}  // namespace
+
+at::Tensor ConstantCache::get(std::size_t operation, const std::string& key, const std::function<at::Tensor()>& make) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  at::Tensor& tensor = tensors_[{operation, key}];
+  if (!tensor.defined()) tensor = make();
+  return tensor;
+}
+
+at::ScalarType storage_type(OperandCode type) {
+  switch (type) {
+    case OperandCode::FLOAT32:
+    case OperandCode::TENSOR_FLOAT32:
+      return at::kFloat;
+    case OperandCode::FLOAT16:
+    case OperandCode::TENSOR_FLOAT16:
+      return at::kHalf;
+    case OperandCode::INT32:
+    case OperandCode::UINT32:
+    case OperandCode::TENSOR_INT32:
+      return at::kInt;
+    case OperandCode::TENSOR_QUANT16_SYMM:
+    case OperandCode::TENSOR_QUANT16_ASYMM:
+      return at::kShort;
+    case OperandCode::TENSOR_QUANT8_SYMM:
+    case OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL:
+    case OperandCode::TENSOR_QUANT8_ASYMM_SIGNED:
+      return at::kChar;
+    default:
+      return at::kByte;
+  }
+}
+
+at::Tensor view_of(const void* data, OperandCode type, const Dims& dims) {
+  return at::from_blob(const_cast<void*>(data), dims, at::TensorOptions(storage_type(type)));
+}
+
+bool OpContext::find_if_present(const char* name, std::size_t n, uint32_t* index) const {
+  const auto search = [&](const TableView<ArgumentInfo>& arguments, const std::vector<uint32_t>& indices) {
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const ArgumentInfo& argument = arguments[argument_index(arguments, i, indices.size())];
+      if (std::strcmp(argument.name, name) != 0) continue;
+      if (i + n >= indices.size()) return false;
+      *index = indices[i + n];
+      return true;
+    }
+    return false;
+  };
+  return search(operation_.signature->inputs, operation_.inputs) ||
+         search(operation_.signature->outputs, operation_.outputs);
+}
+
+uint32_t OpContext::find(const char* name, std::size_t n) const {
+  uint32_t index = 0;
+  TORCH_INTERNAL_ASSERT(find_if_present(name, n, &index), subject_of(operation_), " has no argument ", name);
+  return index;
+}
+
+bool OpContext::has(const char* name) const {
+  uint32_t index = 0;
+  return find_if_present(name, 0, &index) && operands_[index].lifetime != Lifetime::kOmitted;
+}
+
+std::size_t OpContext::count(const char* name) const {
+  std::size_t number = 0;
+  for (const auto* side : {&operation_.inputs, &operation_.outputs}) {
+    const auto& arguments = side == &operation_.inputs ? operation_.signature->inputs : operation_.signature->outputs;
+    for (std::size_t i = 0; i < side->size(); ++i) {
+      number += std::strcmp(arguments[argument_index(arguments, i, side->size())].name, name) == 0;
+    }
+  }
+  return number;
+}
+
+const Operand& OpContext::operand(const char* name, std::size_t n) const {
+  return operands_[find(name, n)];
+}
+
+const Dims& OpContext::dims(const char* name, std::size_t n) const {
+  const Shape& shape = shapes_[find(name, n)];
+  if (!shape.known()) throw Deferred();
+  return shape.dims;
+}
+
+const void* OpContext::scalar(const char* name) const {
+  const uint32_t index = find(name, 0);
+  if (operands_[index].lifetime == Lifetime::kConstant) return operands_[index].data;
+  if (!values_) throw Deferred();
+  return (*values_)[index].data_ptr();
+}
+
+int64_t OpContext::integer(const char* name) const {
+  int32_t number = 0;
+  std::memcpy(&number, scalar(name), sizeof number);
+  return number;
+}
+
+bool OpContext::flag(const char* name) const {
+  if (type(name) == OperandCode::INT32) return integer(name) > 0;
+  return *static_cast<const uint8_t*>(scalar(name)) != 0;
+}
+
+double OpContext::number(const char* name) const {
+  double result = 0;
+  if (type(name) == OperandCode::INT32) {
+    result = static_cast<double>(integer(name));
+  } else if (type(name) == OperandCode::FLOAT16) {
+    at::Half half;
+    std::memcpy(&half, scalar(name), sizeof half);
+    result = static_cast<float>(half);
+  } else {
+    float single = 0;
+    std::memcpy(&single, scalar(name), sizeof single);
+    result = single;
+  }
+  if (std::isnan(result)) refuse(name, "NaN found, a number needed");
+  return result;
+}
+
+Dims OpContext::integers(const char* name) const {
+  const Shape& shape = shapes_[find(name, 0)];
+  if (!shape.known()) throw Deferred();
+  const void* data = scalar(name);
+  Dims result;
+  for (int64_t i = 0; i < shape.elements(); ++i) {
+    int32_t number = 0;
+    std::memcpy(&number, static_cast<const char*>(data) + i * sizeof number, sizeof number);
+    result.push_back(number);
+  }
+  return result;
+}
+
+void OpContext::set_output(const Dims& dims, std::size_t n) {
+  const auto& arguments = operation_.signature->outputs;
+  const char* name = arguments[argument_index(arguments, n, operation_.outputs.size())].name;
+  const uint32_t index = operation_.outputs[n];
+  Shape& shape = shapes_[index];
+  int64_t bytes = element_bytes(operands_[index].type);
+  for (const int64_t extent : dims) {
+    if (extent < 0) refuse(name, "dimensions {} computed, none below 0 needed", to_string(dims));
+    if (extent > 0 && bytes > std::numeric_limits<uint32_t>::max() / extent) {
+      refuse(name, "dimensions {} computed, at most {} bytes needed", to_string(dims),
+             std::numeric_limits<uint32_t>::max());
+    }
+    if (extent > 0) bytes *= extent;
+  }
+  bool agree = !shape.rank_known || shape.dims.size() == dims.size();
+  for (std::size_t i = 0; agree && shape.rank_known && i < dims.size(); ++i) {
+    agree = shape.dims[i] == kUnknown || shape.dims[i] == dims[i];
+  }
+  if (!agree) refuse(name, "dimensions {} found, {} needed", to_string(shape), to_string(dims));
+  shape.rank_known = true;
+  shape.dims = dims;
+}
+
+void OpContext::check_omitted() const {
+  for (std::size_t i = 0; i < operation_.inputs.size(); ++i) {
+    if (operands_[operation_.inputs[i]].lifetime != Lifetime::kOmitted) continue;
+    const auto& arguments = operation_.signature->inputs;
+    const ArgumentInfo& argument = arguments[argument_index(arguments, i, operation_.inputs.size())];
+    if (!argument.omittable) refuse(argument.name, "an omitted value found, a value needed");
+  }
+}
+
+void OpContext::check() {
+  check_omitted();
+  try {
+    find_kernel(operation_.code)->rule(*this);
+  } catch (const Deferred&) {
+    // The execution's turn.
+  }
+}
+
+void OpContext::run() {
+  const Kernel* kernel = find_kernel(operation_.code);
+  try {
+    kernel->rule(*this);
+  } catch (const Deferred&) {
+    fail(ResultCode::OP_FAILED, "{}: an input has no known shape", subject_of(operation_));
+  }
+  kernel->run(*this);
+}
+
+at::Tensor OpContext::value(uint32_t index) const {
+  const Operand& operand = operands_[index];
+  if (operand.lifetime == Lifetime::kConstant) return view_of(operand.data, operand.type, shapes_[index].dims);
+  return (*values_)[index];
+}
+
+at::Tensor OpContext::stored(const char* name, std::size_t n) const {
+  return value(find(name, n));
+}
+
+at::Tensor OpContext::real(const char* name, std::size_t n) const {
+  const uint32_t index = find(name, n);
+  return to_numbers(value(index), operands_[index]);
+}
+
+void OpContext::put(at::Tensor codes, std::size_t n) {
+  (*values_)[operation_.outputs[n]] = std::move(codes);
+}
+
+void OpContext::store(const at::Tensor& numbers, std::size_t n) {
+  put(to_codes(numbers, operands_[operation_.outputs[n]]), n);
+}
+
+at::Tensor OpContext::cached(const char* argument, const std::string& key,
+                             const std::function<at::Tensor()>& make) const {
+  return is_constant(argument) ? cache_->get(operation_.index, key, make) : make();
+}
+
+}  // namespace nnapi_convert::host

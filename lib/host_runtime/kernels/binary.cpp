@@ -1,0 +1,87 @@
+// Elementwise operations on two tensors, with broadcasting.
+#include "lib/host_runtime/kernels/axes.h"
+#include "lib/host_runtime/kernels/kernels.h"
+#include "lib/host_runtime/quantization.h"
+
+namespace nnapi_convert::host {
+namespace {
+
+bool is_int32(const OpContext& context, const char* name) {
+  return context.type(name) == OperandCode::TENSOR_INT32;
+}
+
+template <typename Function>
+void arithmetic(OpContext& context, const Function& function) {
+  if (is_int32(context, "input1")) return context.put(function(context.stored("input1"), context.stored("input2")));
+  context.store(activate(function(context.real("input1"), context.real("input2")), activation_of(context)));
+}
+
+template <typename Function>
+void elementwise(OpContext& context, const char* first, const char* second, const Function& function) {
+  if (is_int32(context, first)) return context.put(function(context.stored(first), context.stored(second)));
+  context.store(function(context.real(first), context.real(second)));
+}
+
+}  // namespace
+
+void arithmetic_rule(OpContext& context) {
+  if (context.code() == OperationCode::MUL && is_quantized_8bit(context.type("output"))) {
+    const double product =
+        static_cast<double>(context.operand("input1").scale) * static_cast<double>(context.operand("input2").scale);
+    const float scale = context.operand("output").scale;
+    if (!(scale > product)) {
+      context.refuse("output", "scale {} found, more than input1 scale x input2 scale = {} needed", scale, product);
+    }
+  }
+  const FuseCode activation = activation_of(context);
+  if (is_int32(context, "input1") && activation != FuseCode::NONE) {
+    context.refuse("activation", "{} found, TENSOR_INT32 needs 0 (NONE)", static_cast<int>(activation));
+  }
+  context.set_output(broadcast_dims(context, "input1", "input2"));
+}
+
+void broadcast_rule(OpContext& context) {
+  if (context.code() == OperationCode::POW) return context.set_output(broadcast_dims(context, "base", "exponent"));
+  if (context.code() == OperationCode::PRELU) return context.set_output(broadcast_dims(context, "input", "alpha"));
+  context.set_output(broadcast_dims(context, "input1", "input2"));
+}
+
+void add(OpContext& context) {
+  arithmetic(context, [](const at::Tensor& a, const at::Tensor& b) { return at::add(a, b); });
+}
+
+void sub(OpContext& context) {
+  arithmetic(context, [](const at::Tensor& a, const at::Tensor& b) { return at::sub(a, b); });
+}
+
+void mul(OpContext& context) {
+  arithmetic(context, [](const at::Tensor& a, const at::Tensor& b) { return at::mul(a, b); });
+}
+
+void div(OpContext& context) {
+  if (!is_int32(context, "input1")) {
+    return arithmetic(context, [](const at::Tensor& a, const at::Tensor& b) { return at::div(a, b); });
+  }
+  if (context.stored("input2").eq(0).any().item<bool>())
+    context.refuse("input2", "0 found, division needs another number");
+  context.put(at::div(context.stored("input1"), context.stored("input2"), "floor"));
+}
+
+void maximum(OpContext& context) {
+  elementwise(context, "input1", "input2", [](const auto& a, const auto& b) { return at::maximum(a, b); });
+}
+
+void minimum(OpContext& context) {
+  elementwise(context, "input1", "input2", [](const auto& a, const auto& b) { return at::minimum(a, b); });
+}
+
+void pow(OpContext& context) {
+  elementwise(context, "base", "exponent", [](const auto& a, const auto& b) { return at::pow(a, b); });
+}
+
+void prelu(OpContext& context) {
+  elementwise(context, "input", "alpha",
+              [](const auto& input, const auto& alpha) { return at::where(input.ge(0), input, input.mul(alpha)); });
+}
+
+}  // namespace nnapi_convert::host

@@ -1,0 +1,94 @@
+#include "lib/host_runtime/kernels/exact_convolution.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nnapi_convert::host {
+namespace {
+
+constexpr double kExactFloat = 1 << 24;
+
+// The greatest magnitude that a sum over one output channel can reach.
+double greatest_sum(const at::Tensor& filter, int64_t channel_dim, double greatest_input) {
+  if (filter.numel() == 0) return 0;
+  const at::Tensor rows = filter.transpose(0, channel_dim).reshape({filter.size(channel_dim), -1});
+  return rows.abs().sum(1, false, at::kDouble).max().item<double>() * greatest_input;
+}
+
+double greatest_input(const Operand& operand) {
+  return static_cast<double>(
+      std::max(highest_code(operand.type) - operand.zero_point, operand.zero_point - lowest_code(operand.type)));
+}
+
+}  // namespace
+
+void check_weighted_quantization(const OpContext& context, const char* weights) {
+  const Operand& input = context.operand("input");
+  if (!is_quantized_8bit(input.type)) return;
+  const Operand& filter = context.operand(weights);
+  const Operand& bias = context.operand("bias");
+  if (bias.zero_point != 0) context.refuse("bias", "zero point {} found, 0 needed", bias.zero_point);
+  if (filter.channels) {
+    if (bias.scale != 0) context.refuse("bias", "scale {} found, 0 needed with per-channel scales", bias.scale);
+    return;
+  }
+  const double product = static_cast<double>(input.scale) * filter.scale;
+  if (std::abs(bias.scale - product) > 1e-6 * product) {
+    context.refuse("bias", "scale {} found, input scale x {} scale = {} needed", bias.scale, weights, product);
+  }
+  const Operand& output = context.operand("output");
+  if (context.feature_level() < 3 && !(output.scale > product)) {
+    context.refuse("output", "scale {} found, more than input scale x {} scale = {} needed below feature level 3",
+                   output.scale, weights, product);
+  }
+}
+
+void check_bias_extent(const OpContext& context, int64_t channels) {
+  const int64_t found = context.dims("bias")[0];
+  if (found != channels) context.refuse("bias", "{} entries found, {} needed", found, channels);
+}
+
+void check_channel_dimension(const OpContext& context, uint32_t dim) {
+  const Operand& filter = context.operand("filter");
+  if (!filter.channels || filter.channels->dim == dim) return;
+  context.refuse("filter", "per-channel scales along dimension {} found, {} needed", filter.channels->dim, dim);
+}
+
+std::vector<double> multipliers_of(const OpContext& context, const char* weights, int64_t channels) {
+  const Operand& filter = context.operand(weights);
+  const double ratio = static_cast<double>(context.operand("input").scale) / context.operand("output").scale;
+  std::vector<double> multipliers(static_cast<std::size_t>(channels), ratio * filter.scale);
+  for (std::size_t i = 0; filter.channels && i < multipliers.size(); ++i) {
+    multipliers[i] = ratio * filter.channels->scales[i];
+  }
+  return multipliers;
+}
+
+at::Tensor centered(const at::Tensor& codes, const Operand& operand) {
+  return codes.to(at::kFloat).sub_(operand.zero_point);
+}
+
+at::Tensor exact_sums(const OpContext& context, const at::Tensor& input, int64_t channel_dim,
+                      const std::function<at::Tensor(const at::Tensor&)>& filter,
+                      const std::function<at::Tensor(const at::Tensor&, const at::Tensor&)>& apply) {
+  const auto make_filter = [&] { return filter(centered(context.stored("filter"), context.operand("filter"))); };
+  const at::Tensor weights = context.cached("filter", "weights", make_filter);
+  const double scale = greatest_input(context.operand("input"));
+  const at::Tensor bound = context.cached("filter", "bound", [&] {
+    const at::Tensor high = weights.div(16).round();
+    const at::Tensor low = weights.sub(high, 16);
+    return at::tensor({greatest_sum(weights, channel_dim, scale),
+                       std::max(greatest_sum(high, channel_dim, scale), greatest_sum(low, channel_dim, scale))},
+                      at::kDouble);
+  });
+  const double* bounds = bound.data_ptr<double>();
+  if (bounds[0] < kExactFloat) return apply(input, weights);
+  if (bounds[1] < kExactFloat) {
+    const at::Tensor high = context.cached("filter", "high", [&] { return weights.div(16).round(); });
+    const at::Tensor low = context.cached("filter", "low", [&] { return weights.sub(high, 16); });
+    return apply(input, high).to(at::kDouble).mul_(16).add_(apply(input, low));
+  }
+  return apply(input.to(at::kDouble), weights.to(at::kDouble));
+}
+
+}  // namespace nnapi_convert::host

@@ -1,0 +1,101 @@
+// MEAN, REDUCE_*, ARGMAX, ARGMIN and TOPK_V2.
+#include <algorithm>
+
+#include "lib/host_runtime/kernels/axes.h"
+#include "lib/host_runtime/kernels/kernels.h"
+#include "lib/host_runtime/quantization.h"
+
+namespace nnapi_convert::host {
+namespace {
+
+at::Tensor reduced(OperationCode code, const at::Tensor& input, const Dims& axes) {
+  switch (code) {
+    case OperationCode::REDUCE_SUM:
+      return input.sum(axes, true);
+    case OperationCode::REDUCE_MIN:
+      return input.amin(axes, true);
+    case OperationCode::REDUCE_MAX:
+      return input.amax(axes, true);
+    default:
+      break;
+  }
+  at::Tensor result = input;
+  for (const int64_t axis : axes) {
+    if (code == OperationCode::REDUCE_PROD) result = result.prod(axis, true);
+    if (code == OperationCode::REDUCE_ALL) result = result.ne(0).all(axis, true).to(at::kByte);
+    if (code == OperationCode::REDUCE_ANY) result = result.ne(0).any(axis, true).to(at::kByte);
+  }
+  return result;
+}
+
+}  // namespace
+
+void reduce_rule(OpContext& context) {
+  require_same_quantization(context, "input", "output");
+  const Dims& input = context.dims("input");
+  const Dims axes = axes_of(context, "axes", context.rank("input"));
+  if (context.code() == OperationCode::MEAN && axes.empty()) context.refuse("axes", "none found, at least one needed");
+  const bool keep = context.flag("keep_dims");
+  Dims output;
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    const bool named = std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) != axes.end();
+    if (!named) output.push_back(input[i]);
+    if (named && keep) output.push_back(1);
+  }
+  context.set_output(output.empty() ? Dims{1} : output);
+}
+
+void mean(OpContext& context) {
+  const Dims axes = axes_of(context, "axes", context.rank("input"));
+  if (!is_quantized_8bit(context.type("input"))) {
+    return context.store(context.real("input").mean(axes).reshape(context.dims("output")));
+  }
+  // Input and output have the same scale: the codes themselves are averaged.
+  const at::Tensor means = context.stored("input").to(at::kDouble).mean(axes).reshape(context.dims("output"));
+  context.put(round_codes(means, context.operand("output"), FuseCode::NONE));
+}
+
+void reduce(OpContext& context) {
+  const Dims axes = axes_of(context, "axes", context.rank("input"));
+  const bool floats = is_float_tensor(context.type("input"));
+  const at::Tensor input = floats ? context.real("input") : context.stored("input");
+  const at::Tensor result = axes.empty() ? input : reduced(context.code(), input, axes);
+  const at::Tensor shaped = result.reshape(context.dims("output"));
+  return floats ? context.store(shaped) : context.put(shaped);
+}
+
+void arg_rule(OpContext& context) {
+  Dims output = context.dims("input");
+  output.erase(output.begin() + axis_of(context, "axis", context.rank("input")));
+  context.set_output(output.empty() ? Dims{1} : output);
+}
+
+void arg(OpContext& context) {
+  const int64_t axis = axis_of(context, "axis", context.rank("input"));
+  const bool floats = is_float_tensor(context.type("input"));
+  const at::Tensor input = floats ? context.real("input") : context.stored("input");
+  const at::Tensor result = context.code() == OperationCode::ARGMAX ? at::argmax(input, axis) : at::argmin(input, axis);
+  context.put(result.reshape(context.dims("output")).to(at::kInt));
+}
+
+void topk_rule(OpContext& context) {
+  require_same_quantization(context, "input", "values");
+  Dims output = context.dims("input");
+  const int64_t k = positive(context, "k");
+  if (k > output.back()) context.refuse("k", "{} found, at most {} needed", k, output.back());
+  output.back() = k;
+  context.set_output(output, 0);
+  context.set_output(output, 1);
+}
+
+void topk(OpContext& context) {
+  const bool floats = is_float_tensor(context.type("input"));
+  const at::Tensor input = floats ? context.real("input") : context.stored("input");
+  const auto [values, indices] = at::sort(input, /*stable=*/true, /*dim=*/-1, /*descending=*/true);
+  const int64_t k = context.integer("k");
+  const at::Tensor greatest = values.narrow(-1, 0, k).contiguous();
+  floats ? context.store(greatest, 0) : context.put(greatest, 0);
+  context.put(indices.narrow(-1, 0, k).to(at::kInt).contiguous(), 1);
+}
+
+}  // namespace nnapi_convert::host

@@ -1,0 +1,216 @@
+#include "lib/host_runtime/quantization.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace nnapi_convert::host {
+namespace {
+
+constexpr int64_t kGrain = 16384;
+
+at::Tensor per_channel_numbers(const at::Tensor& codes, const Operand& operand) {
+  std::vector<int64_t> shape(static_cast<std::size_t>(codes.dim()), 1);
+  shape[operand.channels->dim] = static_cast<int64_t>(operand.channels->scales.size());
+  const at::Tensor scales = at::tensor(operand.channels->scales, at::kDouble).view(shape);
+  return codes.to(at::kDouble).mul(scales);
+}
+
+double rounded(double number, const Operand& operand) {
+  const double code = std::round(number / operand.scale) + operand.zero_point;
+  if (std::isnan(code)) return operand.zero_point;
+  return std::clamp(code, static_cast<double>(lowest_code(operand.type)),
+                    static_cast<double>(highest_code(operand.type)));
+}
+
+template <typename From, typename Code>
+void round_all(const at::Tensor& numbers, at::Tensor& codes, const Operand& operand) {
+  const From* from = numbers.data_ptr<From>();
+  Code* to = codes.data_ptr<Code>();
+  at::parallel_for(0, numbers.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = static_cast<Code>(static_cast<int64_t>(rounded(from[i], operand)));
+  });
+}
+
+template <typename From>
+at::Tensor quantize(const at::Tensor& numbers, const Operand& operand) {
+  at::Tensor codes = at::empty(numbers.sizes(), at::TensorOptions(storage_type(operand.type)));
+  if (codes.scalar_type() == at::kByte) round_all<From, uint8_t>(numbers, codes, operand);
+  if (codes.scalar_type() == at::kChar) round_all<From, int8_t>(numbers, codes, operand);
+  if (codes.scalar_type() == at::kShort) round_all<From, int16_t>(numbers, codes, operand);
+  return codes;
+}
+
+struct Clamp {
+  int64_t low, high;
+};
+
+Clamp clamp_of(FuseCode activation, const Operand& output) {
+  const int64_t low = lowest_code(output.type), high = highest_code(output.type);
+  const auto code = [&](double number) { return to_code(number, output); };
+  switch (activation) {
+    case FuseCode::RELU:
+      return {code(0), high};
+    case FuseCode::RELU1:
+      return {code(-1), code(1)};
+    case FuseCode::RELU6:
+      return {code(0), code(6)};
+    case FuseCode::NONE:
+      break;
+  }
+  return {low, high};
+}
+
+struct Requantization {
+  const std::vector<double>& multipliers;
+  const int32_t* bias;
+  int64_t inner, zero_point;
+  Clamp clamp;
+};
+
+template <typename Sum, typename Code>
+void requantize_all(const at::Tensor& sums, at::Tensor& codes, const Requantization& how) {
+  const Sum* from = sums.data_ptr<Sum>();
+  Code* to = codes.data_ptr<Code>();
+  const int64_t channels = static_cast<int64_t>(how.multipliers.size());
+  const double low = static_cast<double>(how.clamp.low - how.zero_point);
+  const double high = static_cast<double>(how.clamp.high - how.zero_point);
+  // One row has the elements of one channel (spacing above 1) or one of each channel.
+  const int64_t row = how.inner > 1 ? how.inner : channels;
+  if (row == 0) return;
+  at::parallel_for(0, sums.numel() / row, std::max<int64_t>(1, kGrain / row), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      for (int64_t k = 0; k < row; ++k) {
+        const int64_t c = how.inner > 1 ? r % channels : k;
+        const double sum = static_cast<double>(from[r * row + k]) + how.bias[c];
+        const double code = std::round(sum * how.multipliers[static_cast<std::size_t>(c)]);
+        to[r * row + k] = static_cast<Code>(static_cast<int64_t>(std::clamp(code, low, high)) + how.zero_point);
+      }
+    }
+  });
+}
+
+template <typename Sum>
+at::Tensor requantize_sums(const at::Tensor& sums, const Requantization& how, OperandCode type) {
+  at::Tensor codes = at::empty(sums.sizes(), at::TensorOptions(storage_type(type)));
+  if (type == OperandCode::TENSOR_QUANT8_ASYMM) {
+    requantize_all<Sum, uint8_t>(sums, codes, how);
+  } else {
+    requantize_all<Sum, int8_t>(sums, codes, how);
+  }
+  return codes;
+}
+
+}  // namespace
+
+double to_number(int64_t code, const Operand& operand) {
+  return (static_cast<double>(code) - operand.zero_point) * static_cast<double>(operand.scale);
+}
+
+int64_t to_code(double number, const Operand& operand) {
+  return static_cast<int64_t>(rounded(number, operand));
+}
+
+at::Tensor to_numbers(const at::Tensor& codes, const Operand& operand) {
+  if (is_float_tensor(operand.type)) return codes.to(at::kFloat);
+  if (operand.channels) return per_channel_numbers(codes, operand);
+  if (operand.type == OperandCode::TENSOR_INT32 || operand.type == OperandCode::TENSOR_BOOL8)
+    return codes.to(at::kDouble);
+  at::Tensor numbers = codes.to(at::kDouble);
+  if (operand.type == OperandCode::TENSOR_QUANT16_ASYMM)
+    numbers = codes.to(at::kInt).bitwise_and(0xffff).to(at::kDouble);
+  return numbers.sub_(operand.zero_point).mul_(static_cast<double>(operand.scale));
+}
+
+at::Tensor to_codes(const at::Tensor& numbers, const Operand& operand) {
+  switch (operand.type) {
+    case OperandCode::TENSOR_FLOAT32:
+    case OperandCode::TENSOR_FLOAT16:
+    case OperandCode::TENSOR_INT32:
+      return numbers.to(storage_type(operand.type));
+    case OperandCode::TENSOR_BOOL8:
+      return numbers.ne(0).to(at::kByte);
+    default:
+      break;
+  }
+  const at::Tensor contiguous = numbers.contiguous();
+  if (contiguous.scalar_type() == at::kFloat) return quantize<float>(contiguous, operand);
+  return quantize<double>(contiguous.to(at::kDouble), operand);
+}
+
+at::Tensor map_codes(const at::Tensor& codes, const Operand& input, const Operand& output,
+                     const std::function<double(double)>& function) {
+  std::array<uint8_t, 256> table{};
+  for (int64_t code = lowest_code(input.type); code <= highest_code(input.type); ++code) {
+    table[static_cast<uint8_t>(code)] = static_cast<uint8_t>(to_code(function(to_number(code, input)), output));
+  }
+  const at::Tensor from = codes.contiguous();
+  at::Tensor to = at::empty(from.sizes(), at::TensorOptions(storage_type(output.type)));
+  const auto* source = static_cast<const uint8_t*>(from.data_ptr());
+  auto* target = static_cast<uint8_t*>(to.data_ptr());
+  for (int64_t i = 0; i < from.numel(); ++i) target[i] = table[source[i]];
+  return to;
+}
+
+FuseCode activation_of(const OpContext& context) {
+  const int64_t code = context.integer("activation");
+  if (code < 0 || code > static_cast<int64_t>(FuseCode::RELU6)) {
+    context.refuse("activation", "{} found, 0 to 3 needed", code);
+  }
+  return static_cast<FuseCode>(code);
+}
+
+at::Tensor activate(at::Tensor numbers, FuseCode activation) {
+  switch (activation) {
+    case FuseCode::RELU:
+      return numbers.clamp_min_(0);
+    case FuseCode::RELU1:
+      return numbers.clamp_(-1, 1);
+    case FuseCode::RELU6:
+      return numbers.clamp_(0, 6);
+    case FuseCode::NONE:
+      break;
+  }
+  return numbers;
+}
+
+at::Tensor round_codes(const at::Tensor& codes, const Operand& output, FuseCode activation) {
+  const Clamp clamp = clamp_of(activation, output);
+  Operand whole = output;
+  whole.scale = 1;
+  whole.zero_point = 0;
+  return to_codes(codes.clamp(clamp.low, clamp.high), whole);
+}
+
+at::Tensor requantize(const at::Tensor& sums, const at::Tensor& bias, const std::vector<double>& multipliers,
+                      int64_t inner, const Operand& output, FuseCode activation) {
+  const at::Tensor offsets = bias.contiguous();
+  const Requantization how{multipliers, offsets.data_ptr<int32_t>(), inner, output.zero_point,
+                           clamp_of(activation, output)};
+  if (sums.scalar_type() == at::kFloat) return requantize_sums<float>(sums, how, output.type);
+  return requantize_sums<double>(sums, how, output.type);
+}
+
+bool same_quantization(const Operand& a, const Operand& b) {
+  return a.scale == b.scale && a.zero_point == b.zero_point;
+}
+
+void require_same_quantization(const OpContext& context, const char* a, const char* b) {
+  const Operand& first = context.operand(a);
+  const Operand& second = context.operand(b);
+  if (!is_quantized_8bit(first.type) || same_quantization(first, second)) return;
+  context.refuse(b, "scale {}, zero point {} found, those of {} needed: {}, {}", second.scale, second.zero_point, a,
+                 first.scale, first.zero_point);
+}
+
+void require_quantization(const OpContext& context, const char* name, float scale, int32_t zero_point) {
+  const Operand& operand = context.operand(name);
+  if (operand.scale == scale && operand.zero_point == zero_point) return;
+  context.refuse(name, "scale {}, zero point {} found, {}, {} needed", operand.scale, operand.zero_point, scale,
+                 zero_point);
+}
+
+}  // namespace nnapi_convert::host

@@ -1,0 +1,44 @@
+// Between codes and numbers, and the checks and arithmetic of quantised operations that several families share.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+#include <vector>
+
+#include "lib/host_runtime/kernel.h"
+#include "lib/host_runtime/operand.h"
+
+namespace nnapi_convert::host {
+
+// The numbers that an operand's codes stand for: Float from float types, Double from integer and quantised ones.
+at::Tensor to_numbers(const at::Tensor& codes, const Operand& operand);
+// The nearest codes of the operand's type, halves away from zero, saturated.
+at::Tensor to_codes(const at::Tensor& numbers, const Operand& operand);
+double to_number(int64_t code, const Operand& operand);
+int64_t to_code(double number, const Operand& operand);
+
+// Applies a function of numbers to each code of a tensor of an 8-bit quantised type, by a table of 256 entries.
+at::Tensor map_codes(const at::Tensor& codes, const Operand& input, const Operand& output,
+                     const std::function<double(double)>& function);
+
+// The value of the argument `activation`; a rule calls it to check it.
+FuseCode activation_of(const OpContext& context);
+// Clamps in place: the tensor has to be the kernel's own.
+at::Tensor activate(at::Tensor numbers, FuseCode activation);
+
+// Accumulators of channel c at [outer, c, inner] become codes: round(accumulator * multipliers[c]) + zero point, halves
+// away from zero, clamped to the activation's range. `sums` is Float, Double or Int with exact integers, contiguous in
+// the order that the caller's memory has; `channels` is their period and `inner` their spacing.
+at::Tensor requantize(const at::Tensor& sums, const at::Tensor& bias, const std::vector<double>& multipliers,
+                      int64_t inner, const Operand& output, FuseCode activation);
+
+// Codes (as numbers, in Float or Double) to the nearest whole ones, clamped to the activation's range.
+at::Tensor round_codes(const at::Tensor& codes, const Operand& output, FuseCode activation);
+
+// Rules.
+void require_same_quantization(const OpContext& context, const char* a, const char* b);
+void require_quantization(const OpContext& context, const char* name, float scale, int32_t zero_point);
+bool same_quantization(const Operand& a, const Operand& b);
+
+}  // namespace nnapi_convert::host
