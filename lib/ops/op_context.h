@@ -17,6 +17,7 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/nnapi/builder.h"
+#include "lib/nnapi/permutation.h"
 #include "lib/ops/tensor_type.h"
 
 namespace nnapi_convert {

@@ -1,0 +1,24 @@
+// Finds the type of every value of the graph by the rules' shape functions.
+#pragma once
+
+#include <vector>
+
+#include "lib/base/diagnostics.h"
+#include "lib/converter/normalise.h"
+#include "lib/ops/op_context.h"
+
+namespace nnapi_convert {
+
+struct InferredTypes {
+  TypeMap types;
+  std::vector<Refusal> refusals;  // nodes that can't be typed: without a rule, or refused by it
+};
+
+// Blocks of prim::If whose condition is known become part of the graph. A node that only fails because an earlier one did
+// is not reported again.
+InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types);
+
+// The graph with the types, one node a line.
+std::string to_text(const NormalisedModel& model, const TypeMap& types);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,180 @@
+#include "lib/converter/input_types.h"
+
+#include <ATen/ATen.h>
+#include <ATen/native/quantized/PackedParams.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "lib/base/error.h"
+#include "lib/ops/op_context.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+std::vector<const InputSpec*> specs_by_input(const NormalisedModel& model, const std::vector<InputSpec>& specs) {
+  if (specs.size() > model.inputs.size()) {
+    throw ConvertError(ExitCode::kUsage, fmt::format("{} --input found, and forward has {} inputs", specs.size(),
+                                                     model.inputs.size()));
+  }
+  std::vector<const InputSpec*> result(model.inputs.size(), nullptr);
+  size_t next = 0;
+  for (const InputSpec& spec : specs) {
+    size_t index = next++;
+    if (!spec.name.empty()) {
+      const auto found = std::find(model.input_names.begin(), model.input_names.end(), spec.name);
+      if (found == model.input_names.end()) {
+        throw ConvertError(ExitCode::kUsage, fmt::format("--input {}: forward has no such input; its inputs are {}",
+                                                         spec.name, fmt::join(model.input_names, ", ")));
+      }
+      index = static_cast<size_t>(found - model.input_names.begin());
+    }
+    if (result[index] != nullptr) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("two --input for input {}", model.input_names[index]));
+    }
+    result[index] = &spec;
+  }
+  return result;
+}
+
+TensorType type_of_tensor(const at::Tensor& tensor) {
+  TensorType type{tensor.scalar_type(), to_dims(tensor.sizes().vec()), {}};
+  if (tensor.is_quantized()) type.quantization = {tensor.q_scale(), tensor.q_zero_point()};
+  return type;
+}
+
+// The type of argument `index` in the first bundled input.
+std::optional<TensorType> bundled_type(const std::vector<InputTuple>& bundled_inputs, size_t index) {
+  if (bundled_inputs.empty() || index >= bundled_inputs[0].size() || !bundled_inputs[0][index].isTensor()) {
+    return std::nullopt;
+  }
+  return type_of_tensor(bundled_inputs[0][index].toTensor());
+}
+
+// Operations that an image passes on its way to the first convolution with rank and channels unchanged.
+bool keeps_rank_and_channels(const Node& node) {
+  static const std::vector<std::string> kinds = {"aten::quantize_per_tensor", "aten::relu", "aten::relu6",
+                                                 "aten::hardtanh", "aten::dropout", "aten::contiguous",
+                                                 "aten::max_pool2d", "aten::avg_pool2d", "aten::detach", "aten::clone"};
+  return std::find(kinds.begin(), kinds.end(), node.kind().toQualString()) != kinds.end();
+}
+
+// Channels that a convolution wants of its first input; nullopt for other nodes.
+std::optional<int64_t> wanted_channels(const Node& node) {
+  const std::string kind = node.kind().toQualString();
+  if (kind == "aten::_convolution" || kind == "aten::conv2d") {
+    const auto weight = torch::jit::toIValue(node.namedInput("weight"));
+    const auto groups = torch::jit::toIValue(node.namedInput("groups"));
+    const bool transposed =
+        kind == "aten::_convolution" && torch::jit::toIValue(node.namedInput("transposed")).value_or(false).toBool();
+    if (!weight || !weight->isTensor() || !groups || weight->toTensor().dim() != 4) return std::nullopt;
+    return transposed ? weight->toTensor().size(0) : weight->toTensor().size(1) * groups->toInt();
+  }
+  if (kind == "quantized::conv2d" || kind == "quantized::conv2d_relu") {
+    const auto packed = torch::jit::toIValue(node.namedInput("packed_weight"));
+    if (!packed || !packed->isCustomClass()) return std::nullopt;
+    const auto params = packed->toCustomClass<ConvPackedParamsBase<2>>();
+    return std::get<0>(params->unpack()).size(1) * params->groups();
+  }
+  return std::nullopt;
+}
+
+// Channels found by following a value to a convolution.
+std::optional<int64_t> channels_from_weights(const Value* value) {
+  for (const torch::jit::Use& use : value->uses()) {
+    if (use.offset != 0) continue;
+    if (const auto channels = wanted_channels(*use.user)) return channels;
+    if (!keeps_rank_and_channels(*use.user)) continue;
+    if (const auto channels = channels_from_weights(use.user->output())) return channels;
+  }
+  return std::nullopt;
+}
+
+Dims flexible_image(size_t input, int64_t channels) {
+  const int number = static_cast<int>(input);
+  return {Dim::of_input(number, 0), Dim(channels), Dim::of_input(number, 2), Dim::of_input(number, 3)};
+}
+
+bool feeds_quantized_operator(const Value* value) {
+  return std::any_of(value->uses().begin(), value->uses().end(), [](const torch::jit::Use& use) {
+    return std::string(use.user->kind().ns().toUnqualString()) == "quantized";
+  });
+}
+
+TensorType type_from_spec(const InputSpec& spec, size_t index, const std::optional<TensorType>& bundled) {
+  TensorType type;
+  for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
+    type.dims.push_back(spec.sizes[axis] ? Dim(*spec.sizes[axis])
+                                         : Dim::of_input(static_cast<int>(index), static_cast<int>(axis)));
+  }
+  if (spec.dtype) {
+    type.dtype = *spec.dtype;
+    type.quantization = spec.quantization.value_or(Quantization{});
+  } else if (bundled) {
+    type.dtype = bundled->dtype;
+    type.quantization = bundled->quantization;
+  }
+  return type;
+}
+
+[[noreturn]] void fail(const std::string& name, const std::string& problem) {
+  throw ConvertError(ExitCode::kNotConvertible, fmt::format("input {}: {}", name, problem));
+}
+
+void check(const TensorType& type, const Value* input, const std::string& name) {
+  if (type.rank() < 1 || type.rank() > 4) fail(name, fmt::format("rank {} found, 1 to 4 needed", type.rank()));
+  for (const Dim& dim : type.dims) {
+    if (dim.is_fixed() && dim.value() < 1) fail(name, fmt::format("shape {} found, sizes of 1 or more needed", to_text(type.dims)));
+  }
+  if (feeds_quantized_operator(input) && !type.is_quantized()) {
+    fail(name, fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));
+  }
+  if (!has_operand_code(type.dtype) && !input->uses().empty()) {
+    fail(name, fmt::format("dtype {} found, float32, int32 or quint8 needed; convert the model with model.float(), or give "
+                           "the dtype with --input DIMS:DTYPE",
+                           dtype_name(type.dtype)));
+  }
+}
+
+TensorType type_from_weights(const Value* input, size_t index, const std::string& name) {
+  if (feeds_quantized_operator(input)) {
+    fail(name, "it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT");
+  }
+  const auto channels = channels_from_weights(input);
+  if (!channels) {
+    fail(name,
+         "its shape is not known: the file holds no bundled inputs, and shapes are read from the weights only where the "
+         "first operation is a convolution; give --input DIMS, for example --input 1,3,224,224");
+  }
+  return {at::kFloat, flexible_image(index, *channels), {}};
+}
+
+}  // namespace
+
+std::vector<TensorType> input_types(const NormalisedModel& model, const std::vector<InputTuple>& bundled_inputs,
+                                    const std::vector<InputSpec>& specs) {
+  const std::vector<const InputSpec*> by_input = specs_by_input(model, specs);
+  std::vector<TensorType> types;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    const Value* input = model.inputs[i];
+    const auto bundled = bundled_type(bundled_inputs, i);
+    TensorType type;
+    if (by_input[i] != nullptr) {
+      type = type_from_spec(*by_input[i], i, bundled);
+    } else if (bundled) {
+      type = *bundled;
+    } else {
+      type = type_from_weights(input, i, model.input_names[i]);
+    }
+    check(type, input, model.input_names[i]);
+    types.push_back(std::move(type));
+  }
+  return types;
+}
+
+}  // namespace nnapi_convert

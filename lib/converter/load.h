@@ -1,0 +1,30 @@
+// Reads a TorchScript file: the module and the inputs bundled with it.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <torch/csrc/jit/api/module.h>
+
+#include <string>
+#include <vector>
+
+#include "lib/base/diagnostics.h"
+
+namespace nnapi_convert {
+
+// One tuple of arguments for forward.
+using InputTuple = std::vector<c10::IValue>;
+
+struct LoadedModel {
+  std::string path;
+  torch::jit::Module module;  // in evaluation mode
+  std::vector<InputTuple> bundled_inputs;
+};
+
+// `path` is what torch.jit.save wrote, or a .ptl that still holds its code. Warns for a model saved in training mode.
+// Throws ConvertError (kBadFile) for a file that can't be read or isn't a TorchScript archive.
+LoadedModel load_model(const std::string& path, Diagnostics& diagnostics);
+
+// The text of a c10::Error or other exception without its backtrace, on one line.
+std::string first_line(const std::exception& error);
+
+}  // namespace nnapi_convert

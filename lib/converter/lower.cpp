@@ -1,0 +1,124 @@
+#include "lib/converter/lower.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/ops/registry.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+class Lowering {
+ public:
+  Lowering(const NormalisedModel& normalised, const TypeMap& types, Diagnostics& diagnostics)
+      : normalised_(normalised), types_(types), diagnostics_(diagnostics), builder_(result_.model) {}
+
+  LoweredModel run(const std::vector<TensorType>& input_types) {
+    add_inputs(input_types);
+    for (const Node* node : normalised_.graph->nodes()) visit(*node);
+    if (result_.refusals.empty()) {
+      for (const Value* output : normalised_.outputs) add_output(output);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void add_inputs(const std::vector<TensorType>& input_types) {
+    for (size_t i = 0; i < normalised_.inputs.size(); ++i) {
+      if (normalised_.inputs[i]->uses().empty()) continue;
+      const nnapi::OperandId id = builder_.variable(to_operand(input_types[i]));
+      operands_[normalised_.inputs[i]] = id;
+      result_.model.inputs.push_back({id});
+      result_.input_of_forward.push_back(i);
+    }
+  }
+
+  void visit(const Node& node) {
+    const OpRule* rule = find_rule(node);
+    if (rule == nullptr || rule->lower == nullptr) return;
+    OpContext context(node, types_, operands_, builder_, diagnostics_);
+    builder_.set_source(source_of(node));
+    try {
+      rule->lower(context);
+    } catch (const NodeRefused& refused) {
+      result_.refusals.push_back(refused.refusal());
+      // Later nodes read something; the model is dropped anyway.
+      for (const Value* output : node.outputs()) stand_in(output);
+    }
+  }
+
+  void stand_in(const Value* output) {
+    const auto found = types_.find(output);
+    const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    if (type != nullptr && has_operand_code(type->dtype)) operands_[output] = builder_.variable(to_operand(*type));
+  }
+
+  size_t nnapi_output(nnapi::OperandId id) {
+    auto& outputs = result_.model.outputs;
+    const auto found = std::find_if(outputs.begin(), outputs.end(),
+                                    [id](const nnapi::Boundary& boundary) { return boundary.operand == id; });
+    if (found != outputs.end()) return static_cast<size_t>(found - outputs.begin());
+    outputs.push_back({id});
+    return outputs.size() - 1;
+  }
+
+  // The input of forward that an operand is, or -1.
+  int input_number(nnapi::OperandId id) const {
+    for (size_t i = 0; i < result_.model.inputs.size(); ++i) {
+      if (result_.model.inputs[i].operand == id) return static_cast<int>(result_.input_of_forward[i]);
+    }
+    return -1;
+  }
+
+  void add_output(const Value* value) {
+    if (const auto constant = torch::jit::toIValue(value)) {
+      result_.outputs.push_back({OutputSource::Kind::kConstant, 0, constant->toTensor().detach(), {}});
+      return;
+    }
+    const auto is_input = std::find(normalised_.inputs.begin(), normalised_.inputs.end(), value);
+    if (is_input != normalised_.inputs.end()) {
+      const auto index = static_cast<size_t>(is_input - normalised_.inputs.begin());
+      result_.outputs.push_back({OutputSource::Kind::kInput, index, {}, std::get<TensorType>(types_.at(value))});
+      return;
+    }
+    const auto found = types_.find(value);
+    const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    if (type == nullptr) {
+      throw ConvertError(ExitCode::kNotConvertible,
+                         fmt::format("forward returns %{}, which is computed from sizes only; return a tensor",
+                                     value->debugName()));
+    }
+    const nnapi::OperandId id = operands_.at(value);
+    const int input = input_number(id);
+    OutputSource source{OutputSource::Kind::kNnapi, 0, {}, *type};
+    if (input >= 0) {
+      source.kind = OutputSource::Kind::kInput;
+      source.index = static_cast<size_t>(input);
+    } else {
+      source.index = nnapi_output(id);
+    }
+    result_.outputs.push_back(std::move(source));
+  }
+
+  const NormalisedModel& normalised_;
+  const TypeMap& types_;
+  Diagnostics& diagnostics_;
+  LoweredModel result_;
+  nnapi::Builder builder_;
+  OperandMap operands_;
+};
+
+}  // namespace
+
+LoweredModel lower(const NormalisedModel& normalised, const std::vector<TensorType>& input_types, const TypeMap& types,
+                   Diagnostics& diagnostics) {
+  return Lowering(normalised, types, diagnostics).run(input_types);
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,82 @@
+#include "lib/converter/normalise.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+#include <torch/csrc/jit/passes/freeze_module.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/passes/lower_tuples.h>
+#include <torch/csrc/jit/passes/peephole.h>
+
+#include "lib/base/error.h"
+#include "lib/converter/remove_inplace.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Value;
+
+torch::jit::Module frozen_module(const LoadedModel& loaded) {
+  try {
+    return torch::jit::freeze_module(loaded.module);
+  } catch (const std::exception& error) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("{} can't be frozen to constants: {}", loaded.path, first_line(error)));
+  }
+}
+
+void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
+  const auto& arguments = original.get_method("forward").function().getSchema().arguments();
+  for (size_t i = 1; i < model.graph->inputs().size(); ++i) {  // input 0 is self
+    Value* input = model.graph->inputs()[i];
+    const std::string& name = arguments[i].name();
+    if (input->type()->kind() != c10::TypeKind::TensorType) {
+      throw ConvertError(ExitCode::kNotConvertible,
+                         fmt::format("input {} of forward is {}, and inputs have to be tensors; wrap the model in a module "
+                                     "whose forward takes tensors only",
+                                     name, input->type()->repr_str()));
+    }
+    model.inputs.push_back(input);
+    model.input_names.push_back(name);
+  }
+}
+
+ReturnTree read_return(NormalisedModel& model, Value* value) {
+  ReturnTree tree;
+  const auto kind = value->node()->kind();
+  if (value->type()->kind() == c10::TypeKind::TensorType) {
+    tree.tensor = model.outputs.size();
+    model.outputs.push_back(value);
+    return tree;
+  }
+  if (kind == c10::prim::TupleConstruct) {
+    tree.kind = ReturnTree::Kind::kTuple;
+  } else if (kind == c10::prim::ListConstruct) {
+    tree.kind = ReturnTree::Kind::kList;
+  } else {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("forward returns {} made by {}; tensors, tuples and lists of them can be returned",
+                                   value->type()->repr_str(), kind.toQualString()));
+  }
+  for (Value* element : value->node()->inputs()) tree.elements.push_back(read_return(model, element));
+  return tree;
+}
+
+}  // namespace
+
+NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics) {
+  NormalisedModel model;
+  model.frozen = frozen_module(loaded);
+  model.graph = model.frozen.get_method("forward").graph()->copy();
+  torch::jit::Inline(*model.graph);
+  torch::jit::LowerSimpleTuples(model.graph);
+  torch::jit::PeepholeOptimize(model.graph);
+  read_inputs(model, loaded.module);
+  remove_inplace(model.graph, diagnostics);
+  torch::jit::EliminateDeadCode(model.graph, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
+  if (model.graph->outputs().size() != 1) throw ConvertError(ExitCode::kNotConvertible, "forward returns nothing");
+  model.return_tree = read_return(model, model.graph->outputs()[0]);
+  return model;
+}
+
+}  // namespace nnapi_convert

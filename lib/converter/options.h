@@ -1,0 +1,45 @@
+// What a conversion is asked for, with the meaning that the command line documents.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lib/format/nnapi_codes.h"
+#include "lib/ops/tensor_type.h"
+
+namespace nnapi_convert {
+
+// One argument of forward, as --input gives it.
+struct InputSpec {
+  std::string name;                           // empty: by position
+  std::vector<std::optional<int64_t>> sizes;  // nullopt: flexible, written "?"
+  std::optional<at::ScalarType> dtype;
+  std::optional<Quantization> quantization;
+};
+
+enum class QuantMode { kAuto, kNone, kCore, kFull, kNnapi };
+const char* name_of(QuantMode mode);
+
+struct LayoutChoice {
+  bool nhwc = false;           // inputs of rank 4 are handed to NNAPI as NHWC
+  std::set<int> nhwc_inputs;   // only these; empty: all
+  bool is_explicit = false;    // asked for by --nhwc or --nchw
+};
+
+struct ConvertOptions {
+  std::vector<InputSpec> inputs;
+  LayoutChoice layout;
+  QuantMode quant = QuantMode::kAuto;
+  PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
+  bool relax_fp16 = false;
+  bool bundle_inputs = false;
+  std::string emit_cpu;  // path of the CPU counterpart; empty: none
+  int feature_level = 3;
+  std::function<void(const std::string& stage)> on_stage;                           // called as each stage begins
+  std::function<void(const std::string& stage, const std::string& text)> on_dump;   // text form of a stage's output
+};
+
+}  // namespace nnapi_convert

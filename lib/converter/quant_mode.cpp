@@ -1,0 +1,211 @@
+#include "lib/converter/quant_mode.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/ops/op_context.h"
+
+namespace nnapi_convert {
+
+const char* name_of(QuantMode mode) {
+  switch (mode) {
+    case QuantMode::kAuto:
+      return "auto";
+    case QuantMode::kNone:
+      return "none";
+    case QuantMode::kCore:
+      return "core";
+    case QuantMode::kFull:
+      return "full";
+    case QuantMode::kNnapi:
+      return "nnapi";
+  }
+  return "";
+}
+
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+const c10::Symbol kQuantize = c10::Symbol::fromQualString("aten::quantize_per_tensor");
+const c10::Symbol kDequantize = c10::Symbol::fromQualString("aten::dequantize");
+
+[[noreturn]] void refuse(QuantMode mode, const std::string& problem) {
+  throw ConvertError(ExitCode::kNotConvertible, fmt::format("--quant {}: {}", name_of(mode), problem));
+}
+
+bool is_quantized_node(const Node& node) {
+  return node.kind() == kQuantize || std::string(node.kind().ns().toUnqualString()) == "quantized";
+}
+
+double number_of(const Value* value) {
+  const auto constant = torch::jit::toIValue(value);
+  NNC_ASSERT(constant.has_value(), "quantisation parameters of a frozen graph are constants");
+  return constant->isTensor() ? constant->toTensor().item().toDouble() : constant->toScalar().toDouble();
+}
+
+// The parameters of a quantize node, where they are constants and the result is quint8.
+std::optional<Quantization> parameters_of(const Node& node) {
+  if (node.kind() != kQuantize) return std::nullopt;
+  for (size_t i = 1; i < 4; ++i) {
+    if (!torch::jit::toIValue(node.input(i))) return std::nullopt;
+  }
+  if (static_cast<at::ScalarType>(number_of(node.input(3))) != at::kQUInt8) return std::nullopt;
+  return Quantization{number_of(node.input(1)), static_cast<int64_t>(number_of(node.input(2)))};
+}
+
+class QuantModeEdit {
+ public:
+  QuantModeEdit(NormalisedModel& model, const std::vector<TensorType>& types, const TypeMap& value_types, QuantMode mode)
+      : model_(model), types_(types), value_types_(value_types) {
+    result_.mode = mode;
+  }
+
+  QuantBoundaries run() {
+    for (size_t i = 0; i < model_.inputs.size(); ++i) result_.inputs.push_back({types_[i], std::nullopt});
+    result_.outputs.resize(model_.outputs.size());
+    choose_mode();
+    if (result_.mode == QuantMode::kNone) return std::move(result_);
+    for (size_t i = 0; i < model_.inputs.size(); ++i) edit_input(i);
+    for (size_t i = 0; i < model_.outputs.size(); ++i) edit_output(i);
+    return std::move(result_);
+  }
+
+ private:
+  bool is_quantized_model() const {
+    const auto nodes = model_.graph->nodes();
+    return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) { return is_quantized_node(*node); }) ||
+           std::any_of(types_.begin(), types_.end(), [](const TensorType& type) { return type.is_quantized(); });
+  }
+
+  void choose_mode() {
+    const bool is_quantized = is_quantized_model();
+    if (result_.mode == QuantMode::kAuto) {
+      const bool quantized_interface =
+          std::any_of(types_.begin(), types_.end(), [](const TensorType& type) { return type.is_quantized(); });
+      result_.mode = !is_quantized ? QuantMode::kNone : quantized_interface ? QuantMode::kFull : QuantMode::kCore;
+      keeps_interface_ = true;
+      return;
+    }
+    if (result_.mode == QuantMode::kNone && is_quantized) {
+      refuse(result_.mode, "the model is quantised, and this mode takes float models only; use core, full or nnapi");
+    }
+    if (result_.mode != QuantMode::kNone && !is_quantized) {
+      refuse(result_.mode, "the model is a float model; calibrate it first, with torch.ao.quantization");
+    }
+  }
+
+  // The one set of parameters that all readers of an input quantise it with.
+  std::optional<Quantization> boundary_quantization(const Value* input) const {
+    std::optional<Quantization> common;
+    for (const torch::jit::Use& use : input->uses()) {
+      const auto parameters = parameters_of(*use.user);
+      if (!parameters || (common && !(*common == *parameters))) return std::nullopt;
+      common = parameters;
+    }
+    return common;
+  }
+
+  void cut_quantize(Value* input) {
+    std::vector<Node*> nodes;
+    for (const torch::jit::Use& use : input->uses()) nodes.push_back(use.user);
+    for (Node* node : nodes) {
+      node->output()->replaceAllUsesWith(input);
+      for (Value*& output : model_.outputs) {
+        if (output == node->output()) output = input;
+      }
+      node->destroy();
+    }
+  }
+
+  void edit_input(size_t index) {
+    Value* input = model_.inputs[index];
+    InputBoundary& boundary = result_.inputs[index];
+    const TensorType type = types_[index];
+    if (input->uses().empty()) return;
+    if (type.is_quantized()) {
+      if (result_.mode == QuantMode::kCore && !keeps_interface_) boundary.quantize = type.quantization;
+      if (result_.mode == QuantMode::kNnapi) insert_quantize(input, boundary);
+      return;
+    }
+    if (result_.mode == QuantMode::kNnapi) return;
+    const auto parameters = boundary_quantization(input);
+    if (!parameters) {
+      if (keeps_interface_ || result_.mode == QuantMode::kCore) return;  // quantised further on, by NNAPI
+      refuse(result_.mode, fmt::format("input {} is not quantised to quint8 by its first operation; put a QuantStub first, "
+                                       "or use core or nnapi",
+                                       model_.input_names[index]));
+    }
+    cut_quantize(input);
+    boundary.type = {at::kQUInt8, type.dims, *parameters};
+    if (keeps_interface_ || result_.mode == QuantMode::kCore) boundary.quantize = *parameters;
+  }
+
+  // input (now float32) -> quantize -> what read the input.
+  void insert_quantize(Value* input, InputBoundary& boundary) {
+    torch::jit::Graph& graph = *model_.graph;
+    torch::jit::WithInsertPoint guard(*graph.nodes().begin());
+    Value* scale = graph.insertConstant(boundary.type.quantization.scale);
+    Value* zero_point = graph.insertConstant(boundary.type.quantization.zero_point);
+    Value* dtype = graph.insertConstant(static_cast<int64_t>(at::kQUInt8));
+    Node* quantize = graph.create(kQuantize, {input, scale, zero_point, dtype}, 1);
+    quantize->insertAfter(dtype->node());
+    input->replaceAllUsesWith(quantize->output());
+    quantize->replaceInput(0, input);
+    for (Value*& output : model_.outputs) {
+      if (output == input) output = quantize->output();
+    }
+    boundary.type = {at::kFloat, boundary.type.dims, {}};
+  }
+
+  bool is_quantized_value(const Value* value) const {
+    const auto found = value_types_.find(value);
+    const auto* type = found == value_types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    return type != nullptr && type->is_quantized();
+  }
+
+  void edit_output(size_t index) {
+    Value*& output = model_.outputs[index];
+    const bool is_quantized = is_quantized_value(output);
+    const bool is_dequantized = output->node()->kind() == kDequantize && is_quantized_value(output->node()->input(0));
+    OutputBoundary& boundary = result_.outputs[index];
+    if (result_.mode == QuantMode::kNnapi) {
+      if (is_quantized) output = insert_dequantize(output);
+    } else if (keeps_interface_ || result_.mode == QuantMode::kCore) {
+      if (is_dequantized) output = output->node()->input(0);
+      boundary.dequantize = is_dequantized || (is_quantized && !keeps_interface_);
+    } else if (is_dequantized) {
+      output = output->node()->input(0);
+    } else if (!is_quantized) {
+      refuse(result_.mode, fmt::format("output {} is float32, made by {}; end the model with a quantised operation or a "
+                                       "DeQuantStub, or use core or nnapi",
+                                       index, output->node()->kind().toQualString()));
+    }
+  }
+
+  Value* insert_dequantize(Value* value) {
+    Node* node = model_.graph->create(kDequantize, {value}, 1);
+    node->insertBefore(model_.graph->return_node());
+    return node->output();
+  }
+
+  NormalisedModel& model_;
+  const std::vector<TensorType>& types_;
+  const TypeMap& value_types_;  // of the graph before the edit
+  QuantBoundaries result_;
+  bool keeps_interface_ = false;  // auto: each input and output stays what it is
+};
+
+}  // namespace
+
+QuantBoundaries apply_quant_mode(NormalisedModel& model, const std::vector<TensorType>& input_types,
+                                 const TypeMap& value_types, QuantMode mode) {
+  return QuantModeEdit(model, input_types, value_types, mode).run();
+}
+
+}  // namespace nnapi_convert

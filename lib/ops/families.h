@@ -1,0 +1,20 @@
+// The rule tables, one per family and file. registry.cpp joins them: a family left out there is not in the program.
+#pragma once
+
+#include "lib/ops/op_rule.h"
+
+namespace nnapi_convert {
+
+OpRules activation_rules();  // activation.cpp
+OpRules binary_rules();      // binary.cpp
+OpRules conv_rules();        // conv.cpp
+OpRules linear_rules();      // linear.cpp
+OpRules norm_rules();        // norm.cpp
+OpRules pooling_rules();     // pooling.cpp
+OpRules quantize_rules();    // quantize.cpp
+OpRules reduce_rules();      // reduce.cpp
+OpRules resize_rules();      // resize.cpp
+OpRules shape_rules();       // shape.cpp
+OpRules size_rules();        // size.cpp
+
+}  // namespace nnapi_convert

@@ -1,0 +1,13 @@
+// All rules, found by the operator they are for.
+#pragma once
+
+#include "lib/ops/op_rule.h"
+
+namespace nnapi_convert {
+
+const OpRules& all_rules();
+
+// The rule for a node by its schema's name and overload; null if there is none.
+const OpRule* find_rule(const TorchNode& node);
+
+}  // namespace nnapi_convert

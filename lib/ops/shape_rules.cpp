@@ -1,0 +1,56 @@
+#include "lib/ops/shape_rules.h"
+
+#include <fmt/format.h>
+
+namespace nnapi_convert {
+
+std::vector<ValueType> same_as_self(const OpArguments& args) { return {args.tensor("self")}; }
+
+std::vector<ValueType> same_as_input(const OpArguments& args) { return {args.tensor("input")}; }
+
+Dims broadcast(const OpArguments& args, const Dims& a, const Dims& b) {
+  const Dims& longer = a.size() >= b.size() ? a : b;
+  const Dims& shorter = a.size() >= b.size() ? b : a;
+  Dims result = longer;
+  const size_t offset = longer.size() - shorter.size();
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    Dim& left = result[offset + i];
+    const Dim& right = shorter[i];
+    if (left == right || right == Dim(1)) continue;
+    const bool differ = left.is_fixed() && right.is_fixed() && left != Dim(1);
+    args.require(!differ, fmt::format("sizes {} and {}", to_text(a), to_text(b)), "sizes that broadcast");
+    if (left == Dim(1) || right.is_fixed()) left = right;
+  }
+  return result;
+}
+
+int64_t checked_axis(const OpArguments& args, int64_t axis, size_t rank) {
+  const auto signed_rank = static_cast<int64_t>(rank);
+  args.require(axis >= -signed_rank && axis < signed_rank, fmt::format("axis {} of a tensor of rank {}", axis, rank),
+               fmt::format("{} to {}", -signed_rank, signed_rank - 1));
+  return axis < 0 ? axis + signed_rank : axis;
+}
+
+Dim window_output(const Dim& input, int64_t padding, int64_t dilation, int64_t kernel, int64_t stride) {
+  return (input + Dim(padding - dilation * (kernel - 1) - 1)).floor_div(stride) + Dim(1);
+}
+
+void require_positive(const OpArguments& args, const Dims& dims) {
+  for (const Dim& dim : dims) {
+    args.require(!dim.is_fixed() || dim.value() >= 1, "a result of shape " + to_text(dims), "sizes of at least 1",
+                 "the input may be too small for this model: see --input");
+  }
+}
+
+void require_rank(const OpArguments& args, const TensorType& type, size_t lowest, size_t highest) {
+  const std::string needed =
+      lowest == highest ? fmt::format("rank {}", lowest) : fmt::format("rank {} to {}", lowest, highest);
+  args.require(type.rank() >= lowest && type.rank() <= highest, "a tensor " + to_text(type), needed);
+}
+
+void require_float(const OpArguments& args, const TensorType& type) {
+  args.require(type.dtype == at::kFloat, "a tensor " + to_text(type), "float32",
+               type.dtype == at::kDouble || type.dtype == at::kHalf ? "convert the model with model.float()" : "");
+}
+
+}  // namespace nnapi_convert
