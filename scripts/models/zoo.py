@@ -6,7 +6,7 @@ import torch
 import torchvision
 from torch import nn
 
-from .common import Made, Recipe, bundle, images, init_weights, made, settle, trace
+from .common import Made, Recipe, bundle, images, init_weights, made, settle, standardise, trace
 from .quantised import quantise, quantised_files, quantised_names
 
 vision = torchvision.models
@@ -14,6 +14,8 @@ vision = torchvision.models
 
 def live(build: Callable[[], nn.Module], size: int, batches: int = 2, count: int = 12) -> nn.Module:
     model = init_weights(build())
+    if not any(isinstance(module, nn.BatchNorm2d) for module in model.modules()):
+        return standardise(model, images(count, size))
     return settle(model, [images(count, size) for _ in range(batches)])
 
 
@@ -76,7 +78,8 @@ class TupleOutput(nn.Module):
 
 def make_mlp() -> Dict[str, Made]:
     data = torch.randn(4, 784)
-    return {"mlp.pt": made(trace(init_weights(Perceptron()).eval(), data[:1]), data)}
+    model = standardise(init_weights(Perceptron()), torch.randn(64, 784))
+    return {"mlp.pt": made(trace(model, data[:1]), data)}
 
 
 def make_two_input() -> Dict[str, Made]:
@@ -118,7 +121,7 @@ def make_mobilenet_plain() -> Dict[str, Made]:
 
 def make_vgg16_plain() -> Dict[str, Made]:
     data = images(2, 224)
-    model = init_weights(vision.vgg16(init_weights=False)).eval()
+    model = live(lambda: vision.vgg16(init_weights=False), 224, count=4)
     model.avgpool = nn.Identity()
     return {"vgg16_plain.pt": made(trace(without_in_place(model), data[:1], check=False), data)}
 
