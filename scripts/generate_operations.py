@@ -97,6 +97,7 @@ struct TypeCombination {{
 }};
 
 constexpr int8_t kFixedType = -1;
+constexpr uint8_t kAnyRank = 255;
 
 struct ArgumentInfo {{
   const char* name;
@@ -178,6 +179,7 @@ def argument_row(argument, variables, operand_types):
     variable = str(variables.index(kind)) if kind in variables else "kFixedType"
     fixed = "FLOAT32" if kind in variables else kind
     low, high = argument.get("rank", [0, 0])
+    high = "kAnyRank" if high is None else high
     flags = [str(argument.get(key, False)).lower() for key in ("optional", "omittable", "variadic")]
     return (f'    {{"{argument["name"]}", {variable}, OperandCode::{fixed}, {low}, {high}, ArgumentRole::{camel(role)}, '
             f'{", ".join(flags)}, {argument.get("since", 1)}}},')

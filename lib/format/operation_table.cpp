@@ -244,10 +244,10 @@ constexpr SignatureInfo kDEQUANTIZE[] = {
 
 constexpr ArgumentInfo kEMBEDDING_LOOKUP_0_inputs[] = {
     {"lookups", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
-    {"values", 0, OperandCode::FLOAT32, 2, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"values", 0, OperandCode::FLOAT32, 2, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kEMBEDDING_LOOKUP_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 2, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 2, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kEMBEDDING_LOOKUP_0_types[] = {
     {1, {OperandCode::TENSOR_FLOAT32}},
@@ -774,10 +774,10 @@ constexpr SignatureInfo kTRANSPOSE[] = {
 };
 
 constexpr ArgumentInfo kABS_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kABS_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kABS_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -789,11 +789,11 @@ constexpr SignatureInfo kABS[] = {
 };
 
 constexpr ArgumentInfo kARGMAX_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"axis", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kAxis, false, false, false, 1},
 };
 constexpr ArgumentInfo kARGMAX_0_outputs[] = {
-    {"output", kFixedType, OperandCode::TENSOR_INT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_INT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kARGMAX_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -807,11 +807,11 @@ constexpr SignatureInfo kARGMAX[] = {
 };
 
 constexpr ArgumentInfo kARGMIN_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"axis", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kAxis, false, false, false, 1},
 };
 constexpr ArgumentInfo kARGMIN_0_outputs[] = {
-    {"output", kFixedType, OperandCode::TENSOR_INT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_INT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kARGMIN_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -825,10 +825,10 @@ constexpr SignatureInfo kARGMIN[] = {
 };
 
 constexpr ArgumentInfo kCAST_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kCAST_0_outputs[] = {
-    {"output", 1, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 1, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kCAST_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32}},
@@ -880,11 +880,11 @@ constexpr SignatureInfo kCHANNEL_SHUFFLE[] = {
 };
 
 constexpr ArgumentInfo kEQUAL_0_inputs[] = {
-    {"input1", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input2", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input1", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input2", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kEQUAL_0_outputs[] = {
-    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kEQUAL_0_types[] = {
     {3, {OperandCode::TENSOR_BOOL8}},
@@ -899,10 +899,10 @@ constexpr SignatureInfo kEQUAL[] = {
 };
 
 constexpr ArgumentInfo kEXP_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kEXP_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kEXP_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -913,11 +913,11 @@ constexpr SignatureInfo kEXP[] = {
 };
 
 constexpr ArgumentInfo kEXPAND_DIMS_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"axis", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNewAxis, false, false, false, 1},
 };
 constexpr ArgumentInfo kEXPAND_DIMS_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 2, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 2, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kEXPAND_DIMS_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -931,12 +931,12 @@ constexpr SignatureInfo kEXPAND_DIMS[] = {
 };
 
 constexpr ArgumentInfo kGATHER_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"axis", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kAxis, false, false, false, 1},
-    {"indices", kFixedType, OperandCode::TENSOR_INT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"indices", kFixedType, OperandCode::TENSOR_INT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kGATHER_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kGATHER_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -950,11 +950,11 @@ constexpr SignatureInfo kGATHER[] = {
 };
 
 constexpr ArgumentInfo kGREATER_0_inputs[] = {
-    {"input1", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input2", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input1", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input2", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kGREATER_0_outputs[] = {
-    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kGREATER_0_types[] = {
     {3, {OperandCode::TENSOR_BOOL8}},
@@ -969,11 +969,11 @@ constexpr SignatureInfo kGREATER[] = {
 };
 
 constexpr ArgumentInfo kGREATER_EQUAL_0_inputs[] = {
-    {"input1", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input2", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input1", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input2", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kGREATER_EQUAL_0_outputs[] = {
-    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kGREATER_EQUAL_0_types[] = {
     {3, {OperandCode::TENSOR_BOOL8}},
@@ -1058,11 +1058,11 @@ constexpr SignatureInfo kINSTANCE_NORMALIZATION[] = {
 };
 
 constexpr ArgumentInfo kLESS_0_inputs[] = {
-    {"input1", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input2", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input1", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input2", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kLESS_0_outputs[] = {
-    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kLESS_0_types[] = {
     {3, {OperandCode::TENSOR_BOOL8}},
@@ -1077,11 +1077,11 @@ constexpr SignatureInfo kLESS[] = {
 };
 
 constexpr ArgumentInfo kLESS_EQUAL_0_inputs[] = {
-    {"input1", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input2", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input1", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input2", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kLESS_EQUAL_0_outputs[] = {
-    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kLESS_EQUAL_0_types[] = {
     {3, {OperandCode::TENSOR_BOOL8}},
@@ -1096,10 +1096,10 @@ constexpr SignatureInfo kLESS_EQUAL[] = {
 };
 
 constexpr ArgumentInfo kLOG_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kLOG_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kLOG_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1110,11 +1110,11 @@ constexpr SignatureInfo kLOG[] = {
 };
 
 constexpr ArgumentInfo kLOGICAL_AND_0_inputs[] = {
-    {"input1", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input2", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input1", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input2", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kLOGICAL_AND_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kLOGICAL_AND_0_types[] = {
     {3, {OperandCode::TENSOR_BOOL8}},
@@ -1124,10 +1124,10 @@ constexpr SignatureInfo kLOGICAL_AND[] = {
 };
 
 constexpr ArgumentInfo kLOGICAL_NOT_0_inputs[] = {
-    {"input", kFixedType, OperandCode::TENSOR_BOOL8, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", kFixedType, OperandCode::TENSOR_BOOL8, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kLOGICAL_NOT_0_outputs[] = {
-    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kLOGICAL_NOT_0_types[] = {
     {3, {OperandCode::TENSOR_BOOL8}},
@@ -1137,11 +1137,11 @@ constexpr SignatureInfo kLOGICAL_NOT[] = {
 };
 
 constexpr ArgumentInfo kLOGICAL_OR_0_inputs[] = {
-    {"input1", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input2", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input1", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input2", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kLOGICAL_OR_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kLOGICAL_OR_0_types[] = {
     {3, {OperandCode::TENSOR_BOOL8}},
@@ -1151,12 +1151,12 @@ constexpr SignatureInfo kLOGICAL_OR[] = {
 };
 
 constexpr ArgumentInfo kLOG_SOFTMAX_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"beta", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
     {"axis", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kAxis, false, false, false, 1},
 };
 constexpr ArgumentInfo kLOG_SOFTMAX_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kLOG_SOFTMAX_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
@@ -1167,11 +1167,11 @@ constexpr SignatureInfo kLOG_SOFTMAX[] = {
 };
 
 constexpr ArgumentInfo kMAXIMUM_0_inputs[] = {
-    {"input1", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input2", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input1", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input2", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kMAXIMUM_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kMAXIMUM_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1185,11 +1185,11 @@ constexpr SignatureInfo kMAXIMUM[] = {
 };
 
 constexpr ArgumentInfo kMINIMUM_0_inputs[] = {
-    {"input1", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input2", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input1", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input2", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kMINIMUM_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kMINIMUM_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1203,10 +1203,10 @@ constexpr SignatureInfo kMINIMUM[] = {
 };
 
 constexpr ArgumentInfo kNEG_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kNEG_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kNEG_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1218,11 +1218,11 @@ constexpr SignatureInfo kNEG[] = {
 };
 
 constexpr ArgumentInfo kNOT_EQUAL_0_inputs[] = {
-    {"input1", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input2", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input1", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input2", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kNOT_EQUAL_0_outputs[] = {
-    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_BOOL8, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kNOT_EQUAL_0_types[] = {
     {3, {OperandCode::TENSOR_BOOL8}},
@@ -1255,11 +1255,11 @@ constexpr SignatureInfo kPAD_V2[] = {
 };
 
 constexpr ArgumentInfo kPOW_0_inputs[] = {
-    {"base", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"exponent", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"base", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"exponent", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kPOW_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kPOW_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1270,11 +1270,11 @@ constexpr SignatureInfo kPOW[] = {
 };
 
 constexpr ArgumentInfo kPRELU_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"alpha", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"alpha", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kPRELU_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kPRELU_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1287,10 +1287,10 @@ constexpr SignatureInfo kPRELU[] = {
 };
 
 constexpr ArgumentInfo kQUANTIZE_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kQUANTIZE_0_outputs[] = {
-    {"output", 1, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 1, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kQUANTIZE_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_QUANT8_ASYMM}},
@@ -1401,10 +1401,10 @@ constexpr SignatureInfo kREDUCE_SUM[] = {
 };
 
 constexpr ArgumentInfo kRSQRT_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kRSQRT_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kRSQRT_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1417,12 +1417,12 @@ constexpr SignatureInfo kRSQRT[] = {
 };
 
 constexpr ArgumentInfo kSELECT_0_inputs[] = {
-    {"condition", kFixedType, OperandCode::TENSOR_BOOL8, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input1", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"input2", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"condition", kFixedType, OperandCode::TENSOR_BOOL8, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input1", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"input2", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kSELECT_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kSELECT_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1436,10 +1436,10 @@ constexpr SignatureInfo kSELECT[] = {
 };
 
 constexpr ArgumentInfo kSIN_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kSIN_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kSIN_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1450,12 +1450,12 @@ constexpr SignatureInfo kSIN[] = {
 };
 
 constexpr ArgumentInfo kSLICE_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"begin", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kPerAxisVector, false, false, false, 1},
     {"size", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kPerAxisVector, false, false, false, 1},
 };
 constexpr ArgumentInfo kSLICE_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kSLICE_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1469,12 +1469,12 @@ constexpr SignatureInfo kSLICE[] = {
 };
 
 constexpr ArgumentInfo kSPLIT_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"axis", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kAxis, false, false, false, 1},
     {"split_count", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kSPLIT_0_outputs[] = {
-    {"outputs", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, true, 1},
+    {"outputs", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, true, 1},
 };
 constexpr TypeCombination kSPLIT_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1488,10 +1488,10 @@ constexpr SignatureInfo kSPLIT[] = {
 };
 
 constexpr ArgumentInfo kSQRT_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kSQRT_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kSQRT_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1502,11 +1502,11 @@ constexpr SignatureInfo kSQRT[] = {
 };
 
 constexpr ArgumentInfo kTILE_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"multiples", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kPerAxisVector, false, false, false, 1},
 };
 constexpr ArgumentInfo kTILE_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kTILE_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1520,12 +1520,12 @@ constexpr SignatureInfo kTILE[] = {
 };
 
 constexpr ArgumentInfo kTOPK_V2_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"k", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kTOPK_V2_0_outputs[] = {
-    {"values", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
-    {"indices", kFixedType, OperandCode::TENSOR_INT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"values", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"indices", kFixedType, OperandCode::TENSOR_INT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kTOPK_V2_0_types[] = {
     {3, {OperandCode::TENSOR_FLOAT32}},
@@ -1629,11 +1629,11 @@ constexpr SignatureInfo kRESIZE_NEAREST_NEIGHBOR[] = {
 };
 
 constexpr ArgumentInfo kELU_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"alpha", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kELU_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kELU_0_types[] = {
     {4, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
@@ -1644,10 +1644,10 @@ constexpr SignatureInfo kELU[] = {
 };
 
 constexpr ArgumentInfo kHARD_SWISH_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kHARD_SWISH_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kHARD_SWISH_0_types[] = {
     {4, {OperandCode::TENSOR_FLOAT32}},
@@ -1664,7 +1664,7 @@ constexpr ArgumentInfo kFILL_0_inputs[] = {
     {"value", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kFILL_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kFILL_0_types[] = {
     {4, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
@@ -1676,7 +1676,7 @@ constexpr SignatureInfo kFILL[] = {
 };
 
 constexpr ArgumentInfo kRANK_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kRANK_0_outputs[] = {
     {"output", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
@@ -1718,10 +1718,10 @@ constexpr SignatureInfo kBATCH_MATMUL[] = {
 
 constexpr ArgumentInfo kPACK_0_inputs[] = {
     {"axis", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNewAxis, false, false, false, 1},
-    {"inputs", 0, OperandCode::FLOAT32, 1, 3, ArgumentRole::kNone, false, false, true, 1},
+    {"inputs", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, true, 1},
 };
 constexpr ArgumentInfo kPACK_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 2, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 2, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kPACK_0_types[] = {
     {6, {OperandCode::TENSOR_FLOAT32}},
@@ -1735,12 +1735,12 @@ constexpr SignatureInfo kPACK[] = {
 };
 
 constexpr ArgumentInfo kMIRROR_PAD_0_inputs[] = {
-    {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"paddings", kFixedType, OperandCode::TENSOR_INT32, 2, 2, ArgumentRole::kPerAxisPairs, false, false, false, 1},
     {"mode", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr ArgumentInfo kMIRROR_PAD_0_outputs[] = {
-    {"output", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
 constexpr TypeCombination kMIRROR_PAD_0_types[] = {
     {7, {OperandCode::TENSOR_FLOAT32}},

@@ -46,6 +46,7 @@ struct TypeCombination {
 };
 
 constexpr int8_t kFixedType = -1;
+constexpr uint8_t kAnyRank = 255;
 
 struct ArgumentInfo {
   const char* name;

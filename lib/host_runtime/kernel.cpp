@@ -73,7 +73,13 @@ uint32_t OpContext::find(const char* name, std::size_t n) const {
 
 bool OpContext::has(const char* name) const {
   uint32_t index = 0;
-  return find_if_present(name, 0, &index) && operands_[index].lifetime != Lifetime::kOmitted;
+  return find_if_present(name, 0, &index) && !is_omitted(index);
+}
+
+bool OpContext::is_omitted(uint32_t index) const {
+  if (operands_[index].lifetime == Lifetime::kOmitted) return true;
+  // An execution may omit a model input.
+  return values_ && operands_[index].lifetime == Lifetime::kInput && !(*values_)[index].defined();
 }
 
 std::size_t OpContext::count(const char* name) const {
@@ -170,7 +176,7 @@ void OpContext::set_output(const Dims& dims, std::size_t n) {
 
 void OpContext::check_omitted() const {
   for (std::size_t i = 0; i < operation_.inputs.size(); ++i) {
-    if (operands_[operation_.inputs[i]].lifetime != Lifetime::kOmitted) continue;
+    if (!is_omitted(operation_.inputs[i])) continue;
     const auto& arguments = operation_.signature->inputs;
     const ArgumentInfo& argument = arguments[argument_index(arguments, i, operation_.inputs.size())];
     if (!argument.omittable) refuse(argument.name, "an omitted value found, a value needed");
@@ -187,6 +193,7 @@ void OpContext::check() {
 }
 
 void OpContext::run() {
+  check_omitted();
   const Kernel* kernel = find_kernel(operation_.code);
   try {
     kernel->rule(*this);

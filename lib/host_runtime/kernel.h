@@ -83,6 +83,7 @@ class OpContext {
  private:
   uint32_t find(const char* name, std::size_t n) const;
   bool find_if_present(const char* name, std::size_t n, uint32_t* index) const;
+  bool is_omitted(uint32_t index) const;
   const void* scalar(const char* name) const;
   at::Tensor value(uint32_t index) const;
   void check_omitted() const;

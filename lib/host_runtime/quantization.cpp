@@ -213,4 +213,10 @@ void require_quantization(const OpContext& context, const char* name, float scal
                  zero_point);
 }
 
+void require_paddable(const OpContext& context) {
+  const Operand& input = context.operand("input");
+  if (!is_quantized_8bit(input.type) || context.feature_level() >= 3 || input.zero_point == 0) return;
+  context.refuse("input", "zero point {} found, 0 needed below feature level 3", input.zero_point);
+}
+
 }  // namespace nnapi_convert::host

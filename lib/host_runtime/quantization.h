@@ -40,5 +40,7 @@ at::Tensor round_codes(const at::Tensor& codes, const Operand& output, FuseCode 
 void require_same_quantization(const OpContext& context, const char* a, const char* b);
 void require_quantization(const OpContext& context, const char* name, float scale, int32_t zero_point);
 bool same_quantization(const Operand& a, const Operand& b);
+// Padding of codes stands for the number 0 from feature level 3 on; before, for the code 0.
+void require_paddable(const OpContext& context);
 
 }  // namespace nnapi_convert::host

@@ -44,7 +44,10 @@ std::string types_of(const ArgumentInfo& argument, const Combinations& combinati
 std::string rank_complaint(const ArgumentInfo& argument, const Operand& operand) {
   if (!is_tensor(operand.type) || !operand.shape.rank_known) return {};
   const std::size_t rank = operand.shape.dims.size();
-  if (rank >= argument.min_rank && rank <= argument.max_rank) return {};
+  if (rank >= argument.min_rank && (argument.max_rank == kAnyRank || rank <= argument.max_rank)) return {};
+  if (argument.max_rank == kAnyRank) {
+    return fmt::format(", argument {}: rank {} found, at least {} needed", argument.name, rank, argument.min_rank);
+  }
   if (argument.min_rank == argument.max_rank) {
     return fmt::format(", argument {}: rank {} found, {} needed", argument.name, rank, argument.min_rank);
   }

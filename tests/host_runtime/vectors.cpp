@@ -222,7 +222,9 @@ Case with_unknown_outputs(const Case& original) {
   return result;
 }
 
-bool is_tensor(OperandCode type) { return std::strncmp(nnapi_convert::name_of(type), "TENSOR_", 7) == 0; }
+bool is_tensor(OperandCode type) {
+  return std::strncmp(nnapi_convert::name_of(type), "TENSOR_", 7) == 0;
+}
 
 std::vector<uint8_t> to_bytes(OperandCode type, const std::vector<double>& values) {
   return with_storage(type, [&](auto zero) {
@@ -241,6 +243,8 @@ std::vector<double> from_bytes(OperandCode type, const std::vector<uint8_t>& byt
   return with_storage(type, [&](auto zero) { return unpack<decltype(zero)>(bytes); });
 }
 
-double rounded_to(OperandCode type, double value) { return from_bytes(type, to_bytes(type, {value}))[0]; }
+double rounded_to(OperandCode type, double value) {
+  return from_bytes(type, to_bytes(type, {value}))[0];
+}
 
 }  // namespace vectors

@@ -30,6 +30,7 @@ void set_padded_output(OpContext& context, const Dims& paddings) {
 }  // namespace
 
 void pad_rule(OpContext& context) {
+  require_paddable(context);
   require_same_quantization(context, "input", "output");
   const Dims paddings = paddings_of(context);
   if (context.has("pad_value")) context.number("pad_value");

@@ -32,17 +32,15 @@ Range strided_range(const OpContext& context, std::size_t axis, int64_t begin, i
   Range range;
   range.stride = stride;
   range.begin = masked("begin_mask") ? (stride > 0 ? low : high) : bounded(begin);
-  int64_t stop = masked("end_mask") ? (stride > 0 ? high : low) : bounded(end);
-  range.shrunk = masked("shrink_axis_mask");
-  if (range.shrunk) {
-    if (stride < 0) context.refuse("strides", "{} found for the shrunk axis {}, at least 1 needed", stride, axis);
-    if (range.begin >= extent) context.refuse("begin", "{} found for axis {}, below {} needed", begin, axis, extent);
-    stop = range.begin + 1;
-    range.stride = 1;
-  }
+  const int64_t stop = masked("end_mask") ? (stride > 0 ? high : low) : bounded(end);
   const int64_t distance = stride > 0 ? stop - range.begin : range.begin - stop;
-  const int64_t step = std::abs(range.stride);
+  const int64_t step = std::abs(stride);
   range.count = distance <= 0 ? 0 : (distance + step - 1) / step;
+  range.shrunk = masked("shrink_axis_mask");
+  if (range.shrunk && stride < 0) context.refuse("strides", "{} found for the shrunk axis {}, 1 needed", stride, axis);
+  if (range.shrunk && range.count != 1) {
+    context.refuse("shrink_axis_mask", "axis {} with {} elements found, 1 needed", axis, range.count);
+  }
   return range;
 }
 

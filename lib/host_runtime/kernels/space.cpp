@@ -128,6 +128,7 @@ void batch_to_space(OpContext& context) {
 }
 
 void space_to_batch_rule(OpContext& context) {
+  require_paddable(context);
   require_same_quantization(context, "input", "output");
   context.set_output(space_to_batch_output(context).dims());
 }
