@@ -1,5 +1,9 @@
 #!/usr/bin/python3
-"""Rewrites gcc's compile commands for clang-tidy, which can't read gcc's precompiled headers."""
+"""Rewrites gcc's compile commands for clang-tidy, which can't read gcc's precompiled headers.
+
+    tidy_commands.py build/release/compile_commands.json build/tidy/compile_commands.json lib tools
+
+keeps the sources in the folders named."""
 
 import json
 import pathlib
@@ -23,9 +27,10 @@ def clang_command(command: str) -> str:
 
 
 def main() -> None:
-    source, target = map(pathlib.Path, sys.argv[1:])
+    source, target, *folders = map(pathlib.Path, sys.argv[1:])
+    roots = [folder.resolve() for folder in folders]
     entries = json.loads(source.read_text())
-    entries = [entry for entry in entries if not entry["file"].endswith("cmake_pch.hxx.cxx")]
+    entries = [entry for entry in entries if any(root in pathlib.Path(entry["file"]).parents for root in roots)]
     for entry in entries:
         entry["command"] = clang_command(entry["command"])
     target.parent.mkdir(parents=True, exist_ok=True)
