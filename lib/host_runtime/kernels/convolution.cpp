@@ -48,13 +48,16 @@ bool pads_alike(const Span& span, int64_t input) {
 at::Tensor convolve(const Convolution& how, at::Tensor input, const at::Tensor& filter, const at::Tensor& bias) {
   const Span& height = how.window.height;
   const Span& width = how.window.width;
-  Dims padding = {height.head, width.head};
+  ConvolutionSteps steps;
+  steps.stride = {height.stride, width.stride};
+  steps.padding = {height.head, width.head};
+  steps.dilation = {height.dilation, width.dilation};
+  steps.groups = how.groups;
   if (!pads_alike(height, how.image.height) || !pads_alike(width, how.image.width)) {
     input = at::constant_pad_nd(input, {width.head, width.tail, height.head, height.tail});
-    padding = {0, 0};
+    steps.padding = {0, 0};
   }
-  return at::conv2d(input, filter, bias, {height.stride, width.stride}, padding, {height.dilation, width.dilation},
-                    how.groups);
+  return convolve(input, filter, bias, steps);
 }
 
 void convolve_floats(OpContext& context, const Convolution& how) {

@@ -64,6 +64,15 @@ std::vector<double> multipliers_of(const OpContext& context, const char* weights
   return multipliers;
 }
 
+at::Tensor convolve(const at::Tensor& input, const at::Tensor& filter, const at::Tensor& bias,
+                    const ConvolutionSteps& steps) {
+  const bool fast = at::globalContext().hasMKLDNN() && at::globalContext().userEnabledMkldnn() &&
+                    input.scalar_type() == at::kFloat && input.numel() > 0;
+  if (!fast) return at::conv2d(input, filter, bias, steps.stride, steps.padding, steps.dilation, steps.groups);
+  return at::mkldnn_convolution(input, filter, bias.defined() ? c10::make_optional(bias) : c10::nullopt, steps.padding,
+                                steps.stride, steps.dilation, steps.groups);
+}
+
 at::Tensor centered(const at::Tensor& codes, const Operand& operand) {
   return codes.to(at::kFloat).sub_(operand.zero_point);
 }

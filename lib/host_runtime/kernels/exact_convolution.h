@@ -25,6 +25,15 @@ at::Tensor exact_sums(const OpContext& context, const at::Tensor& input, int64_t
                       const std::function<at::Tensor(const at::Tensor&)>& filter,
                       const std::function<at::Tensor(const at::Tensor&, const at::Tensor&)>& apply);
 
+// at::conv2d; Float goes to oneDNN itself, because ATen's own choice is many times slower for 1x1 filters where BLAS
+// is.
+struct ConvolutionSteps {
+  Dims stride = {1, 1}, padding = {0, 0}, dilation = {1, 1};
+  int64_t groups = 1;
+};
+at::Tensor convolve(const at::Tensor& input, const at::Tensor& filter, const at::Tensor& bias,
+                    const ConvolutionSteps& steps);
+
 // The input's codes less its zero point, as Float.
 at::Tensor centered(const at::Tensor& codes, const Operand& operand);
 
