@@ -19,11 +19,17 @@ at::Tensor per_channel_numbers(const at::Tensor& codes, const Operand& operand) 
   return codes.to(at::kDouble).mul(scales);
 }
 
-double rounded(double number, const Operand& operand) {
-  const double code = std::round(number / operand.scale) + operand.zero_point;
+// Halves away from zero. Only for numbers in the range of codes; std::round would be a library call for each.
+int64_t round_small(double number) {
+  return static_cast<int64_t>(number + (number < 0 ? -0.5 : 0.5));
+}
+
+int64_t rounded(double number, const Operand& operand) {
+  const double code = number / operand.scale;
   if (std::isnan(code)) return operand.zero_point;
-  return std::clamp(code, static_cast<double>(lowest_code(operand.type)),
-                    static_cast<double>(highest_code(operand.type)));
+  const double low = static_cast<double>(lowest_code(operand.type) - operand.zero_point);
+  const double high = static_cast<double>(highest_code(operand.type) - operand.zero_point);
+  return round_small(std::clamp(code, low, high)) + operand.zero_point;
 }
 
 template <typename From, typename Code>
@@ -31,7 +37,7 @@ void round_all(const at::Tensor& numbers, at::Tensor& codes, const Operand& oper
   const From* from = numbers.data_ptr<From>();
   Code* to = codes.data_ptr<Code>();
   at::parallel_for(0, numbers.numel(), kGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = static_cast<Code>(static_cast<int64_t>(rounded(from[i], operand)));
+    for (int64_t i = begin; i < end; ++i) to[i] = static_cast<Code>(rounded(from[i], operand));
   });
 }
 
@@ -86,8 +92,8 @@ void requantize_all(const at::Tensor& sums, at::Tensor& codes, const Requantizat
       for (int64_t k = 0; k < row; ++k) {
         const int64_t c = how.inner > 1 ? r % channels : k;
         const double sum = static_cast<double>(from[r * row + k]) + how.bias[c];
-        const double code = std::round(sum * how.multipliers[static_cast<std::size_t>(c)]);
-        to[r * row + k] = static_cast<Code>(static_cast<int64_t>(std::clamp(code, low, high)) + how.zero_point);
+        const double code = std::clamp(sum * how.multipliers[static_cast<std::size_t>(c)], low, high);
+        to[r * row + k] = static_cast<Code>(round_small(code) + how.zero_point);
       }
     }
   });
