@@ -1,0 +1,99 @@
+// Constants, inputs and outputs in shared memory; devices.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+
+#include "tests/host_runtime/model_spec.h"
+#include "tests/host_runtime/stderr_capture.h"
+
+using namespace model_spec;
+
+namespace {
+
+constexpr int kBadData = static_cast<int>(nnapi_convert::ResultCode::BAD_DATA);
+
+// A file of eight floats, 1 to 8.
+struct FloatFile {
+  FloatFile() : file(std::tmpfile()) {
+    const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
+    std::fwrite(values.data(), 4, values.size(), file);
+    std::fflush(file);
+  }
+  ~FloatFile() { std::fclose(file); }
+  FloatFile(const FloatFile&) = delete;
+  FloatFile& operator=(const FloatFile&) = delete;
+  int descriptor() const { return fileno(file); }
+  float at(long index) const {
+    float value = 0;
+    std::fseek(file, index * 4, SEEK_SET);
+    return std::fread(&value, 4, 1, file) == 1 ? value : -1;
+  }
+  std::FILE* file;
+};
+
+}  // namespace
+
+TEST_CASE("values in shared memory", "[memory]") {
+  const FloatFile file;
+  ANeuralNetworksMemory* memory = nullptr;
+  REQUIRE(ANeuralNetworksMemory_createFromFd(28, PROT_READ | PROT_WRITE, file.descriptor(), 4, &memory) == 0);
+  const Model model = new_model();
+  const OperandSpec pair = tensor(OperandCode::TENSOR_FLOAT32, {2}), scalar = int32(0);
+  const ANeuralNetworksOperandType pair_type = type_of(pair), scalar_type = type_of(scalar);
+  for (int i = 0; i < 3; ++i) REQUIRE(ANeuralNetworksModel_addOperand(model.get(), &pair_type) == 0);
+  REQUIRE(ANeuralNetworksModel_addOperand(model.get(), &scalar_type) == 0);
+  REQUIRE(ANeuralNetworksModel_setOperandValue(model.get(), 3, scalar.bytes.data(), 4) == 0);
+  {
+    StderrCapture capture;
+    CHECK(ANeuralNetworksModel_setOperandValueFromMemory(model.get(), 1, memory, 24, 8) == kBadData);
+    CHECK(capture.text().find("offset 24 and length 8 found in 28 bytes") != std::string::npos);
+  }
+  REQUIRE(ANeuralNetworksModel_setOperandValueFromMemory(model.get(), 1, memory, 4, 8) == 0);  // 3, 4
+  const uint32_t inputs[] = {0, 1, 3}, input = 0, output = 2;
+  REQUIRE(ANeuralNetworksModel_addOperation(model.get(), 18, 3, inputs, 1, &output) == 0);  // MUL
+  REQUIRE(ANeuralNetworksModel_identifyInputsAndOutputs(model.get(), 1, &input, 1, &output) == 0);
+  REQUIRE(ANeuralNetworksModel_finish(model.get()) == 0);
+  ANeuralNetworksCompilation* compilation = nullptr;
+  REQUIRE(ANeuralNetworksCompilation_create(model.get(), &compilation) == 0);
+  REQUIRE(ANeuralNetworksCompilation_finish(compilation) == 0);
+  ANeuralNetworksExecution* execution = nullptr;
+  REQUIRE(ANeuralNetworksExecution_create(compilation, &execution) == 0);
+  REQUIRE(ANeuralNetworksExecution_setInputFromMemory(execution, 0, nullptr, memory, 12, 8) == 0);   // 5, 6
+  REQUIRE(ANeuralNetworksExecution_setOutputFromMemory(execution, 0, nullptr, memory, 20, 8) == 0);  // was 7, 8
+  CHECK(ANeuralNetworksExecution_compute(execution) == 0);
+  CHECK(file.at(6) == 15);
+  CHECK(file.at(7) == 24);
+  ANeuralNetworksExecution_free(execution);
+  ANeuralNetworksCompilation_free(compilation);
+  ANeuralNetworksMemory_free(memory);
+}
+
+TEST_CASE("memory that is not there", "[memory]") {
+  const FloatFile file;
+  ANeuralNetworksMemory* memory = nullptr;
+  StderrCapture capture;
+  CHECK(ANeuralNetworksMemory_createFromFd(0, PROT_READ, file.descriptor(), 0, &memory) == kBadData);
+  CHECK(ANeuralNetworksMemory_createFromFd(33, PROT_READ, file.descriptor(), 0, &memory) == kBadData);
+  CHECK(ANeuralNetworksMemory_createFromFd(8, PROT_READ, file.descriptor(), SIZE_MAX - 3, &memory) == kBadData);
+  CHECK(ANeuralNetworksMemory_createFromFd(8, PROT_READ, -1, 0, &memory) ==
+        static_cast<int>(nnapi_convert::ResultCode::UNMAPPABLE));
+  CHECK(memory == nullptr);
+}
+
+TEST_CASE("the device", "[device]") {
+  uint32_t count = 0;
+  REQUIRE(ANeuralNetworks_getDeviceCount(&count) == 0);
+  CHECK(count == 1);
+  ANeuralNetworksDevice* device = nullptr;
+  REQUIRE(ANeuralNetworks_getDevice(0, &device) == 0);
+  const char* name = nullptr;
+  REQUIRE(ANeuralNetworksDevice_getName(device, &name) == 0);
+  CHECK(std::string(name) == "nnapi-convert-host");
+  int64_t level = 0;
+  REQUIRE(ANeuralNetworksDevice_getFeatureLevel(device, &level) == 0);
+  CHECK(level == ANeuralNetworks_getRuntimeFeatureLevel());
+  StderrCapture capture;
+  CHECK(ANeuralNetworks_getDevice(1, &device) == kBadData);
+}
