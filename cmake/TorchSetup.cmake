@@ -13,11 +13,16 @@ target_precompile_headers(torch_pch PRIVATE
   <ATen/ATen.h>
   <torch/csrc/jit/api/module.h>
   <functional> <map> <memory> <optional> <string> <unordered_map> <vector>)
+set_target_properties(torch_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+target_compile_options(torch_pch PRIVATE -fPIC)
 nnapi_convert_warnings(torch_pch)
 
 # Links a target to LibTorch, with the shared precompiled header and the project's warnings.
 function(nnapi_convert_torch_target target)
   target_link_libraries(${target} PUBLIC torch_deps)
   target_precompile_headers(${target} REUSE_FROM torch_pch)
+  # The header is compiled with -fPIC; an executable's own -fPIE would not match it.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
   nnapi_convert_warnings(${target})
 endfunction()

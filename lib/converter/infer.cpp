@@ -18,8 +18,6 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-bool is_constant(const Value* value) { return torch::jit::toIValue(value).has_value(); }
-
 bool is_structural(const Node& node) {
   return node.kind() == c10::prim::Constant || node.kind() == c10::prim::TupleConstruct;
 }

@@ -18,18 +18,6 @@ namespace fs = std::filesystem;
   throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, reason));
 }
 
-void check_is_archive(const std::string& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) fail(path, "no such file");
-  if (fs::is_directory(path, error)) fail(path, "it is a folder; a TorchScript file is needed");
-  std::ifstream stream(path, std::ios::binary);
-  char magic[4] = {};
-  if (!stream.read(magic, sizeof magic)) fail(path, "it is shorter than 4 bytes, or not readable");
-  if (std::string(magic, 4) != "PK\x03\x04") {
-    fail(path, "not a zip archive; save the model with torch.jit.trace(...).save(path) or torch.jit.script(...).save(path)");
-  }
-}
-
 std::vector<InputTuple> read_bundled_inputs(torch::jit::Module& module) {
   std::vector<InputTuple> result;
   const auto method = module.find_method("get_all_bundled_inputs");
@@ -46,6 +34,18 @@ std::string first_line(const std::exception& error) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
   const std::string text = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
   return text.substr(0, text.find('\n'));
+}
+
+void check_is_archive(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) fail(path, "no such file");
+  if (fs::is_directory(path, error)) fail(path, "it is a folder; a TorchScript file is needed");
+  std::ifstream stream(path, std::ios::binary);
+  char magic[4] = {};
+  if (!stream.read(magic, sizeof magic)) fail(path, "it is shorter than 4 bytes, or not readable");
+  if (std::string(magic, 4) != "PK\x03\x04") {
+    fail(path, "not a zip archive; save the model with torch.jit.trace(...).save(path) or torch.jit.script(...).save(path)");
+  }
 }
 
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {

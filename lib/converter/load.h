@@ -24,6 +24,9 @@ struct LoadedModel {
 // Throws ConvertError (kBadFile) for a file that can't be read or isn't a TorchScript archive.
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics);
 
+// Throws ConvertError (kBadFile) unless the file exists, can be read and begins like a zip archive.
+void check_is_archive(const std::string& path);
+
 // The text of a c10::Error or other exception without its backtrace, on one line.
 std::string first_line(const std::exception& error);
 

@@ -34,14 +34,19 @@ class Lowering {
       if (normalised_.inputs[i]->uses().empty()) continue;
       const nnapi::OperandId id = builder_.variable(to_operand(input_types[i]));
       operands_[normalised_.inputs[i]] = id;
-      result_.model.inputs.push_back({id});
-      result_.input_of_forward.push_back(i);
+      result_.model.inputs.push_back({id, false, i});
     }
+  }
+
+  // Nodes without types were refused before, or read what a refused one makes.
+  bool is_typed(const Node& node) const {
+    const auto outputs = node.outputs();
+    return std::all_of(outputs.begin(), outputs.end(), [&](const Value* value) { return types_.count(value) != 0; });
   }
 
   void visit(const Node& node) {
     const OpRule* rule = find_rule(node);
-    if (rule == nullptr || rule->lower == nullptr) return;
+    if (rule == nullptr || rule->lower == nullptr || !is_typed(node)) return;
     OpContext context(node, types_, operands_, builder_, diagnostics_);
     builder_.set_source(source_of(node));
     try {
@@ -70,40 +75,32 @@ class Lowering {
 
   // The input of forward that an operand is, or -1.
   int input_number(nnapi::OperandId id) const {
-    for (size_t i = 0; i < result_.model.inputs.size(); ++i) {
-      if (result_.model.inputs[i].operand == id) return static_cast<int>(result_.input_of_forward[i]);
+    for (const nnapi::Boundary& input : result_.model.inputs) {
+      if (input.operand == id) return static_cast<int>(input.argument);
     }
     return -1;
   }
 
-  void add_output(const Value* value) {
+  void add_output(const Value* value) { result_.outputs.push_back(output_of(value)); }
+
+  InterfaceOutput output_of(const Value* value) {
     if (const auto constant = torch::jit::toIValue(value)) {
-      result_.outputs.push_back({OutputSource::Kind::kConstant, 0, constant->toTensor().detach(), {}});
-      return;
+      return {InterfaceOutput::Source::kConstant, 0, constant->toTensor().detach(), false, {}};
     }
     const auto is_input = std::find(normalised_.inputs.begin(), normalised_.inputs.end(), value);
     if (is_input != normalised_.inputs.end()) {
       const auto index = static_cast<size_t>(is_input - normalised_.inputs.begin());
-      result_.outputs.push_back({OutputSource::Kind::kInput, index, {}, std::get<TensorType>(types_.at(value))});
-      return;
+      return {InterfaceOutput::Source::kInput, index, {}, false, {}};
     }
-    const auto found = types_.find(value);
-    const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
-    if (type == nullptr) {
+    const auto found = operands_.find(value);
+    if (found == operands_.end()) {
       throw ConvertError(ExitCode::kNotConvertible,
                          fmt::format("forward returns %{}, which is computed from sizes only; return a tensor",
                                      value->debugName()));
     }
-    const nnapi::OperandId id = operands_.at(value);
-    const int input = input_number(id);
-    OutputSource source{OutputSource::Kind::kNnapi, 0, {}, *type};
-    if (input >= 0) {
-      source.kind = OutputSource::Kind::kInput;
-      source.index = static_cast<size_t>(input);
-    } else {
-      source.index = nnapi_output(id);
-    }
-    result_.outputs.push_back(std::move(source));
+    const int input = input_number(found->second);
+    if (input >= 0) return {InterfaceOutput::Source::kInput, static_cast<size_t>(input), {}, false, {}};
+    return {InterfaceOutput::Source::kNnapi, nnapi_output(found->second), {}, false, {}};
   }
 
   const NormalisedModel& normalised_;

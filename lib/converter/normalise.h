@@ -11,16 +11,9 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/converter/load.h"
+#include "lib/serialize/module_interface.h"
 
 namespace nnapi_convert {
-
-// How forward returns its tensors: a tensor, or a tuple or list of such trees.
-struct ReturnTree {
-  enum class Kind { kTensor, kTuple, kList };
-  Kind kind = Kind::kTensor;
-  size_t tensor = 0;  // number of the tensor, for kTensor
-  std::vector<ReturnTree> elements;
-};
 
 struct NormalisedModel {
   torch::jit::Module frozen;  // owns the constants

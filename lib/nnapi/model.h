@@ -43,7 +43,8 @@ struct Operation {
 // A model input or output as the caller hands it over.
 struct Boundary {
   OperandId operand;
-  bool nhwc = false;  // the operand is NHWC, the caller's tensor NCHW
+  bool nhwc = false;    // the operand is NHWC, the caller's tensor NCHW
+  size_t argument = 0;  // of an input: the number of the argument of forward
 };
 
 struct Model {

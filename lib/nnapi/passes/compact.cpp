@@ -10,7 +10,7 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-void drop_unread_operations(Model& model) {
+void drop_unread(Model& model) {
   std::vector<bool> read(model.operands.size(), false);
   for (const Boundary& output : model.outputs) read[static_cast<size_t>(output.operand)] = true;
   std::vector<Operation> kept;
@@ -23,6 +23,10 @@ void drop_unread_operations(Model& model) {
   }
   std::reverse(kept.begin(), kept.end());
   model.operations = std::move(kept);
+  auto& inputs = model.inputs;
+  inputs.erase(std::remove_if(inputs.begin(), inputs.end(),
+                              [&](const Boundary& input) { return !read[static_cast<size_t>(input.operand)]; }),
+               inputs.end());
 }
 
 struct ValueKey {
@@ -91,7 +95,7 @@ class Renumbering {
 }  // namespace
 
 void compact(Model& model) {
-  drop_unread_operations(model);
+  drop_unread(model);
   Renumbering renumbering(model, shared_constants(model));
   for (Boundary& input : model.inputs) renumbering.apply(input.operand);
   for (Operation& operation : model.operations) {

@@ -1,11 +1,11 @@
-// Drops operations and operands that nobody reads, and stores equal constants once.
+// Drops operations, operands and inputs that nobody reads, and stores equal constants once.
 #pragma once
 
 #include "lib/nnapi/model.h"
 
 namespace nnapi_convert::nnapi {
 
-// Model inputs stay, read or not. Operands are renumbered in the order of their first use.
+// Operands are renumbered in the order of their first use.
 void compact(Model& model);
 
 }  // namespace nnapi_convert::nnapi

@@ -1,0 +1,218 @@
+#include "lib/converter/convert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/converter/infer.h"
+#include "lib/converter/input_types.h"
+#include "lib/converter/lower.h"
+#include "lib/converter/normalise.h"
+#include "lib/converter/quant_mode.h"
+#include "lib/converter/sample_inputs.h"
+#include "lib/nnapi/dump.h"
+#include "lib/nnapi/passes/choose_layout.h"
+#include "lib/nnapi/passes/compact.h"
+#include "lib/nnapi/passes/fold_affine.h"
+#include "lib/nnapi/passes/fuse_activation.h"
+#include "lib/nnapi/validate.h"
+#include "lib/serialize/torchscript_emitter.h"
+
+namespace nnapi_convert {
+namespace {
+
+// Reports the stages of one run.
+class Stages {
+ public:
+  explicit Stages(const ConvertOptions& options) : options_(options) {}
+
+  void begin(const char* stage) {
+    stage_ = stage;
+    if (options_.on_stage) options_.on_stage(stage);
+  }
+
+  template <typename MakeText>
+  void end(MakeText make_text) {
+    if (options_.on_dump) options_.on_dump(stage_, make_text());
+  }
+
+ private:
+  const ConvertOptions& options_;
+  std::string stage_;
+};
+
+[[noreturn]] void fail(const std::string& message) { throw ConvertError(ExitCode::kNotConvertible, message); }
+
+void stop_on_refusals(const Diagnostics& diagnostics) {
+  if (diagnostics.refusals.empty()) return;
+  const size_t count = diagnostics.refusals.size();
+  std::string message = fmt::format("{} operation{} can't be lowered to NNAPI", count, count == 1 ? "" : "s");
+  for (const Refusal& refusal : diagnostics.refusals) message += "\n  " + refusal.message();
+  fail(message);
+}
+
+std::vector<TensorType> nnapi_types(const QuantBoundaries& boundaries) {
+  std::vector<TensorType> types;
+  for (const InputBoundary& input : boundaries.inputs) types.push_back(input.type);
+  return types;
+}
+
+// Nodes that were refused, and those that would be refused on the way: the user sees them all at once.
+void collect_refusals(const NormalisedModel& normalised, const std::vector<TensorType>& types, InferredTypes& inferred,
+                      Diagnostics& diagnostics) {
+  Diagnostics ignored;
+  LoweredModel rest = lower(normalised, types, inferred.types, ignored);
+  diagnostics.refusals = std::move(inferred.refusals);
+  diagnostics.refusals.insert(diagnostics.refusals.end(), rest.refusals.begin(), rest.refusals.end());
+}
+
+bool has_images(const nnapi::Model& model) {
+  return std::any_of(model.operations.begin(), model.operations.end(), [](const nnapi::Operation& operation) {
+    return operation.code == OperationCode::CONV_2D || operation.code == OperationCode::DEPTHWISE_CONV_2D ||
+           operation.code == OperationCode::GROUPED_CONV_2D;
+  });
+}
+
+void apply_layout_choice(nnapi::Model& model, const NormalisedModel& normalised, const LayoutChoice& layout,
+                         Diagnostics& diagnostics) {
+  for (const int number : layout.nhwc_inputs) {
+    if (number < 0 || static_cast<size_t>(number) >= normalised.inputs.size()) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: forward has {} inputs, counted from 0", number,
+                                                       normalised.inputs.size()));
+    }
+  }
+  for (nnapi::Boundary& input : model.inputs) {
+    const bool is_chosen = layout.nhwc_inputs.empty() || layout.nhwc_inputs.count(static_cast<int>(input.argument)) != 0;
+    input.nhwc = layout.nhwc && is_chosen && model.at(input.operand).dims.size() == 4;
+  }
+  if (!layout.is_explicit && has_images(model)) {
+    diagnostics.warn("inputs stay in NCHW, which drivers run slower or not at all; use --nhwc, or --nchw to keep NCHW");
+  }
+}
+
+void optimise(nnapi::Model& model) {
+  nnapi::fold_affine(model);
+  nnapi::fuse_activation(model);
+  nnapi::choose_layout(model);
+  nnapi::compact(model);
+}
+
+void stop_if_invalid(const nnapi::Model& model, int feature_level) {
+  if (model.operations.empty()) {
+    fail("nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged");
+  }
+  const std::vector<std::string> problems = nnapi::validate(model, feature_level);
+  if (problems.empty()) return;
+  const int required = nnapi::required_feature_level(model);
+  std::string message = fmt::format("the model breaks NNAPI's rules at feature level {}", feature_level);
+  for (const std::string& problem : problems) message += "\n  " + problem;
+  if (required > feature_level) message += fmt::format("\nuse --feature-level {}", required);
+  if (feature_level < 3) message += "\nNCHW needs feature level 3: use --nhwc below it";
+  fail(message);
+}
+
+bool is_read(const NormalisedModel& normalised, size_t input) {
+  const auto* value = normalised.inputs[input];
+  return !value->uses().empty() ||
+         std::find(normalised.outputs.begin(), normalised.outputs.end(), value) != normalised.outputs.end();
+}
+
+Quantization output_quantization(const nnapi::Model& model, const InterfaceOutput& output) {
+  if (output.source != InterfaceOutput::Source::kNnapi) return {};
+  nnapi::OperandId id = model.outputs[output.index].operand;
+  for (const nnapi::Operation& operation : model.operations) {
+    if (operation.outputs[0] == id && operation.code == OperationCode::DEQUANTIZE) id = operation.inputs[0];
+  }
+  return {model.at(id).scale, model.at(id).zero_point};
+}
+
+std::vector<at::ScalarType> output_dtypes(const NormalisedModel& normalised, const TypeMap& types) {
+  std::vector<at::ScalarType> dtypes;
+  for (const auto* output : normalised.outputs) {
+    const auto found = types.find(output);
+    const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    dtypes.push_back(type == nullptr ? at::kFloat : type->dtype);
+  }
+  return dtypes;
+}
+
+ModuleInterface make_interface(const NormalisedModel& normalised, const std::vector<TensorType>& given_types,
+                               const QuantBoundaries& boundaries, const LoweredModel& lowered) {
+  ModuleInterface interface{{}, lowered.outputs, normalised.return_tree};
+  for (size_t i = 0; i < normalised.inputs.size(); ++i) {
+    const InputBoundary& boundary = boundaries.inputs[i];
+    interface.inputs.push_back({normalised.input_names[i], boundary.caller_type(), boundary.quantize,
+                                is_read(normalised, i), given_types[i]});
+  }
+  for (size_t i = 0; i < interface.outputs.size(); ++i) {
+    interface.outputs[i].dequantize = boundaries.outputs[i].dequantize;
+    interface.outputs[i].quantization = output_quantization(lowered.model, interface.outputs[i]);
+  }
+  return interface;
+}
+
+std::string boundary_text(const SerializedModel& serialized) {
+  std::string text = fmt::format("{} words, {} numbered buffers\n", serialized.words.size(), serialized.buffers.size());
+  for (const WordPatch& patch : serialized.patches) text += fmt::format("word {} = {}\n", patch.word, patch.value.text());
+  return text;
+}
+
+}  // namespace
+
+Conversion convert(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
+  Stages stages(options);
+  Conversion result;
+
+  stages.begin("normalise");
+  NormalisedModel normalised = normalise(loaded, diagnostics);
+  stages.end([&] { return to_text(normalised, {}); });
+
+  stages.begin("infer");
+  const std::vector<TensorType> given_types = input_types(normalised, loaded.bundled_inputs, options.inputs);
+  InferredTypes inferred = infer(normalised, given_types);
+  if (!inferred.refusals.empty()) collect_refusals(normalised, given_types, inferred, diagnostics);
+  stop_on_refusals(diagnostics);
+  const std::vector<at::ScalarType> original_dtypes = output_dtypes(normalised, inferred.types);
+  const QuantBoundaries boundaries = apply_quant_mode(normalised, given_types, inferred.types, options.quant);
+  const std::vector<TensorType> types = nnapi_types(boundaries);
+  inferred = infer(normalised, types);
+  diagnostics.refusals = inferred.refusals;
+  stop_on_refusals(diagnostics);
+  stages.end([&] { return to_text(normalised, inferred.types); });
+
+  stages.begin("lower");
+  LoweredModel lowered = lower(normalised, types, inferred.types, diagnostics);
+  diagnostics.refusals = lowered.refusals;
+  stop_on_refusals(diagnostics);
+  result.quant = boundaries.mode;
+  result.interface = make_interface(normalised, given_types, boundaries, lowered);
+  const std::vector<at::ScalarType> dtypes = output_dtypes(normalised, inferred.types);
+  for (size_t i = 0; i < dtypes.size(); ++i) {
+    result.interface.outputs[i].original_dtype = original_dtypes[i];
+    result.interface.outputs[i].dtype = boundaries.outputs[i].dequantize ? at::kFloat : dtypes[i];
+  }
+  result.model = std::move(lowered.model);
+  stages.end([&] { return nnapi::to_text(result.model); });
+
+  stages.begin("optimise");
+  apply_layout_choice(result.model, normalised, options.layout, diagnostics);
+  optimise(result.model);
+  stages.end([&] { return nnapi::to_text(result.model); });
+  stop_if_invalid(result.model, options.feature_level);
+
+  stages.begin("serialize");
+  result.serialized = write_buffer(result.model);
+  stages.end([&] { return boundary_text(result.serialized); });
+
+  stages.begin("emit");
+  result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  result.module = build_module(result.model, result.serialized, result.interface, options.preference, options.relax_fp16,
+                               result.bundled_inputs);
+  stages.end([&] {
+    return wrapper_source({result.model, result.serialized, result.interface, options.preference, options.relax_fp16, ""});
+  });
+  return result;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,45 @@
+#include "lib/converter/converted_file.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include "lib/base/error.h"
+#include "lib/converter/load.h"
+
+namespace nnapi_convert {
+namespace {
+
+BufferModel buffer_of(const torch::jit::Module& module) {
+  const at::Tensor words = module.attr("ser_model").toTensor().contiguous();
+  if (words.scalar_type() != at::kInt) {
+    throw ConvertError(ExitCode::kBadFile, "ser_model is not an int32 tensor");
+  }
+  return read_buffer(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));
+}
+
+}  // namespace
+
+ConvertedFile read_converted_file(const std::string& path) {
+  check_is_archive(path);
+  torch::jit::ExtraFilesMap extra_files{{kMetadataFile, ""}};
+  ConvertedFile file;
+  try {
+    file.module = torch::jit::load(path, at::kCPU, extra_files);
+  } catch (const std::exception& error) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one: {}", path,
+                                                       first_line(error)));
+  }
+  if (extra_files[kMetadataFile].empty() || !file.module.hasattr("ser_model")) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: nnapi-convert didn't write it", path));
+  }
+  try {
+    file.metadata = parse_metadata(extra_files[kMetadataFile]);
+    file.buffer = buffer_of(file.module);
+  } catch (const ConvertError& error) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.what()));
+  }
+  return file;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,30 @@
+#include "lib/converter/emit_cpu.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/passes/xnnpack_rewrite.h>
+
+#include "lib/base/file.h"
+#include "lib/serialize/torchscript_emitter.h"
+
+namespace nnapi_convert {
+namespace {
+
+std::vector<std::string> bundled_methods(const torch::jit::Module& module) {
+  std::vector<std::string> names;
+  for (const char* name : {"get_all_bundled_inputs", "get_num_bundled_inputs"}) {
+    if (module.find_method(name)) names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path) {
+  const torch::jit::Module wrapped = build_cpu_module(loaded.module, conversion.interface, conversion.bundled_inputs);
+  const torch::jit::Module optimised = torch::jit::optimizeForMobile(wrapped, {}, bundled_methods(wrapped));
+  PendingFile file(path);
+  write_module(optimised, file.path().string(), "");
+  file.commit();
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,14 @@
+// Writes the CPU counterpart of a converted model: the original with the converted model's interface and inputs, optimised
+// for mobile, so that both can be compared on a phone.
+#pragma once
+
+#include <string>
+
+#include "lib/converter/convert.h"
+
+namespace nnapi_convert {
+
+// Throws ConvertError (kBadFile) when the file can't be written.
+void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path);
+
+}  // namespace nnapi_convert

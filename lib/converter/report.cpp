@@ -1,0 +1,96 @@
+#include "lib/converter/report.h"
+
+#include <cmath>
+#include <map>
+
+#include "lib/format/operation_table.h"
+#include "lib/nnapi/validate.h"
+
+namespace nnapi_convert {
+namespace {
+
+using nlohmann::json;
+
+json shape_json(const Dims& dims) {
+  json shape = json::array();
+  for (const Dim& dim : dims) shape.push_back(dim.is_fixed() ? json(dim.value()) : json(dim.text()));
+  return shape;
+}
+
+json inputs_json(const Conversion& conversion) {
+  json inputs = json::array();
+  for (const InterfaceInput& input : conversion.interface.inputs) {
+    json entry = {{"name", input.name}, {"dtype", dtype_name(input.type.dtype)}, {"shape", shape_json(input.type.dims)}};
+    if (input.type.is_quantized()) {
+      entry["scale"] = input.type.quantization.scale;
+      entry["zero_point"] = input.type.quantization.zero_point;
+    }
+    inputs.push_back(std::move(entry));
+  }
+  return inputs;
+}
+
+json operations_json(const nnapi::Model& model) {
+  std::map<std::string, int> counts;
+  for (const nnapi::Operation& operation : model.operations) ++counts[name_of(operation.code)];
+  return counts;
+}
+
+json diagnostics_json(const Diagnostics& diagnostics) {
+  json refusals = json::array();
+  for (const Refusal& refusal : diagnostics.refusals) {
+    refusals.push_back({{"where", refusal.where},
+                        {"op", refusal.op},
+                        {"found", refusal.found},
+                        {"needed", refusal.needed},
+                        {"hint", refusal.hint}});
+  }
+  return {{"refusals", refusals}, {"warnings", diagnostics.warnings}};
+}
+
+// JSON has no infinity: an exact result has no SNR.
+json finite(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+json verification_json(const Verification& verification) {
+  json outputs = json::array();
+  for (const OutputComparison& output : verification.outputs) {
+    outputs.push_back({{"shape", output.shape},
+                       {"dtype", output.dtype},
+                       {"max_error", finite(output.max_error)},
+                       {"relative_error", finite(output.relative_error)},
+                       {"snr_db", finite(output.snr_db)},
+                       {"top1_agreement", output.top1},
+                       {"is_constant", output.is_constant}});
+  }
+  return {{"passed", verification.passed},
+          {"samples", verification.samples},
+          {"criterion", verification.criterion},
+          {"outputs", outputs}};
+}
+
+}  // namespace
+
+json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
+                 const Diagnostics& diagnostics, const std::optional<Verification>& verification) {
+  json report = {{"version", kReportVersion}, {"model", model}, {"output", output}, {"converted", true}};
+  report["quant"] = name_of(conversion.quant);
+  report["feature_level"] = nnapi::required_feature_level(conversion.model);
+  report["inputs"] = inputs_json(conversion);
+  report["operation_count"] = conversion.model.operations.size();
+  report["operations"] = operations_json(conversion.model);
+  size_t weight_bytes = 0;
+  for (const nnapi::Constant& constant : conversion.serialized.buffers) weight_bytes += constant.byte_count();
+  report["weight_bytes"] = weight_bytes;
+  report["buffer_bytes"] = 4 * conversion.serialized.words.size();
+  report.update(diagnostics_json(diagnostics));
+  if (verification) report["verification"] = verification_json(*verification);
+  return report;
+}
+
+json make_failure_report(const std::string& model, const std::string& error, const Diagnostics& diagnostics) {
+  json report = {{"version", kReportVersion}, {"model", model}, {"converted", false}, {"error", error}};
+  report.update(diagnostics_json(diagnostics));
+  return report;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,21 @@
+// The JSON report of a run, by schemas/report.schema.json.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "lib/converter/convert.h"
+#include "lib/converter/verify.h"
+
+namespace nnapi_convert {
+
+constexpr int kReportVersion = 1;
+
+nlohmann::json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
+                           const Diagnostics& diagnostics, const std::optional<Verification>& verification);
+
+// The report of a model that can't be converted.
+nlohmann::json make_failure_report(const std::string& model, const std::string& error, const Diagnostics& diagnostics);
+
+}  // namespace nnapi_convert

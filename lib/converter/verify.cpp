@@ -1,0 +1,275 @@
+#include "lib/converter/verify.h"
+
+#include <ATen/ATen.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "lib/base/error.h"
+#include "lib/converter/converted_file.h"
+#include "lib/converter/load.h"
+#include "lib/converter/sample_inputs.h"
+
+namespace nnapi_convert {
+namespace {
+
+namespace fs = std::filesystem;
+using Tensors = std::vector<at::Tensor>;
+
+constexpr int64_t kFlexibleSize = 96;
+
+[[noreturn]] void fail(const std::string& message) { throw ConvertError(ExitCode::kVerificationFailed, message); }
+
+// Loaded for the rest of the process: PyTorch's loader asks for the library by name and is given this one.
+void load_host_library() {
+  const std::string path = host_library_path();
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the host's NNAPI {}: {}", path, dlerror()));
+  }
+}
+
+// The tensors of a result, in the order of a walk through tuples and lists.
+void flatten(const c10::IValue& value, Tensors& tensors) {
+  if (value.isTensor()) {
+    tensors.push_back(value.toTensor());
+  } else if (value.isTuple()) {
+    for (const c10::IValue& element : value.toTupleRef().elements()) flatten(element, tensors);
+  } else if (value.isTensorList() || value.isList()) {
+    for (const c10::IValue& element : value.toListRef()) flatten(element, tensors);
+  }
+}
+
+Tensors run(torch::jit::Module& module, const Tensors& inputs, const char* which) {
+  Tensors outputs;
+  try {
+    c10::InferenceMode guard;
+    flatten(module.forward(std::vector<c10::IValue>(inputs.begin(), inputs.end())), outputs);
+  } catch (const std::exception& error) {
+    fail(fmt::format("{} doesn't run: {}", which, error.what()));
+  }
+  return outputs;
+}
+
+Tensors with_original_dtypes(const Tensors& inputs, const Metadata& metadata) {
+  Tensors result;
+  for (size_t i = 0; i < inputs.size(); ++i) result.push_back(to_interface(inputs[i], metadata.inputs[i].original));
+  return result;
+}
+
+std::vector<Tensors> read_inputs_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (!stream && bytes.empty()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}", path));
+  c10::IValue value;
+  try {
+    value = torch::jit::pickle_load(bytes);
+  } catch (const std::exception& error) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}; write it with torch.save([x, ...], path)", path,
+                                                       first_line(error)));
+  }
+  const bool is_list_of_samples =
+      value.isList() && !value.toListRef().empty() && (value.toListRef()[0].isTuple() || value.toListRef()[0].isList());
+  std::vector<Tensors> samples;
+  if (is_list_of_samples) {
+    for (const c10::IValue& sample : value.toListRef()) flatten(sample, samples.emplace_back());
+  } else {
+    flatten(value, samples.emplace_back());
+  }
+  return samples;
+}
+
+// The type to make a sample of: sizes from the spec, else from the converted file; flexible ones get a default.
+TensorType sample_type(const MetadataInput& input, const InputSpec* spec) {
+  TensorType type = input.type;
+  for (size_t axis = 0; axis < type.rank(); ++axis) {
+    if (type.dims[axis].is_fixed()) continue;
+    const bool is_given = spec != nullptr && axis < spec->sizes.size() && spec->sizes[axis];
+    type.dims[axis] = is_given ? Dim(*spec->sizes[axis]) : Dim(axis == 0 ? 1 : kFlexibleSize);
+  }
+  return type;
+}
+
+std::vector<Tensors> make_samples(const VerifyRequest& request, const Metadata& metadata, int count) {
+  if (!request.inputs_file.empty()) {
+    std::vector<Tensors> samples = read_inputs_file(request.inputs_file);
+    for (Tensors& sample : samples) {
+      if (sample.size() != metadata.inputs.size()) {
+        throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {} tensors found, {} needed", request.inputs_file, sample.size(),
+                                                           metadata.inputs.size()));
+      }
+      for (size_t i = 0; i < sample.size(); ++i) sample[i] = to_interface(sample[i], metadata.inputs[i].type);
+    }
+    return samples;
+  }
+  std::vector<Tensors> samples(static_cast<size_t>(count));
+  for (size_t number = 0; number < samples.size(); ++number) {
+    for (size_t i = 0; i < metadata.inputs.size(); ++i) {
+      const InputSpec* spec = i < request.inputs.size() ? &request.inputs[i] : nullptr;
+      const uint64_t seed = request.seed + 1000 * (number + 1) + i;
+      samples[number].push_back(random_tensor(sample_type(metadata.inputs[i], spec), seed, kFlexibleSize));
+    }
+  }
+  return samples;
+}
+
+at::Tensor real_values(const at::Tensor& tensor) {
+  return (tensor.is_quantized() ? tensor.dequantize() : tensor).to(at::kDouble);
+}
+
+// Sums over the samples of one output.
+class Accumulator {
+ public:
+  void add(const at::Tensor& original, const at::Tensor& converted) {
+    const at::Tensor expected = real_values(original);
+    const at::Tensor error = (real_values(converted) - expected).abs();
+    if (shape_.empty()) {
+      shape_ = fmt::format("[{}]", fmt::join(original.sizes(), ", "));
+      dtype_ = dtype_name(converted.scalar_type());
+    }
+    const double largest = error.numel() == 0 ? 0 : error.max().item().toDouble();
+    max_error_ = std::isnan(largest) ? std::numeric_limits<double>::infinity() : std::max(max_error_, largest);
+    lowest_ = std::min(lowest_, expected.min().item().toDouble());
+    highest_ = std::max(highest_, expected.max().item().toDouble());
+    signal_ += expected.square().sum().item().toDouble();
+    noise_ += error.square().sum().item().toDouble();
+    const at::Tensor same = expected.argmax(-1).eq(real_values(converted).argmax(-1));
+    agreed_ += same.sum().item().toDouble();
+    rows_ += static_cast<double>(same.numel());
+  }
+
+  OutputComparison result(const Quantization& quantization) const {
+    OutputComparison comparison;
+    comparison.shape = shape_;
+    comparison.dtype = dtype_;
+    comparison.range = highest_ - lowest_;
+    comparison.is_constant = !(comparison.range > 0);
+    comparison.max_error = max_error_;
+    const double scale = comparison.is_constant ? std::max(std::abs(highest_), 1.0) : comparison.range;
+    comparison.relative_error = max_error_ / scale;
+    comparison.snr_db = noise_ > 0 ? 10 * std::log10(signal_ / noise_) : std::numeric_limits<double>::infinity();
+    comparison.top1 = agreed_ / rows_;
+    if (quantization.scale > 0) comparison.quanta = max_error_ / quantization.scale;
+    return comparison;
+  }
+
+ private:
+  std::string shape_, dtype_;
+  double max_error_ = 0, signal_ = 0, noise_ = 0, agreed_ = 0, rows_ = 0;
+  double lowest_ = std::numeric_limits<double>::infinity();
+  double highest_ = -std::numeric_limits<double>::infinity();
+};
+
+// Pooled squared distance of results from the float model's.
+struct Distance {
+  double squares = 0, count = 0;
+  void add(const Tensors& results, const Tensors& reference) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      const at::Tensor error = real_values(results[i]) - real_values(reference[i]);
+      squares += error.square().sum().item().toDouble();
+      count += static_cast<double>(error.numel());
+    }
+  }
+  double rms() const { return std::sqrt(squares / count); }
+};
+
+void check_same_outputs(const Tensors& original, const Tensors& converted) {
+  if (original.size() != converted.size()) {
+    fail(fmt::format("the original gives {} tensors and the converted model {}", original.size(), converted.size()));
+  }
+  for (size_t i = 0; i < original.size(); ++i) {
+    if (original[i].sizes() == converted[i].sizes()) continue;
+    fail(fmt::format("output {}: shape [{}] found, [{}] needed", i, fmt::join(converted[i].sizes(), ", "),
+                     fmt::join(original[i].sizes(), ", ")));
+  }
+}
+
+void judge(Verification& result, const VerifyRequest& request) {
+  using Defaults = VerifyDefaults;
+  if (result.reference) {
+    result.criterion = fmt::format("NNAPI at most {} times as far from the float model as TorchScript", Defaults::kMaxDistanceRatio);
+    result.passed = result.reference->converted <= Defaults::kMaxDistanceRatio * result.reference->original;
+    return;
+  }
+  const bool by_snr = result.is_quantized && !request.tolerance;
+  const double tolerance = request.tolerance.value_or(Defaults::kFloatTolerance);
+  result.criterion = by_snr ? fmt::format("SNR of at least {} dB", Defaults::kQuantizedSnr)
+                            : fmt::format("max error at most {:g} of the output's range", tolerance);
+  result.passed = std::all_of(result.outputs.begin(), result.outputs.end(), [&](const OutputComparison& output) {
+    return by_snr ? output.snr_db >= Defaults::kQuantizedSnr : output.relative_error <= tolerance;
+  });
+}
+
+}  // namespace
+
+std::string host_library_path() {
+  if (const char* path = std::getenv("NNAPI_HOST_LIBRARY")) return path;
+  const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path built = bin.parent_path() / "lib" / "host" / "libneuralnetworks.so";
+  return fs::exists(built) ? built.string() : (bin.parent_path() / NNAPI_CONVERT_HOST_LIBRARY).string();
+}
+
+Verification verify(const VerifyRequest& request) {
+  load_host_library();
+  Diagnostics ignored;
+  LoadedModel original = load_model(request.original, ignored);
+  ConvertedFile converted = read_converted_file(request.converted);
+  std::optional<LoadedModel> reference;
+  if (!request.reference.empty()) reference = load_model(request.reference, ignored);
+  const int count = request.samples.value_or(reference ? VerifyDefaults::kReferenceSamples : VerifyDefaults::kSamples);
+  const std::vector<Tensors> samples = make_samples(request, converted.metadata, count);
+  std::vector<Accumulator> accumulators(converted.metadata.outputs.size());
+  Distance original_distance, converted_distance;
+  for (const Tensors& sample : samples) {
+    const Tensors expected = run(original.module, with_original_dtypes(sample, converted.metadata), "the original");
+    const Tensors found = run(converted.module, sample, "the converted model");
+    check_same_outputs(expected, found);
+    for (size_t i = 0; i < expected.size(); ++i) accumulators[i].add(expected[i], found[i]);
+    if (!reference) continue;
+    Tensors floats;
+    for (const at::Tensor& tensor : sample) floats.push_back(tensor.is_quantized() ? tensor.dequantize() : tensor);
+    const Tensors truth = run(reference->module, floats, "the float reference");
+    check_same_outputs(truth, found);
+    original_distance.add(expected, truth);
+    converted_distance.add(found, truth);
+  }
+  Verification result;
+  result.samples = static_cast<int>(samples.size());
+  result.is_quantized = converted.metadata.quant != "none";
+  for (size_t i = 0; i < accumulators.size(); ++i) {
+    result.outputs.push_back(accumulators[i].result(converted.metadata.outputs[i]));
+  }
+  if (reference) result.reference = ReferenceDistance{original_distance.rms(), converted_distance.rms()};
+  judge(result, request);
+  return result;
+}
+
+std::string to_text(const Verification& verification) {
+  std::string text = fmt::format("{:<8} {:<18} {:<8} {:>11} {:>11} {:>9} {:>7} {:>7}\n", "output", "shape", "dtype", "max error",
+                                 "of range", "SNR dB", "top-1", "quanta");
+  for (size_t i = 0; i < verification.outputs.size(); ++i) {
+    const OutputComparison& output = verification.outputs[i];
+    text += fmt::format("{:<8} {:<18} {:<8} {:>11.3g} {:>11.3g} {:>9.1f} {:>6.1f}% {:>7}\n", i, output.shape, output.dtype,
+                        output.max_error, output.relative_error, output.snr_db, 100 * output.top1,
+                        output.quanta ? fmt::format("{:.1f}", *output.quanta) : "-");
+  }
+  for (size_t i = 0; i < verification.outputs.size(); ++i) {
+    if (!verification.outputs[i].is_constant) continue;
+    text += fmt::format("warning: output {} is the same everywhere: this compares nothing\n", i);
+  }
+  if (verification.reference) {
+    text += fmt::format("distance from the float model (RMS): TorchScript {:.4g}, NNAPI {:.4g}, ratio {:.3f}\n",
+                        verification.reference->original, verification.reference->converted,
+                        verification.reference->converted / verification.reference->original);
+  }
+  return text + fmt::format("{} ({} samples; needed: {})\n", verification.passed ? "passed" : "FAILED", verification.samples,
+                            verification.criterion);
+}
+
+}  // namespace nnapi_convert

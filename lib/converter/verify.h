@@ -1,0 +1,67 @@
+// Runs an original model and its converted form on the same inputs on this machine and compares the results. The converted
+// form runs through stock PyTorch's NNAPI loader on the host's NNAPI (libneuralnetworks.so).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/converter/options.h"
+
+namespace nnapi_convert {
+
+struct VerifyDefaults {
+  static constexpr int kSamples = 4;
+  static constexpr int kReferenceSamples = 32;         // with a float reference
+  static constexpr double kFloatTolerance = 1e-4;      // max error over the range of the original's output
+  static constexpr double kQuantizedSnr = 15;          // dB, of a quantised net without a reference
+  static constexpr double kMaxDistanceRatio = 1.1;     // of RMS distances from the float reference
+};
+
+struct VerifyRequest {
+  std::string original;
+  std::string converted;
+  std::string reference;    // the float twin of a quantised model; may be empty
+  std::string inputs_file;  // a list or tuple of tensors by torch.save, or a list of such; may be empty
+  std::vector<InputSpec> inputs;    // sizes for flexible inputs
+  std::optional<double> tolerance;  // instead of kFloatTolerance
+  std::optional<int> samples;
+  uint64_t seed = 0;
+};
+
+// Over all samples.
+struct OutputComparison {
+  std::string shape, dtype;
+  double range = 0;           // max - min of the original
+  double max_error = 0;
+  double relative_error = 0;  // max error over the range
+  double snr_db = 0;          // power of the original over power of the error
+  double top1 = 0;            // share of rows with the same largest element
+  std::optional<double> quanta;  // max error in steps of the output's scale
+  bool is_constant = false;   // the original gives the same value everywhere: nothing is tested
+};
+
+struct ReferenceDistance {
+  double original = 0;   // RMS distance of TorchScript's results from the float model's, all outputs pooled
+  double converted = 0;  // the same of NNAPI's results
+};
+
+struct Verification {
+  std::vector<OutputComparison> outputs;
+  std::optional<ReferenceDistance> reference;
+  int samples = 0;
+  bool is_quantized = false;
+  std::string criterion;  // what had to hold
+  bool passed = false;
+};
+
+// Throws ConvertError: kBadFile for files that can't be read, kVerificationFailed if a model fails to run.
+Verification verify(const VerifyRequest& request);
+
+// A table for people.
+std::string to_text(const Verification& verification);
+
+// The host's NNAPI library: $NNAPI_HOST_LIBRARY, or beside the program.
+std::string host_library_path();
+
+}  // namespace nnapi_convert

@@ -1,0 +1,103 @@
+#include "lib/serialize/metadata.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lib/base/error.h"
+#include "lib/nnapi/validate.h"
+
+namespace nnapi_convert {
+namespace {
+
+using nlohmann::json;
+
+json quantization_json(const Quantization& quantization) {
+  if (quantization.scale == 0) return nullptr;
+  return {{"scale", quantization.scale}, {"zero_point", quantization.zero_point}};
+}
+
+Quantization quantization_of(const json& value) {
+  if (value.is_null()) return {};
+  return {value.at("scale").get<double>(), value.at("zero_point").get<int64_t>()};
+}
+
+json shape_json(const Dims& dims) {
+  json shape = json::array();
+  for (const Dim& dim : dims) shape.push_back(dim.is_fixed() ? json(dim.value()) : json(nullptr));
+  return shape;
+}
+
+Dims shape_of(const json& value, int input) {
+  Dims dims;
+  for (size_t axis = 0; axis < value.size(); ++axis) {
+    dims.push_back(value[axis].is_null() ? Dim::of_input(input, static_cast<int>(axis)) : Dim(value[axis].get<int64_t>()));
+  }
+  return dims;
+}
+
+at::ScalarType dtype_of(const json& value) {
+  const auto name = value.get<std::string>();
+  for (const at::ScalarType dtype : {at::kFloat, at::kQUInt8, at::kQInt8, at::kInt, at::kBool, at::kLong, at::kDouble, at::kHalf,
+                                     at::kByte, at::kChar, at::kShort}) {
+    if (name == dtype_name(dtype)) return dtype;
+  }
+  throw ConvertError(ExitCode::kBadFile, "unknown dtype " + name);
+}
+
+json type_json(const TensorType& type) {
+  return {{"dtype", dtype_name(type.dtype)}, {"quantization", quantization_json(type.quantization)}};
+}
+
+TensorType type_of(const json& value) {
+  return {dtype_of(value.at("dtype")), {}, quantization_of(value.at("quantization"))};
+}
+
+}  // namespace
+
+Metadata make_metadata(const nnapi::Model& model, const ModuleInterface& interface, const std::string& quant) {
+  Metadata metadata{quant, nnapi::required_feature_level(model), {}, {}};
+  for (const InterfaceInput& input : interface.inputs) metadata.inputs.push_back({input.name, input.type, input.original, false});
+  for (const nnapi::Boundary& boundary : model.inputs) metadata.inputs[boundary.argument].nhwc = boundary.nhwc;
+  for (const InterfaceOutput& output : interface.outputs) metadata.outputs.push_back(output.quantization);
+  return metadata;
+}
+
+std::string to_json(const Metadata& metadata) {
+  json root = {{"version", kMetadataVersion}, {"quant", metadata.quant}, {"feature_level", metadata.feature_level}};
+  root["inputs"] = json::array();
+  for (const MetadataInput& input : metadata.inputs) {
+    json entry = type_json(input.type);
+    entry["name"] = input.name;
+    entry["shape"] = shape_json(input.type.dims);
+    entry["original"] = type_json(input.original);
+    entry["nhwc"] = input.nhwc;
+    root["inputs"].push_back(entry);
+  }
+  root["outputs"] = json::array();
+  for (const Quantization& output : metadata.outputs) root["outputs"].push_back({{"quantization", quantization_json(output)}});
+  return root.dump();
+}
+
+Metadata parse_metadata(const std::string& text) {
+  try {
+    const json root = json::parse(text);
+    if (root.at("version") != kMetadataVersion) {
+      throw ConvertError(ExitCode::kBadFile, fmt::format("version {} of {} found, {} needed", root.at("version").dump(),
+                                                         kMetadataFile, kMetadataVersion));
+    }
+    Metadata metadata{root.at("quant").get<std::string>(), root.at("feature_level").get<int>(), {}, {}};
+    for (const json& entry : root.at("inputs")) {
+      MetadataInput input{entry.at("name").get<std::string>(), type_of(entry), type_of(entry.at("original")),
+                          entry.at("nhwc").get<bool>()};
+      input.type.dims = shape_of(entry.at("shape"), static_cast<int>(metadata.inputs.size()));
+      metadata.inputs.push_back(std::move(input));
+    }
+    for (const json& entry : root.at("outputs")) metadata.outputs.push_back(quantization_of(entry.at("quantization")));
+    return metadata;
+  } catch (const json::exception& error) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));
+  }
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,243 @@
+#include "lib/serialize/wrapper_source.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "lib/serialize/source_text.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr const char* kCompilation = "__torch__.torch.classes._nnapi.Compilation";
+
+class WrapperSource {
+ public:
+  explicit WrapperSource(const WrapperRequest& request) : request_(request) {
+    for (const InterfaceInput& input : request.interface.inputs) {
+      parameters_ += fmt::format(", {}: Tensor", input.name);
+      arguments_ += input.name + ", ";
+    }
+  }
+
+  std::string text() {
+    line("class NnapiModule(Module):");
+    attributes();
+    check_method();
+    prepare_method();
+    forward_method();
+    text_ += bundled_methods(kWrapperClass, request_.bundled_type);
+    return std::move(text_);
+  }
+
+ private:
+  void line(const std::string& content) { text_ += content + "\n"; }
+
+  const std::vector<InterfaceInput>& inputs() const { return request_.interface.inputs; }
+  bool is_flexible() const { return !request_.serialized.patches.empty(); }
+
+  void attributes() {
+    line("  __parameters__ = []");
+    line("  __buffers__ = []");
+    line("  training : bool");
+    line("  ser_model : Tensor");
+    line("  weights : List[Tensor]");
+    if (is_flexible()) {
+      line("  patch_words : Tensor");
+      for (size_t i = 0; i < inputs().size(); ++i) line(fmt::format("  prepared_{} : List[int]", i));
+    }
+    for (size_t i = 0; i < request_.interface.outputs.size(); ++i) {
+      if (request_.interface.outputs[i].source == InterfaceOutput::Source::kConstant) {
+        line(fmt::format("  constant_{} : Tensor", i));
+      }
+    }
+    if (!request_.bundled_type.empty()) line(fmt::format("  bundled_inputs : List[{}]", request_.bundled_type));
+    line(fmt::format("  comp : Optional[{}]", kCompilation));
+  }
+
+  // if CONDITION: raise "input NAME: WHAT {} found, NEEDED needed".
+  void raise_if(const std::string& condition, const std::string& name, const std::string& what, const std::string& found,
+                const std::string& needed) {
+    line(fmt::format("    if {}:", condition));
+    line(fmt::format("      ops.prim.RaiseException(torch.format(\"nnapi-convert: input {}: {} {{}} found, {} needed\", {}))",
+                     name, what, needed, found));
+    line("    else:");
+    line("      pass");
+  }
+
+  // Sizes for people: "[1, 3, ?, ?]".
+  static std::string shape_text(const Dims& dims) {
+    std::string text;
+    for (const Dim& dim : dims) text += (text.empty() ? "" : ", ") + (dim.is_fixed() ? dim.text() : "?");
+    return "[" + text + "]";
+  }
+
+  void check_shape(const InterfaceInput& input) {
+    const Dims& dims = input.type.dims;
+    const std::string size = fmt::format("torch.size({})", input.name);
+    if (all_fixed(dims)) {
+      return raise_if(fmt::format("torch.ne({}, {})", size, to_text(dims)), input.name, "shape", size, to_text(dims));
+    }
+    raise_if(fmt::format("torch.ne(torch.dim({}), {})", input.name, dims.size()), input.name, "shape", size,
+             shape_text(dims));
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      if (!dims[axis].is_fixed()) continue;
+      raise_if(fmt::format("torch.ne(torch.size({}, {}), {})", input.name, axis, dims[axis].text()), input.name, "shape",
+               size, shape_text(dims));
+    }
+  }
+
+  void check_dtype(const InterfaceInput& input) {
+    const std::string dtype = fmt::format("ops.prim.dtype({})", input.name);
+    const auto needed = static_cast<int>(input.type.dtype);
+    raise_if(fmt::format("torch.ne({}, {})", dtype, needed), input.name, "dtype number", dtype,
+             fmt::format("{} ({})", needed, dtype_name(input.type.dtype)));
+    if (!input.type.is_quantized()) return;
+    const std::string scale = fmt::format("torch.q_scale({})", input.name);
+    const std::string zero_point = fmt::format("torch.q_zero_point({})", input.name);
+    const Quantization& quantization = input.type.quantization;
+    raise_if(fmt::format("torch.ne({}, {})", scale, number(quantization.scale)), input.name, "scale", scale,
+             number(quantization.scale));
+    raise_if(fmt::format("torch.ne({}, {})", zero_point, quantization.zero_point), input.name, "zero point", zero_point,
+             std::to_string(quantization.zero_point));
+  }
+
+  // The stock loader computes wrong numbers from another scale without a word, so the module checks for itself.
+  void check_method() {
+    line(fmt::format("  def check_inputs(self: {}{}) -> None:", kWrapperClass, parameters_));
+    for (size_t i = 0; i < inputs().size(); ++i) {
+      if (!inputs()[i].is_read) continue;
+      check_dtype(inputs()[i]);
+      check_shape(inputs()[i]);
+      if (!is_flexible()) continue;
+      const std::string size = fmt::format("torch.size({})", inputs()[i].name);
+      line(fmt::format("    if torch.__isnot__(self.comp, None):"));
+      line(fmt::format("      if torch.ne({}, self.prepared_{}):", size, i));
+      line(fmt::format("        ops.prim.RaiseException(torch.format(\"nnapi-convert: input {}: shape {{}} found, {{}} "
+                       "needed: the first call fixed it; load the module again for another shape\", {}, self.prepared_{}))",
+                       inputs()[i].name, size, i));
+      line("      else:");
+      line("        pass");
+      line("    else:");
+      line("      pass");
+    }
+    line("    return None");
+  }
+
+  std::string dim_text(const Dim& dim) const {
+    return dim.text([this](int input, int axis) {
+      return fmt::format("torch.size({}, {})", inputs()[static_cast<size_t>(input)].name, axis);
+    });
+  }
+
+  // Writes the words that depend on the input's size. Equal expressions are computed once.
+  void patch_words() {
+    std::map<std::string, std::string> variables;
+    std::string values;
+    for (const WordPatch& patch : request_.serialized.patches) {
+      const std::string expression = dim_text(patch.value);
+      const auto [variable, is_new] = variables.emplace(expression, fmt::format("size_{}", variables.size()));
+      if (is_new) line(fmt::format("    {} = {}", variable->second, expression));
+      values += (values.empty() ? "" : ", ") + variable->second;
+    }
+    line(fmt::format("    values = torch.tensor([{}], dtype=3, device=None, requires_grad=False)", values));
+    line("    patched = torch.index_copy_(self.ser_model, 0, self.patch_words, values)");
+    for (size_t i = 0; i < inputs().size(); ++i) {
+      line(fmt::format("    self.prepared_{} = torch.size({})", i, inputs()[i].name));
+    }
+  }
+
+  void prepare_method() {
+    line(fmt::format("  def prepare(self: {}{}) -> {}:", kWrapperClass, parameters_, kCompilation));
+    if (is_flexible()) patch_words();
+    line(fmt::format("    comp = {0}.__new__({0})", kCompilation));
+    line("    created = (comp).__init__()");
+    line(fmt::format("    started = (comp).init2(self.ser_model, self.weights, {}, {})",
+                     static_cast<int>(request_.preference), request_.relax_fp16 ? "True" : "False"));
+    line("    self.comp = comp");
+    line("    return comp");
+  }
+
+  // NNAPI's input number `index` from the caller's argument.
+  std::string nnapi_input(const nnapi::Boundary& boundary) const {
+    const InterfaceInput& input = inputs()[boundary.argument];
+    std::string text = input.name;
+    if (input.quantize) {
+      text = fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", text, number(input.quantize->scale),
+                         input.quantize->zero_point);
+    }
+    if (boundary.nhwc) text = fmt::format("torch.permute({}, [0, 2, 3, 1])", text);
+    return fmt::format("torch.contiguous({})", text);
+  }
+
+  std::string empty_output(const nnapi::Operand& operand) const {
+    std::string sizes;
+    for (const Dim& dim : operand.dims) sizes += (sizes.empty() ? "" : ", ") + dim_text(dim);
+    if (operand.type == OperandCode::TENSOR_QUANT8_ASYMM) {
+      return fmt::format(
+          "torch._empty_affine_quantized([{}], dtype=13, layout=None, device=None, pin_memory=None, scale={}, "
+          "zero_point={}, memory_format=None)",
+          sizes, number(static_cast<double>(operand.scale)), operand.zero_point);
+    }
+    const int dtype = operand.type == OperandCode::TENSOR_INT32 ? 3 : operand.type == OperandCode::TENSOR_BOOL8 ? 11 : 6;
+    return fmt::format("torch.empty([{}], dtype={}, layout=None, device=None, pin_memory=None, memory_format=None)", sizes,
+                       dtype);
+  }
+
+  void run_nnapi() {
+    line("    if torch.__is__(self.comp, None):");
+    line(fmt::format("      comp = (self).prepare({})", arguments_));
+    line("    else:");
+    line(fmt::format("      comp = unchecked_cast({}, self.comp)", kCompilation));
+    std::string arguments;
+    std::string results;
+    for (size_t i = 0; i < request_.model.inputs.size(); ++i) {
+      line(fmt::format("    input_{} = {}", i, nnapi_input(request_.model.inputs[i])));
+      arguments += fmt::format("{}input_{}", i ? ", " : "", i);
+    }
+    for (size_t i = 0; i < request_.model.outputs.size(); ++i) {
+      line(fmt::format("    output_{} = {}", i, empty_output(request_.model.at(request_.model.outputs[i].operand))));
+      results += fmt::format("{}output_{}", i ? ", " : "", i);
+    }
+    line(fmt::format("    done = (comp).run([{}], [{}])", arguments, results));
+  }
+
+  std::string output_value(size_t number) const {
+    const InterfaceOutput& output = request_.interface.outputs[number];
+    if (output.source == InterfaceOutput::Source::kInput) return inputs()[output.index].name;
+    if (output.source == InterfaceOutput::Source::kConstant) return fmt::format("self.constant_{}", number);
+    std::string text = fmt::format("output_{}", output.index);
+    if (request_.model.outputs[output.index].nhwc) text = fmt::format("torch.permute({}, [0, 3, 1, 2])", text);
+    return output.dequantize ? fmt::format("torch.dequantize({})", text) : text;
+  }
+
+  std::string return_value(const ReturnTree& tree) const {
+    if (tree.kind == ReturnTree::Kind::kTensor) return fmt::format("result_{}", tree.tensor);
+    std::string text;
+    for (const ReturnTree& element : tree.elements) text += (text.empty() ? "" : ", ") + return_value(element);
+    if (tree.kind == ReturnTree::Kind::kList) return "[" + text + "]";
+    return tree.elements.size() == 1 ? "(" + text + ",)" : "(" + text + ")";
+  }
+
+  void forward_method() {
+    const ReturnTree& tree = request_.interface.return_tree;
+    line(fmt::format("  def forward(self: {}{}) -> {}:", kWrapperClass, parameters_, return_type(tree)));
+    line(fmt::format("    checked = (self).check_inputs({})", arguments_));
+    run_nnapi();
+    for (size_t i = 0; i < request_.interface.outputs.size(); ++i) {
+      line(fmt::format("    result_{} = {}", i, output_value(i)));
+    }
+    line("    return " + return_value(tree));
+  }
+
+  const WrapperRequest& request_;
+  std::string parameters_;  // ", x: Tensor, y: Tensor"
+  std::string arguments_;   // "x, y, "
+  std::string text_;
+};
+
+}  // namespace
+
+std::string wrapper_source(const WrapperRequest& request) { return WrapperSource(request).text(); }
+
+}  // namespace nnapi_convert

@@ -1,0 +1,30 @@
+// The TorchScript source of the module around an NNAPI model: it checks its inputs, prepares and builds the model at the
+// first call, runs it, and gives results in PyTorch's order.
+#pragma once
+
+#include <string>
+
+#include "lib/nnapi/model.h"
+#include "lib/serialize/buffer_writer.h"
+#include "lib/serialize/module_interface.h"
+
+namespace nnapi_convert {
+
+// Qualified name of the emitted class.
+constexpr const char* kWrapperNamespace = "__torch__.nnapi_convert";
+constexpr const char* kWrapperClass = "__torch__.nnapi_convert.NnapiModule";
+
+struct WrapperRequest {
+  const nnapi::Model& model;
+  const SerializedModel& serialized;
+  const ModuleInterface& interface;
+  PreferenceCode preference;
+  bool relax_fp16;
+  std::string bundled_type;  // TorchScript type of one bundled input tuple; empty: none
+};
+
+// In the dialect that TorchScript archives hold. The class has the attributes training, ser_model, weights, comp and, as
+// needed, patch_words, prepared_<n> (sizes of argument n), constant_<n> (output n) and bundled_inputs.
+std::string wrapper_source(const WrapperRequest& request);
+
+}  // namespace nnapi_convert

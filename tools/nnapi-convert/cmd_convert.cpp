@@ -1,0 +1,216 @@
+// nnapi-convert MODEL -o OUT: the conversion itself.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/converter/convert.h"
+#include "lib/converter/emit_cpu.h"
+#include "lib/converter/report.h"
+#include "lib/converter/verify.h"
+#include "lib/serialize/metadata.h"
+#include "lib/serialize/torchscript_emitter.h"
+#include "tools/nnapi-convert/command_line.h"
+#include "tools/nnapi-convert/commands.h"
+#include "tools/nnapi-convert/input_spec.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr const char* kDescription =
+    R"(Converts a TorchScript model to one with the same interface that runs on Android's Neural Networks API.
+
+Examples:
+  nnapi-convert model.pt --nhwc -o out.pt
+  nnapi-convert model.pt --input 1,3,224,224 --nhwc --verify -o out.ptl
+  nnapi-convert quantised.pt --nhwc --quant full -o out.pt
+  nnapi-convert verify model.pt out.pt --samples 32
+  nnapi-convert inspect out.pt
+  nnapi-convert ops
+
+Subcommands (each has its own --help):
+  verify   compare a converted model with its original on the host's NNAPI
+  inspect  show what a converted file holds
+  ops      list the operations that can be lowered)";
+
+struct ConvertArguments {
+  std::string model, output, report, dump_after;
+  std::vector<std::string> inputs;
+  std::string nhwc;
+  bool nchw = false, verify = false;
+  std::string runtime = "pytorch", fallback = "none";
+  ConvertOptions options;
+};
+
+const std::vector<std::string> kStages = {"normalise", "infer", "lower", "optimise", "serialize", "emit"};
+
+void add_options(CLI::App& app, ConvertArguments& arguments) {
+  app.add_option("MODEL", arguments.model, "TorchScript file, from torch.jit.trace or torch.jit.script")->required();
+  app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")->required();
+  app.add_option("--input", arguments.inputs,
+                 "shape of an argument of forward, in order: [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; ? is a flexible size")
+      ->type_name("SPEC")
+      ->allow_extra_args(false);
+  // A flag with a value takes nothing but "--nhwc=..." as its value.
+  auto* nhwc = app.add_flag("--nhwc", arguments.nhwc,
+                            "hand 4-D inputs to NNAPI as NHWC (all, or by number: --nhwc=0,2); callers keep NCHW");
+  app.add_flag("--nchw", arguments.nchw, "keep NCHW, without the warning")->excludes(nhwc);
+  const std::map<std::string, QuantMode> modes = {{"auto", QuantMode::kAuto},
+                                                  {"none", QuantMode::kNone},
+                                                  {"core", QuantMode::kCore},
+                                                  {"full", QuantMode::kFull},
+                                                  {"nnapi", QuantMode::kNnapi}};
+  add_choice(app, "--quant", arguments.options.quant, modes,
+             "interface of a quantised model: auto keeps the model's; core: float, quantised on the CPU; full: quint8; "
+             "nnapi: float, quantised by NNAPI; none: refuse quantised models");
+  const std::map<std::string, PreferenceCode> preferences = {
+      {"low-power", PreferenceCode::LOW_POWER},
+      {"fast-single-answer", PreferenceCode::FAST_SINGLE_ANSWER},
+      {"sustained-speed", PreferenceCode::SUSTAINED_SPEED}};
+  add_choice(app, "--preference", arguments.options.preference, preferences, "what drivers compile for");
+  app.add_flag("--relax-fp16", arguments.options.relax_fp16, "let drivers compute float32 in float16");
+  app.add_flag("--bundle-inputs", arguments.options.bundle_inputs,
+               "bundle sample inputs, for speed_benchmark_torch --use_bundled_input=0");
+  app.add_option("--emit-cpu", arguments.options.emit_cpu, "also write the CPU counterpart, optimised for mobile")
+      ->type_name("FILE");
+  app.add_option("--runtime", arguments.runtime, "what runs the result: pytorch is stock PyTorch Mobile")
+      ->check(CLI::IsMember({"pytorch"}))
+      ->capture_default_str();
+  app.add_option("--fallback", arguments.fallback, "what to do with operations NNAPI lacks: none refuses the model")
+      ->check(CLI::IsMember({"none"}))
+      ->capture_default_str();
+  app.add_option("--feature-level", arguments.options.feature_level,
+                 "highest NNAPI feature level to use; 3 is Android 10, the least that PyTorch's loader runs on")
+      ->check(CLI::Range(1, 8))
+      ->capture_default_str();
+  app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
+  app.add_option("--report", arguments.report, "write a JSON report; - is stdout")->type_name("FILE");
+  app.add_option("--dump-after", arguments.dump_after, "print the model after a stage")->check(CLI::IsMember(kStages));
+}
+
+LayoutChoice layout_choice(const CLI::App& app, const ConvertArguments& arguments) {
+  LayoutChoice layout;
+  layout.nhwc = app.count("--nhwc") != 0;
+  layout.is_explicit = layout.nhwc || arguments.nchw;
+  if (arguments.nhwc == "true") return layout;  // without numbers
+  std::stringstream numbers(arguments.nhwc);
+  for (std::string number; std::getline(numbers, number, ',');) {
+    if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos || number.size() > 4) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: write the numbers of inputs, for example --nhwc=0,2",
+                                                       arguments.nhwc));
+    }
+    layout.nhwc_inputs.insert(std::stoi(number));
+  }
+  return layout;
+}
+
+// One line on a terminal that shows the stage and is wiped at the end.
+class Progress {
+ public:
+  Progress() : is_shown_(isatty(STDERR_FILENO) != 0 && spdlog::should_log(spdlog::level::warn)) {}
+  ~Progress() { clear(); }
+
+  void show(const std::string& stage) {
+    static const size_t total = kStages.size() + 2;
+    if (!is_shown_) return;
+    ++done_;
+    std::cerr << fmt::format("\r\033[K[{:<{}}] {}", std::string(std::min(done_, total), '#'), total, stage) << std::flush;
+  }
+  void clear() {
+    if (is_shown_ && done_ > 0) std::cerr << "\r\033[K" << std::flush;
+    done_ = 0;
+  }
+
+ private:
+  bool is_shown_;
+  size_t done_ = 0;
+};
+
+void write_report(const std::string& path, const nlohmann::json& report) {
+  const std::string text = report.dump(2) + "\n";
+  if (path == "-") {
+    std::cout << text;
+  } else {
+    write_file(path, text);
+  }
+}
+
+void log_warnings(const Diagnostics& diagnostics) {
+  for (const std::string& warning : diagnostics.warnings) spdlog::warn("{}", warning);
+}
+
+// Converts and writes the output; with --verify, checks the result before it takes its place.
+int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostics, Progress& progress) {
+  progress.show("load");
+  spdlog::info("load {}", arguments.model);
+  const LoadedModel loaded = load_model(arguments.model, diagnostics);
+  const Conversion conversion = convert(loaded, arguments.options, diagnostics);
+  progress.show("write");
+  PendingFile file(arguments.output);
+  write_module(conversion.module, file.path().string(),
+               to_json(make_metadata(conversion.model, conversion.interface, name_of(conversion.quant))));
+  std::optional<Verification> verification;
+  if (arguments.verify) {
+    progress.show("verify");
+    VerifyRequest request;
+    request.original = arguments.model;
+    request.converted = file.path().string();
+    request.inputs = arguments.options.inputs;
+    verification = verify(request);
+  }
+  progress.clear();
+  log_warnings(diagnostics);
+  if (verification) std::cout << to_text(*verification);
+  if (!arguments.report.empty()) {
+    write_report(arguments.report, make_report(arguments.model, arguments.output, conversion, diagnostics, verification));
+  }
+  if (verification && !verification->passed) {
+    spdlog::error("verification failed: {} is not written", arguments.output);
+    return static_cast<int>(ExitCode::kVerificationFailed);
+  }
+  if (!arguments.options.emit_cpu.empty()) emit_cpu(loaded, conversion, arguments.options.emit_cpu);
+  file.commit();
+  spdlog::info("wrote {}", arguments.output);
+  return static_cast<int>(ExitCode::kDone);
+}
+
+}  // namespace
+
+int run_convert(const Arguments& command_line) {
+  ConvertArguments arguments;
+  CLI::App app(kDescription, "nnapi-convert");
+  app.set_version_flag("--version", version_text());
+  add_options(app, arguments);
+  add_log_options(app);
+  app.footer(exit_codes_text());
+  if (const auto code = parse_command_line(app, command_line)) return *code;
+  for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
+  arguments.options.layout = layout_choice(app, arguments);
+  Progress progress;
+  arguments.options.on_stage = [&](const std::string& stage) {
+    spdlog::info("{}", stage);
+    progress.show(stage);
+  };
+  if (!arguments.dump_after.empty()) {
+    arguments.options.on_dump = [&](const std::string& stage, const std::string& text) {
+      if (stage == arguments.dump_after) std::cout << text;
+    };
+  }
+  Diagnostics diagnostics;
+  try {
+    return convert_and_write(arguments, diagnostics, progress);
+  } catch (const ConvertError& error) {
+    progress.clear();
+    log_warnings(diagnostics);
+    if (!arguments.report.empty() && error.exit_code() == ExitCode::kNotConvertible) {
+      write_report(arguments.report, make_failure_report(arguments.model, error.what(), diagnostics));
+    }
+    throw;
+  }
+}
+
+}  // namespace nnapi_convert

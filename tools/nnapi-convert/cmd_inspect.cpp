@@ -1,0 +1,95 @@
+// nnapi-convert inspect OUT: what a converted file holds.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "lib/converter/converted_file.h"
+#include "lib/format/buffer_format.h"
+#include "lib/format/operation_table.h"
+#include "tools/nnapi-convert/command_line.h"
+#include "tools/nnapi-convert/commands.h"
+
+namespace nnapi_convert {
+namespace {
+
+using nlohmann::json;
+
+const char* operation_name(int32_t code) { return name_of(static_cast<OperationCode>(code)); }
+
+std::string shape_text(const std::vector<uint32_t>& dims) {
+  std::string text;
+  for (const uint32_t dim : dims) text += (text.empty() ? "" : ", ") + (dim == 0 ? "?" : std::to_string(dim));
+  return "[" + text + "]";
+}
+
+std::string operand_text(const BufferModel& model, int32_t id) {
+  const BufferOperand& operand = model.operands[static_cast<size_t>(id)];
+  std::string text = fmt::format("%{}: {}{}", id, name_of(static_cast<OperandCode>(operand.type)), shape_text(operand.dims));
+  if (operand.scale != 0) text += fmt::format(" scale {} zero point {}", operand.scale, operand.zero_point);
+  return text;
+}
+
+std::map<std::string, int> operation_counts(const BufferModel& model) {
+  std::map<std::string, int> counts;
+  for (const BufferOperation& operation : model.operations) ++counts[operation_name(operation.code)];
+  return counts;
+}
+
+std::string input_text(const MetadataInput& input) {
+  std::string text = fmt::format("  {}: {}", input.name, to_text(input.type));
+  if (input.nhwc) text += ", fed to NNAPI as NHWC";
+  return text + "\n";
+}
+
+std::string text_form(const ConvertedFile& file) {
+  std::string text = fmt::format("quantisation mode {}, NNAPI feature level {}\ninputs of forward\n", file.metadata.quant,
+                                 file.metadata.feature_level);
+  for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
+  text += "outputs of NNAPI\n";
+  for (const int32_t id : file.buffer.outputs) text += fmt::format("  {}\n", operand_text(file.buffer, id));
+  text += fmt::format("{} operations\n", file.buffer.operations.size());
+  for (const auto& [name, count] : operation_counts(file.buffer)) text += fmt::format("  {:>4}  {}\n", count, name);
+  return text;
+}
+
+json json_form(const ConvertedFile& file) {
+  json form = {{"metadata", json::parse(to_json(file.metadata))}, {"operation_count", file.buffer.operations.size()}};
+  form["operations"] = json::array();
+  for (const BufferOperation& operation : file.buffer.operations) {
+    form["operations"].push_back(
+        {{"name", operation_name(operation.code)}, {"inputs", operation.inputs}, {"outputs", operation.outputs}});
+  }
+  form["operands"] = json::array();
+  for (const BufferOperand& operand : file.buffer.operands) {
+    form["operands"].push_back({{"type", name_of(static_cast<OperandCode>(operand.type))},
+                                {"dimensions", operand.dims},
+                                {"scale", operand.scale},
+                                {"zero_point", operand.zero_point}});
+  }
+  form["inputs"] = file.buffer.inputs;
+  form["outputs"] = file.buffer.outputs;
+  return form;
+}
+
+}  // namespace
+
+int run_inspect(const Arguments& command_line) {
+  std::string path;
+  std::string format = "text";
+  CLI::App app("Shows what a converted file holds: its interface and its NNAPI operations.\n\n"
+               "Examples:\n  nnapi-convert inspect out.pt\n  nnapi-convert inspect out.pt --format json",
+               "nnapi-convert inspect");
+  app.add_option("OUT", path, "a file that nnapi-convert wrote")->required();
+  app.add_option("--format", format, "how to show it")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  add_log_options(app);
+  app.footer(exit_codes_text());
+  if (const auto code = parse_command_line(app, command_line)) return *code;
+  const ConvertedFile file = read_converted_file(path);
+  std::cout << (format == "json" ? json_form(file).dump(2) + "\n" : text_form(file));
+  return 0;
+}
+
+}  // namespace nnapi_convert

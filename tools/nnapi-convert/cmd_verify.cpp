@@ -1,0 +1,64 @@
+// nnapi-convert verify MODEL OUT: original and result on the same inputs.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "lib/base/error.h"
+#include "lib/converter/verify.h"
+#include "tools/nnapi-convert/command_line.h"
+#include "tools/nnapi-convert/commands.h"
+#include "tools/nnapi-convert/input_spec.h"
+
+namespace nnapi_convert {
+namespace {
+
+std::string description() {
+  return fmt::format(
+      "Runs a model and its converted form on the same inputs on this machine and compares the results. The converted\n"
+      "form runs through stock PyTorch's NNAPI loader on the host's NNAPI.\n"
+      "\n"
+      "Examples:\n"
+      "  nnapi-convert verify model.pt out.pt\n"
+      "  nnapi-convert verify quantised.pt out.pt --reference float.pt\n"
+      "  nnapi-convert verify model.pt out.pt --inputs images.pt --tolerance 1e-3\n"
+      "\n"
+      "It passes if\n"
+      "  for a float model, the max error is at most {:g} of the range of the original's output (--tolerance);\n"
+      "  for a quantised model with --reference, the RMS distance of NNAPI's results from the float model's is at most\n"
+      "  {} times that of TorchScript's;\n"
+      "  for a quantised model without, the SNR is at least {} dB.",
+      VerifyDefaults::kFloatTolerance, VerifyDefaults::kMaxDistanceRatio, VerifyDefaults::kQuantizedSnr);
+}
+
+}  // namespace
+
+int run_verify(const Arguments& command_line) {
+  VerifyRequest request;
+  std::vector<std::string> inputs;
+  CLI::App app(description(), "nnapi-convert verify");
+  app.add_option("MODEL", request.original, "the original TorchScript file")->required();
+  app.add_option("OUT", request.converted, "the converted file")->required();
+  app.add_option("--input", inputs, "size of an argument with flexible sizes, in order; scripts may give all of them")
+      ->type_name("SPEC")
+      ->allow_extra_args(false);
+  app.add_option("--inputs", request.inputs_file, "tensors by torch.save([x, ...], FILE) instead of random ones; or a list of such lists")
+      ->type_name("FILE");
+  app.add_option("--reference", request.reference, "the float twin of a quantised model")->type_name("FLOAT.pt");
+  app.add_option("--samples", request.samples,
+                 fmt::format("number of random inputs [{}; with --reference {}]", VerifyDefaults::kSamples,
+                             VerifyDefaults::kReferenceSamples))
+      ->check(CLI::Range(1, 100000));
+  app.add_option("--seed", request.seed, "seed of the random inputs")->capture_default_str();
+  app.add_option("--tolerance", request.tolerance, "largest error allowed, as a share of the output's range")
+      ->check(CLI::NonNegativeNumber);
+  add_log_options(app);
+  app.footer(exit_codes_text());
+  if (const auto code = parse_command_line(app, command_line)) return *code;
+  for (const std::string& text : inputs) request.inputs.push_back(parse_input_spec(text));
+  const Verification verification = verify(request);
+  std::cout << to_text(verification);
+  return static_cast<int>(verification.passed ? ExitCode::kDone : ExitCode::kVerificationFailed);
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,39 @@
+// What the subcommands' command lines have in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tools/nnapi-convert/commands.h"
+
+namespace nnapi_convert {
+
+// "nnapi-convert 0.1.0 (LibTorch 1.13.1)".
+std::string version_text();
+// The exit codes, for the end of --help.
+std::string exit_codes_text();
+// -q and -v, which set the log's level.
+void add_log_options(CLI::App& app);
+// Parses. The exit code to leave with (after --help, --version or a usage error, which are printed), or nothing.
+std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments);
+
+// An option that takes one of the names of a map.
+template <typename T>
+void add_choice(CLI::App& app, const std::string& name, T& value, const std::map<std::string, T>& choices,
+                const std::string& description) {
+  std::string names;
+  std::string current;
+  for (const auto& [choice, meaning] : choices) {
+    names += (names.empty() ? "" : "|") + choice;
+    if (meaning == value) current = choice;
+  }
+  app.add_option_function<std::string>(
+         name, [&value, choices](const std::string& choice) { value = choices.at(choice); }, description)
+      ->check(CLI::IsMember(choices))
+      ->type_name(names)
+      ->default_str(current);
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,17 @@
+// One function per subcommand: arguments after the subcommand's name in, process exit code out. Errors are thrown as
+// ConvertError and rendered by main.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace nnapi_convert {
+
+using Arguments = std::vector<std::string>;
+
+int run_convert(const Arguments& arguments);
+int run_verify(const Arguments& arguments);
+int run_inspect(const Arguments& arguments);
+int run_ops(const Arguments& arguments);
+
+}  // namespace nnapi_convert

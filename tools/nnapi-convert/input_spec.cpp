@@ -1,0 +1,103 @@
+#include "tools/nnapi-convert/input_spec.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "lib/base/error.h"
+
+namespace nnapi_convert {
+namespace {
+
+class SpecParser {
+ public:
+  explicit SpecParser(const std::string& text) : text_(text) {}
+
+  InputSpec parse() {
+    InputSpec spec;
+    std::string rest = text_;
+    const size_t equals = rest.find('=');
+    if (equals != std::string::npos) {
+      spec.name = rest.substr(0, equals);
+      if (spec.name.empty()) fail("an empty name before \"=\"");
+      rest = rest.substr(equals + 1);
+    }
+    const std::vector<std::string> parts = split(rest, ':');
+    for (const std::string& size : split(parts[0], ',')) spec.sizes.push_back(parse_size(size));
+    if (parts.size() > 1) spec.dtype = parse_dtype(parts[1]);
+    const bool is_quantized = spec.dtype && c10::isQIntType(*spec.dtype);
+    if (is_quantized && parts.size() != 4) fail(parts[1] + " needs a scale and a zero point");
+    if (!is_quantized && parts.size() > 2) fail("a scale or zero point for a dtype that is not quantised");
+    if (is_quantized) spec.quantization = Quantization{parse_scale(parts[2]), parse_zero_point(parts[3])};
+    return spec;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("--input {}: {}; write [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]], for example "
+                                   "1,3,224,224 or x=1,3,?,? or 1,3,224,224:quint8:0.0187:114",
+                                   text_, problem));
+  }
+
+  static std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    size_t begin = 0;
+    for (size_t end = text.find(separator); end != std::string::npos; end = text.find(separator, begin)) {
+      parts.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    parts.push_back(text.substr(begin));
+    return parts;
+  }
+
+  template <typename T>
+  bool read_whole(const std::string& text, T& value) const {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+  }
+
+  std::optional<int64_t> parse_size(const std::string& text) const {
+    if (text == "?") return std::nullopt;
+    int64_t size = 0;
+    if (!read_whole(text, size) || size < 1 || size > INT32_MAX) {
+      fail(fmt::format("size \"{}\" is neither a whole number above 0 nor \"?\"", text));
+    }
+    return size;
+  }
+
+  at::ScalarType parse_dtype(const std::string& text) const {
+    for (const at::ScalarType dtype : {at::kFloat, at::kQUInt8, at::kInt, at::kBool}) {
+      if (text == dtype_name(dtype)) return dtype;
+    }
+    fail(fmt::format("dtype \"{}\" is none of float32, quint8, int32, bool", text));
+  }
+
+  double parse_scale(const std::string& text) const {
+    char* end = nullptr;
+    const double scale = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || !std::isfinite(scale) || scale <= 0) {
+      fail(fmt::format("scale \"{}\" is no number above 0", text));
+    }
+    return scale;
+  }
+
+  int64_t parse_zero_point(const std::string& text) const {
+    int64_t zero_point = 0;
+    if (!read_whole(text, zero_point) || zero_point < 0 || zero_point > 255) {
+      fail(fmt::format("zero point \"{}\" is no whole number from 0 to 255", text));
+    }
+    return zero_point;
+  }
+
+  const std::string& text_;
+};
+
+}  // namespace
+
+InputSpec parse_input_spec(const std::string& text) { return SpecParser(text).parse(); }
+
+}  // namespace nnapi_convert

@@ -1,0 +1,13 @@
+// Reads one --input: [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]].
+#pragma once
+
+#include <string>
+
+#include "lib/converter/options.h"
+
+namespace nnapi_convert {
+
+// Throws ConvertError (kUsage) with the text, what is wrong in it and an example.
+InputSpec parse_input_spec(const std::string& text);
+
+}  // namespace nnapi_convert

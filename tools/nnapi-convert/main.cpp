@@ -1,0 +1,55 @@
+// nnapi-convert: dispatches to a subcommand and renders errors.
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <exception>
+#include <map>
+
+#include "lib/base/error.h"
+#include "lib/converter/load.h"
+#include "tools/nnapi-convert/commands.h"
+
+namespace nnapi_convert {
+namespace {
+
+void set_up_log() {
+  auto logger = spdlog::stderr_color_st("nnapi-convert");
+  logger->set_pattern("nnapi-convert: %^%l%$: %v");
+  spdlog::set_default_logger(std::move(logger));
+}
+
+int report(const std::string& message, ExitCode code) {
+  spdlog::error("{}", message);
+  return static_cast<int>(code);
+}
+
+int run(int argc, char** argv) {
+  static const std::map<std::string, int (*)(const Arguments&)> subcommands = {
+      {"verify", run_verify}, {"inspect", run_inspect}, {"ops", run_ops}};
+  Arguments arguments(argv + 1, argv + argc);
+  const auto subcommand = arguments.empty() ? subcommands.end() : subcommands.find(arguments[0]);
+  if (subcommand == subcommands.end()) return run_convert(arguments);
+  arguments.erase(arguments.begin());
+  return subcommand->second(arguments);
+}
+
+}  // namespace
+}  // namespace nnapi_convert
+
+int main(int argc, char** argv) {
+  using nnapi_convert::ExitCode;
+  nnapi_convert::set_up_log();
+  try {
+    return nnapi_convert::run(argc, argv);
+  } catch (const nnapi_convert::ConvertError& error) {
+    return nnapi_convert::report(error.what(), error.exit_code());
+  } catch (const std::bad_alloc&) {
+    return nnapi_convert::report("out of memory", ExitCode::kInternal);
+  } catch (const std::exception& error) {
+    return nnapi_convert::report(
+        fmt::format("internal error, please report it with the model: {}", nnapi_convert::first_line(error)),
+        ExitCode::kInternal);
+  }
+}
