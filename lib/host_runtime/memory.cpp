@@ -15,7 +15,8 @@ Memory::Memory(std::size_t size, int protect, int fd, std::size_t offset)
   constexpr std::size_t kMax = std::numeric_limits<int64_t>::max();
   if (size == 0) bad_data("memory: size 0 found, at least 1 needed");
   if (fd < 0) fail(ResultCode::UNMAPPABLE, "memory: file descriptor {} found", fd);
-  if (offset > kMax || size > kMax - offset) bad_data("memory: offset {} and size {} found, beyond any file", offset, size);
+  if (offset > kMax || size > kMax - offset)
+    bad_data("memory: offset {} and size {} found, beyond any file", offset, size);
   struct stat status {};
   if (fstat(fd, &status) != 0) fail(ResultCode::UNMAPPABLE, "memory: file descriptor {} is not open", fd);
   if (S_ISREG(status.st_mode) && offset + size > static_cast<uint64_t>(status.st_size)) {

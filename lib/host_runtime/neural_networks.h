@@ -3,35 +3,33 @@
 // also prints one sentence on stderr.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include <cstddef>
+#include <cstdint>
 
 #define NNAPI_HOST_EXPORT __attribute__((visibility("default")))
 
-#ifdef __cplusplus
 extern "C" {
-#endif
 
-typedef struct ANeuralNetworksModel ANeuralNetworksModel;
-typedef struct ANeuralNetworksCompilation ANeuralNetworksCompilation;
-typedef struct ANeuralNetworksExecution ANeuralNetworksExecution;
-typedef struct ANeuralNetworksEvent ANeuralNetworksEvent;
-typedef struct ANeuralNetworksMemory ANeuralNetworksMemory;
-typedef struct ANeuralNetworksDevice ANeuralNetworksDevice;
+struct ANeuralNetworksModel;
+struct ANeuralNetworksCompilation;
+struct ANeuralNetworksExecution;
+struct ANeuralNetworksEvent;
+struct ANeuralNetworksMemory;
+struct ANeuralNetworksDevice;
 
-typedef struct ANeuralNetworksOperandType {
+struct ANeuralNetworksOperandType {
   int32_t type;  // an OperandCode
   uint32_t dimensionCount;
   const uint32_t* dimensions;  // 0 means unknown
   float scale;
   int32_t zeroPoint;
-} ANeuralNetworksOperandType;
+};
 
-typedef struct ANeuralNetworksSymmPerChannelQuantParams {
+struct ANeuralNetworksSymmPerChannelQuantParams {
   uint32_t channelDim;
   uint32_t scaleCount;
   const float* scales;
-} ANeuralNetworksSymmPerChannelQuantParams;
+};
 
 // Devices: there is one, and it offers the feature level of the environment variable NNAPI_HOST_FEATURE_LEVEL (1 to 8,
 // 8 if unset).
@@ -41,7 +39,7 @@ NNAPI_HOST_EXPORT int ANeuralNetworksDevice_getName(const ANeuralNetworksDevice*
 NNAPI_HOST_EXPORT int ANeuralNetworksDevice_getVersion(const ANeuralNetworksDevice* device, const char** version);
 NNAPI_HOST_EXPORT int ANeuralNetworksDevice_getFeatureLevel(const ANeuralNetworksDevice* device, int64_t* level);
 NNAPI_HOST_EXPORT int ANeuralNetworksDevice_getType(const ANeuralNetworksDevice* device, int32_t* type);
-NNAPI_HOST_EXPORT int64_t ANeuralNetworks_getRuntimeFeatureLevel(void);
+NNAPI_HOST_EXPORT int64_t ANeuralNetworks_getRuntimeFeatureLevel();
 
 // Memory: a mapping of a file descriptor.
 NNAPI_HOST_EXPORT int ANeuralNetworksMemory_createFromFd(size_t size, int protect, int fd, size_t offset,
@@ -114,6 +112,4 @@ NNAPI_HOST_EXPORT int ANeuralNetworksExecution_getOutputOperandDimensions(ANeura
 NNAPI_HOST_EXPORT int ANeuralNetworksEvent_wait(ANeuralNetworksEvent* event);
 NNAPI_HOST_EXPORT void ANeuralNetworksEvent_free(ANeuralNetworksEvent* event);
 
-#ifdef __cplusplus
-}
-#endif
+}  // extern "C"

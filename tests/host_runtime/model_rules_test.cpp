@@ -256,6 +256,11 @@ TEST_CASE("extents of other operations", "[model]") {
           "argument input2: dimensions [2] found, [2, 3] of input1 cannot be broadcast with them");
   refuses(unary(OperationCode::RESHAPE, floats, tensor(kFloat, {7}), {int32_list({7})}),
           "[7] found, 6 elements needed");
+  refuses(unary(OperationCode::RESHAPE, floats, tensor(kFloat, {7}), {int32_list({1 << 30, 1 << 30, 16, 6})}),
+          "[1073741824, 1073741824, 16, 6] found, 6 elements needed");
+  refuses(unary(OperationCode::RESHAPE, floats, tensor(kFloat, {7}), {int32_list({-2, 3})}),
+          "[-2, 3] found, one -1 at most needed");
+  accepts(unary(OperationCode::RESHAPE, floats, tensor(kFloat, {3, 2}), {int32_list({3, -1})}));
   refuses(unary(OperationCode::RESHAPE, floats, tensor(kFloat, {7}), {int32_list({-1, -1})}), "one -1 at most needed");
   refuses(unary(OperationCode::TRANSPOSE, floats, floats, {int32_list({0, 0})}),
           "[0, 0] found, a permutation of 2 axes needed");

@@ -10,9 +10,16 @@ namespace {
 
 constexpr std::size_t kMaxRank = 4;
 
+// No tensor has as many elements.
+constexpr int64_t kTooMany = int64_t{1} << 33;
+
+// Of numbers from 0 to 2^32; kTooMany where it would be more.
 int64_t product(const Dims& dims) {
   int64_t result = 1;
-  for (const int64_t extent : dims) result *= extent;
+  for (const int64_t extent : dims) {
+    if (extent == 0) return 0;
+    result = result > kTooMany / extent ? kTooMany : result * extent;
+  }
   return result;
 }
 
@@ -52,15 +59,16 @@ void reshape_rule(OpContext& context) {
   if (shape.empty() || shape.size() > kMaxRank) {
     context.refuse("shape", "{} entries found, 1 to {} needed", shape.size(), kMaxRank);
   }
-  const std::string found = to_string(context.integers("shape"));
-  int64_t* open = nullptr;
-  int64_t known = 1;
-  for (int64_t& extent : shape) {
-    if (extent < -1 || (extent == -1 && open)) context.refuse("shape", "{} found, one -1 at most needed", found);
-    if (extent == -1) open = &extent;
-    if (extent >= 0) known *= extent;
+  const std::string found = fmt::format("[{}]", fmt::join(shape, ", "));
+  Dims known;
+  for (const int64_t extent : shape) {
+    if (extent < -1) context.refuse("shape", "{} found, one -1 at most needed", found);
+    if (extent >= 0) known.push_back(extent);
   }
-  if (open && known != 0) *open = elements / known;
+  if (known.size() + 1 < shape.size()) context.refuse("shape", "{} found, one -1 at most needed", found);
+  for (int64_t& extent : shape) {
+    if (extent == -1) extent = elements / std::max<int64_t>(1, product(known));
+  }
   if (product(shape) != elements) context.refuse("shape", "{} found, {} elements needed", found, elements);
   context.set_output(shape);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/format/operation_table.h"
 #include "lib/host_runtime/kernels/kernels.h"
 #include "lib/host_runtime/quantization.h"
 
@@ -49,7 +50,7 @@ const Unary kUnary[] = {
 const Unary& find(const OpContext& context) {
   const auto* row =
       std::find_if(std::begin(kUnary), std::end(kUnary), [&](const Unary& u) { return u.code == context.code(); });
-  TORCH_INTERNAL_ASSERT(row != std::end(kUnary));
+  TORCH_INTERNAL_ASSERT(row != std::end(kUnary), name_of(context.code()), " has no row");
   return *row;
 }
 
