@@ -22,7 +22,8 @@ std::vector<InputTuple> read_bundled_inputs(torch::jit::Module& module) {
   std::vector<InputTuple> result;
   const auto method = module.find_method("get_all_bundled_inputs");
   if (!method) return result;
-  for (const c10::IValue& sample : (*method)({}).toListRef()) {
+  const c10::IValue samples = (*method)({});
+  for (const c10::IValue& sample : samples.toListRef()) {
     if (sample.isTuple()) result.push_back(sample.toTupleRef().elements().vec());
   }
   return result;

@@ -14,6 +14,12 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
+// Nodes that make up values for others and are no operations.
+bool is_structural(const Node& node) {
+  return node.kind() == c10::prim::Constant || node.kind() == c10::prim::ListConstruct ||
+         node.kind() == c10::prim::TupleConstruct;
+}
+
 class Lowering {
  public:
   Lowering(const NormalisedModel& normalised, const TypeMap& types, Diagnostics& diagnostics)
@@ -22,7 +28,7 @@ class Lowering {
   LoweredModel run(const std::vector<TensorType>& input_types) {
     add_inputs(input_types);
     for (const Node* node : normalised_.graph->nodes()) visit(*node);
-    if (result_.refusals.empty()) {
+    if (result_.refusals.empty() && all_typed_) {
       for (const Value* output : normalised_.outputs) add_output(output);
     }
     return std::move(result_);
@@ -46,7 +52,12 @@ class Lowering {
 
   void visit(const Node& node) {
     const OpRule* rule = find_rule(node);
-    if (rule == nullptr || rule->lower == nullptr || !is_typed(node)) return;
+    if (rule == nullptr) all_typed_ = all_typed_ && is_structural(node);
+    if (rule == nullptr || rule->lower == nullptr) return;
+    if (!is_typed(node)) {
+      all_typed_ = false;
+      return;
+    }
     OpContext context(node, types_, operands_, builder_, diagnostics_);
     builder_.set_source(source_of(node));
     try {
@@ -109,6 +120,7 @@ class Lowering {
   LoweredModel result_;
   nnapi::Builder builder_;
   OperandMap operands_;
+  bool all_typed_ = true;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ struct LoweredModel {
   std::vector<Refusal> refusals;
 };
 
+// Refused nodes leave the model incomplete, without outputs.
 LoweredModel lower(const NormalisedModel& normalised, const std::vector<TensorType>& input_types, const TypeMap& types,
                    Diagnostics& diagnostics);
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 
+#include <sstream>
+
 #include "lib/base/error.h"
 
 namespace nnapi_convert {
@@ -39,13 +41,41 @@ TensorType type_of_constant(const at::Tensor& tensor) {
 
 }  // namespace
 
+namespace {
+
+// A frame of a Python stack as traces record it: "file.py(12): function".
+struct Frame {
+  std::string file, line;
+};
+
+std::optional<Frame> parse_frame(const std::string& text) {
+  const size_t open = text.find('(');
+  const size_t close = text.find("):");
+  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
+  return Frame{text.substr(0, open), text.substr(open + 1, close - open - 1)};
+}
+
+// The innermost frame outside PyTorch itself; empty if there is none.
+std::string user_frame(const std::string& stack) {
+  std::istringstream lines(stack);
+  for (std::string line; std::getline(lines, line);) {
+    const auto frame = parse_frame(line);
+    if (frame && frame->file.find("/torch/") == std::string::npos) return frame->file + ":" + frame->line;
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string source_of(const TorchNode& node) {
-  // Frozen and inlined nodes keep the line that the trace or script recorded.
-  if (const auto location = node.sourceRange().file_line_col()) {
+  // An archive's code is generated; its debug information leads back to the Python that was traced or scripted.
+  const torch::jit::SourceRange range = node.sourceRange().findSourceRangeThatGenerated().value_or(node.sourceRange());
+  if (const auto location = range.file_line_col()) {
     const auto& [file, line, column] = *location;
     return fmt::format("{}:{}", file, line);
   }
-  return node.scopeName();
+  const std::string frame = range.source() ? user_frame(range.source()->text_str().str()) : "";
+  return frame.empty() ? node.scopeName() : frame;
 }
 
 nnapi::Constant to_constant(const at::Tensor& tensor) {
