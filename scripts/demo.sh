@@ -21,18 +21,18 @@ nnapi_convert() {
 }
 
 convert_float() {
-  nnapi_convert "$float" --nhwc -o "$demo/float_nnapi.pt" --verify
+  nnapi_convert "$float" --nhwc -o "$demo/out_float.pt" --verify
 }
 
 convert_quantised() {
-  local out=$demo/quant_$1_nnapi.pt
+  local out=$demo/out_$1.pt
   nnapi_convert "$quantised" --nhwc --quant "$1" -o "$out"
   nnapi_convert verify "$quantised" "$out" --reference "$float"
 }
 
 sizes() {
   local file
-  for file in "$float" "$quantised" "$demo"/*_nnapi.pt; do
+  for file in "$float" "$quantised" "$demo"/out_*.pt; do
     printf '%8d kB  %s\n' "$(($(stat -c %s "$file") / 1000))" "$file"
   done
 }
@@ -48,5 +48,5 @@ done
 step_times
 printf '\n== files\n'
 sizes
-printf '\nEvery file above that ends in _nnapi.pt ran on the host and agreed with the original.\n'
+printf '\nEvery out_*.pt ran on the NNAPI of this machine and agreed with the original.\n'
 printf 'How to use one in an Android app: docs/android.md\n'
