@@ -14,7 +14,7 @@ struct VerifyDefaults {
   static constexpr int kSamples = 4;
   static constexpr int kReferenceSamples = 32;         // with a float reference
   static constexpr double kFloatTolerance = 1e-4;      // max error over the range of the original's output
-  static constexpr double kQuantizedSnr = 15;          // dB, of a quantised net without a reference
+  static constexpr double kQuantizedSnr = 20;          // dB, of a quantised net without a reference
   static constexpr double kMaxDistanceRatio = 1.1;     // of RMS distances from the float reference
 };
 

@@ -16,11 +16,22 @@ bool has_weights_and_bias(OperationCode code) {
          code == OperationCode::FULLY_CONNECTED;
 }
 
+bool have_unequal_scales(const Model& model, const Operation& operation) {
+  const Operand& output = model.at(operation.outputs[0]);
+  return std::any_of(operation.inputs.begin(), operation.inputs.end(), [&](OperandId id) {
+    const Operand& input = model.at(id);
+    return is_quant8(input.type) && (input.scale != output.scale || input.zero_point != output.zero_point);
+  });
+}
+
 // Relations between scales; empty if they hold.
 std::string scale_problem(const Model& model, const Operation& operation, int feature_level) {
   const Operand& first = model.at(operation.inputs[0]);
   const Operand& output = model.at(operation.outputs[0]);
   if (!is_quant8(first.type) || operation.inputs.size() < 2) return "";
+  if (operation.code == OperationCode::CONCATENATION && feature_level < 3 && have_unequal_scales(model, operation)) {
+    return "unequal scales found, equal ones needed below feature level 3";
+  }
   const double product = static_cast<double>(first.scale) * model.at(operation.inputs[1]).scale;
   if (has_weights_and_bias(operation.code)) {
     const double bias = model.at(operation.inputs[2]).scale;
