@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds nnapi-convert and runs all its tests; ctest's summary comes last.
-#   NNAPI_CONVERT_WERROR=ON  warnings are errors
+#   NNAPI_CONVERT_WERROR=ON  warnings are errors; unset, the build folder keeps what it has
 #   NNAPI_VECTORS=PATH       Android's conformance cases, an archive or a folder; without them those tests are skipped
 set -euo pipefail
 # shellcheck source=scripts/steps.sh
@@ -17,7 +17,7 @@ run_tests() {
 }
 
 step "install packages" ./scripts/install.sh
-step "configure" cmake --preset release -DNNAPI_CONVERT_WERROR="${NNAPI_CONVERT_WERROR:-OFF}"
+step "configure" cmake --preset release ${NNAPI_CONVERT_WERROR:+"-DNNAPI_CONVERT_WERROR=$NNAPI_CONVERT_WERROR"}
 step "build" cmake --build --preset release --parallel 2
 step "make test models" ./scripts/make_models.py build/models
 step "configure with sanitizers" cmake --preset asan
