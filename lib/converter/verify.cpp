@@ -132,7 +132,10 @@ class Accumulator {
     if (shape_.empty()) {
       shape_ = fmt::format("[{}]", fmt::join(original.sizes(), ", "));
       dtype_ = dtype_name(converted.scalar_type());
+      first_ = expected;
     }
+    ++samples_;
+    difference_ = std::max(difference_, (expected - first_).abs().max().item().toDouble());
     const double largest = error.numel() == 0 ? 0 : error.max().item().toDouble();
     max_error_ = std::isnan(largest) ? std::numeric_limits<double>::infinity() : std::max(max_error_, largest);
     lowest_ = std::min(lowest_, expected.min().item().toDouble());
@@ -150,6 +153,7 @@ class Accumulator {
     comparison.dtype = dtype_;
     comparison.range = highest_ - lowest_;
     comparison.is_constant = !(comparison.range > 0);
+    comparison.ignores_input = samples_ > 1 && difference_ < VerifyDefaults::kVaryingShare * comparison.range;
     comparison.max_error = max_error_;
     const double scale = comparison.is_constant ? std::max(std::abs(highest_), 1.0) : comparison.range;
     comparison.relative_error = max_error_ / scale;
@@ -161,6 +165,9 @@ class Accumulator {
 
  private:
   std::string shape_, dtype_;
+  at::Tensor first_;
+  int samples_ = 0;
+  double difference_ = 0;  // largest between the first sample's result and another's
   double max_error_ = 0, signal_ = 0, noise_ = 0, agreed_ = 0, rows_ = 0;
   double lowest_ = std::numeric_limits<double>::infinity();
   double highest_ = -std::numeric_limits<double>::infinity();
@@ -260,8 +267,11 @@ std::string to_text(const Verification& verification) {
                         output.quanta ? fmt::format("{:.1f}", *output.quanta) : "-");
   }
   for (size_t i = 0; i < verification.outputs.size(); ++i) {
-    if (!verification.outputs[i].is_constant) continue;
-    text += fmt::format("warning: output {} is the same everywhere: this compares nothing\n", i);
+    if (verification.outputs[i].is_constant) {
+      text += fmt::format("warning: output {} is the same everywhere: this compares nothing\n", i);
+    } else if (verification.outputs[i].ignores_input) {
+      text += fmt::format("warning: output {} hardly depends on the input: this compares little; are the weights trained?\n", i);
+    }
   }
   if (verification.reference) {
     text += fmt::format("distance from the float model (RMS): TorchScript {:.4g}, NNAPI {:.4g}, ratio {:.3f}\n",

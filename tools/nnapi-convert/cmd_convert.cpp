@@ -35,7 +35,8 @@ Examples:
 Subcommands (each has its own --help):
   verify   compare a converted model with its original on the host's NNAPI
   inspect  show what a converted file holds
-  ops      list the operations that can be lowered)";
+  ops      list the operations that can be lowered
+)";
 
 struct ConvertArguments {
   std::string model, output, report, dump_after;
@@ -49,8 +50,12 @@ struct ConvertArguments {
 const std::vector<std::string> kStages = {"normalise", "infer", "lower", "optimise", "serialize", "emit"};
 
 void add_options(CLI::App& app, ConvertArguments& arguments) {
-  app.add_option("MODEL", arguments.model, "TorchScript file, from torch.jit.trace or torch.jit.script")->required();
-  app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")->required();
+  app.add_option("MODEL", arguments.model, "TorchScript file, from torch.jit.trace or torch.jit.script")
+      ->required()
+      ->type_name(" ");
+  app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")
+      ->required()
+      ->type_name("OUT");
   app.add_option("--input", arguments.inputs,
                  "shape of an argument of forward, in order: [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; ? is a flexible size")
       ->type_name("SPEC")
@@ -79,17 +84,22 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
       ->type_name("FILE");
   app.add_option("--runtime", arguments.runtime, "what runs the result: pytorch is stock PyTorch Mobile")
       ->check(CLI::IsMember({"pytorch"}))
+      ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--fallback", arguments.fallback, "what to do with operations NNAPI lacks: none refuses the model")
       ->check(CLI::IsMember({"none"}))
+      ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--feature-level", arguments.options.feature_level,
                  "highest NNAPI feature level to use; 3 is Android 10, the least that PyTorch's loader runs on")
       ->check(CLI::Range(1, 8))
+      ->type_name("N")
       ->capture_default_str();
   app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
   app.add_option("--report", arguments.report, "write a JSON report; - is stdout")->type_name("FILE");
-  app.add_option("--dump-after", arguments.dump_after, "print the model after a stage")->check(CLI::IsMember(kStages));
+  app.add_option("--dump-after", arguments.dump_after, "print the model after a stage")
+      ->check(CLI::IsMember(kStages))
+      ->type_name("STAGE");
 }
 
 LayoutChoice layout_choice(const CLI::App& app, const ConvertArguments& arguments) {

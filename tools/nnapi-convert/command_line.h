@@ -23,16 +23,14 @@ std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments)
 template <typename T>
 void add_choice(CLI::App& app, const std::string& name, T& value, const std::map<std::string, T>& choices,
                 const std::string& description) {
-  std::string names;
   std::string current;
   for (const auto& [choice, meaning] : choices) {
-    names += (names.empty() ? "" : "|") + choice;
     if (meaning == value) current = choice;
   }
   app.add_option_function<std::string>(
          name, [&value, choices](const std::string& choice) { value = choices.at(choice); }, description)
       ->check(CLI::IsMember(choices))
-      ->type_name(names)
+      ->type_name("NAME")
       ->default_str(current);
 }
 
