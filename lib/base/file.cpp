@@ -55,8 +55,11 @@ PendingFile::~PendingFile() {
 }
 
 void PendingFile::commit() {
-  flush_to_disk(temporary_);
   std::error_code error;
+  const fs::file_status existing = fs::status(destination_, error);
+  if (fs::is_regular_file(existing)) fs::permissions(temporary_, existing.permissions(), error);
+  flush_to_disk(temporary_);
+  error.clear();
   fs::rename(temporary_, destination_, error);
   if (error) fail(destination_, error.message());
 }

@@ -11,14 +11,15 @@ namespace nnapi_convert {
 // destination stays as it was.
 class PendingFile {
  public:
-  // Throws ConvertError (kBadFile) when the destination's folder can't be written or the destination is not a regular file.
+  // Throws ConvertError (kBadFile) when the destination's folder can't be written or the destination is not a regular
+  // file.
   explicit PendingFile(const std::filesystem::path& destination);
   ~PendingFile();
   PendingFile(const PendingFile&) = delete;
   PendingFile& operator=(const PendingFile&) = delete;
 
   const std::filesystem::path& path() const { return temporary_; }
-  // Flushes to disk and renames. Throws ConvertError (kBadFile).
+  // Gives the file the permissions of an existing destination, flushes to disk and renames. Throws ConvertError (kBadFile).
   void commit();
 
  private:
