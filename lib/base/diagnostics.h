@@ -1,4 +1,5 @@
-// What a run has to say besides its result: refusals of single nodes and warnings. Both are data, rendered by the caller.
+// What a run has to say besides its result: refusals of single nodes and warnings. Both are data, rendered by the
+// caller.
 #pragma once
 
 #include <string>

@@ -14,7 +14,9 @@ int64_t floor_divide(int64_t a, int64_t b) {
   return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
 }
 
-std::string dump_symbol(int input, int axis) { return fmt::format("x{}.{}", input, axis); }
+std::string dump_symbol(int input, int axis) {
+  return fmt::format("x{}.{}", input, axis);
+}
 
 }  // namespace
 
@@ -24,7 +26,9 @@ bool Dim::MonomialLess::operator()(const Monomial& a, const Monomial& b) const {
   return monomial_key(a) < monomial_key(b);
 }
 
-Dim::Dim(int64_t value) { add_term({}, value); }
+Dim::Dim(int64_t value) {
+  add_term({}, value);
+}
 
 Dim Dim::of_input(int input, int axis) {
   Dim dim;
@@ -32,7 +36,9 @@ Dim Dim::of_input(int input, int axis) {
   return dim;
 }
 
-bool Dim::is_fixed() const { return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty()); }
+bool Dim::is_fixed() const {
+  return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty());
+}
 
 int64_t Dim::value() const {
   NNC_ASSERT(is_fixed(), text());
@@ -56,7 +62,9 @@ Dim& Dim::operator+=(const Dim& other) {
   return *this;
 }
 
-Dim operator-(const Dim& a, const Dim& b) { return a + b * Dim(-1); }
+Dim operator-(const Dim& a, const Dim& b) {
+  return a + b * Dim(-1);
+}
 
 Dim& Dim::operator*=(const Dim& other) {
   Dim result;
@@ -64,9 +72,8 @@ Dim& Dim::operator*=(const Dim& other) {
     for (const auto& [right, right_coefficient] : other.terms_) {
       Monomial both = left;
       both.insert(both.end(), right.begin(), right.end());
-      std::sort(both.begin(), both.end(), [](const Atom& a, const Atom& b) {
-        return atom_text(a, dump_symbol) < atom_text(b, dump_symbol);
-      });
+      std::sort(both.begin(), both.end(),
+                [](const Atom& a, const Atom& b) { return atom_text(a, dump_symbol) < atom_text(b, dump_symbol); });
       result.add_term(both, left_coefficient * right_coefficient);
     }
   }
@@ -166,7 +173,9 @@ std::string Dim::text(const std::function<std::string(int, int)>& symbol) const 
   return text.empty() ? "0" : text;
 }
 
-std::string Dim::text() const { return text(dump_symbol); }
+std::string Dim::text() const {
+  return text(dump_symbol);
+}
 
 std::string to_text(const Dims& dims) {
   std::string text = "[";
@@ -191,6 +200,8 @@ std::vector<int64_t> fixed_values(const Dims& dims) {
   return values;
 }
 
-Dims to_dims(const std::vector<int64_t>& sizes) { return Dims(sizes.begin(), sizes.end()); }
+Dims to_dims(const std::vector<int64_t>& sizes) {
+  return Dims(sizes.begin(), sizes.end());
+}
 
 }  // namespace nnapi_convert

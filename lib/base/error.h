@@ -33,9 +33,9 @@ class ConvertError : public std::runtime_error {
 
 }  // namespace nnapi_convert
 
-#define NNC_ASSERT(condition, detail)                                                     \
-  do {                                                                                    \
-    if (!(condition)) {                                                                   \
-      ::nnapi_convert::assertion_failed(#condition, __FILE__, __LINE__, (detail));        \
-    }                                                                                     \
+#define NNC_ASSERT(condition, detail)                                              \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
+      ::nnapi_convert::assertion_failed(#condition, __FILE__, __LINE__, (detail)); \
+    }                                                                              \
   } while (false)

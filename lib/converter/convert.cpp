@@ -42,7 +42,9 @@ class Stages {
   std::string stage_;
 };
 
-[[noreturn]] void fail(const std::string& message) { throw ConvertError(ExitCode::kNotConvertible, message); }
+[[noreturn]] void fail(const std::string& message) {
+  throw ConvertError(ExitCode::kNotConvertible, message);
+}
 
 void stop_on_refusals(const Diagnostics& diagnostics) {
   if (diagnostics.refusals.empty()) return;
@@ -83,7 +85,8 @@ void apply_layout_choice(nnapi::Model& model, const NormalisedModel& normalised,
     }
   }
   for (nnapi::Boundary& input : model.inputs) {
-    const bool is_chosen = layout.nhwc_inputs.empty() || layout.nhwc_inputs.count(static_cast<int>(input.argument)) != 0;
+    const bool is_chosen =
+        layout.nhwc_inputs.empty() || layout.nhwc_inputs.count(static_cast<int>(input.argument)) != 0;
     input.nhwc = layout.nhwc && is_chosen && model.at(input.operand).dims.size() == 4;
   }
   if (!layout.is_explicit && has_images(model)) {
@@ -139,11 +142,11 @@ std::vector<at::ScalarType> output_dtypes(const NormalisedModel& normalised, con
 
 ModuleInterface make_interface(const NormalisedModel& normalised, const std::vector<TensorType>& given_types,
                                const QuantBoundaries& boundaries, const LoweredModel& lowered) {
-  ModuleInterface interface{{}, lowered.outputs, normalised.return_tree};
+  ModuleInterface interface { {}, lowered.outputs, normalised.return_tree };
   for (size_t i = 0; i < normalised.inputs.size(); ++i) {
     const InputBoundary& boundary = boundaries.inputs[i];
-    interface.inputs.push_back({normalised.input_names[i], boundary.caller_type(), boundary.quantize,
-                                is_read(normalised, i), given_types[i]});
+    interface.inputs.push_back(
+        {normalised.input_names[i], boundary.caller_type(), boundary.quantize, is_read(normalised, i), given_types[i]});
   }
   for (size_t i = 0; i < interface.outputs.size(); ++i) {
     interface.outputs[i].dequantize = boundaries.outputs[i].dequantize;
@@ -154,7 +157,8 @@ ModuleInterface make_interface(const NormalisedModel& normalised, const std::vec
 
 std::string boundary_text(const SerializedModel& serialized) {
   std::string text = fmt::format("{} words, {} numbered buffers\n", serialized.words.size(), serialized.buffers.size());
-  for (const WordPatch& patch : serialized.patches) text += fmt::format("word {} = {}\n", patch.word, patch.value.text());
+  for (const WordPatch& patch : serialized.patches)
+    text += fmt::format("word {} = {}\n", patch.word, patch.value.text());
   return text;
 }
 
@@ -207,10 +211,11 @@ Conversion convert(const LoadedModel& loaded, const ConvertOptions& options, Dia
 
   stages.begin("emit");
   result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
-  result.module = build_module(result.model, result.serialized, result.interface, options.preference, options.relax_fp16,
-                               result.bundled_inputs);
+  result.module = build_module(result.model, result.serialized, result.interface, options.preference,
+                               options.relax_fp16, result.bundled_inputs);
   stages.end([&] {
-    return wrapper_source({result.model, result.serialized, result.interface, options.preference, options.relax_fp16, ""});
+    return wrapper_source(
+        {result.model, result.serialized, result.interface, options.preference, options.relax_fp16, ""});
   });
   return result;
 }

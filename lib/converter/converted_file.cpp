@@ -27,8 +27,8 @@ ConvertedFile read_converted_file(const std::string& path) {
   try {
     file.module = torch::jit::load(path, at::kCPU, extra_files);
   } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one: {}", path,
-                                                       first_line(error)));
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one: {}",
+                                                       path, first_line(error)));
   }
   if (extra_files[kMetadataFile].empty() || !file.module.hasattr("ser_model")) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: nnapi-convert didn't write it", path));

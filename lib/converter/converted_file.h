@@ -16,7 +16,8 @@ struct ConvertedFile {
   BufferModel buffer;
 };
 
-// Throws ConvertError (kBadFile) for a file that can't be read, that nnapi-convert didn't write, or whose buffer is damaged.
+// Throws ConvertError (kBadFile) for a file that can't be read, that nnapi-convert didn't write, or whose buffer is
+// damaged.
 ConvertedFile read_converted_file(const std::string& path);
 
 }  // namespace nnapi_convert

@@ -21,7 +21,11 @@ std::vector<std::string> bundled_methods(const torch::jit::Module& module) {
 
 void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path) {
   const torch::jit::Module wrapped = build_cpu_module(loaded.module, conversion.interface, conversion.bundled_inputs);
-  const torch::jit::Module optimised = torch::jit::optimizeForMobile(wrapped, {}, bundled_methods(wrapped));
+  // Frozen first: of LibTorch 1.13's two foldings of batch norm, optimizeForMobile's own is wrong for traced
+  // convolutions without a bias.
+  const std::vector<std::string> kept = bundled_methods(wrapped);
+  const torch::jit::Module frozen = torch::jit::freeze(wrapped, kept);
+  const torch::jit::Module optimised = torch::jit::optimizeForMobile(frozen, {}, kept);
   PendingFile file(path);
   write_module(optimised, file.path().string(), "");
   file.commit();

@@ -1,5 +1,5 @@
-// Writes the CPU counterpart of a converted model: the original with the converted model's interface and inputs, optimised
-// for mobile, so that both can be compared on a phone.
+// Writes the CPU counterpart of a converted model: the original with the converted model's interface and inputs,
+// optimised for mobile, so that both can be compared on a phone.
 #pragma once
 
 #include <string>

@@ -23,9 +23,11 @@ bool is_structural(const Node& node) {
 }
 
 std::string hint_for(const Node& node) {
-  if (!node.blocks().empty()) return "control flow that depends on the input has no NNAPI form yet; trace the model instead";
+  if (!node.blocks().empty())
+    return "control flow that depends on the input has no NNAPI form yet; trace the model instead";
   const std::string kind = node.kind().toQualString();
-  if (kind.back() == '_') return "it changes a tensor of which another view is used later; write it without the underscore";
+  if (kind.back() == '_')
+    return "it changes a tensor of which another view is used later; write it without the underscore";
   return "see `nnapi-convert ops` for what can be lowered";
 }
 
@@ -111,9 +113,10 @@ class Inference {
 
   void refuse_unknown(const Node& node) {
     const c10::FunctionSchema* schema = node.maybeSchema();
-    const std::string found = schema != nullptr ? "no rule for " + schema->name() +
-                                                      (schema->overload_name().empty() ? "" : "." + schema->overload_name())
-                                                : std::string("no rule for this node");
+    const std::string found =
+        schema != nullptr
+            ? "no rule for " + schema->name() + (schema->overload_name().empty() ? "" : "." + schema->overload_name())
+            : std::string("no rule for this node");
     result_.refusals.push_back({source_of(node), node.kind().toQualString(), found, "", hint_for(node)});
   }
 

@@ -14,8 +14,8 @@ struct InferredTypes {
   std::vector<Refusal> refusals;  // nodes that can't be typed: without a rule, or refused by it
 };
 
-// Blocks of prim::If whose condition is known become part of the graph. A node that only fails because an earlier one did
-// is not reported again.
+// Blocks of prim::If whose condition is known become part of the graph. A node that only fails because an earlier one
+// did is not reported again.
 InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types);
 
 // The graph with the types, one node a line.

@@ -19,8 +19,8 @@ using torch::jit::Value;
 
 std::vector<const InputSpec*> specs_by_input(const NormalisedModel& model, const std::vector<InputSpec>& specs) {
   if (specs.size() > model.inputs.size()) {
-    throw ConvertError(ExitCode::kUsage, fmt::format("{} --input found, and forward has {} inputs", specs.size(),
-                                                     model.inputs.size()));
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("{} --input found, and forward has {} inputs", specs.size(), model.inputs.size()));
   }
   std::vector<const InputSpec*> result(model.inputs.size(), nullptr);
   size_t next = 0;
@@ -58,9 +58,9 @@ std::optional<TensorType> bundled_type(const std::vector<InputTuple>& bundled_in
 
 // Operations that an image passes on its way to the first convolution with rank and channels unchanged.
 bool keeps_rank_and_channels(const Node& node) {
-  static const std::vector<std::string> kinds = {"aten::quantize_per_tensor", "aten::relu", "aten::relu6",
-                                                 "aten::hardtanh", "aten::dropout", "aten::contiguous",
-                                                 "aten::max_pool2d", "aten::avg_pool2d", "aten::detach", "aten::clone"};
+  static const std::vector<std::string> kinds = {
+      "aten::quantize_per_tensor", "aten::relu",       "aten::relu6",      "aten::hardtanh", "aten::dropout",
+      "aten::contiguous",          "aten::max_pool2d", "aten::avg_pool2d", "aten::detach",   "aten::clone"};
   return std::find(kinds.begin(), kinds.end(), node.kind().toQualString()) != kinds.end();
 }
 
@@ -129,15 +129,18 @@ TensorType type_from_spec(const InputSpec& spec, size_t index, const std::option
 void check(const TensorType& type, const Value* input, const std::string& name) {
   if (type.rank() < 1 || type.rank() > 4) fail(name, fmt::format("rank {} found, 1 to 4 needed", type.rank()));
   for (const Dim& dim : type.dims) {
-    if (dim.is_fixed() && dim.value() < 1) fail(name, fmt::format("shape {} found, sizes of 1 or more needed", to_text(type.dims)));
+    if (dim.is_fixed() && dim.value() < 1)
+      fail(name, fmt::format("shape {} found, sizes of 1 or more needed", to_text(type.dims)));
   }
   if (feeds_quantized_operator(input) && !type.is_quantized()) {
-    fail(name, fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));
+    fail(name,
+         fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));
   }
   if (!has_operand_code(type.dtype) && !input->uses().empty()) {
-    fail(name, fmt::format("dtype {} found, float32, int32 or quint8 needed; convert the model with model.float(), or give "
-                           "the dtype with --input DIMS:DTYPE",
-                           dtype_name(type.dtype)));
+    fail(name,
+         fmt::format("dtype {} found, float32, int32 or quint8 needed; convert the model with model.float(), or give "
+                     "the dtype with --input DIMS:DTYPE",
+                     dtype_name(type.dtype)));
   }
 }
 
@@ -147,9 +150,10 @@ TensorType type_from_weights(const Value* input, size_t index, const std::string
   }
   const auto channels = channels_from_weights(input);
   if (!channels) {
-    fail(name,
-         "its shape is not known: the file holds no bundled inputs, and shapes are read from the weights only where the "
-         "first operation is a convolution; give --input DIMS, for example --input 1,3,224,224");
+    fail(
+        name,
+        "its shape is not known: the file holds no bundled inputs, and shapes are read from the weights only where the "
+        "first operation is a convolution; give --input DIMS, for example --input 1,3,224,224");
   }
   return {at::kFloat, flexible_image(index, *channels), {}};
 }

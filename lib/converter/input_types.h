@@ -1,5 +1,5 @@
-// The types of forward's inputs. A saved trace has none, so they come from, in this order: --input, bundled inputs in the
-// file, the weights that an input meets first (rank and channels; the other sizes stay flexible). Never a guess.
+// The types of forward's inputs. A saved trace has none, so they come from, in this order: --input, bundled inputs in
+// the file, the weights that an input meets first (rank and channels; the other sizes stay flexible). Never a guess.
 #pragma once
 
 #include <vector>

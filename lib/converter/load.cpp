@@ -45,7 +45,8 @@ void check_is_archive(const std::string& path) {
   char magic[4] = {};
   if (!stream.read(magic, sizeof magic)) fail(path, "it is shorter than 4 bytes, or not readable");
   if (std::string(magic, 4) != "PK\x03\x04") {
-    fail(path, "not a zip archive; save the model with torch.jit.trace(...).save(path) or torch.jit.script(...).save(path)");
+    fail(path,
+         "not a zip archive; save the model with torch.jit.trace(...).save(path) or torch.jit.script(...).save(path)");
   }
 }
 
@@ -62,7 +63,8 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   }
   if (!loaded.module.find_method("forward")) fail(path, "the module has no forward method");
   if (loaded.module.is_training()) {
-    diagnostics.warn("the model was saved in training mode and is converted in evaluation mode: call model.eval() first");
+    diagnostics.warn(
+        "the model was saved in training mode and is converted in evaluation mode: call model.eval() first");
     loaded.module.eval();
   }
   return loaded;

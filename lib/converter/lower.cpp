@@ -105,9 +105,9 @@ class Lowering {
     }
     const auto found = operands_.find(value);
     if (found == operands_.end()) {
-      throw ConvertError(ExitCode::kNotConvertible,
-                         fmt::format("forward returns %{}, which is computed from sizes only; return a tensor",
-                                     value->debugName()));
+      throw ConvertError(
+          ExitCode::kNotConvertible,
+          fmt::format("forward returns %{}, which is computed from sizes only; return a tensor", value->debugName()));
     }
     const int input = input_number(found->second);
     if (input >= 0) return {InterfaceOutput::Source::kInput, static_cast<size_t>(input), {}, false, {}};

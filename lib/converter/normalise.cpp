@@ -31,10 +31,11 @@ void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
     Value* input = model.graph->inputs()[i];
     const std::string& name = arguments[i].name();
     if (input->type()->kind() != c10::TypeKind::TensorType) {
-      throw ConvertError(ExitCode::kNotConvertible,
-                         fmt::format("input {} of forward is {}, and inputs have to be tensors; wrap the model in a module "
-                                     "whose forward takes tensors only",
-                                     name, input->type()->repr_str()));
+      throw ConvertError(
+          ExitCode::kNotConvertible,
+          fmt::format("input {} of forward is {}, and inputs have to be tensors; wrap the model in a module "
+                      "whose forward takes tensors only",
+                      name, input->type()->repr_str()));
     }
     model.inputs.push_back(input);
     model.input_names.push_back(name);

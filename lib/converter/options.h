@@ -24,9 +24,9 @@ enum class QuantMode { kAuto, kNone, kCore, kFull, kNnapi };
 const char* name_of(QuantMode mode);
 
 struct LayoutChoice {
-  bool nhwc = false;           // inputs of rank 4 are handed to NNAPI as NHWC
-  std::set<int> nhwc_inputs;   // only these; empty: all
-  bool is_explicit = false;    // asked for by --nhwc or --nchw
+  bool nhwc = false;          // inputs of rank 4 are handed to NNAPI as NHWC
+  std::set<int> nhwc_inputs;  // only these; empty: all
+  bool is_explicit = false;   // asked for by --nhwc or --nchw
 };
 
 struct ConvertOptions {
@@ -38,8 +38,8 @@ struct ConvertOptions {
   bool bundle_inputs = false;
   std::string emit_cpu;  // path of the CPU counterpart; empty: none
   int feature_level = 3;
-  std::function<void(const std::string& stage)> on_stage;                           // called as each stage begins
-  std::function<void(const std::string& stage, const std::string& text)> on_dump;   // text form of a stage's output
+  std::function<void(const std::string& stage)> on_stage;                          // called as each stage begins
+  std::function<void(const std::string& stage, const std::string& text)> on_dump;  // text form of a stage's output
 };
 
 }  // namespace nnapi_convert

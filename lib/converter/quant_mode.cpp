@@ -61,7 +61,8 @@ std::optional<Quantization> parameters_of(const Node& node) {
 
 class QuantModeEdit {
  public:
-  QuantModeEdit(NormalisedModel& model, const std::vector<TensorType>& types, const TypeMap& value_types, QuantMode mode)
+  QuantModeEdit(NormalisedModel& model, const std::vector<TensorType>& types, const TypeMap& value_types,
+                QuantMode mode)
       : model_(model), types_(types), value_types_(value_types) {
     result_.mode = mode;
   }
@@ -137,9 +138,10 @@ class QuantModeEdit {
     const auto parameters = boundary_quantization(input);
     if (!parameters) {
       if (keeps_interface_ || result_.mode == QuantMode::kCore) return;  // quantised further on, by NNAPI
-      refuse(result_.mode, fmt::format("input {} is not quantised to quint8 by its first operation; put a QuantStub first, "
-                                       "or use core or nnapi",
-                                       model_.input_names[index]));
+      refuse(result_.mode,
+             fmt::format("input {} is not quantised to quint8 by its first operation; put a QuantStub first, "
+                         "or use core or nnapi",
+                         model_.input_names[index]));
     }
     cut_quantize(input);
     boundary.type = {at::kQUInt8, type.dims, *parameters};
@@ -182,9 +184,10 @@ class QuantModeEdit {
     } else if (is_dequantized) {
       output = output->node()->input(0);
     } else if (!is_quantized) {
-      refuse(result_.mode, fmt::format("output {} is float32, made by {}; end the model with a quantised operation or a "
-                                       "DeQuantStub, or use core or nnapi",
-                                       index, output->node()->kind().toQualString()));
+      refuse(result_.mode,
+             fmt::format("output {} is float32, made by {}; end the model with a quantised operation or a "
+                         "DeQuantStub, or use core or nnapi",
+                         index, output->node()->kind().toQualString()));
     }
   }
 

@@ -12,11 +12,9 @@ namespace nnapi_convert {
 
 // What the TorchScript wrapper does around NNAPI.
 struct InputBoundary {
-  TensorType type;                      // of NNAPI's input
+  TensorType type;                       // of NNAPI's input
   std::optional<Quantization> quantize;  // the caller's tensor is float32 and is quantised on the CPU first
-  TensorType caller_type() const {
-    return quantize ? TensorType{at::kFloat, type.dims, {}} : type;
-  }
+  TensorType caller_type() const { return quantize ? TensorType{at::kFloat, type.dims, {}} : type; }
 };
 
 struct OutputBoundary {
@@ -29,8 +27,8 @@ struct QuantBoundaries {
   std::vector<OutputBoundary> outputs;
 };
 
-// Edits the model's graph, whose values have the given types. Throws ConvertError (kNotConvertible) where the mode can't be
-// had, saying what would make it possible.
+// Edits the model's graph, whose values have the given types. Throws ConvertError (kNotConvertible) where the mode
+// can't be had, saying what would make it possible.
 QuantBoundaries apply_quant_mode(NormalisedModel& model, const std::vector<TensorType>& input_types,
                                  const TypeMap& value_types, QuantMode mode);
 

@@ -20,7 +20,8 @@ json shape_json(const Dims& dims) {
 json inputs_json(const Conversion& conversion) {
   json inputs = json::array();
   for (const InterfaceInput& input : conversion.interface.inputs) {
-    json entry = {{"name", input.name}, {"dtype", dtype_name(input.type.dtype)}, {"shape", shape_json(input.type.dims)}};
+    json entry = {
+        {"name", input.name}, {"dtype", dtype_name(input.type.dtype)}, {"shape", shape_json(input.type.dims)}};
     if (input.type.is_quantized()) {
       entry["scale"] = input.type.quantization.scale;
       entry["zero_point"] = input.type.quantization.zero_point;
@@ -49,7 +50,9 @@ json diagnostics_json(const Diagnostics& diagnostics) {
 }
 
 // JSON has no infinity: an exact result has no SNR.
-json finite(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+json finite(double value) {
+  return std::isfinite(value) ? json(value) : json(nullptr);
+}
 
 json verification_json(const Verification& verification) {
   json outputs = json::array();

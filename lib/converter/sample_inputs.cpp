@@ -22,8 +22,8 @@ bool fits(const at::Tensor& tensor, const TensorType& type) {
   for (size_t i = 0; i < type.rank(); ++i) {
     if (type.dims[i].is_fixed() && type.dims[i].value() != tensor.size(static_cast<int64_t>(i))) return false;
   }
-  return !type.is_quantized() || (tensor.q_scale() == type.quantization.scale &&
-                                  tensor.q_zero_point() == type.quantization.zero_point);
+  return !type.is_quantized() ||
+         (tensor.q_scale() == type.quantization.scale && tensor.q_zero_point() == type.quantization.zero_point);
 }
 
 // The sample for the new interface; nullopt if it doesn't fit.
@@ -53,8 +53,7 @@ at::Tensor random_tensor(const TensorType& type, uint64_t seed, int64_t flexible
   at::Generator generator = at::detail::createCPUGenerator(seed);
   const std::vector<int64_t> sizes = sizes_of(type, flexible_size);
   if (type.is_quantized()) {
-    const at::Tensor bytes = at::randint(0, 256, sizes, generator, at::TensorOptions(at::kByte));
-    return at::_make_per_tensor_quantized_tensor(bytes, type.quantization.scale, type.quantization.zero_point);
+    return to_interface(at::randn(sizes, generator, at::TensorOptions(at::kFloat)), type);
   }
   if (type.dtype == at::kBool) return at::randint(0, 2, sizes, generator, at::TensorOptions(at::kBool));
   if (type.dtype == at::kInt) return at::randint(0, 10, sizes, generator, at::TensorOptions(at::kInt));
@@ -77,8 +76,8 @@ std::vector<InputTuple> bundled_samples(const ModuleInterface& interface, const 
     const InterfaceInput& input = interface.inputs[i];
     if (!all_fixed(input.type.dims)) {
       throw ConvertError(ExitCode::kUsage,
-                         fmt::format("--bundle-inputs: input {} has flexible sizes {}; give every size with --input", input.name,
-                                     to_text(input.type.dims)));
+                         fmt::format("--bundle-inputs: input {} has flexible sizes {}; give every size with --input",
+                                     input.name, to_text(input.type.dims)));
     }
     sample.emplace_back(random_tensor(input.type, kBundledSeed + i, 1));
   }

@@ -9,12 +9,12 @@
 
 namespace nnapi_convert {
 
-// A tensor of the given type: float32 from N(0, 1), integers over their range, int32 from 0 to 9. The same seed gives the
-// same tensor. Flexible sizes are `flexible_size`.
+// A tensor of the given type: from N(0, 1), quantised if the type is; int32 from 0 to 9. The same seed gives the same
+// values. Flexible sizes are `flexible_size`.
 at::Tensor random_tensor(const TensorType& type, uint64_t seed, int64_t flexible_size);
 
-// The original's bundled inputs, brought to the new interface; without any, and if `make_one`, a random one. Warns about
-// inputs that don't fit the interface and are left out.
+// The original's bundled inputs, brought to the new interface; without any, and if `make_one`, a random one. Warns
+// about inputs that don't fit the interface and are left out.
 std::vector<InputTuple> bundled_samples(const ModuleInterface& interface, const std::vector<InputTuple>& originals,
                                         bool make_one, Diagnostics& diagnostics);
 

@@ -25,7 +25,9 @@ using Tensors = std::vector<at::Tensor>;
 
 constexpr int64_t kFlexibleSize = 96;
 
-[[noreturn]] void fail(const std::string& message) { throw ConvertError(ExitCode::kVerificationFailed, message); }
+[[noreturn]] void fail(const std::string& message) {
+  throw ConvertError(ExitCode::kVerificationFailed, message);
+}
 
 // Loaded for the rest of the process: PyTorch's loader asks for the library by name and is given this one.
 void load_host_library() {
@@ -71,8 +73,8 @@ std::vector<Tensors> read_inputs_file(const std::string& path) {
   try {
     value = torch::jit::pickle_load(bytes);
   } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}; write it with torch.save([x, ...], path)", path,
-                                                       first_line(error)));
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}; write it with torch.save([x, ...], path)",
+                                                       path, first_line(error)));
   }
   const bool is_list_of_samples =
       value.isList() && !value.toListRef().empty() && (value.toListRef()[0].isTuple() || value.toListRef()[0].isList());
@@ -101,8 +103,8 @@ std::vector<Tensors> make_samples(const VerifyRequest& request, const Metadata& 
     std::vector<Tensors> samples = read_inputs_file(request.inputs_file);
     for (Tensors& sample : samples) {
       if (sample.size() != metadata.inputs.size()) {
-        throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {} tensors found, {} needed", request.inputs_file, sample.size(),
-                                                           metadata.inputs.size()));
+        throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {} tensors found, {} needed", request.inputs_file,
+                                                           sample.size(), metadata.inputs.size()));
       }
       for (size_t i = 0; i < sample.size(); ++i) sample[i] = to_interface(sample[i], metadata.inputs[i].type);
     }
@@ -200,7 +202,8 @@ void check_same_outputs(const Tensors& original, const Tensors& converted) {
 void judge(Verification& result, const VerifyRequest& request) {
   using Defaults = VerifyDefaults;
   if (result.reference) {
-    result.criterion = fmt::format("NNAPI at most {} times as far from the float model as TorchScript", Defaults::kMaxDistanceRatio);
+    result.criterion =
+        fmt::format("NNAPI at most {} times as far from the float model as TorchScript", Defaults::kMaxDistanceRatio);
     result.passed = result.reference->converted <= Defaults::kMaxDistanceRatio * result.reference->original;
     return;
   }
@@ -258,19 +261,20 @@ Verification verify(const VerifyRequest& request) {
 }
 
 std::string to_text(const Verification& verification) {
-  std::string text = fmt::format("{:<8} {:<18} {:<8} {:>11} {:>11} {:>9} {:>7} {:>7}\n", "output", "shape", "dtype", "max error",
-                                 "of range", "SNR dB", "top-1", "quanta");
+  std::string text = fmt::format("{:<8} {:<18} {:<8} {:>11} {:>11} {:>9} {:>7} {:>7}\n", "output", "shape", "dtype",
+                                 "max error", "of range", "SNR dB", "top-1", "quanta");
   for (size_t i = 0; i < verification.outputs.size(); ++i) {
     const OutputComparison& output = verification.outputs[i];
-    text += fmt::format("{:<8} {:<18} {:<8} {:>11.3g} {:>11.3g} {:>9.1f} {:>6.1f}% {:>7}\n", i, output.shape, output.dtype,
-                        output.max_error, output.relative_error, output.snr_db, 100 * output.top1,
+    text += fmt::format("{:<8} {:<18} {:<8} {:>11.3g} {:>11.3g} {:>9.1f} {:>6.1f}% {:>7}\n", i, output.shape,
+                        output.dtype, output.max_error, output.relative_error, output.snr_db, 100 * output.top1,
                         output.quanta ? fmt::format("{:.1f}", *output.quanta) : "-");
   }
   for (size_t i = 0; i < verification.outputs.size(); ++i) {
     if (verification.outputs[i].is_constant) {
       text += fmt::format("warning: output {} is the same everywhere: this compares nothing\n", i);
     } else if (verification.outputs[i].ignores_input) {
-      text += fmt::format("warning: output {} hardly depends on the input: this compares little; are the weights trained?\n", i);
+      text += fmt::format(
+          "warning: output {} hardly depends on the input: this compares little; are the weights trained?\n", i);
     }
   }
   if (verification.reference) {
@@ -278,8 +282,8 @@ std::string to_text(const Verification& verification) {
                         verification.reference->original, verification.reference->converted,
                         verification.reference->converted / verification.reference->original);
   }
-  return text + fmt::format("{} ({} samples; needed: {})\n", verification.passed ? "passed" : "FAILED", verification.samples,
-                            verification.criterion);
+  return text + fmt::format("{} ({} samples; needed: {})\n", verification.passed ? "passed" : "FAILED",
+                            verification.samples, verification.criterion);
 }
 
 }  // namespace nnapi_convert

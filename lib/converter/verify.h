@@ -1,5 +1,5 @@
-// Runs an original model and its converted form on the same inputs on this machine and compares the results. The converted
-// form runs through stock PyTorch's NNAPI loader on the host's NNAPI (libneuralnetworks.so).
+// Runs an original model and its converted form on the same inputs on this machine and compares the results. The
+// converted form runs through stock PyTorch's NNAPI loader on the host's NNAPI (libneuralnetworks.so).
 #pragma once
 
 #include <optional>
@@ -12,18 +12,18 @@ namespace nnapi_convert {
 
 struct VerifyDefaults {
   static constexpr int kSamples = 4;
-  static constexpr int kReferenceSamples = 32;         // with a float reference
-  static constexpr double kFloatTolerance = 1e-4;      // max error over the range of the original's output
-  static constexpr double kQuantizedSnr = 20;          // dB, of a quantised net without a reference
-  static constexpr double kMaxDistanceRatio = 1.1;     // of RMS distances from the float reference
-  static constexpr double kVaryingShare = 1e-3;        // of the range, that live outputs differ by between samples
+  static constexpr int kReferenceSamples = 32;      // with a float reference
+  static constexpr double kFloatTolerance = 1e-4;   // max error over the range of the original's output
+  static constexpr double kQuantizedSnr = 20;       // dB, of a quantised net without a reference
+  static constexpr double kMaxDistanceRatio = 1.1;  // of RMS distances from the float reference
+  static constexpr double kVaryingShare = 1e-3;     // of the range, that live outputs differ by between samples
 };
 
 struct VerifyRequest {
   std::string original;
   std::string converted;
-  std::string reference;    // the float twin of a quantised model; may be empty
-  std::string inputs_file;  // a list or tuple of tensors by torch.save, or a list of such; may be empty
+  std::string reference;            // the float twin of a quantised model; may be empty
+  std::string inputs_file;          // a list or tuple of tensors by torch.save, or a list of such; may be empty
   std::vector<InputSpec> inputs;    // sizes for flexible inputs
   std::optional<double> tolerance;  // instead of kFloatTolerance
   std::optional<int> samples;
@@ -33,13 +33,13 @@ struct VerifyRequest {
 // Over all samples.
 struct OutputComparison {
   std::string shape, dtype;
-  double range = 0;           // max - min of the original
+  double range = 0;  // max - min of the original
   double max_error = 0;
-  double relative_error = 0;  // max error over the range
-  double snr_db = 0;          // power of the original over power of the error
-  double top1 = 0;            // share of rows with the same largest element
+  double relative_error = 0;     // max error over the range
+  double snr_db = 0;             // power of the original over power of the error
+  double top1 = 0;               // share of rows with the same largest element
   std::optional<double> quanta;  // max error in steps of the output's scale
-  bool is_constant = false;   // the original gives the same value everywhere: nothing is tested
+  bool is_constant = false;      // the original gives the same value everywhere: nothing is tested
   bool ignores_input = false;  // the original's results differ by less than kVaryingShare of the range between samples
 };
 

@@ -20,11 +20,17 @@ OperandCode operand_code(DataType type) {
   NNC_ASSERT(false, "unknown data type");
 }
 
-OperandId Builder::int32(const Dim& value) { return model_.add({OperandCode::INT32, {}, 0, 0, Dims{value}}); }
+OperandId Builder::int32(const Dim& value) {
+  return model_.add({OperandCode::INT32, {}, 0, 0, Dims{value}});
+}
 
-OperandId Builder::boolean(bool value) { return model_.add({OperandCode::BOOL, {}, 0, 0, value}); }
+OperandId Builder::boolean(bool value) {
+  return model_.add({OperandCode::BOOL, {}, 0, 0, value});
+}
 
-OperandId Builder::float32(float value) { return model_.add({OperandCode::FLOAT32, {}, 0, 0, value}); }
+OperandId Builder::float32(float value) {
+  return model_.add({OperandCode::FLOAT32, {}, 0, 0, value});
+}
 
 OperandId Builder::int32_tensor(Dims values) {
   const auto size = static_cast<int64_t>(values.size());

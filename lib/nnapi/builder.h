@@ -20,7 +20,7 @@ class Builder {
   OperandId int32(const Dim& value);
   OperandId boolean(bool value);
   OperandId float32(float value);
-  OperandId int32_tensor(Dims values);                         // rank 1
+  OperandId int32_tensor(Dims values);  // rank 1
   OperandId int32_tensor(Dims values, std::vector<int64_t> shape);
   // Weights: a FLOAT32 or INT32 tensor, or quantised with scale and zero point.
   OperandId tensor(Constant value, float scale = 0, int32_t zero_point = 0);

@@ -137,7 +137,9 @@ const std::vector<float>* vector_of(const RecipeStep& step) {
 
 }  // namespace
 
-size_t size_of(DataType type) { return type == DataType::kFloat32 || type == DataType::kInt32 ? 4 : 1; }
+size_t size_of(DataType type) {
+  return type == DataType::kFloat32 || type == DataType::kInt32 ? 4 : 1;
+}
 
 Constant::Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner)
     : source_type_(type),
@@ -158,7 +160,9 @@ Constant Constant::of_floats(std::vector<float> values, std::vector<int64_t> sha
   return Constant(DataType::kFloat32, std::move(shape), data, std::move(owner));
 }
 
-size_t Constant::element_count() const { return count(shape_); }
+size_t Constant::element_count() const {
+  return count(shape_);
+}
 
 Constant Constant::then(RecipeStep step) const {
   Constant result = *this;

@@ -1,5 +1,6 @@
-// Constant: the value of a weight, as a view of bytes that somebody else owns and a recipe that turns them into what NNAPI
-// is given. Building and changing Constants never touches the bytes; only bytes() does, once, when the model is written.
+// Constant: the value of a weight, as a view of bytes that somebody else owns and a recipe that turns them into what
+// NNAPI is given. Building and changing Constants never touches the bytes; only bytes() does, once, when the model is
+// written.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class Constant {
  public:
   // `data` points to product(shape) elements, contiguous, alive as long as `owner`.
   Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner);
-  static Constant of_floats(std::vector<float> values);                               // rank 1
+  static Constant of_floats(std::vector<float> values);  // rank 1
   static Constant of_floats(std::vector<float> values, std::vector<int64_t> shape);
 
   // The type and shape of the result.

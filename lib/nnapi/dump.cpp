@@ -28,7 +28,8 @@ std::string operand_text(const Model& model, OperandId id) {
 }
 
 std::string boundary_text(const Model& model, const Boundary& boundary) {
-  return fmt::format("%{}: {}{}", boundary.operand, type_text(model.at(boundary.operand)), boundary.nhwc ? " nhwc" : "");
+  return fmt::format("%{}: {}{}", boundary.operand, type_text(model.at(boundary.operand)),
+                     boundary.nhwc ? " nhwc" : "");
 }
 
 std::string operation_text(const Model& model, const Operation& operation) {

@@ -1,4 +1,5 @@
-// The text form of a Model, one operation a line with its arguments by name: what --dump-after prints and golden tests compare.
+// The text form of a Model, one operation a line with its arguments by name: what --dump-after prints and golden tests
+// compare.
 #pragma once
 
 #include <string>

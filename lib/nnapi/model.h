@@ -17,14 +17,14 @@ namespace nnapi_convert::nnapi {
 
 using OperandId = int32_t;
 
-// Nothing for an operand that an operation or the caller fills; Dims for INT32 and TENSOR_INT32 constants, which may hold
-// expressions; bool and float for scalars; a Constant for weights.
+// Nothing for an operand that an operation or the caller fills; Dims for INT32 and TENSOR_INT32 constants, which may
+// hold expressions; bool and float for scalars; a Constant for weights.
 using OperandValue = std::variant<std::monostate, Dims, bool, float, Constant>;
 
 struct Operand {
   OperandCode type = OperandCode::TENSOR_FLOAT32;
-  Dims dims;          // empty for scalars
-  float scale = 0;    // quantised types
+  Dims dims;        // empty for scalars
+  float scale = 0;  // quantised types
   int32_t zero_point = 0;
   OperandValue value;
 

@@ -9,7 +9,7 @@
 namespace nnapi_convert::nnapi {
 
 struct SignatureMatch {
-  const SignatureInfo* signature = nullptr;      // null: no signature takes these operands
+  const SignatureInfo* signature = nullptr;  // null: no signature takes these operands
   const TypeCombination* combination = nullptr;
   int32_t feature_level = 0;  // the lowest level that allows the signature, the types and the arguments used
   std::string problem;        // why no signature takes them

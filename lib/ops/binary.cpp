@@ -79,7 +79,8 @@ std::vector<ValueType> quantized_type(const OpArguments& args) {
   require_rank(args, qb, 1, 4);
   args.require(qa.dtype == at::kQUInt8 && qb.dtype == at::kQUInt8, fmt::format("{} and {}", to_text(qa), to_text(qb)),
                "quint8 tensors");
-  return {TensorType{at::kQUInt8, broadcast(args, qa.dims, qb.dims), {args.number("scale"), args.integer("zero_point")}}};
+  return {
+      TensorType{at::kQUInt8, broadcast(args, qa.dims, qb.dims), {args.number("scale"), args.integer("zero_point")}}};
 }
 
 template <FuseCode activation>
@@ -129,12 +130,12 @@ OpRules binary_rules() {
        lower_scalar<OperationCode::DIV>},
       {"quantized::add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8", quantized_type,
        lower_quantized_add<FuseCode::NONE>},
-      {"quantized::add_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8", quantized_type,
-       lower_quantized_add<FuseCode::RELU>},
+      {"quantized::add_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8",
+       quantized_type, lower_quantized_add<FuseCode::RELU>},
       {"quantized::mul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8", quantized_type,
        lower_quantized_mul<FuseCode::NONE>},
-      {"quantized::mul_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8", quantized_type,
-       lower_quantized_mul<FuseCode::RELU>},
+      {"quantized::mul_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8",
+       quantized_type, lower_quantized_mul<FuseCode::RELU>},
   };
 }
 

@@ -74,7 +74,9 @@ Dims output_dims(const OpArguments& args, const Conv& conv, const TensorType& in
   return dims;
 }
 
-bool is_depthwise(const Conv& conv) { return conv.groups > 1 && conv.groups == conv.input_channels(); }
+bool is_depthwise(const Conv& conv) {
+  return conv.groups > 1 && conv.groups == conv.input_channels();
+}
 
 // PyTorch's filter in NNAPI's order.
 nnapi::Constant ordered_filter(const Conv& conv, const nnapi::Constant& weight) {
@@ -84,8 +86,8 @@ nnapi::Constant ordered_filter(const Conv& conv, const nnapi::Constant& weight) 
 
 // left, right, top, bottom, stride width, stride height.
 void append_window(nnapi::Builder& builder, const Conv& conv, std::vector<nnapi::OperandId>& inputs) {
-  for (const int64_t value : {conv.padding[1], conv.padding_end[1], conv.padding[0], conv.padding_end[0], conv.stride[1],
-                              conv.stride[0]}) {
+  for (const int64_t value :
+       {conv.padding[1], conv.padding_end[1], conv.padding[0], conv.padding_end[0], conv.stride[1], conv.stride[0]}) {
     inputs.push_back(builder.int32(value));
   }
 }
@@ -217,7 +219,8 @@ constexpr const char* kQuantizedNote = "per-channel weights are requantised per 
 
 OpRules conv_rules() {
   return {
-      {"aten::_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool "
+      {"aten::_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "
+       "bool "
        "transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool "
        "allow_tf32) -> Tensor",
        1, kConvNote, conv_type, lower_conv},
@@ -231,7 +234,8 @@ OpRules conv_rules() {
       {"aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", "
        "int[2] dilation=1, int groups=1) -> Tensor",
        1, kConvNote, conv_type, lower_conv},
-      {"aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, "
+      {"aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
+       "padding=0, "
        "int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
        3, kTransposedNote, transposed_type, lower_transposed},
       {"quantized::conv2d.new(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "

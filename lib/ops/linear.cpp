@@ -32,12 +32,13 @@ void emit_fully_connected(OpContext& ctx, const LoweredTensor& input, nnapi::Ope
   const TensorType flat_output = output.with_dims({rows, output.dims.back()});
   const nnapi::OperandId flat =
       ctx.emit_to(OperationCode::RESHAPE, {input.id, ctx.builder().int32_tensor(flat_input.dims)}, flat_input);
-  const nnapi::OperandId result =
-      ctx.emit_to(OperationCode::FULLY_CONNECTED, {flat, weight, bias, fuse}, flat_output);
+  const nnapi::OperandId result = ctx.emit_to(OperationCode::FULLY_CONNECTED, {flat, weight, bias, fuse}, flat_output);
   ctx.emit(OperationCode::RESHAPE, {result, ctx.builder().int32_tensor(output.dims)});
 }
 
-nnapi::Constant zeros(int64_t count) { return nnapi::Constant::of_floats(std::vector<float>(static_cast<size_t>(count))); }
+nnapi::Constant zeros(int64_t count) {
+  return nnapi::Constant::of_floats(std::vector<float>(static_cast<size_t>(count)));
+}
 
 std::vector<ValueType> linear_type(const OpArguments& args) {
   const TensorType input = args.tensor("input");
@@ -84,7 +85,9 @@ void lower_addmm(OpContext& ctx) {
                        ctx.builder().tensor(to_constant(ctx.constant("self"))), FuseCode::NONE);
 }
 
-std::vector<ValueType> matmul_type(const OpArguments& args) { return product_type(args, "self", "other"); }
+std::vector<ValueType> matmul_type(const OpArguments& args) {
+  return product_type(args, "self", "other");
+}
 
 void lower_matmul(OpContext& ctx) {
   const int64_t features = ctx.constant("other").size(1);
@@ -121,8 +124,8 @@ constexpr const char* kQuantizedNote = "per-channel weights are requantised per 
 
 OpRules linear_rules() {
   return {
-      {"aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", 1, "constant float32 weights", linear_type,
-       lower_linear},
+      {"aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", 1, "constant float32 weights",
+       linear_type, lower_linear},
       {"aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", 1,
        "constant float32 self and mat2; beta = alpha = 1", addmm_type, lower_addmm},
       {"aten::mm(Tensor self, Tensor mat2) -> Tensor", 1, "constant float32 mat2",
@@ -131,8 +134,10 @@ OpRules linear_rules() {
          emit_fully_connected(ctx, ctx.operand("self"), transposed_weight(ctx, "mat2"),
                               ctx.builder().tensor(zeros(ctx.constant("mat2").size(1))), FuseCode::NONE);
        }},
-      {"aten::matmul(Tensor self, Tensor other) -> Tensor", 1, "constant float32 matrix other", matmul_type, lower_matmul},
-      {"quantized::linear(Tensor X, __torch__.torch.classes.quantized.LinearPackedParamsBase W_prepack, float Y_scale_i, int "
+      {"aten::matmul(Tensor self, Tensor other) -> Tensor", 1, "constant float32 matrix other", matmul_type,
+       lower_matmul},
+      {"quantized::linear(Tensor X, __torch__.torch.classes.quantized.LinearPackedParamsBase W_prepack, float "
+       "Y_scale_i, int "
        "Y_zero_point_i) -> Tensor Y",
        1, kQuantizedNote, quantized_linear_type, lower_quantized_linear<FuseCode::NONE>},
       {"quantized::linear_relu(Tensor X, __torch__.torch.classes.quantized.LinearPackedParamsBase W_prepack, float "

@@ -85,7 +85,8 @@ nnapi::Constant to_constant(const at::Tensor& tensor) {
 }
 
 void OpArguments::refuse(std::string found, std::string needed, std::string hint) const {
-  throw NodeRefused({source_of(node_), node_.kind().toQualString(), std::move(found), std::move(needed), std::move(hint)});
+  throw NodeRefused(
+      {source_of(node_), node_.kind().toQualString(), std::move(found), std::move(needed), std::move(hint)});
 }
 
 bool OpArguments::has(const std::string& name) const {
@@ -126,7 +127,9 @@ TensorType OpArguments::type_of(const TorchValue* value) const {
   refuse(fmt::format("value {} is no tensor of known type", value->debugName()), "a tensor");
 }
 
-TensorType OpArguments::tensor(const std::string& name) const { return type_of(input(name)); }
+TensorType OpArguments::tensor(const std::string& name) const {
+  return type_of(input(name));
+}
 
 std::vector<TensorType> OpArguments::tensors(const std::string& name) const {
   const TorchNode* list = input(name)->node();
@@ -143,18 +146,26 @@ at::Tensor OpArguments::constant(const std::string& name) const {
   return found->toTensor().detach();
 }
 
-int64_t OpArguments::integer(const std::string& name) const { return size(name).value(); }
+int64_t OpArguments::integer(const std::string& name) const {
+  return size(name).value();
+}
 
-double OpArguments::number(const std::string& name) const { return value(name).toScalar().toDouble(); }
+double OpArguments::number(const std::string& name) const {
+  return value(name).toScalar().toDouble();
+}
 
-bool OpArguments::boolean(const std::string& name) const { return value(name).toBool(); }
+bool OpArguments::boolean(const std::string& name) const {
+  return value(name).toBool();
+}
 
-std::string OpArguments::string(const std::string& name) const { return value(name).toStringRef(); }
+std::string OpArguments::string(const std::string& name) const {
+  return value(name).toStringRef();
+}
 
 std::vector<int64_t> OpArguments::integers(const std::string& name) const {
   const Dims found = sizes(name);
-  require(all_fixed(found), fmt::format("argument {} = {} depends on the input's size", name, to_text(found)), "numbers",
-          "give every size of the input with --input");
+  require(all_fixed(found), fmt::format("argument {} = {} depends on the input's size", name, to_text(found)),
+          "numbers", "give every size of the input with --input");
   return fixed_values(found);
 }
 
@@ -204,7 +215,9 @@ nnapi::OperandId OpContext::constant_operand(const at::Tensor& tensor) {
                          static_cast<int32_t>(type.quantization.zero_point));
 }
 
-LoweredTensor OpContext::operand(const std::string& name) { return lowered(input(name)); }
+LoweredTensor OpContext::operand(const std::string& name) {
+  return lowered(input(name));
+}
 
 std::vector<LoweredTensor> OpContext::operands(const std::string& name) {
   std::vector<LoweredTensor> result;
@@ -212,17 +225,22 @@ std::vector<LoweredTensor> OpContext::operands(const std::string& name) {
   return result;
 }
 
-TensorType OpContext::output_type(size_t index) const { return type_of(node().output(index)); }
+TensorType OpContext::output_type(size_t index) const {
+  return type_of(node().output(index));
+}
 
 void OpContext::emit(OperationCode code, std::vector<nnapi::OperandId> inputs) {
   set_output(emit_to(code, std::move(inputs), output_type()));
 }
 
 nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::OperandId> inputs, const TensorType& type) {
-  require(has_operand_code(type.dtype), "a result of dtype " + dtype_name(type.dtype), "float32, int32, bool or quint8");
+  require(has_operand_code(type.dtype), "a result of dtype " + dtype_name(type.dtype),
+          "float32, int32, bool or quint8");
   return builder_.add(code, std::move(inputs), to_operand(type));
 }
 
-void OpContext::set_output(nnapi::OperandId id, size_t index) { operands_[node().output(index)] = id; }
+void OpContext::set_output(nnapi::OperandId id, size_t index) {
+  operands_[node().output(index)] = id;
+}
 
 }  // namespace nnapi_convert

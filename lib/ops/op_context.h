@@ -1,8 +1,9 @@
-// What a rule sees of one node: its arguments by schema name, the types of its inputs, and, while lowering, the builder.
+// What a rule sees of one node: its arguments by schema name, the types of its inputs, and, while lowering, the
+// builder.
 //
-// A rule that can't go on calls refuse(), which throws NodeRefused; the caller keeps the Refusal and goes on with the next
-// node. Arguments that the model computes from input sizes are Dims; a rule that needs a number asks for it and refuses
-// otherwise.
+// A rule that can't go on calls refuse(), which throws NodeRefused; the caller keeps the Refusal and goes on with the
+// next node. Arguments that the model computes from input sizes are Dims; a rule that needs a number asks for it and
+// refuses otherwise.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,8 +26,8 @@ namespace nnapi_convert {
 using TorchNode = torch::jit::Node;
 using TorchValue = torch::jit::Value;
 
-// What is known of a value of the graph: a tensor's type, or a list of sizes that depends on the inputs (a single size is
-// a list of one). Values that are constants of the graph are not in the map.
+// What is known of a value of the graph: a tensor's type, or a list of sizes that depends on the inputs (a single size
+// is a list of one). Values that are constants of the graph are not in the map.
 using ValueType = std::variant<TensorType, Dims>;
 using TypeMap = std::unordered_map<const TorchValue*, ValueType>;
 
@@ -53,7 +54,8 @@ class OpArguments {
   const TypeMap& types() const { return types_; }
   [[noreturn]] void refuse(std::string found, std::string needed = "", std::string hint = "") const;
   // Refuses unless `condition`.
-  void require(bool condition, const std::string& found, const std::string& needed, const std::string& hint = "") const {
+  void require(bool condition, const std::string& found, const std::string& needed,
+               const std::string& hint = "") const {
     if (!condition) refuse(found, needed, hint);
   }
 

@@ -44,7 +44,8 @@ Pool read_pool(const OpArguments& args) {
   pool.ceil_mode = args.boolean("ceil_mode");
   if (args.has("dilation")) {
     const auto dilation = args.integers("dilation", 2, 1);
-    args.require(dilation[0] == 1 && dilation[1] == 1, fmt::format("dilation = ({}, {})", dilation[0], dilation[1]), "1");
+    args.require(dilation[0] == 1 && dilation[1] == 1, fmt::format("dilation = ({}, {})", dilation[0], dilation[1]),
+                 "1");
   }
   if (args.has("count_include_pad")) {
     args.require(args.is_none("divisor_override"), "divisor_override", "None");
@@ -88,9 +89,9 @@ void lower_pool(OpContext& ctx) {
   const PooledAxis rows = pooled_axis(ctx, pool, 0, self.type.dims[2]);
   const PooledAxis columns = pooled_axis(ctx, pool, 1, self.type.dims[3]);
   std::vector<nnapi::OperandId> inputs{self.id};
-  for (const Dim& value : {Dim(pool.padding[1]), columns.padding_end, Dim(pool.padding[0]), rows.padding_end,
-                           Dim(pool.stride[1]), Dim(pool.stride[0]), Dim(pool.kernel[1]), Dim(pool.kernel[0]),
-                           Dim(static_cast<int64_t>(FuseCode::NONE))}) {
+  for (const Dim& value :
+       {Dim(pool.padding[1]), columns.padding_end, Dim(pool.padding[0]), rows.padding_end, Dim(pool.stride[1]),
+        Dim(pool.stride[0]), Dim(pool.kernel[1]), Dim(pool.kernel[0]), Dim(static_cast<int64_t>(FuseCode::NONE))}) {
     inputs.push_back(ctx.builder().int32(value));
   }
   inputs.push_back(ctx.builder().boolean(true));
@@ -112,7 +113,8 @@ std::vector<ValueType> adaptive_type(const OpArguments& args) {
     args.require(self.dims[i].is_fixed(), fmt::format("output_size = {} of a flexible size", to_text(output)),
                  "output_size = 1, or a fixed input size", "give every size of the input with --input");
     args.require(self.dims[i].value() % output[i].value() == 0,
-                 fmt::format("output_size {} of size {}", output[i].text(), self.dims[i].text()), "a divisor of the size");
+                 fmt::format("output_size {} of size {}", output[i].text(), self.dims[i].text()),
+                 "a divisor of the size");
   }
   return {self.with_dims(output)};
 }
@@ -124,8 +126,8 @@ void lower_adaptive(OpContext& ctx) {
   const LoweredTensor self = ctx.operand("self");
   const Dims output = ctx.output_type().dims;
   const bool is_fixed = self.type.dims[2].is_fixed() && self.type.dims[3].is_fixed();
-  const bool fits =
-      is_fixed && (!self.type.is_quantized() || self.type.dims[2].value() * self.type.dims[3].value() <= kMaxQuantizedCells);
+  const bool fits = is_fixed && (!self.type.is_quantized() ||
+                                 self.type.dims[2].value() * self.type.dims[3].value() <= kMaxQuantizedCells);
   if (!fits && output[2] == Dim(1) && output[3] == Dim(1)) {
     return ctx.emit(OperationCode::MEAN, {self.id, ctx.builder().int32_tensor({2, 3}), ctx.builder().int32(1)});
   }
@@ -146,10 +148,11 @@ OpRules pooling_rules() {
       {"aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
        "ceil_mode=False) -> Tensor",
        1, "float32 or quint8; no dilation; NCHW: feature level 3", pool_type, lower_pool<OperationCode::MAX_POOL_2D>},
-      {"aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool "
+      {"aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, "
+       "bool "
        "count_include_pad=True, int? divisor_override=None) -> Tensor",
-       1, "float32 or quint8; no divisor_override; count_include_pad with padding costs a PAD (feature level 2)", pool_type,
-       lower_pool<OperationCode::AVERAGE_POOL_2D>},
+       1, "float32 or quint8; no divisor_override; count_include_pad with padding costs a PAD (feature level 2)",
+       pool_type, lower_pool<OperationCode::AVERAGE_POOL_2D>},
       {"aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 1,
        "float32 or quint8; output sizes that divide the input's; flexible or large quint8 inputs: feature level 2",
        adaptive_type, lower_adaptive},

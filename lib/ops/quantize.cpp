@@ -25,7 +25,9 @@ std::vector<ValueType> quantize_type(const OpArguments& args) {
   return {TensorType{dtype, self.dims, quantization}};
 }
 
-void lower_quantize(OpContext& ctx) { ctx.emit(OperationCode::QUANTIZE, {ctx.operand("self").id}); }
+void lower_quantize(OpContext& ctx) {
+  ctx.emit(OperationCode::QUANTIZE, {ctx.operand("self").id});
+}
 
 std::vector<ValueType> dequantize_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
@@ -44,9 +46,10 @@ void lower_dequantize(OpContext& ctx) {
 
 OpRules quantize_rules() {
   return {
-      {"aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) -> Tensor", 3, "to quint8",
-       quantize_type, lower_quantize},
-      {"aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, ScalarType dtype) -> Tensor",
+      {"aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) -> Tensor", 3,
+       "to quint8", quantize_type, lower_quantize},
+      {"aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, ScalarType dtype) -> "
+       "Tensor",
        3, "to quint8; constant scale and zero point", quantize_type, lower_quantize},
       {"aten::dequantize.self(Tensor self) -> Tensor", 1, "from quint8", dequantize_type, lower_dequantize},
   };

@@ -17,16 +17,19 @@ struct PerTensor {
 
 PerTensor requantized_per_tensor(OpContext& ctx, const at::Tensor& weight) {
   const at::Tensor zero_points = weight.q_per_channel_zero_points();
-  ctx.require(zero_points.eq(0).all().item().toBool(), "per-channel weights with zero points other than 0", "zero points of 0");
+  ctx.require(zero_points.eq(0).all().item().toBool(), "per-channel weights with zero points other than 0",
+              "zero points of 0");
   const at::Tensor scales = weight.q_per_channel_scales().to(at::kFloat).contiguous();
   const at::Tensor real = weight.dequantize();
   const float scale = std::max(real.abs().max().item().toFloat() / 127, std::numeric_limits<float>::min());
-  auto from = std::make_shared<const std::vector<float>>(scales.data_ptr<float>(), scales.data_ptr<float>() + scales.numel());
+  auto from =
+      std::make_shared<const std::vector<float>>(scales.data_ptr<float>(), scales.data_ptr<float>() + scales.numel());
   const at::Tensor rounded = (real / scale).round() * scale;
-  ctx.warn(fmt::format("per-channel weights requantised to one scale per tensor: the largest weight error is {:.3g}, {:.2g} "
-                       "% of the largest weight",
-                       (rounded - real).abs().max().item().toFloat(),
-                       100 * (rounded - real).abs().max().item().toFloat() / real.abs().max().item().toFloat()));
+  ctx.warn(
+      fmt::format("per-channel weights requantised to one scale per tensor: the largest weight error is {:.3g}, {:.2g} "
+                  "% of the largest weight",
+                  (rounded - real).abs().max().item().toFloat(),
+                  100 * (rounded - real).abs().max().item().toFloat() / real.abs().max().item().toFloat()));
   return {to_constant(weight).then(nnapi::Requantize{weight.q_per_channel_axis(), from, scale}), scale, 0};
 }
 

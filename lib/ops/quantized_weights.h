@@ -13,8 +13,8 @@ struct QuantizedWeights {
   float bias_scale;      // input scale times weight scale
 };
 
-// PyTorch's int8 weights are shifted by 128, which is exact. Per-channel weights are requantised to one scale for the whole
-// tensor, and the context warns with the largest error: the stock loader can't carry a scale for each channel.
+// PyTorch's int8 weights are shifted by 128, which is exact. Per-channel weights are requantised to one scale for the
+// whole tensor, and the context warns with the largest error: the stock loader can't carry a scale for each channel.
 QuantizedWeights quantized_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                    int64_t output_channels, const TensorType& input);
 

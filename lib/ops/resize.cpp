@@ -44,7 +44,8 @@ void require_same_pixels(const OpArguments& args, const TensorType& input, const
       const auto position = static_cast<float>(pixel);
       args.require(std::floor(position * static_cast<float>(given)) == std::floor(position * static_cast<float>(used)),
                    fmt::format("scale factor {} of size {}", factors[i], input.dims[2 + i].text()),
-                   "a factor that gives the same pixels as the resulting size", "pass size= or recompute_scale_factor=True");
+                   "a factor that gives the same pixels as the resulting size",
+                   "pass size= or recompute_scale_factor=True");
     }
   }
 }
@@ -52,7 +53,8 @@ void require_same_pixels(const OpArguments& args, const TensorType& input, const
 std::vector<ValueType> nearest_type(const OpArguments& args) {
   const TensorType input = args.tensor("input");
   require_rank(args, input, 4, 4);
-  args.require(input.dtype == at::kFloat || input.dtype == at::kQUInt8, "a tensor " + to_text(input), "float32 or quint8");
+  args.require(input.dtype == at::kFloat || input.dtype == at::kQUInt8, "a tensor " + to_text(input),
+               "float32 or quint8");
   const Dims sizes = resized(args, input);
   require_same_pixels(args, input, sizes);
   const Dims dims{input.dims[0], input.dims[1], sizes[0], sizes[1]};

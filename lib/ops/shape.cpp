@@ -10,7 +10,9 @@
 namespace nnapi_convert {
 namespace {
 
-void lower_identity(OpContext& ctx) { ctx.set_output(ctx.operand(ctx.has("self") ? "self" : "input").id); }
+void lower_identity(OpContext& ctx) {
+  ctx.set_output(ctx.operand(ctx.has("self") ? "self" : "input").id);
+}
 
 // RESHAPE to the output's shape; nothing where that is the input's.
 void lower_reshape(OpContext& ctx) {
@@ -81,16 +83,19 @@ std::vector<ValueType> squeeze_dim_type(const OpArguments& args) {
   const int64_t axis = checked_axis(args, args.integer("dim"), self.rank());
   Dims dims = self.dims;
   const Dim& size = dims[static_cast<size_t>(axis)];
-  args.require(size.is_fixed(), "a flexible size to squeeze", "a fixed size", "give every size of the input with --input");
+  args.require(size.is_fixed(), "a flexible size to squeeze", "a fixed size",
+               "give every size of the input with --input");
   if (size == Dim(1)) dims.erase(dims.begin() + axis);
   return reshaped(args, self, dims);
 }
 
 std::vector<ValueType> squeeze_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  args.require(all_fixed(self.dims), "flexible sizes to squeeze", "fixed sizes", "give every size of the input with --input");
+  args.require(all_fixed(self.dims), "flexible sizes to squeeze", "fixed sizes",
+               "give every size of the input with --input");
   Dims dims;
-  std::copy_if(self.dims.begin(), self.dims.end(), std::back_inserter(dims), [](const Dim& dim) { return dim != Dim(1); });
+  std::copy_if(self.dims.begin(), self.dims.end(), std::back_inserter(dims),
+               [](const Dim& dim) { return dim != Dim(1); });
   return reshaped(args, self, dims);
 }
 
@@ -162,7 +167,9 @@ void lower_cat(OpContext& ctx) {
 }
 
 // PyTorch clamps start and end to the axis; a negative one counts from its end.
-int64_t clamped(int64_t index, int64_t size) { return std::min(size, std::max<int64_t>(0, index < 0 ? index + size : index)); }
+int64_t clamped(int64_t index, int64_t size) {
+  return std::min(size, std::max<int64_t>(0, index < 0 ? index + size : index));
+}
 
 struct Slice {
   int64_t axis, begin, end, step;
@@ -171,7 +178,8 @@ struct Slice {
 Slice read_slice(const OpArguments& args, const TensorType& self) {
   const int64_t axis = checked_axis(args, args.integer("dim"), self.rank());
   const Dim& size = self.dims[static_cast<size_t>(axis)];
-  args.require(size.is_fixed(), "a slice of a flexible size", "a fixed size", "give every size of the input with --input");
+  args.require(size.is_fixed(), "a slice of a flexible size", "a fixed size",
+               "give every size of the input with --input");
   const int64_t begin = args.is_none("start") ? 0 : clamped(args.integer("start"), size.value());
   const int64_t end = args.is_none("end") ? size.value() : clamped(args.integer("end"), size.value());
   return {axis, begin, end, args.integer("step")};
@@ -238,12 +246,13 @@ OpRules shape_rules() {
       {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", cat_type, lower_cat},
       {"quantized::cat(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor", 1,
        "unequal scales: feature level 3", cat_type, lower_cat},
-      {"aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)", 2,
-       "a fixed size along the axis", slice_type, lower_slice},
+      {"aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> "
+       "Tensor(a)",
+       2, "a fixed size along the axis", slice_type, lower_slice},
       {"aten::dropout(Tensor input, float p, bool train) -> Tensor", 1, "evaluation mode: nothing", dropout_type,
        lower_identity},
-      {"aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", 1, "evaluation mode: nothing", dropout_type,
-       lower_identity},
+      {"aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", 1, "evaluation mode: nothing",
+       dropout_type, lower_identity},
       {"aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor", 1, "evaluation mode: nothing", dropout_type,
        lower_identity},
       {"aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", 1, "nothing", same_as_self,
@@ -257,7 +266,8 @@ OpRules shape_rules() {
       {"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, "
        "MemoryFormat? memory_format=None) -> Tensor(a)",
        1, "no change of dtype", to_dtype_type, lower_identity},
-      {"aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool non_blocking=False, bool copy=False) -> "
+      {"aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool non_blocking=False, bool "
+       "copy=False) -> "
        "Tensor(b|a)",
        1, "no change of dtype", to_dtype_type, lower_identity},
   };

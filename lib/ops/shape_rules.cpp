@@ -4,9 +4,13 @@
 
 namespace nnapi_convert {
 
-std::vector<ValueType> same_as_self(const OpArguments& args) { return {args.tensor("self")}; }
+std::vector<ValueType> same_as_self(const OpArguments& args) {
+  return {args.tensor("self")};
+}
 
-std::vector<ValueType> same_as_input(const OpArguments& args) { return {args.tensor("input")}; }
+std::vector<ValueType> same_as_input(const OpArguments& args) {
+  return {args.tensor("input")};
+}
 
 Dims broadcast(const OpArguments& args, const Dims& a, const Dims& b) {
   const Dims& longer = a.size() >= b.size() ? a : b;

@@ -9,14 +9,15 @@ namespace nnapi_convert {
 std::vector<ValueType> same_as_self(const OpArguments& args);
 std::vector<ValueType> same_as_input(const OpArguments& args);
 
-// The sizes of two operands broadcast against each other by PyTorch's rule. Sizes that depend on inputs and can't be shown
-// equal are taken to be equal; NNAPI checks them when the model is built on the device.
+// The sizes of two operands broadcast against each other by PyTorch's rule. Sizes that depend on inputs and can't be
+// shown equal are taken to be equal; NNAPI checks them when the model is built on the device.
 Dims broadcast(const OpArguments& args, const Dims& a, const Dims& b);
 
 // `axis` counted from the front; refuses one out of range.
 int64_t checked_axis(const OpArguments& args, int64_t axis, size_t rank);
 
-// Output size of a window that slides over `input`: floor((input + padding - dilation * (kernel - 1) - 1) / stride) + 1.
+// Output size of a window that slides over `input`: floor((input + padding - dilation * (kernel - 1) - 1) / stride)
+// + 1.
 Dim window_output(const Dim& input, int64_t padding, int64_t dilation, int64_t kernel, int64_t stride);
 
 // Refuses fixed sizes below 1.

@@ -8,7 +8,9 @@
 namespace nnapi_convert {
 namespace {
 
-std::vector<ValueType> all_sizes(const OpArguments& args) { return {args.tensor("self").dims}; }
+std::vector<ValueType> all_sizes(const OpArguments& args) {
+  return {args.tensor("self").dims};
+}
 
 std::vector<ValueType> one_size(const OpArguments& args) {
   const TensorType self = args.tensor("self");
@@ -17,7 +19,9 @@ std::vector<ValueType> one_size(const OpArguments& args) {
 }
 
 // A size passed through a tensor and back, as traces do.
-std::vector<ValueType> same_size(const OpArguments& args) { return {args.sizes("a")}; }
+std::vector<ValueType> same_size(const OpArguments& args) {
+  return {args.sizes("a")};
+}
 
 Dim operand(const OpArguments& args, const std::string& name) {
   const Dims found = args.sizes(name);

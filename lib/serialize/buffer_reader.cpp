@@ -41,7 +41,8 @@ class BufferReader {
 
   // Fails unless `needed` more words are there.
   void require(uint64_t needed, const char* what) const {
-    if (needed > count_ - position_) fail(fmt::format("{}: {} words left, {} needed", what, count_ - position_, needed));
+    if (needed > count_ - position_)
+      fail(fmt::format("{}: {} words left, {} needed", what, count_ - position_, needed));
   }
 
   int32_t next(const char* what) {
@@ -139,6 +140,8 @@ class BufferReader {
 
 }  // namespace
 
-BufferModel read_buffer(const int32_t* words, size_t count) { return BufferReader(words, count).read(); }
+BufferModel read_buffer(const int32_t* words, size_t count) {
+  return BufferReader(words, count).read();
+}
 
 }  // namespace nnapi_convert

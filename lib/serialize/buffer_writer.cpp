@@ -129,8 +129,9 @@ class BufferWriter {
 
   static int32_t byte_length(const nnapi::Constant& constant) {
     if (constant.byte_count() <= INT32_MAX) return static_cast<int32_t>(constant.byte_count());
-    throw ConvertError(ExitCode::kNotConvertible, fmt::format("a weight has {} bytes, and the stock loader takes {} at most",
-                                                              constant.byte_count(), INT32_MAX));
+    throw ConvertError(
+        ExitCode::kNotConvertible,
+        fmt::format("a weight has {} bytes, and the stock loader takes {} at most", constant.byte_count(), INT32_MAX));
   }
 
   void put_bytes(const std::vector<uint8_t>& bytes) {
@@ -146,6 +147,8 @@ class BufferWriter {
 
 }  // namespace
 
-SerializedModel write_buffer(const nnapi::Model& model) { return BufferWriter(model).write(); }
+SerializedModel write_buffer(const nnapi::Model& model) {
+  return BufferWriter(model).write();
+}
 
 }  // namespace nnapi_convert

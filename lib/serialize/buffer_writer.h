@@ -16,8 +16,8 @@ struct WordPatch {
 
 struct SerializedModel {
   std::vector<int32_t> words;
-  std::vector<WordPatch> patches;            // in ascending order of words
-  std::vector<nnapi::Constant> buffers;      // numbered buffers; not evaluated yet
+  std::vector<WordPatch> patches;        // in ascending order of words
+  std::vector<nnapi::Constant> buffers;  // numbered buffers; not evaluated yet
 };
 
 // The model has to be valid. Throws ConvertError (kNotConvertible) for a model past the format's limits.

@@ -7,10 +7,12 @@
 namespace nnapi_convert {
 namespace {
 
-std::string with_dtype(const std::string& value, at::ScalarType from, at::ScalarType to, const Quantization& quantization) {
+std::string with_dtype(const std::string& value, at::ScalarType from, at::ScalarType to,
+                       const Quantization& quantization) {
   if (from == to) return value;
   if (to == at::kFloat) return fmt::format("torch.dequantize({})", value);
-  return fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", value, number(quantization.scale), quantization.zero_point);
+  return fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", value, number(quantization.scale),
+                     quantization.zero_point);
 }
 
 // `value`, a tree of the original's results, as the caller gets it.
@@ -29,7 +31,8 @@ std::string converted_tree(const ReturnTree& tree, const std::string& value, con
 
 }  // namespace
 
-std::string cpu_source(const std::string& original_class, const ModuleInterface& interface, const std::string& bundled_type) {
+std::string cpu_source(const std::string& original_class, const ModuleInterface& interface,
+                       const std::string& bundled_type) {
   std::string parameters;
   std::string arguments;
   for (const InterfaceInput& input : interface.inputs) {

@@ -10,6 +10,7 @@ namespace nnapi_convert {
 constexpr const char* kCpuClass = "__torch__.nnapi_convert.CpuModule";
 
 // The class has the attributes training, model and, with a `bundled_type`, bundled_inputs.
-std::string cpu_source(const std::string& original_class, const ModuleInterface& interface, const std::string& bundled_type);
+std::string cpu_source(const std::string& original_class, const ModuleInterface& interface,
+                       const std::string& bundled_type);
 
 }  // namespace nnapi_convert

@@ -31,15 +31,16 @@ json shape_json(const Dims& dims) {
 Dims shape_of(const json& value, int input) {
   Dims dims;
   for (size_t axis = 0; axis < value.size(); ++axis) {
-    dims.push_back(value[axis].is_null() ? Dim::of_input(input, static_cast<int>(axis)) : Dim(value[axis].get<int64_t>()));
+    dims.push_back(value[axis].is_null() ? Dim::of_input(input, static_cast<int>(axis))
+                                         : Dim(value[axis].get<int64_t>()));
   }
   return dims;
 }
 
 at::ScalarType dtype_of(const json& value) {
   const auto name = value.get<std::string>();
-  for (const at::ScalarType dtype : {at::kFloat, at::kQUInt8, at::kQInt8, at::kInt, at::kBool, at::kLong, at::kDouble, at::kHalf,
-                                     at::kByte, at::kChar, at::kShort}) {
+  for (const at::ScalarType dtype : {at::kFloat, at::kQUInt8, at::kQInt8, at::kInt, at::kBool, at::kLong, at::kDouble,
+                                     at::kHalf, at::kByte, at::kChar, at::kShort}) {
     if (name == dtype_name(dtype)) return dtype;
   }
   throw ConvertError(ExitCode::kBadFile, "unknown dtype " + name);
@@ -57,7 +58,8 @@ TensorType type_of(const json& value) {
 
 Metadata make_metadata(const nnapi::Model& model, const ModuleInterface& interface, const std::string& quant) {
   Metadata metadata{quant, nnapi::required_feature_level(model), {}, {}};
-  for (const InterfaceInput& input : interface.inputs) metadata.inputs.push_back({input.name, input.type, input.original, false});
+  for (const InterfaceInput& input : interface.inputs)
+    metadata.inputs.push_back({input.name, input.type, input.original, false});
   for (const nnapi::Boundary& boundary : model.inputs) metadata.inputs[boundary.argument].nhwc = boundary.nhwc;
   for (const InterfaceOutput& output : interface.outputs) metadata.outputs.push_back(output.quantization);
   return metadata;
@@ -75,7 +77,8 @@ std::string to_json(const Metadata& metadata) {
     root["inputs"].push_back(entry);
   }
   root["outputs"] = json::array();
-  for (const Quantization& output : metadata.outputs) root["outputs"].push_back({{"quantization", quantization_json(output)}});
+  for (const Quantization& output : metadata.outputs)
+    root["outputs"].push_back({{"quantization", quantization_json(output)}});
   return root.dump();
 }
 

@@ -32,11 +32,11 @@ struct InterfaceInput {
 struct InterfaceOutput {
   enum class Source { kNnapi, kInput, kConstant };
   Source source = Source::kNnapi;
-  size_t index = 0;         // of NNAPI's output, or of forward's argument
-  at::Tensor constant;      // for kConstant
-  bool dequantize = false;  // on the CPU, after NNAPI
-  Quantization quantization;  // of the last quantised tensor on the way to the caller; none in float models
-  at::ScalarType dtype = at::kFloat;           // what the caller gets
+  size_t index = 0;                   // of NNAPI's output, or of forward's argument
+  at::Tensor constant;                // for kConstant
+  bool dequantize = false;            // on the CPU, after NNAPI
+  Quantization quantization;          // of the last quantised tensor on the way to the caller; none in float models
+  at::ScalarType dtype = at::kFloat;  // what the caller gets
   at::ScalarType original_dtype = at::kFloat;  // what the original's forward gives
 };
 

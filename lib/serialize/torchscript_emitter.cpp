@@ -55,11 +55,13 @@ at::ScalarType scalar_type(nnapi::DataType type) {
 at::Tensor weight_tensor(const nnapi::Constant& constant) {
   const at::ScalarType type = scalar_type(constant.type());
   if (constant.is_source()) {
-    auto owner = constant.owner();
-    return at::from_blob(const_cast<void*>(constant.source()), constant.shape(), [owner](void*) {}, type);
+    const std::shared_ptr<const void>& owner = constant.owner();
+    return at::from_blob(
+        const_cast<void*>(constant.source()), constant.shape(), [owner](void*) {}, type);
   }
   auto bytes = std::make_shared<std::vector<uint8_t>>(constant.bytes());
-  return at::from_blob(bytes->data(), constant.shape(), [bytes](void*) {}, type);
+  return at::from_blob(
+      bytes->data(), constant.shape(), [bytes](void*) {}, type);
 }
 
 // A sample in little space: one whose elements are all equal keeps one of them.
@@ -99,8 +101,8 @@ void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& 
 
 }  // namespace
 
-torch::jit::Module build_module(const nnapi::Model& model, const SerializedModel& serialized, const ModuleInterface& interface,
-                                PreferenceCode preference, bool relax_fp16,
+torch::jit::Module build_module(const nnapi::Model& model, const SerializedModel& serialized,
+                                const ModuleInterface& interface, PreferenceCode preference, bool relax_fp16,
                                 const std::vector<std::vector<c10::IValue>>& bundled_inputs) {
   const size_t inputs = interface.inputs.size();
   const std::string bundled = bundled_inputs.empty() ? "" : bundled_type(inputs);

@@ -56,11 +56,12 @@ class WrapperSource {
   }
 
   // if CONDITION: raise "input NAME: WHAT {} found, NEEDED needed".
-  void raise_if(const std::string& condition, const std::string& name, const std::string& what, const std::string& found,
-                const std::string& needed) {
+  void raise_if(const std::string& condition, const std::string& name, const std::string& what,
+                const std::string& found, const std::string& needed) {
     line(fmt::format("    if {}:", condition));
-    line(fmt::format("      ops.prim.RaiseException(torch.format(\"nnapi-convert: input {}: {} {{}} found, {} needed\", {}))",
-                     name, what, needed, found));
+    line(fmt::format(
+        "      ops.prim.RaiseException(torch.format(\"nnapi-convert: input {}: {} {{}} found, {} needed\", {}))", name,
+        what, needed, found));
     line("    else:");
     line("      pass");
   }
@@ -82,8 +83,8 @@ class WrapperSource {
              shape_text(dims));
     for (size_t axis = 0; axis < dims.size(); ++axis) {
       if (!dims[axis].is_fixed()) continue;
-      raise_if(fmt::format("torch.ne(torch.size({}, {}), {})", input.name, axis, dims[axis].text()), input.name, "shape",
-               size, shape_text(dims));
+      raise_if(fmt::format("torch.ne(torch.size({}, {}), {})", input.name, axis, dims[axis].text()), input.name,
+               "shape", size, shape_text(dims));
     }
   }
 
@@ -113,9 +114,10 @@ class WrapperSource {
       const std::string size = fmt::format("torch.size({})", inputs()[i].name);
       line(fmt::format("    if torch.__isnot__(self.comp, None):"));
       line(fmt::format("      if torch.ne({}, self.prepared_{}):", size, i));
-      line(fmt::format("        ops.prim.RaiseException(torch.format(\"nnapi-convert: input {}: shape {{}} found, {{}} "
-                       "needed: the first call fixed it; load the module again for another shape\", {}, self.prepared_{}))",
-                       inputs()[i].name, size, i));
+      line(fmt::format(
+          "        ops.prim.RaiseException(torch.format(\"nnapi-convert: input {}: shape {{}} found, {{}} "
+          "needed: the first call fixed it; load the module again for another shape\", {}, self.prepared_{}))",
+          inputs()[i].name, size, i));
       line("      else:");
       line("        pass");
       line("    else:");
@@ -179,9 +181,11 @@ class WrapperSource {
           "zero_point={}, memory_format=None)",
           sizes, number(static_cast<double>(operand.scale)), operand.zero_point);
     }
-    const int dtype = operand.type == OperandCode::TENSOR_INT32 ? 3 : operand.type == OperandCode::TENSOR_BOOL8 ? 11 : 6;
-    return fmt::format("torch.empty([{}], dtype={}, layout=None, device=None, pin_memory=None, memory_format=None)", sizes,
-                       dtype);
+    const int dtype = operand.type == OperandCode::TENSOR_INT32   ? 3
+                      : operand.type == OperandCode::TENSOR_BOOL8 ? 11
+                                                                  : 6;
+    return fmt::format("torch.empty([{}], dtype={}, layout=None, device=None, pin_memory=None, memory_format=None)",
+                       sizes, dtype);
   }
 
   void run_nnapi() {
@@ -238,6 +242,8 @@ class WrapperSource {
 
 }  // namespace
 
-std::string wrapper_source(const WrapperRequest& request) { return WrapperSource(request).text(); }
+std::string wrapper_source(const WrapperRequest& request) {
+  return WrapperSource(request).text();
+}
 
 }  // namespace nnapi_convert

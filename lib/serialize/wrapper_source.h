@@ -1,5 +1,5 @@
-// The TorchScript source of the module around an NNAPI model: it checks its inputs, prepares and builds the model at the
-// first call, runs it, and gives results in PyTorch's order.
+// The TorchScript source of the module around an NNAPI model: it checks its inputs, prepares and builds the model at
+// the first call, runs it, and gives results in PyTorch's order.
 #pragma once
 
 #include <string>
@@ -23,8 +23,8 @@ struct WrapperRequest {
   std::string bundled_type;  // TorchScript type of one bundled input tuple; empty: none
 };
 
-// In the dialect that TorchScript archives hold. The class has the attributes training, ser_model, weights, comp and, as
-// needed, patch_words, prepared_<n> (sizes of argument n), constant_<n> (output n) and bundled_inputs.
+// In the dialect that TorchScript archives hold. The class has the attributes training, ser_model, weights, comp and,
+// as needed, patch_words, prepared_<n> (sizes of argument n), constant_<n> (output n) and bundled_inputs.
 std::string wrapper_source(const WrapperRequest& request);
 
 }  // namespace nnapi_convert

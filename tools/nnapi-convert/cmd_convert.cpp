@@ -56,8 +56,9 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
   app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")
       ->required()
       ->type_name("OUT");
-  app.add_option("--input", arguments.inputs,
-                 "shape of an argument of forward, in order: [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; ? is a flexible size")
+  app.add_option(
+         "--input", arguments.inputs,
+         "shape of an argument of forward, in order: [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; ? is a flexible size")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   // A flag with a value takes nothing but "--nhwc=..." as its value.
@@ -72,10 +73,9 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
   add_choice(app, "--quant", arguments.options.quant, modes,
              "interface of a quantised model: auto keeps the model's; core: float, quantised on the CPU; full: quint8; "
              "nnapi: float, quantised by NNAPI; none: refuse quantised models");
-  const std::map<std::string, PreferenceCode> preferences = {
-      {"low-power", PreferenceCode::LOW_POWER},
-      {"fast-single-answer", PreferenceCode::FAST_SINGLE_ANSWER},
-      {"sustained-speed", PreferenceCode::SUSTAINED_SPEED}};
+  const std::map<std::string, PreferenceCode> preferences = {{"low-power", PreferenceCode::LOW_POWER},
+                                                             {"fast-single-answer", PreferenceCode::FAST_SINGLE_ANSWER},
+                                                             {"sustained-speed", PreferenceCode::SUSTAINED_SPEED}};
   add_choice(app, "--preference", arguments.options.preference, preferences, "what drivers compile for");
   app.add_flag("--relax-fp16", arguments.options.relax_fp16, "let drivers compute float32 in float16");
   app.add_flag("--bundle-inputs", arguments.options.bundle_inputs,
@@ -110,8 +110,8 @@ LayoutChoice layout_choice(const CLI::App& app, const ConvertArguments& argument
   std::stringstream numbers(arguments.nhwc);
   for (std::string number; std::getline(numbers, number, ',');) {
     if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos || number.size() > 4) {
-      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: write the numbers of inputs, for example --nhwc=0,2",
-                                                       arguments.nhwc));
+      throw ConvertError(ExitCode::kUsage,
+                         fmt::format("--nhwc={}: write the numbers of inputs, for example --nhwc=0,2", arguments.nhwc));
     }
     layout.nhwc_inputs.insert(std::stoi(number));
   }
@@ -128,7 +128,8 @@ class Progress {
     static const size_t total = kStages.size() + 2;
     if (!is_shown_) return;
     ++done_;
-    std::cerr << fmt::format("\r\033[K[{:<{}}] {}", std::string(std::min(done_, total), '#'), total, stage) << std::flush;
+    std::cerr << fmt::format("\r\033[K[{:<{}}] {}", std::string(std::min(done_, total), '#'), total, stage)
+              << std::flush;
   }
   void clear() {
     if (is_shown_ && done_ > 0) std::cerr << "\r\033[K" << std::flush;
@@ -176,7 +177,8 @@ int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostic
   log_warnings(diagnostics);
   if (verification) std::cout << to_text(*verification);
   if (!arguments.report.empty()) {
-    write_report(arguments.report, make_report(arguments.model, arguments.output, conversion, diagnostics, verification));
+    write_report(arguments.report,
+                 make_report(arguments.model, arguments.output, conversion, diagnostics, verification));
   }
   if (verification && !verification->passed) {
     spdlog::error("verification failed: {} is not written", arguments.output);

@@ -17,7 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-const char* operation_name(int32_t code) { return name_of(static_cast<OperationCode>(code)); }
+const char* operation_name(int32_t code) {
+  return name_of(static_cast<OperationCode>(code));
+}
 
 std::string shape_text(const std::vector<uint32_t>& dims) {
   std::string text;
@@ -27,7 +29,8 @@ std::string shape_text(const std::vector<uint32_t>& dims) {
 
 std::string operand_text(const BufferModel& model, int32_t id) {
   const BufferOperand& operand = model.operands[static_cast<size_t>(id)];
-  std::string text = fmt::format("%{}: {}{}", id, name_of(static_cast<OperandCode>(operand.type)), shape_text(operand.dims));
+  std::string text =
+      fmt::format("%{}: {}{}", id, name_of(static_cast<OperandCode>(operand.type)), shape_text(operand.dims));
   if (operand.scale != 0) text += fmt::format(" scale {} zero point {}", operand.scale, operand.zero_point);
   return text;
 }
@@ -45,8 +48,8 @@ std::string input_text(const MetadataInput& input) {
 }
 
 std::string text_form(const ConvertedFile& file) {
-  std::string text = fmt::format("quantisation mode {}, NNAPI feature level {}\ninputs of forward\n", file.metadata.quant,
-                                 file.metadata.feature_level);
+  std::string text = fmt::format("quantisation mode {}, NNAPI feature level {}\ninputs of forward\n",
+                                 file.metadata.quant, file.metadata.feature_level);
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
   text += "outputs of NNAPI\n";
   for (const int32_t id : file.buffer.outputs) text += fmt::format("  {}\n", operand_text(file.buffer, id));
@@ -79,9 +82,10 @@ json json_form(const ConvertedFile& file) {
 int run_inspect(const Arguments& command_line) {
   std::string path;
   std::string format = "text";
-  CLI::App app("Shows what a converted file holds: its interface and its NNAPI operations.\n\n"
-               "Examples:\n  nnapi-convert inspect out.pt\n  nnapi-convert inspect out.pt --format json",
-               "nnapi-convert inspect");
+  CLI::App app(
+      "Shows what a converted file holds: its interface and its NNAPI operations.\n\n"
+      "Examples:\n  nnapi-convert inspect out.pt\n  nnapi-convert inspect out.pt --format json",
+      "nnapi-convert inspect");
   app.add_option("OUT", path, "a file that nnapi-convert wrote")->required();
   app.add_option("--format", format, "how to show it")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
   add_log_options(app);

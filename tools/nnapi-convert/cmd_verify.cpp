@@ -25,7 +25,8 @@ std::string description() {
       "\n"
       "It passes if\n"
       "  for a float model, the max error is at most {:g} of the range of the original's output (--tolerance);\n"
-      "  for a quantised model with --reference, the RMS distance of NNAPI's results from the float model's is at most\n"
+      "  for a quantised model with --reference, the RMS distance of NNAPI's results from the float model's is at "
+      "most\n"
       "  {} times that of TorchScript's;\n"
       "  for a quantised model without, the SNR is at least {} dB.",
       VerifyDefaults::kFloatTolerance, VerifyDefaults::kMaxDistanceRatio, VerifyDefaults::kQuantizedSnr);
@@ -42,7 +43,8 @@ int run_verify(const Arguments& command_line) {
   app.add_option("--input", inputs, "size of an argument with flexible sizes, in order; scripts may give all of them")
       ->type_name("SPEC")
       ->allow_extra_args(false);
-  app.add_option("--inputs", request.inputs_file, "tensors by torch.save([x, ...], FILE) instead of random ones; or a list of such lists")
+  app.add_option("--inputs", request.inputs_file,
+                 "tensors by torch.save([x, ...], FILE) instead of random ones; or a list of such lists")
       ->type_name("FILE");
   app.add_option("--reference", request.reference, "the float twin of a quantised model")->type_name("FLOAT.pt");
   app.add_option("--samples", request.samples,

@@ -11,7 +11,9 @@
 
 namespace nnapi_convert {
 
-std::string version_text() { return fmt::format("nnapi-convert {} (LibTorch {})", NNAPI_CONVERT_VERSION, TORCH_VERSION); }
+std::string version_text() {
+  return fmt::format("nnapi-convert {} (LibTorch {})", NNAPI_CONVERT_VERSION, TORCH_VERSION);
+}
 
 std::string exit_codes_text() {
   return R"(Exit codes:
@@ -24,8 +26,11 @@ std::string exit_codes_text() {
 }
 
 void add_log_options(CLI::App& app) {
-  auto* quiet = app.add_flag_callback("-q,--quiet", [] { spdlog::set_level(spdlog::level::err); }, "errors only");
-  app.add_flag_callback("-v,--verbose", [] { spdlog::set_level(spdlog::level::info); }, "say what is done")->excludes(quiet);
+  auto* quiet = app.add_flag_callback(
+      "-q,--quiet", [] { spdlog::set_level(spdlog::level::err); }, "errors only");
+  app.add_flag_callback(
+         "-v,--verbose", [] { spdlog::set_level(spdlog::level::info); }, "say what is done")
+      ->excludes(quiet);
   spdlog::set_level(spdlog::level::warn);
 }
 

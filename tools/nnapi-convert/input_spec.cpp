@@ -98,6 +98,8 @@ class SpecParser {
 
 }  // namespace
 
-InputSpec parse_input_spec(const std::string& text) { return SpecParser(text).parse(); }
+InputSpec parse_input_spec(const std::string& text) {
+  return SpecParser(text).parse();
+}
 
 }  // namespace nnapi_convert

@@ -229,7 +229,8 @@ class LayoutChooser {
     }
     arguments.rewrite_for_nhwc(builder_, operation);
     for (OperandId& id : operation.inputs) {
-      if (static_cast<size_t>(id) < copies_.size() && rank(id) == 4 && model_.at(id).ints() == nullptr) id = in_nhwc(id);
+      if (static_cast<size_t>(id) < copies_.size() && rank(id) == 4 && model_.at(id).ints() == nullptr)
+        id = in_nhwc(id);
     }
     append_in_nhwc(std::move(operation));
   }
@@ -261,7 +262,8 @@ class LayoutChooser {
   bool readers_take_flat_nhwc(const Operation& reshape) {
     const Dims& from = model_.at(copies(reshape.inputs[0]).nhwc).dims;
     const Dims& to = model_.at(reshape.outputs[0]).dims;
-    const bool flattens = to.size() == 2 && to[0] == from[0] && to[1].is_fixed() && all_fixed({from[1], from[2], from[3]});
+    const bool flattens =
+        to.size() == 2 && to[0] == from[0] && to[1].is_fixed() && all_fixed({from[1], from[2], from[3]});
     if (!flattens || is_model_output(reshape.outputs[0])) return false;
     return std::all_of(operations_.begin(), operations_.end(), [&](const Operation& reader) {
       const bool reads = std::count(reader.inputs.begin(), reader.inputs.end(), reshape.outputs[0]) != 0;
@@ -271,8 +273,8 @@ class LayoutChooser {
   }
 
   void permute_weights_of_readers(const Operation& reshape) {
-    const std::vector<int64_t> nhwc = fixed_values(
-        Dims(model_.at(copies(reshape.inputs[0]).nhwc).dims.begin() + 1, model_.at(copies(reshape.inputs[0]).nhwc).dims.end()));
+    const std::vector<int64_t> nhwc = fixed_values(Dims(model_.at(copies(reshape.inputs[0]).nhwc).dims.begin() + 1,
+                                                        model_.at(copies(reshape.inputs[0]).nhwc).dims.end()));
     for (Operation& reader : operations_) {
       if (reader.inputs[0] != reshape.outputs[0]) continue;
       const Operand weights = model_.at(reader.inputs[1]);

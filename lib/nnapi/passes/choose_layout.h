@@ -1,5 +1,6 @@
-// Chooses each operand's physical order, NCHW or NHWC, and rewrites what depends on it: dims, layout flags, axes, per-axis
-// vectors and masks, constants. The one place that knows about layouts: rules build everything in PyTorch's order.
+// Chooses each operand's physical order, NCHW or NHWC, and rewrites what depends on it: dims, layout flags, axes,
+// per-axis vectors and masks, constants. The one place that knows about layouts: rules build everything in PyTorch's
+// order.
 #pragma once
 
 #include <vector>

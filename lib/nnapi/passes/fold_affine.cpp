@@ -25,8 +25,8 @@ int output_channel_axis(OperationCode code) {
   }
 }
 
-// The values of a float constant that varies at most along the channel axis of an operand with `rank` axes, one for each
-// of `channels`.
+// The values of a float constant that varies at most along the channel axis of an operand with `rank` axes, one for
+// each of `channels`.
 std::optional<std::vector<float>> per_channel_values(const Operand& operand, size_t rank, size_t channels) {
   const Constant* constant = operand.constant();
   if (constant == nullptr || constant->type() != DataType::kFloat32) return std::nullopt;
