@@ -1,0 +1,104 @@
+"""Sizes that are known at the first run: written as "?", or not given at all."""
+
+import unittest
+
+from cli import CliTest
+from stock_torch import StockTorchTest, call, images, load
+
+SIZES = [(1, 16, 16), (1, 17, 23), (3, 32, 18), (2, 9, 40)]
+MODELS = ["three_operations.pt", "conv_bn_relu6.pt", "residual.pt", "depthwise.pt", "ceil_pools.pt", "tuple_output.pt",
+          "scripted.pt"]
+
+
+class FlexibleSizes(CliTest, StockTorchTest):
+    def assert_agree_at(self, name, out, sizes):
+        """Each size in a module loaded anew, since the first run fixes it."""
+        original = load(self.fixture(name))
+        for number, (batch, height, width) in enumerate(sizes):
+            with self.subTest(name=name, size=(batch, height, width)):
+                picture = images(batch, 3, height, width, seed=number)
+                converted = load(out)
+                expected = call(original, picture)
+                self.assert_close(expected, call(converted, picture))
+                other = images(batch, 3, height, width, seed=number + 100)
+                self.assert_close(call(original, other), call(converted, other))
+
+    def test_sizes_from_the_weights(self):
+        for name in MODELS:
+            for layout in ("--nhwc", "--nchw"):
+                self.assert_agree_at(name, self.convert(name, layout), SIZES)
+
+    def test_height_and_width(self):
+        out = self.convert("depthwise.pt", "--input", "1,3,?,?", "--nhwc")
+        self.assert_agree_at("depthwise.pt", out, [(1, 16, 16), (1, 21, 12)])
+
+    def test_batch_and_width_by_name(self):
+        out = self.convert("residual.pt", "--input", "picture=?,3,16,?", "--nhwc")
+        self.assert_agree_at("residual.pt", out, [(1, 16, 16), (4, 16, 31)])
+
+    def test_batch_of_a_perceptron(self):
+        out = self.convert("mlp.pt", "--input", "?,12")
+        original = load(self.fixture("mlp.pt"))
+        for batch in (1, 5):
+            rows = images(batch, 12, seed=batch)
+            self.assert_close(call(original, rows), call(load(out), rows))
+
+    def test_two_flexible_inputs(self):
+        out = self.convert("two_input.pt", "--input", "1,3,?,?", "--input", "1,2,?,?", "--nhwc")
+        original = load(self.fixture("two_input.pt"))
+        for size in (16, 25):
+            pair = images(1, 3, size, size), images(1, 2, size, size, seed=1)
+            self.assert_close(call(original, *pair), call(load(out), *pair))
+
+    def test_two_flexible_inputs_that_differ(self):
+        """The sum of the branches needs equal sizes: a message, and no wrong numbers."""
+        out = self.convert("two_input.pt", "--input", "1,3,?,?", "--input", "1,2,?,?", "--nhwc")
+        with self.assertRaises(Exception):
+            call(load(out), images(1, 3, 16, 16), images(1, 2, 12, 12))
+
+    def test_quantised_model(self):
+        model = self.fixture("quant_unbundled.pt")
+        out = self.convert(model, "--nhwc", "--quant", "full")
+        for size in ("1,3,16,16", "2,3,20,12"):
+            self.succeed("verify", model, out, "--input", size)
+
+    def test_second_shape_is_refused_with_the_reason(self):
+        original, converted = load(self.fixture("depthwise.pt")), load(self.convert("depthwise.pt", "--nhwc"))
+        first = images(1, 3, 16, 16)
+        expected = call(original, first)
+        self.assert_close(expected, call(converted, first))
+        with self.assertRaises(Exception) as caught:
+            call(converted, images(1, 3, 20, 16))
+        self.assertIn("nnapi-convert: input picture: shape [1, 3, 20, 16] found, [1, 3, 16, 16] needed: the first call fixed "
+                      "it; load the module again for another shape", str(caught.exception))
+        self.assert_close(expected, call(converted, first))
+
+    def test_fixed_sizes_are_still_checked(self):
+        converted = load(self.convert("depthwise.pt", "--input", "1,3,?,?", "--nhwc"))
+        for shape in [(1, 4, 16, 16), (2, 3, 16, 16), (3, 16, 16)]:
+            with self.assertRaises(Exception) as caught:
+                call(converted, images(*shape))
+            self.assertIn("input picture: shape", str(caught.exception))
+            self.assertIn("[1, 3, ?, ?] needed", str(caught.exception))
+
+    def test_verify_at_the_size_asked_for(self):
+        out = self.convert("depthwise.pt", "--nhwc")
+        self.succeed("verify", self.fixture("depthwise.pt"), out)
+        result = self.succeed("verify", self.fixture("residual.pt"), self.convert("residual.pt", "--nhwc", out="r.pt"),
+                              "--input", "2,3,10,14")
+        self.assertIn("[2, 8, 10, 14]", result.stdout)
+
+    def test_channels_can_not_be_flexible(self):
+        self.fail_with(1, self.fixture("depthwise.pt"), "--input", "1,?,16,16", "--nhwc", "-o", self.folder / "out.pt",
+                       needed=["aten::_convolution", "3 channels"])
+
+    def test_rank_not_known(self):
+        self.fail_with(1, self.fixture("mlp.pt"), "-o", self.folder / "out.pt", needed=["give --input DIMS"])
+
+    def test_bundling_needs_sizes(self):
+        self.fail_with(2, self.fixture("depthwise.pt"), "--nhwc", "--bundle-inputs", "-o", self.folder / "out.pt",
+                       needed=["--bundle-inputs", "give every size with --input"])
+
+
+if __name__ == "__main__":
+    unittest.main()
