@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/infer.h"
 #include "lib/converter/input_types.h"
+#include "lib/converter/interface.h"
 #include "lib/converter/lower.h"
 #include "lib/converter/normalise.h"
 #include "lib/converter/quant_mode.h"
@@ -14,6 +15,7 @@
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/passes/choose_layout.h"
 #include "lib/nnapi/passes/compact.h"
+#include "lib/nnapi/passes/evaluate_constants.h"
 #include "lib/nnapi/passes/fold_affine.h"
 #include "lib/nnapi/passes/fuse_activation.h"
 #include "lib/nnapi/validate.h"
@@ -76,14 +78,23 @@ bool has_images(const nnapi::Model& model) {
   });
 }
 
-void apply_layout_choice(nnapi::Model& model, const NormalisedModel& normalised, const LayoutChoice& layout,
-                         Diagnostics& diagnostics) {
-  for (const int number : layout.nhwc_inputs) {
-    if (number < 0 || static_cast<size_t>(number) >= normalised.inputs.size()) {
+void check_nhwc_inputs(const ModuleInterface& interface, const std::set<int>& numbers) {
+  for (const int number : numbers) {
+    if (number < 0 || static_cast<size_t>(number) >= interface.inputs.size()) {
       throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: forward has {} inputs, counted from 0", number,
-                                                       normalised.inputs.size()));
+                                                       interface.inputs.size()));
+    }
+    const InterfaceInput& input = interface.inputs[static_cast<size_t>(number)];
+    if (input.type.rank() != 4) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: input {} has rank {}, 4 needed", number, input.name,
+                                                       input.type.rank()));
     }
   }
+}
+
+void apply_layout_choice(Conversion& conversion, const LayoutChoice& layout, Diagnostics& diagnostics) {
+  check_nhwc_inputs(conversion.interface, layout.nhwc_inputs);
+  nnapi::Model& model = conversion.model;
   for (nnapi::Boundary& input : model.inputs) {
     const bool is_chosen =
         layout.nhwc_inputs.empty() || layout.nhwc_inputs.count(static_cast<int>(input.argument)) != 0;
@@ -115,70 +126,27 @@ void stop_if_invalid(const nnapi::Model& model, int feature_level) {
   fail(message);
 }
 
-bool is_read(const NormalisedModel& normalised, size_t input) {
-  const auto* value = normalised.inputs[input];
-  return !value->uses().empty() ||
-         std::find(normalised.outputs.begin(), normalised.outputs.end(), value) != normalised.outputs.end();
-}
-
-Quantization output_quantization(const nnapi::Model& model, const InterfaceOutput& output) {
-  if (output.source != InterfaceOutput::Source::kNnapi) return {};
-  nnapi::OperandId id = model.outputs[output.index].operand;
-  for (const nnapi::Operation& operation : model.operations) {
-    if (operation.outputs[0] == id && operation.code == OperationCode::DEQUANTIZE) id = operation.inputs[0];
-  }
-  return {model.at(id).scale, model.at(id).zero_point};
-}
-
-std::vector<at::ScalarType> output_dtypes(const NormalisedModel& normalised, const TypeMap& types) {
-  std::vector<at::ScalarType> dtypes;
-  for (const auto* output : normalised.outputs) {
-    const auto found = types.find(output);
-    const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
-    dtypes.push_back(type == nullptr ? at::kFloat : type->dtype);
-  }
-  return dtypes;
-}
-
-ModuleInterface make_interface(const NormalisedModel& normalised, const std::vector<TensorType>& given_types,
-                               const QuantBoundaries& boundaries, const LoweredModel& lowered) {
-  ModuleInterface interface { {}, lowered.outputs, normalised.return_tree };
-  for (size_t i = 0; i < normalised.inputs.size(); ++i) {
-    const InputBoundary& boundary = boundaries.inputs[i];
-    interface.inputs.push_back(
-        {normalised.input_names[i], boundary.caller_type(), boundary.quantize, is_read(normalised, i), given_types[i]});
-  }
-  for (size_t i = 0; i < interface.outputs.size(); ++i) {
-    interface.outputs[i].dequantize = boundaries.outputs[i].dequantize;
-    interface.outputs[i].quantization = output_quantization(lowered.model, interface.outputs[i]);
-  }
-  return interface;
-}
-
-std::string boundary_text(const SerializedModel& serialized) {
+std::string buffer_text(const SerializedModel& serialized) {
   std::string text = fmt::format("{} words, {} numbered buffers\n", serialized.words.size(), serialized.buffers.size());
   for (const WordPatch& patch : serialized.patches)
     text += fmt::format("word {} = {}\n", patch.word, patch.value.text());
   return text;
 }
 
-}  // namespace
-
-Conversion convert(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
-  Stages stages(options);
-  Conversion result;
-
+// The stages that need the original: from TorchScript to NNAPI operations.
+Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
+                          Stages& stages) {
   stages.begin("normalise");
   NormalisedModel normalised = normalise(loaded, diagnostics);
   stages.end([&] { return to_text(normalised, {}); });
 
   stages.begin("infer");
-  const std::vector<TensorType> given_types = input_types(normalised, loaded.bundled_inputs, options.inputs);
-  InferredTypes inferred = infer(normalised, given_types);
-  if (!inferred.refusals.empty()) collect_refusals(normalised, given_types, inferred, diagnostics);
+  const std::vector<TensorType> original_types = input_types(normalised, loaded.bundled_inputs, options.inputs);
+  InferredTypes inferred = infer(normalised, original_types);
+  if (!inferred.refusals.empty()) collect_refusals(normalised, original_types, inferred, diagnostics);
   stop_on_refusals(diagnostics);
-  const std::vector<at::ScalarType> original_dtypes = output_dtypes(normalised, inferred.types);
-  const QuantBoundaries boundaries = apply_quant_mode(normalised, given_types, inferred.types, options.quant);
+  const std::vector<at::ScalarType> original_outputs = output_dtypes(normalised, inferred.types);
+  const QuantBoundaries boundaries = apply_quant_mode(normalised, original_types, inferred.types, options.quant);
   const std::vector<TensorType> types = nnapi_types(boundaries);
   inferred = infer(normalised, types);
   diagnostics.refusals = inferred.refusals;
@@ -189,25 +157,32 @@ Conversion convert(const LoadedModel& loaded, const ConvertOptions& options, Dia
   LoweredModel lowered = lower(normalised, types, inferred.types, diagnostics);
   diagnostics.refusals = lowered.refusals;
   stop_on_refusals(diagnostics);
+  stages.end([&] { return nnapi::to_text(lowered.model); });
+  Conversion result;
   result.quant = boundaries.mode;
-  result.interface = make_interface(normalised, given_types, boundaries, lowered);
-  const std::vector<at::ScalarType> dtypes = output_dtypes(normalised, inferred.types);
-  for (size_t i = 0; i < dtypes.size(); ++i) {
-    result.interface.outputs[i].original_dtype = original_dtypes[i];
-    result.interface.outputs[i].dtype = boundaries.outputs[i].dequantize ? at::kFloat : dtypes[i];
-  }
+  result.interface = make_interface(normalised, boundaries, lowered, original_types, original_outputs,
+                                    output_dtypes(normalised, inferred.types));
   result.model = std::move(lowered.model);
-  stages.end([&] { return nnapi::to_text(result.model); });
+  return result;
+}
+
+}  // namespace
+
+Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
+  Stages stages(options);
+  Conversion result = lower_to_nnapi(loaded, options, diagnostics, stages);
+  loaded.module = torch::jit::Module();  // what nothing else holds is freed as the weights are evaluated
 
   stages.begin("optimise");
-  apply_layout_choice(result.model, normalised, options.layout, diagnostics);
+  apply_layout_choice(result, options.layout, diagnostics);
   optimise(result.model);
   stages.end([&] { return nnapi::to_text(result.model); });
   stop_if_invalid(result.model, options.feature_level);
 
   stages.begin("serialize");
+  nnapi::evaluate_constants(result.model);
   result.serialized = write_buffer(result.model);
-  stages.end([&] { return boundary_text(result.serialized); });
+  stages.end([&] { return buffer_text(result.serialized); });
 
   stages.begin("emit");
   result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);

@@ -194,6 +194,13 @@ std::vector<uint8_t> Constant::bytes() const {
   return std::move(buffer.bytes);
 }
 
+Constant Constant::evaluated() const {
+  if (is_source()) return *this;
+  auto owner = std::make_shared<const std::vector<uint8_t>>(bytes());
+  const uint8_t* data = owner->data();
+  return Constant(type_, shape_, data, std::move(owner));
+}
+
 std::vector<float> Constant::floats() const {
   NNC_ASSERT(type_ == DataType::kFloat32, "not a float constant");
   const std::vector<uint8_t> raw = bytes();

@@ -62,6 +62,8 @@ class Constant {
 
   // Evaluates the recipe: product(shape()) elements of type().
   std::vector<uint8_t> bytes() const;
+  // The same value without a recipe; this one if it has none.
+  Constant evaluated() const;
   // The result as numbers, for small float32 constants.
   std::vector<float> floats() const;
 

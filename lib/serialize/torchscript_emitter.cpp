@@ -51,17 +51,11 @@ at::ScalarType scalar_type(nnapi::DataType type) {
   NNC_ASSERT(false, "unknown data type");
 }
 
-// A weight as NNAPI reads it. One without a recipe shares the original's memory.
+// A weight as NNAPI reads it, in the constant's own memory.
 at::Tensor weight_tensor(const nnapi::Constant& constant) {
-  const at::ScalarType type = scalar_type(constant.type());
-  if (constant.is_source()) {
-    const std::shared_ptr<const void>& owner = constant.owner();
-    return at::from_blob(
-        const_cast<void*>(constant.source()), constant.shape(), [owner](void*) {}, type);
-  }
-  auto bytes = std::make_shared<std::vector<uint8_t>>(constant.bytes());
-  return at::from_blob(
-      bytes->data(), constant.shape(), [bytes](void*) {}, type);
+  const nnapi::Constant value = constant.evaluated();
+  auto keep_alive = [owner = value.owner()](void*) {};
+  return at::from_blob(const_cast<void*>(value.source()), value.shape(), keep_alive, scalar_type(value.type()));
 }
 
 // A sample in little space: one whose elements are all equal keeps one of them.

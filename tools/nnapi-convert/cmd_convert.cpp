@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -158,8 +159,12 @@ void log_warnings(const Diagnostics& diagnostics) {
 int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostics, Progress& progress) {
   progress.show("load");
   spdlog::info("load {}", arguments.model);
-  const LoadedModel loaded = load_model(arguments.model, diagnostics);
-  const Conversion conversion = convert(loaded, arguments.options, diagnostics);
+  LoadedModel loaded = load_model(arguments.model, diagnostics);
+  // A copy keeps the original's weights in memory; only the CPU counterpart needs them.
+  std::optional<LoadedModel> original;
+  if (!arguments.options.emit_cpu.empty()) original = loaded;
+  // LibTorch's modules have no move: exchange lets go of this one.
+  const Conversion conversion = convert(std::exchange(loaded, {}), arguments.options, diagnostics);
   progress.show("write");
   PendingFile file(arguments.output);
   write_module(conversion.module, file.path().string(),
@@ -184,7 +189,7 @@ int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostic
     spdlog::error("verification failed: {} is not written", arguments.output);
     return static_cast<int>(ExitCode::kVerificationFailed);
   }
-  if (!arguments.options.emit_cpu.empty()) emit_cpu(loaded, conversion, arguments.options.emit_cpu);
+  if (original) emit_cpu(*original, conversion, arguments.options.emit_cpu);
   file.commit();
   spdlog::info("wrote {}", arguments.output);
   return static_cast<int>(ExitCode::kDone);

@@ -1,0 +1,22 @@
+// Puts together what callers of the converted module see, from what the stages found.
+#pragma once
+
+#include <vector>
+
+#include "lib/converter/lower.h"
+#include "lib/converter/normalise.h"
+#include "lib/converter/quant_mode.h"
+#include "lib/serialize/module_interface.h"
+
+namespace nnapi_convert {
+
+// The dtype of each tensor that forward returns; float32 where it isn't known.
+std::vector<at::ScalarType> output_dtypes(const NormalisedModel& normalised, const TypeMap& types);
+
+// `original_types` and `original_outputs` are those of the model as it was given, `output_dtypes` those of NNAPI's model.
+ModuleInterface make_interface(const NormalisedModel& normalised, const QuantBoundaries& boundaries,
+                               const LoweredModel& lowered, const std::vector<TensorType>& original_types,
+                               const std::vector<at::ScalarType>& original_outputs,
+                               const std::vector<at::ScalarType>& output_dtypes);
+
+}  // namespace nnapi_convert
