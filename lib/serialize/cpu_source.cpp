@@ -45,8 +45,8 @@ std::string cpu_source(const std::string& original_class, const ModuleInterface&
   text += fmt::format("  model : {}\n", original_class);
   if (!bundled_type.empty()) text += fmt::format("  bundled_inputs : List[{}]\n", bundled_type);
   text += fmt::format("  def forward(self: {}{}) -> {}:\n", kCpuClass, parameters, return_type(interface.return_tree));
-  text += fmt::format("    results = (self.model).forward({})\n", arguments);
-  text += fmt::format("    return {}\n", converted_tree(interface.return_tree, "results", interface));
+  text += fmt::format("    nnapi_results = (self.model).forward({})\n", arguments);
+  text += fmt::format("    return {}\n", converted_tree(interface.return_tree, "nnapi_results", interface));
   return text + bundled_methods(kCpuClass, bundled_type);
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* kCompilation = "__torch__.torch.classes._nnapi.Compilation";
 
+// Local names begin with nnapi_, out of the way of forward's argument names.
 class WrapperSource {
  public:
   explicit WrapperSource(const WrapperRequest& request) : request_(request) {
@@ -138,12 +139,12 @@ class WrapperSource {
     std::string values;
     for (const WordPatch& patch : request_.serialized.patches) {
       const std::string expression = dim_text(patch.value);
-      const auto [variable, is_new] = variables.emplace(expression, fmt::format("size_{}", variables.size()));
+      const auto [variable, is_new] = variables.emplace(expression, fmt::format("nnapi_size_{}", variables.size()));
       if (is_new) line(fmt::format("    {} = {}", variable->second, expression));
       values += (values.empty() ? "" : ", ") + variable->second;
     }
-    line(fmt::format("    values = torch.tensor([{}], dtype=3, device=None, requires_grad=False)", values));
-    line("    patched = torch.index_copy_(self.ser_model, 0, self.patch_words, values)");
+    line(fmt::format("    nnapi_values = torch.tensor([{}], dtype=3, device=None, requires_grad=False)", values));
+    line("    nnapi_patched = torch.index_copy_(self.ser_model, 0, self.patch_words, nnapi_values)");
     for (size_t i = 0; i < inputs().size(); ++i) {
       line(fmt::format("    self.prepared_{} = torch.size({})", i, inputs()[i].name));
     }
@@ -152,12 +153,12 @@ class WrapperSource {
   void prepare_method() {
     line(fmt::format("  def prepare(self: {}{}) -> {}:", kWrapperClass, parameters_, kCompilation));
     if (is_flexible()) patch_words();
-    line(fmt::format("    comp = {0}.__new__({0})", kCompilation));
-    line("    created = (comp).__init__()");
-    line(fmt::format("    started = (comp).init2(self.ser_model, self.weights, {}, {})",
+    line(fmt::format("    nnapi_comp = {0}.__new__({0})", kCompilation));
+    line("    nnapi_created = (nnapi_comp).__init__()");
+    line(fmt::format("    nnapi_started = (nnapi_comp).init2(self.ser_model, self.weights, {}, {})",
                      static_cast<int>(request_.preference), request_.relax_fp16 ? "True" : "False"));
-    line("    self.comp = comp");
-    line("    return comp");
+    line("    self.comp = nnapi_comp");
+    line("    return nnapi_comp");
   }
 
   // NNAPI's input number `index` from the caller's argument.
@@ -190,33 +191,34 @@ class WrapperSource {
 
   void run_nnapi() {
     line("    if torch.__is__(self.comp, None):");
-    line(fmt::format("      comp = (self).prepare({})", arguments_));
+    line(fmt::format("      nnapi_comp = (self).prepare({})", arguments_));
     line("    else:");
-    line(fmt::format("      comp = unchecked_cast({}, self.comp)", kCompilation));
+    line(fmt::format("      nnapi_comp = unchecked_cast({}, self.comp)", kCompilation));
     std::string arguments;
     std::string results;
     for (size_t i = 0; i < request_.model.inputs.size(); ++i) {
-      line(fmt::format("    input_{} = {}", i, nnapi_input(request_.model.inputs[i])));
-      arguments += fmt::format("{}input_{}", i ? ", " : "", i);
+      line(fmt::format("    nnapi_input_{} = {}", i, nnapi_input(request_.model.inputs[i])));
+      arguments += fmt::format("{}nnapi_input_{}", i ? ", " : "", i);
     }
     for (size_t i = 0; i < request_.model.outputs.size(); ++i) {
-      line(fmt::format("    output_{} = {}", i, empty_output(request_.model.at(request_.model.outputs[i].operand))));
-      results += fmt::format("{}output_{}", i ? ", " : "", i);
+      line(fmt::format("    nnapi_output_{} = {}", i,
+                       empty_output(request_.model.at(request_.model.outputs[i].operand))));
+      results += fmt::format("{}nnapi_output_{}", i ? ", " : "", i);
     }
-    line(fmt::format("    done = (comp).run([{}], [{}])", arguments, results));
+    line(fmt::format("    nnapi_done = (nnapi_comp).run([{}], [{}])", arguments, results));
   }
 
   std::string output_value(size_t number) const {
     const InterfaceOutput& output = request_.interface.outputs[number];
     if (output.source == InterfaceOutput::Source::kInput) return inputs()[output.index].name;
     if (output.source == InterfaceOutput::Source::kConstant) return fmt::format("self.constant_{}", number);
-    std::string text = fmt::format("output_{}", output.index);
+    std::string text = fmt::format("nnapi_output_{}", output.index);
     if (request_.model.outputs[output.index].nhwc) text = fmt::format("torch.permute({}, [0, 3, 1, 2])", text);
     return output.dequantize ? fmt::format("torch.dequantize({})", text) : text;
   }
 
   std::string return_value(const ReturnTree& tree) const {
-    if (tree.kind == ReturnTree::Kind::kTensor) return fmt::format("result_{}", tree.tensor);
+    if (tree.kind == ReturnTree::Kind::kTensor) return fmt::format("nnapi_result_{}", tree.tensor);
     std::string text;
     for (const ReturnTree& element : tree.elements) text += (text.empty() ? "" : ", ") + return_value(element);
     if (tree.kind == ReturnTree::Kind::kList) return "[" + text + "]";
@@ -226,10 +228,10 @@ class WrapperSource {
   void forward_method() {
     const ReturnTree& tree = request_.interface.return_tree;
     line(fmt::format("  def forward(self: {}{}) -> {}:", kWrapperClass, parameters_, return_type(tree)));
-    line(fmt::format("    checked = (self).check_inputs({})", arguments_));
+    line(fmt::format("    nnapi_checked = (self).check_inputs({})", arguments_));
     run_nnapi();
     for (size_t i = 0; i < request_.interface.outputs.size(); ++i) {
-      line(fmt::format("    result_{} = {}", i, output_value(i)));
+      line(fmt::format("    nnapi_result_{} = {}", i, output_value(i)));
     }
     line("    return " + return_value(tree));
   }
