@@ -19,7 +19,8 @@ class PendingFile {
   PendingFile& operator=(const PendingFile&) = delete;
 
   const std::filesystem::path& path() const { return temporary_; }
-  // Gives the file the permissions of an existing destination, flushes to disk and renames. Throws ConvertError (kBadFile).
+  // Gives the file the permissions of an existing destination, flushes to disk and renames. Throws ConvertError
+  // (kBadFile).
   void commit();
 
  private:
