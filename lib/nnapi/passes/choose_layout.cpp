@@ -303,8 +303,10 @@ class LayoutChooser {
     const Copies& places = copies(output.operand);
     output.nhwc = places.nchw == kNone;
     output.operand = output.nhwc ? places.nhwc : places.nchw;
-    if (!is_model_input(output.operand)) return;
-    // A permutation that was no move leaves an output that is an input, which NNAPI refuses: copy it.
+    const bool is_repeated = std::any_of(model_.outputs.data(), &output,
+                                         [&](const Boundary& earlier) { return earlier.operand == output.operand; });
+    if (!is_model_input(output.operand) && !is_repeated) return;
+    // A permutation that was no move leaves an output that is an input or another output, which NNAPI refuses: copy it.
     const Operand copy = model_.at(output.operand);
     output.operand = builder_.add(OperationCode::RESHAPE, {output.operand, builder_.int32_tensor(copy.dims)}, copy);
   }
