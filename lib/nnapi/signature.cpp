@@ -21,6 +21,12 @@ bool takes_input_count(const SignatureInfo& signature, size_t count) {
   return count == size || signature.inputs[count].optional;
 }
 
+// A match, and how far it came: two points for each argument that fits, one for a type that fits.
+struct Attempt {
+  SignatureMatch match;
+  size_t points = 0;
+};
+
 // Empty if the operand fits, else what is wrong.
 std::string mismatch(const Operand& operand, const ArgumentInfo& argument, const TypeCombination& combination) {
   const OperandCode needed = argument.type_in(combination);
@@ -35,25 +41,31 @@ std::string mismatch(const Operand& operand, const ArgumentInfo& argument, const
   return "";
 }
 
-// The match of one signature and combination of types; `signature` stays null where they don't fit.
-SignatureMatch match(const Model& model, const Operation& operation, const SignatureInfo& signature,
-                     const TypeCombination& combination) {
-  SignatureMatch result;
+// Tries one signature and combination of types; the match's `signature` stays null where they don't fit.
+Attempt attempt(const Model& model, const Operation& operation, const SignatureInfo& signature,
+                const TypeCombination& combination) {
+  Attempt result;
   int32_t level = std::max(signature.since, combination.since);
+  const auto fits = [&](OperandId id, const ArgumentInfo& argument) {
+    result.match.problem = mismatch(model.at(id), argument, combination);
+    if (result.match.problem.empty()) {
+      result.points += 2;
+    } else if (model.at(id).type == argument.type_in(combination)) {
+      ++result.points;
+    }
+    return result.match.problem.empty();
+  };
   for (size_t i = 0; i < operation.inputs.size(); ++i) {
     const ArgumentInfo& argument = argument_of_input(signature, i, operation.inputs.size());
-    result.problem = mismatch(model.at(operation.inputs[i]), argument, combination);
-    if (!result.problem.empty()) return result;
+    if (!fits(operation.inputs[i], argument)) return result;
     level = std::max(level, argument.since);
   }
   for (size_t i = 0; i < operation.outputs.size(); ++i) {
-    const ArgumentInfo& argument = signature.outputs[std::min(i, signature.outputs.size() - 1)];
-    result.problem = mismatch(model.at(operation.outputs[i]), argument, combination);
-    if (!result.problem.empty()) return result;
+    if (!fits(operation.outputs[i], signature.outputs[std::min(i, signature.outputs.size() - 1)])) return result;
   }
-  result.signature = &signature;
-  result.combination = &combination;
-  result.feature_level = level;
+  result.match.signature = &signature;
+  result.match.combination = &combination;
+  result.match.feature_level = level;
   return result;
 }
 
@@ -74,16 +86,23 @@ SignatureMatch match_signature(const Model& model, const Operation& operation) {
     best.problem = "the operations table doesn't describe it";
     return best;
   }
+  size_t most_points = 0;
+  bool any_problem = false;
   for (const SignatureInfo& signature : info->signatures) {
     if (!takes_input_count(signature, operation.inputs.size())) continue;
     for (const TypeCombination& combination : signature.combinations) {
-      SignatureMatch found = match(model, operation, signature, combination);
-      if (found.signature == nullptr) {
-        if (best.signature == nullptr) best.problem = found.problem;
+      Attempt found = attempt(model, operation, signature, combination);
+      if (found.match.signature == nullptr) {
+        // The problem of what nearly fits says more than that of what is altogether different.
+        if (best.signature == nullptr && (!any_problem || found.points > most_points)) {
+          best.problem = found.match.problem;
+          most_points = found.points;
+          any_problem = true;
+        }
         continue;
       }
-      found.feature_level = std::max(found.feature_level, info->since);
-      if (best.signature == nullptr || found.feature_level < best.feature_level) best = found;
+      found.match.feature_level = std::max(found.match.feature_level, info->since);
+      if (best.signature == nullptr || found.match.feature_level < best.feature_level) best = found.match;
     }
   }
   return best;
