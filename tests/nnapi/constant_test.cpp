@@ -1,0 +1,221 @@
+// Constants: each step of a recipe against a plain computation, sequences of steps, equality.
+#include "lib/nnapi/constant.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "tests/nnapi/interpreter.h"
+#include "tests/nnapi/small_models.h"
+
+using namespace nnapi_convert::nnapi;
+using testing::random_constant;
+using testing::Tensor;
+
+namespace {
+
+template <typename T>
+Constant constant_of(DataType type, std::vector<int64_t> shape, std::vector<T> values) {
+  auto owner = std::make_shared<const std::vector<T>>(std::move(values));
+  const T* data = owner->data();
+  return Constant(type, std::move(shape), data, std::move(owner));
+}
+
+template <typename T>
+std::vector<T> values_of(const Constant& constant) {
+  const std::vector<uint8_t> bytes = constant.bytes();
+  REQUIRE(bytes.size() == constant.byte_count());
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+std::shared_ptr<const std::vector<float>> shared(std::vector<float> values) {
+  return std::make_shared<const std::vector<float>>(std::move(values));
+}
+
+Tensor tensor_of(const Constant& constant) {
+  return Tensor(constant.shape(), constant.floats());
+}
+
+}  // namespace
+
+TEST_CASE("Constant: without steps it is its source") {
+  const Constant constant = Constant::of_floats({1, 2, 3, 4, 5, 6}, {2, 3});
+  CHECK(constant.type() == DataType::kFloat32);
+  CHECK(constant.shape() == std::vector<int64_t>{2, 3});
+  CHECK(constant.element_count() == 6);
+  CHECK(constant.byte_count() == 24);
+  CHECK(constant.is_source());
+  CHECK(std::memcmp(constant.source(), constant.bytes().data(), 24) == 0);
+  CHECK(constant.floats() == std::vector<float>{1, 2, 3, 4, 5, 6});
+  CHECK(constant.recipe_text().empty());
+  CHECK(Constant::of_floats({1, 2}).shape() == std::vector<int64_t>{2});
+}
+
+TEST_CASE("Constant: sizes of types") {
+  CHECK(size_of(DataType::kFloat32) == 4);
+  CHECK(size_of(DataType::kInt32) == 4);
+  CHECK(size_of(DataType::kInt8) == 1);
+  CHECK(size_of(DataType::kUInt8) == 1);
+  CHECK(size_of(DataType::kBool) == 1);
+}
+
+TEST_CASE("Constant: the owner lives as long as a constant made from it") {
+  auto owner = std::make_shared<const std::vector<float>>(4, 1.5f);
+  const std::weak_ptr<const std::vector<float>> watch = owner;
+  std::vector<Constant> kept;
+  {
+    const Constant source(DataType::kFloat32, {4}, owner->data(), owner);
+    kept.push_back(source.then(Reshape{{2, 2}}));
+  }
+  owner.reset();
+  CHECK_FALSE(watch.expired());
+  CHECK(kept[0].floats() == std::vector<float>(4, 1.5f));
+  kept.clear();
+  CHECK(watch.expired());
+}
+
+TEST_CASE("Constant: permute, ranks 1 to 4, random shapes and orders") {
+  std::mt19937 random(4);
+  for (int i = 0; i < 400; ++i) {
+    const auto rank = static_cast<size_t>(1 + i % 4);
+    std::vector<int64_t> shape(rank);
+    for (int64_t& size : shape) size = std::uniform_int_distribution<int64_t>(1, 5)(random);
+    std::vector<int64_t> order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    const Constant source = random_constant(random, shape);
+    const Tensor expected = testing::permuted(tensor_of(source), order);
+    // As the first step, which reads the source itself, and as a later one.
+    const Constant first = source.then(Permute{order});
+    const Constant second = source.then(Reshape{shape}).then(Permute{order});
+    REQUIRE(first.shape() == expected.shape);
+    REQUIRE(first.floats() == expected.values);
+    REQUIRE(second.floats() == expected.values);
+    REQUIRE_FALSE(first.is_source());
+  }
+}
+
+TEST_CASE("Constant: permute moves elements of one byte") {
+  const Constant source = constant_of<int8_t>(DataType::kInt8, {2, 3}, {1, 2, 3, -4, 5, 6});
+  CHECK(values_of<int8_t>(source.then(Permute{{1, 0}})) == std::vector<int8_t>{1, -4, 2, 5, 3, 6});
+}
+
+TEST_CASE("Constant: reshape keeps the elements, and their number") {
+  const Constant source = Constant::of_floats({1, 2, 3, 4, 5, 6}, {2, 3});
+  const Constant reshaped = source.then(Reshape{{3, 1, 2}});
+  CHECK(reshaped.shape() == std::vector<int64_t>{3, 1, 2});
+  CHECK(reshaped.floats() == source.floats());
+  CHECK_THROWS_AS(source.then(Reshape{{4}}), std::logic_error);
+}
+
+TEST_CASE("Constant: scale_axis multiplies along any axis") {
+  std::mt19937 random(5);
+  const Constant source = random_constant(random, {2, 3, 4, 5});
+  for (int64_t axis = 0; axis < 4; ++axis) {
+    const std::vector<float> factors = testing::random_values(random, static_cast<size_t>(axis + 2));
+    Tensor expected = tensor_of(source);
+    std::vector<int64_t> index(4, 0);
+    do {
+      expected.at(index) *= factors[static_cast<size_t>(index[static_cast<size_t>(axis)])];
+    } while (testing::advance(index, expected.shape));
+    CHECK(source.then(ScaleAxis{axis, shared(factors)}).floats() == expected.values);
+  }
+}
+
+TEST_CASE("Constant: add_vector") {
+  const Constant source = Constant::of_floats({1, 2, 3});
+  CHECK(source.then(AddVector{shared({0.5f, -2, 10})}).floats() == std::vector<float>{1.5f, 0, 13});
+}
+
+TEST_CASE("Constant: shift_to_uint8 adds 128 to every int8") {
+  std::vector<int8_t> all(256);
+  std::iota(all.begin(), all.end(), static_cast<int8_t>(-128));
+  const Constant shifted = constant_of<int8_t>(DataType::kInt8, {256}, all).then(ShiftToUInt8{});
+  CHECK(shifted.type() == DataType::kUInt8);
+  const auto values = values_of<uint8_t>(shifted);
+  for (size_t i = 0; i < 256; ++i) REQUIRE(values[i] == all[i] + 128);
+}
+
+TEST_CASE("Constant: requantise rounds half away from zero and saturates") {
+  const Constant source = constant_of<int8_t>(DataType::kInt8, {2, 4}, {1, 3, -3, 127, -128, 100, 5, -5});
+  const Constant result = source.then(Requantize{0, shared({0.5f, 2}), 1});
+  CHECK(result.type() == DataType::kInt8);
+  CHECK(values_of<int8_t>(result) == std::vector<int8_t>{1, 2, -2, 64, -128, 127, 10, -10});
+  const Constant columns = source.then(Requantize{1, shared({1, 2, 3, 4}), 4});
+  CHECK(values_of<int8_t>(columns) == std::vector<int8_t>{0, 2, -2, 127, -32, 50, 4, -5});
+}
+
+TEST_CASE("Constant: quantize_bias rounds half away from zero and saturates") {
+  const Constant source = Constant::of_floats({0, 1, 0.75f, -0.75f, 0.74f, 1e30f, -1e30f, 0.1f});
+  const Constant result = source.then(QuantizeBias{0.5});
+  constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
+  constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
+  CHECK(result.type() == DataType::kInt32);
+  CHECK(values_of<int32_t>(result) == std::vector<int32_t>{0, 2, 2, -2, 1, kMax, kMin, 0});
+}
+
+TEST_CASE("Constant: quantize_bias divides in double precision") {
+  const double scale = static_cast<double>(0.0187f) * 0.0031f;
+  const auto result = values_of<int32_t>(Constant::of_floats({1234.567f}).then(QuantizeBias{scale}));
+  CHECK(result[0] == static_cast<int32_t>(std::round(static_cast<double>(1234.567f) / scale)));
+}
+
+TEST_CASE("Constant: steps apply in order") {
+  const Constant source = Constant::of_floats({1, 2, 3, 4, 5, 6}, {2, 3});
+  const Constant transposed_first = source.then(Permute{{1, 0}}).then(ScaleAxis{0, shared({1, 10, 100})});
+  CHECK(transposed_first.floats() == std::vector<float>{1, 4, 20, 50, 300, 600});
+  CHECK(transposed_first.recipe_text() == "permute(1,0) scale_axis(0)");
+  const Constant scaled_first = source.then(ScaleAxis{0, shared({1, 10})}).then(Permute{{1, 0}});
+  CHECK(scaled_first.floats() == std::vector<float>{1, 40, 2, 50, 3, 60});
+  const Constant vector = Constant::of_floats({1, 2});
+  CHECK(vector.then(AddVector{shared({1, 1})}).then(ScaleAxis{0, shared({2, 3})}).floats() == std::vector<float>{4, 9});
+  CHECK(vector.then(ScaleAxis{0, shared({2, 3})}).then(AddVector{shared({1, 1})}).floats() == std::vector<float>{3, 7});
+}
+
+TEST_CASE("Constant: text of every step") {
+  const Constant bytes = constant_of<int8_t>(DataType::kInt8, {1, 2}, {1, 2});
+  CHECK(bytes.then(Requantize{0, shared({1}), 0.5f}).then(ShiftToUInt8{}).then(Reshape{{2}}).recipe_text() ==
+        "requantize(0, 0.5) shift_to_uint8 reshape(2)");
+  CHECK(Constant::of_floats({1}).then(AddVector{shared({1})}).then(QuantizeBias{0.25}).recipe_text() ==
+        "add_vector quantize_bias(0.25)");
+}
+
+TEST_CASE("Constant: a step leaves the constant that it started from alone") {
+  const Constant source = Constant::of_floats({1, 2});
+  const Constant scaled = source.then(ScaleAxis{0, shared({5, 5})});
+  CHECK(scaled.floats() == std::vector<float>{5, 10});
+  CHECK(source.floats() == std::vector<float>{1, 2});
+  CHECK(source.is_source());
+}
+
+TEST_CASE("Constant: empty ones") {
+  const Constant empty = Constant::of_floats({}, {0, 3});
+  CHECK(empty.byte_count() == 0);
+  CHECK(empty.bytes().empty());
+  CHECK(empty.floats().empty());
+  CHECK(empty.then(Permute{{1, 0}}).shape() == std::vector<int64_t>{3, 0});
+  CHECK(empty.then(Permute{{1, 0}}).then(Permute{{1, 0}}).bytes().empty());
+  CHECK(empty == Constant::of_floats({}, {0, 3}));
+}
+
+TEST_CASE("Constant: equal bytes with equal recipes are equal, wherever they lie") {
+  const Constant a = Constant::of_floats({1, 2});
+  CHECK(a == a);
+  CHECK(a == Constant::of_floats({1, 2}));
+  CHECK_FALSE(a == Constant::of_floats({1, 3}));
+  CHECK_FALSE(a == Constant::of_floats({1, 2}, {1, 2}));
+  CHECK_FALSE(a == a.then(Reshape{{2}}));
+  CHECK(a.then(ScaleAxis{0, shared({1, 2})}) == a.then(ScaleAxis{0, shared({1, 2})}));
+  CHECK_FALSE(a.then(ScaleAxis{0, shared({1, 2})}) == a.then(ScaleAxis{0, shared({1, 3})}));
+  CHECK_FALSE(a.then(AddVector{shared({1, 2})}) == a.then(AddVector{shared({1, 3})}));
+  CHECK_FALSE(a.then(QuantizeBias{0.5}) == a.then(QuantizeBias{0.50000001}));
+  const Constant bytes = constant_of<int8_t>(DataType::kInt8, {2}, {1, 2});
+  CHECK_FALSE(bytes == constant_of<uint8_t>(DataType::kUInt8, {2}, {1, 2}));
+  CHECK_FALSE(bytes.then(Requantize{0, shared({1, 2}), 1}) == bytes.then(Requantize{0, shared({1, 3}), 1}));
+  CHECK_FALSE(bytes.then(Requantize{0, shared({1, 2}), 1}) == bytes.then(Requantize{0, shared({1, 2}), 2}));
+}

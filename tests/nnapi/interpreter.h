@@ -1,0 +1,49 @@
+// A slow reference for small float models: runs each operation by its definition, one element at a time. It checks that
+// every operand has the dims that the operation gives.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/nnapi/model.h"
+
+namespace nnapi_convert::nnapi::testing {
+
+struct Tensor {
+  std::vector<int64_t> shape;
+  std::vector<float> values;
+
+  explicit Tensor(std::vector<int64_t> sizes = {});  // zeros
+  Tensor(std::vector<int64_t> sizes, std::vector<float> numbers)
+      : shape(std::move(sizes)), values(std::move(numbers)) {}
+  float& at(const std::vector<int64_t>& index) { return values[offset(index)]; }
+  float at(const std::vector<int64_t>& index) const { return values[offset(index)]; }
+  size_t offset(const std::vector<int64_t>& index) const;
+};
+
+// The next index of a tensor in row-major order; false after the last.
+bool advance(std::vector<int64_t>& index, const std::vector<int64_t>& shape);
+Tensor permuted(const Tensor& tensor, const std::vector<int64_t>& order);
+
+// What the caller sees: arguments and results in PyTorch's order, permuted as the model's boundaries say.
+std::vector<Tensor> run(const Model& model, const std::vector<Tensor>& arguments);
+
+// CONV_2D (explicit padding), DEPTHWISE_CONV_2D and MAX_POOL_2D; `x` is the first argument, ints and tensors the rest.
+struct Arguments {
+  const Model& model;
+  const Operation& operation;
+  const std::vector<Tensor>& values;  // by operand
+
+  const Tensor& tensor(size_t input) const { return values[static_cast<size_t>(operation.inputs[input])]; }
+  int64_t integer(size_t input) const;
+  std::vector<int64_t> integers(size_t input) const;
+  bool flag(size_t input, bool absent) const;
+};
+Tensor run_convolution(const Arguments& arguments);
+Tensor run_max_pool(const Arguments& arguments);
+float activated(float value, int64_t fuse_code);
+
+// True if shapes are equal and values differ by at most 1e-4 of the largest.
+bool close(const Tensor& a, const Tensor& b);
+
+}  // namespace nnapi_convert::nnapi::testing

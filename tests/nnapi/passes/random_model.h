@@ -1,0 +1,18 @@
+// Random small models in PyTorch's order, and the check that a pass keeps what a model computes.
+#pragma once
+
+#include "tests/nnapi/interpreter.h"
+#include "tests/nnapi/small_models.h"
+
+namespace nnapi_convert::nnapi::testing {
+
+// One random argument for each input of the model, in PyTorch's order.
+std::vector<Tensor> random_arguments(Net& net);
+// Runs choose_layout and checks that caller's results stay, and that NNAPI's rules hold at feature level 3.
+void check_choose_layout(Net& net);
+void check_same(const std::vector<Tensor>& before, const std::vector<Tensor>& after);
+
+// Fills an empty net: inputs (some NHWC), `operations` operations, one to three outputs.
+void fill_randomly(Net& net, int operations);
+
+}  // namespace nnapi_convert::nnapi::testing

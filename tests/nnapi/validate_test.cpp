@@ -1,0 +1,135 @@
+// NNAPI's rules: scales of quantised operations, feature levels, empty models.
+#include "lib/nnapi/validate.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/nnapi/small_models.h"
+
+using namespace nnapi_convert;
+using namespace nnapi_convert::nnapi;
+using testing::Net;
+using testing::quant_type;
+
+namespace {
+
+using Problems = std::vector<std::string>;
+
+Constant zeros(DataType type, std::vector<int64_t> shape) {
+  auto owner = std::make_shared<const std::vector<int32_t>>(1024, 0);
+  const void* data = owner->data();
+  return Constant(type, std::move(shape), data, std::move(owner));
+}
+
+// FULLY_CONNECTED with the given scales; input 0.5.
+void add_fully_connected(Net& net, float weight_scale, float bias_scale, float output_scale) {
+  const OperandId x = net.builder.variable(quant_type({2, 8}, 0.5f, 10));
+  const OperandId weights = net.builder.tensor(zeros(DataType::kUInt8, {4, 8}), weight_scale, 128);
+  const OperandId bias = net.builder.tensor(zeros(DataType::kInt32, {4}), bias_scale);
+  net.builder.add(OperationCode::FULLY_CONNECTED, {x, weights, bias, net.builder.int32(0)},
+                  quant_type({2, 4}, output_scale));
+}
+
+void add_mul(Net& net, float output_scale) {
+  const OperandId a = net.builder.variable(quant_type({2}, 0.5f));
+  const OperandId b = net.builder.variable(quant_type({2}, 0.25f));
+  net.builder.add(OperationCode::MUL, {a, b, net.builder.int32(0)}, quant_type({2}, output_scale));
+}
+
+void add_concatenation(Net& net, const Operand& second) {
+  const OperandId a = net.builder.variable(quant_type({2}, 0.5f, 7));
+  const OperandId b = net.builder.variable(second);
+  net.builder.add(OperationCode::CONCATENATION, {a, b, net.builder.int32(0)}, quant_type({4}, 0.5f, 7));
+}
+
+}  // namespace
+
+TEST_CASE("validate: a valid model has no problem") {
+  Net net;
+  const OperandId x = net.conv(net.input({1, 3, 8, 8}), 4);
+  net.output(net.softmax(net.mean(x, {2, 3}, false), 1));
+  CHECK(validate(net.model, 3).empty());
+  CHECK(required_feature_level(net.model) == 3);
+}
+
+TEST_CASE("validate: a model without operations") {
+  CHECK(validate(Model{}, 3) == Problems{"the model has no operation"});
+  CHECK(required_feature_level(Model{}) == 1);
+}
+
+TEST_CASE("validate: feature levels") {
+  Net net;
+  const OperandId x = net.unary(OperationCode::RELU, net.input({1, 3, 8, 8}));
+  net.builder.set_source("net.py:7");
+  net.conv(x, 4);
+  CHECK(validate(net.model, 2) ==
+        Problems{"operation 1 (CONV_2D) from net.py:7: feature level 2 found, 3 needed for these arguments"});
+  CHECK(validate(net.model, 3).empty());
+  net.model.operations[1].inputs.pop_back();
+  CHECK(validate(net.model, 1).empty());
+  CHECK(required_feature_level(net.model) == 1);
+}
+
+TEST_CASE("validate: every operation's problem is reported") {
+  Net net;
+  const OperandId x = net.input({2, 3});
+  net.builder.add(OperationCode::RELU, {x, x}, testing::float_type({2, 3}));
+  net.unary(OperationCode::RELU, x);
+  net.unary(OperationCode::LSTM, x);
+  CHECK(validate(net.model, 8) == Problems{"operation 0 (RELU): the operation takes no such number of arguments",
+                                           "operation 2 (LSTM): the operations table doesn't describe it"});
+}
+
+TEST_CASE("validate: a bias has the scale of input times weights") {
+  Net good;
+  add_fully_connected(good, 0.25f, 0.125f, 1);
+  CHECK(validate(good.model, 3).empty());
+  Net bad;
+  add_fully_connected(bad, 0.25f, 0.25f, 1);
+  CHECK(validate(bad.model, 3) ==
+        Problems{"operation 0 (FULLY_CONNECTED): argument bias: scale 0.25 found, input scale "
+                 "times weight scale = 0.125 needed"});
+  Net slightly_off;
+  add_fully_connected(slightly_off, 0.25f, 0.12501f, 1);
+  CHECK(validate(slightly_off.model, 3).size() == 1);
+}
+
+TEST_CASE("validate: below feature level 3 the output's scale is more than the product of the input scales") {
+  Net net;
+  add_fully_connected(net, 0.25f, 0.125f, 0.125f);
+  CHECK(validate(net.model, 3).empty());
+  CHECK(validate(net.model, 2) ==
+        Problems{"operation 0 (FULLY_CONNECTED): the output's scale 0.125 found, more than the "
+                 "product of the input scales 0.125 needed"});
+}
+
+TEST_CASE("validate: MUL needs an output scale above the product at every level") {
+  Net good;
+  add_mul(good, 0.126f);
+  CHECK(validate(good.model, 8).empty());
+  Net bad;
+  add_mul(bad, 0.125f);
+  CHECK(validate(bad.model, 8) ==
+        Problems{"operation 0 (MUL): the output's scale 0.125 found, more than the product of "
+                 "the input scales 0.125 needed"});
+}
+
+TEST_CASE("validate: CONCATENATION needs equal scales and zero points below feature level 3") {
+  Net equal;
+  add_concatenation(equal, quant_type({2}, 0.5f, 7));
+  CHECK(validate(equal.model, 1).empty());
+  for (const Operand& second : {quant_type({2}, 0.25f, 7), quant_type({2}, 0.5f, 8)}) {
+    Net net;
+    add_concatenation(net, second);
+    CHECK(validate(net.model, 3).empty());
+    CHECK(validate(net.model, 2) ==
+          Problems{"operation 0 (CONCATENATION): unequal scales found, equal ones needed below "
+                   "feature level 3"});
+  }
+}
+
+TEST_CASE("validate: scales of float operations mean nothing") {
+  Net net;
+  net.binary(OperationCode::MUL, net.input({2}), net.input({2}));
+  net.fully_connected(net.input({2, 3}), 4);
+  CHECK(validate(net.model, 1).empty());
+}
