@@ -1,0 +1,15 @@
+// The round trip of a model through the buffer that phones read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/nnapi/model.h"
+#include "lib/serialize/buffer_writer.h"
+
+namespace nnapi_convert {
+
+// Sentences on what read_buffer finds that the model doesn't have.
+std::vector<std::string> round_trip_problems(const nnapi::Model& model, const SerializedModel& serialized);
+
+}  // namespace nnapi_convert

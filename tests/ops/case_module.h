@@ -1,0 +1,19 @@
+// The TorchScript module of a case, and inputs for it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/jit/api/module.h>
+
+#include <vector>
+
+#include "tests/ops/op_case.h"
+
+namespace nnapi_convert {
+
+// Compiles the source on a module with the case's weights. `torch.NAME` and `ops.NAMESPACE.NAME` are operators.
+torch::jit::Module make_case_module(const OpCase& op_case);
+
+// Seeded inputs; with `flexible`, of the sizes given there.
+std::vector<at::Tensor> case_inputs(const OpCase& op_case, uint64_t seed, bool flexible);
+
+}  // namespace nnapi_convert

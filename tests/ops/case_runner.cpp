@@ -1,0 +1,125 @@
+// op_cases: runs the cases of files or folders. Exit codes: 0 all pass, 1 some fail, 2 usage.
+#include <ATen/Context.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/python/update_graph_executor_opt.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <stdexcept>
+
+#include "lib/converter/verify.h"
+#include "tests/ops/case_checks.h"
+#include "tests/ops/coverage.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace nnapi_convert;
+
+constexpr const char* kUsage =
+    "usage: op_cases [--rebase | --coverage] [--only NAME] FILE-OR-FOLDER...\n"
+    "Runs the cases in *.case files.\n"
+    "  --rebase     write the golden sections anew\n"
+    "  --coverage   don't run; tell which rules have no case, or none at the feature level they claim\n"
+    "  --only NAME  cases whose name contains NAME\n";
+
+struct Arguments {
+  bool rebase = false, coverage = false;
+  std::string only;
+  std::vector<fs::path> paths;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--rebase") {
+      arguments.rebase = true;
+    } else if (word == "--coverage") {
+      arguments.coverage = true;
+    } else if (word == "--only" && i + 1 < argc) {
+      arguments.only = argv[++i];
+    } else if (word.compare(0, 1, "-") != 0 && fs::exists(word)) {
+      arguments.paths.emplace_back(word);
+    } else {
+      throw std::invalid_argument(word);
+    }
+  }
+  if (arguments.paths.empty()) throw std::invalid_argument("no files");
+  return arguments;
+}
+
+std::vector<fs::path> case_files(const std::vector<fs::path>& paths) {
+  std::vector<fs::path> files;
+  for (const fs::path& path : paths) {
+    if (!fs::is_directory(path)) {
+      files.push_back(path);
+      continue;
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(path)) {
+      if (entry.path().extension() == ".case") files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+struct Tally {
+  int cases = 0, failed = 0;
+};
+
+void run_file(const fs::path& file, const Arguments& arguments, Tally& tally) {
+  std::vector<OpCase> cases = read_cases(file.string());
+  for (OpCase& one : cases) {
+    if (one.name.find(arguments.only) == std::string::npos) continue;
+    ++tally.cases;
+    const std::vector<std::string> problems = check_case(one, arguments.rebase);
+    if (problems.empty()) continue;
+    ++tally.failed;
+    std::cout << fmt::format("FAILED {} {}\n", file.string(), one.name);
+    for (const std::string& problem : problems) std::cout << "  " << problem << "\n";
+  }
+  if (arguments.rebase) write_cases(file.string(), cases);
+}
+
+int run(const Arguments& arguments) {
+  const std::vector<fs::path> files = case_files(arguments.paths);
+  Tally tally;
+  for (const fs::path& file : files) run_file(file, arguments, tally);
+  std::cout << fmt::format("{} cases in {} files, {} failed\n", tally.cases, files.size(), tally.failed);
+  return tally.cases == 0 || tally.failed != 0 ? 1 : 0;
+}
+
+int report_coverage(const Arguments& arguments) {
+  RuleCoverage coverage;
+  for (const fs::path& file : case_files(arguments.paths)) {
+    for (const OpCase& one : read_cases(file.string())) coverage.add(one);
+  }
+  const std::vector<std::string> problems = coverage.problems();
+  for (const std::string& problem : problems) std::cout << problem << "\n";
+  return problems.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  try {
+    arguments = parse(argc, argv);
+  } catch (const std::invalid_argument& error) {
+    std::cerr << "op_cases: " << error.what() << "\n" << kUsage;
+    return 2;
+  }
+  try {
+    at::globalContext().setQEngine(at::QEngine::QNNPACK);
+    torch::jit::setGraphExecutorOptimize(false);  // each module runs a few times only
+    // PyTorch's loader asks for the library by name and is given this one.
+    if (dlopen(host_library_path().c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) throw std::runtime_error(dlerror());
+    return arguments.coverage ? report_coverage(arguments) : run(arguments);
+  } catch (const std::exception& error) {
+    std::cerr << "op_cases: " << error.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,26 @@
+// Which rules the cases reach.
+#pragma once
+
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/ops/op_case.h"
+
+namespace nnapi_convert {
+
+class RuleCoverage {
+ public:
+  void add(const OpCase& op_case);
+  // Rules without a case, and rules that claim a lower feature level than any of their cases has.
+  std::vector<std::string> problems() const;
+
+ private:
+  void add_nodes(const torch::jit::Graph& graph, int level);
+
+  std::map<std::string, int> lowest_level_;  // by schema
+};
+
+}  // namespace nnapi_convert

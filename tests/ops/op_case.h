@@ -1,0 +1,63 @@
+// A case: one small model in TorchScript, how it is to be converted, and the NNAPI model that must come out.
+//
+// A file holds any number of cases; testdata/ops/README.md has the format. "#" begins a comment line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/converter/options.h"
+
+namespace nnapi_convert {
+
+// Random float values are from N(0, 1), or even over a range.
+struct ValueRange {
+  double low = 0;
+  double high = 1;
+};
+
+// `input NAME SPEC [LOW..HIGH]` or `weight NAME SPEC [LOW..HIGH]`.
+struct CaseTensor {
+  std::string name;
+  TensorType type;
+  std::optional<ValueRange> range;
+};
+
+// `packed NAME conv|conv_transpose|linear SIZES scale=S [bias=S] [per_channel] [stride=..] [padding=..] [dilation=..]
+// [groups=N] [output_padding=..]`: weights packed for quantised operators.
+struct PackedWeights {
+  std::string name, kind;
+  std::vector<int64_t> sizes;
+  double scale = 0;
+  double bias = 0;  // standard deviation; 0: no bias
+  bool per_channel = false;
+  std::vector<int64_t> stride{1, 1}, padding{0, 0}, dilation{1, 1}, output_padding{0, 0};
+  int64_t groups = 1;
+};
+
+struct OpCase {
+  std::string file, name;
+  std::vector<std::string> lines;  // as written, without the golden section
+  std::vector<CaseTensor> inputs, weights;
+  std::vector<PackedWeights> packed;
+  int level = 1;            // the lowest feature level at which the NHWC form is valid
+  double tolerance = 1e-4;  // of the range of float results
+  double quanta = 1;        // of quantised results
+  QuantMode quant = QuantMode::kAuto;
+  std::string engine = "qnnpack";              // that runs the original's quantised operators: qnnpack or onednn
+  std::vector<std::vector<int64_t>> flexible;  // other sizes of each input: where they differ, the size is flexible
+  std::vector<std::string> warnings;           // parts of warnings that must come
+  std::vector<std::string> refusals;           // parts of the message, for a case that must be refused
+  bool is_constant = false;                    // results don't depend on the input's values
+  std::vector<std::string> layouts{"nhwc", "nchw"};
+  std::string source;
+  std::string golden;
+};
+
+// Throws std::runtime_error with file and line.
+std::vector<OpCase> read_cases(const std::string& path);
+// Writes the file again, with the golden sections that the cases have now.
+void write_cases(const std::string& path, const std::vector<OpCase>& cases);
+
+}  // namespace nnapi_convert
