@@ -81,13 +81,14 @@ template <OperationCode code>
 void lower_pool(OpContext& ctx) {
   LoweredTensor self = ctx.operand("self");
   Pool pool = read_pool(ctx);
+  PooledAxis rows = pooled_axis(ctx, pool, 0, self.type.dims[2]);
+  PooledAxis columns = pooled_axis(ctx, pool, 1, self.type.dims[3]);
   if (pool.pads_first) {
     self.id = padded_input(ctx, self, pool.padding);
-    for (size_t i = 0; i < 2; ++i) self.type.dims[2 + i] += Dim(2 * pool.padding[i]);
+    rows.padding_end = rows.padding_end - Dim(pool.padding[0]);
+    columns.padding_end = columns.padding_end - Dim(pool.padding[1]);
     pool.padding = {0, 0};
   }
-  const PooledAxis rows = pooled_axis(ctx, pool, 0, self.type.dims[2]);
-  const PooledAxis columns = pooled_axis(ctx, pool, 1, self.type.dims[3]);
   std::vector<nnapi::OperandId> inputs{self.id};
   for (const Dim& value :
        {Dim(pool.padding[1]), columns.padding_end, Dim(pool.padding[0]), rows.padding_end, Dim(pool.stride[1]),
