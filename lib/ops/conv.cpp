@@ -137,12 +137,10 @@ std::vector<ValueType> conv_type(const OpArguments& args) {
 
 void lower_conv(OpContext& ctx) {
   const Conv conv = read_conv(ctx);
-  const at::Tensor weight = ctx.constant("weight");
-  ctx.require(weight.scalar_type() == at::kFloat, "a weight of dtype " + dtype_name(weight.scalar_type()), "float32");
-  const nnapi::OperandId filter = ctx.builder().tensor(ordered_filter(conv, to_constant(weight)));
+  const nnapi::OperandId filter = ctx.builder().tensor(ordered_filter(conv, to_constant(ctx.float_constant("weight"))));
   const auto channels = static_cast<size_t>(conv.output_channels());
   const nnapi::Constant bias = ctx.is_none("bias") ? nnapi::Constant::of_floats(std::vector<float>(channels))
-                                                   : to_constant(ctx.constant("bias"));
+                                                   : to_constant(ctx.float_constant("bias"));
   emit_conv(ctx, conv, ctx.operand("input").id, filter, ctx.builder().tensor(bias), FuseCode::NONE);
 }
 
@@ -160,10 +158,10 @@ std::vector<ValueType> transposed_type(const OpArguments& args) {
 
 void lower_transposed(OpContext& ctx) {
   const Conv conv = read_transposed(ctx);
-  const nnapi::OperandId filter = ctx.builder().tensor(ordered_filter(conv, to_constant(ctx.constant("weight"))));
+  const nnapi::OperandId filter = ctx.builder().tensor(ordered_filter(conv, to_constant(ctx.float_constant("weight"))));
   const auto channels = static_cast<size_t>(conv.output_channels());
   const nnapi::Constant bias = ctx.is_none("bias") ? nnapi::Constant::of_floats(std::vector<float>(channels))
-                                                   : to_constant(ctx.constant("bias"));
+                                                   : to_constant(ctx.float_constant("bias"));
   emit_conv(ctx, conv, ctx.operand("input").id, filter, ctx.builder().tensor(bias), FuseCode::NONE);
 }
 

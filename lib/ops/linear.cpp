@@ -49,8 +49,8 @@ std::vector<ValueType> linear_type(const OpArguments& args) {
 }
 
 void lower_linear(OpContext& ctx) {
-  const at::Tensor weight = ctx.constant("weight");
-  const nnapi::Constant bias = ctx.is_none("bias") ? zeros(weight.size(0)) : to_constant(ctx.constant("bias"));
+  const at::Tensor weight = ctx.float_constant("weight");
+  const nnapi::Constant bias = ctx.is_none("bias") ? zeros(weight.size(0)) : to_constant(ctx.float_constant("bias"));
   emit_fully_connected(ctx, ctx.operand("input"), ctx.builder().tensor(to_constant(weight)), ctx.builder().tensor(bias),
                        FuseCode::NONE);
 }
@@ -66,7 +66,7 @@ std::vector<ValueType> product_type(const OpArguments& args, const std::string& 
 
 nnapi::OperandId transposed_weight(OpContext& ctx, const std::string& name) {
   // A matrix that is the transpose of a contiguous one, as traces leave it, needs no copy.
-  const at::Tensor matrix = ctx.constant(name).t();
+  const at::Tensor matrix = ctx.float_constant(name).t();
   return ctx.builder().tensor(to_constant(matrix));
 }
 
@@ -82,7 +82,7 @@ std::vector<ValueType> addmm_type(const OpArguments& args) {
 
 void lower_addmm(OpContext& ctx) {
   emit_fully_connected(ctx, ctx.operand("mat1"), transposed_weight(ctx, "mat2"),
-                       ctx.builder().tensor(to_constant(ctx.constant("self"))), FuseCode::NONE);
+                       ctx.builder().tensor(to_constant(ctx.float_constant("self"))), FuseCode::NONE);
 }
 
 std::vector<ValueType> matmul_type(const OpArguments& args) {

@@ -146,6 +146,14 @@ at::Tensor OpArguments::constant(const std::string& name) const {
   return found->toTensor().detach();
 }
 
+at::Tensor OpArguments::float_constant(const std::string& name) const {
+  const at::Tensor tensor = constant(name);
+  require(tensor.scalar_type() == at::kFloat,
+          fmt::format("argument {} of dtype {}", name, dtype_name(tensor.scalar_type())), "float32",
+          "convert the model with model.float()");
+  return tensor;
+}
+
 int64_t OpArguments::integer(const std::string& name) const {
   return size(name).value();
 }

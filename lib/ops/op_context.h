@@ -67,6 +67,8 @@ class OpArguments {
   std::vector<TensorType> tensors(const std::string& name) const;
   // A constant tensor; refuses one that is computed at run time.
   at::Tensor constant(const std::string& name) const;
+  // The same; refuses another dtype than float32.
+  at::Tensor float_constant(const std::string& name) const;
   bool is_constant(const std::string& name) const;
   // Numbers known now.
   int64_t integer(const std::string& name) const;
