@@ -15,6 +15,9 @@ std::vector<ValueType> batch_norm_type(const OpArguments& args) {
   args.require(!args.boolean("training"), "training = True", "False", "call model.eval() before tracing or scripting");
   args.require(!args.is_none("running_mean") && !args.is_none("running_var"), "no running statistics",
                "running_mean and running_var", "make the layer with track_running_stats=True");
+  const int64_t channels = args.constant("running_mean").numel();
+  args.require(input.dims[1] == Dim(channels), "an input " + to_text(input),
+               fmt::format("{} channels (dimension 1)", channels), "see --input");
   return {input};
 }
 
