@@ -17,6 +17,8 @@ std::vector<int64_t> reduced_axes(const OpArguments& args, const TensorType& sel
     for (size_t i = 0; i < self.rank(); ++i) axes.push_back(static_cast<int64_t>(i));
   }
   std::sort(axes.begin(), axes.end());
+  const auto twice = std::adjacent_find(axes.begin(), axes.end());
+  if (twice != axes.end()) args.refuse(fmt::format("axis {} twice", *twice), "each axis once");
   return axes;
 }
 
