@@ -109,6 +109,11 @@ std::vector<int64_t> permutation(const OpArguments& args, const TensorType& self
   }
   order = args.integers("dims");
   for (int64_t& axis : order) axis = checked_axis(args, axis, self.rank());
+  std::vector<int64_t> axes = order;
+  std::sort(axes.begin(), axes.end());
+  const bool all_once = axes.size() == self.rank() && std::adjacent_find(axes.begin(), axes.end()) == axes.end();
+  args.require(all_once, fmt::format("dims = [{}]", fmt::join(order, ", ")),
+               fmt::format("each of the {} axes once", self.rank()));
   return order;
 }
 
@@ -136,6 +141,11 @@ std::vector<ValueType> cat_type(const OpArguments& args) {
   for (const TensorType& tensor : tensors) {
     args.require(tensor.dtype == first.dtype && tensor.rank() == first.rank(),
                  fmt::format("{} and {}", to_text(first), to_text(tensor)), "tensors of equal dtype and rank");
+    for (size_t i = 0; i < first.rank(); ++i) {
+      const bool differ = tensor.dims[i].is_fixed() && first.dims[i].is_fixed() && tensor.dims[i] != first.dims[i];
+      args.require(i == axis || !differ, fmt::format("{} and {}", to_text(first), to_text(tensor)),
+                   fmt::format("equal sizes but along axis {}", axis));
+    }
     dims[axis] += tensor.dims[axis];
   }
   TensorType type = first.with_dims(dims);
