@@ -9,6 +9,8 @@ namespace {
 
 template <OperationCode code>
 void lower_unary(OpContext& ctx) {
+  const TensorType self = ctx.tensor("self");
+  ctx.require(self.dtype == at::kFloat || self.dtype == at::kQUInt8, "a tensor " + to_text(self), "float32 or quint8");
   ctx.emit(code, {ctx.operand("self").id});
 }
 
@@ -69,7 +71,11 @@ void lower_prelu(OpContext& ctx) {
   const LoweredTensor self = ctx.operand("self");
   require_float(ctx, self.type);
   require_rank(ctx, self.type, 1, 4);
-  const at::Tensor slopes = ctx.constant("weight");
+  const at::Tensor slopes = ctx.float_constant("weight");
+  const Dim channels = self.type.rank() > 1 ? self.type.dims[1] : Dim(1);
+  ctx.require(slopes.numel() == 1 || Dim(slopes.numel()) == channels,
+              fmt::format("{} slopes for {}", slopes.numel(), to_text(self.type)),
+              fmt::format("1, or {}, one for each channel", channels.text()));
   std::vector<int64_t> shape{slopes.numel()};
   if (slopes.numel() > 1 && self.type.rank() > 2) shape.resize(self.type.rank() - 1, 1);
   const nnapi::Constant constant = to_constant(slopes).then(nnapi::Reshape{shape});
