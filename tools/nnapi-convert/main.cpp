@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <map>
 
 #include "lib/base/error.h"
@@ -25,6 +26,13 @@ int report(const std::string& message, ExitCode code) {
   return static_cast<int>(code);
 }
 
+// Output that didn't arrive whole, for example on a full disk, is no success.
+int flushed(int code) {
+  std::cout.flush();
+  if (std::cout.good() || code != static_cast<int>(ExitCode::kDone)) return code;
+  return report("can't write to standard output", ExitCode::kBadFile);
+}
+
 int run(int argc, char** argv) {
   static const std::map<std::string, int (*)(const Arguments&)> subcommands = {
       {"verify", run_verify}, {"inspect", run_inspect}, {"ops", run_ops}};
@@ -42,7 +50,7 @@ int main(int argc, char** argv) {
   using nnapi_convert::ExitCode;
   nnapi_convert::set_up_log();
   try {
-    return nnapi_convert::run(argc, argv);
+    return nnapi_convert::flushed(nnapi_convert::run(argc, argv));
   } catch (const nnapi_convert::ConvertError& error) {
     return nnapi_convert::report(error.what(), error.exit_code());
   } catch (const std::bad_alloc&) {
