@@ -72,8 +72,8 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
                                                   {"full", QuantMode::kFull},
                                                   {"nnapi", QuantMode::kNnapi}};
   add_choice(app, "--quant", arguments.options.quant, modes,
-             "interface of a quantised model: auto keeps the model's; core: float, quantised on the CPU; full: quint8; "
-             "nnapi: float, quantised by NNAPI; none: refuse quantised models");
+             "interface of a quantised model: auto keeps the model's; core: float, quantised on the CPU;\n"
+             "full: quint8; nnapi: float, quantised by NNAPI; none: refuse quantised models");
   const std::map<std::string, PreferenceCode> preferences = {{"low-power", PreferenceCode::LOW_POWER},
                                                              {"fast-single-answer", PreferenceCode::FAST_SINGLE_ANSWER},
                                                              {"sustained-speed", PreferenceCode::SUSTAINED_SPEED}};
@@ -107,9 +107,9 @@ LayoutChoice layout_choice(const CLI::App& app, const ConvertArguments& argument
   LayoutChoice layout;
   layout.nhwc = app.count("--nhwc") != 0;
   layout.is_explicit = layout.nhwc || arguments.nchw;
-  if (arguments.nhwc == "true") return layout;  // without numbers
-  std::stringstream numbers(arguments.nhwc);
-  for (std::string number; std::getline(numbers, number, ',');) {
+  if (arguments.nhwc == "true") return layout;      // without numbers
+  std::stringstream numbers(arguments.nhwc + ",");  // so that an empty last number is seen
+  for (std::string number; layout.nhwc && std::getline(numbers, number, ',');) {
     if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos || number.size() > 4) {
       throw ConvertError(ExitCode::kUsage,
                          fmt::format("--nhwc={}: write the numbers of inputs, for example --nhwc=0,2", arguments.nhwc));
@@ -180,7 +180,8 @@ int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostic
   }
   progress.clear();
   log_warnings(diagnostics);
-  if (verification) std::cout << to_text(*verification);
+  // A report on stdout has the same numbers, and stays alone there.
+  if (verification) (arguments.report == "-" ? std::cerr : std::cout) << to_text(*verification);
   if (!arguments.report.empty()) {
     write_report(arguments.report,
                  make_report(arguments.model, arguments.output, conversion, diagnostics, verification));
