@@ -32,6 +32,14 @@ std::string description() {
       VerifyDefaults::kFloatTolerance, VerifyDefaults::kMaxDistanceRatio, VerifyDefaults::kQuantizedSnr);
 }
 
+// CLI11's own takes a negative number for an unsigned one, and its message has all digits of the largest double.
+CLI::Validator not_negative() {
+  const auto check = [](const std::string& text) {
+    return text.empty() || text[0] == '-' ? text + " found, a number of 0 or more needed" : std::string();
+  };
+  return {check, ""};
+}
+
 }  // namespace
 
 int run_verify(const Arguments& command_line) {
@@ -51,9 +59,9 @@ int run_verify(const Arguments& command_line) {
                  fmt::format("number of random inputs [{}; with --reference {}]", VerifyDefaults::kSamples,
                              VerifyDefaults::kReferenceSamples))
       ->check(CLI::Range(1, 100000));
-  app.add_option("--seed", request.seed, "seed of the random inputs")->capture_default_str();
+  app.add_option("--seed", request.seed, "seed of the random inputs")->check(not_negative())->capture_default_str();
   app.add_option("--tolerance", request.tolerance, "largest error allowed, as a share of the output's range")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   add_log_options(app);
   app.footer(exit_codes_text());
   if (const auto code = parse_command_line(app, command_line)) return *code;
