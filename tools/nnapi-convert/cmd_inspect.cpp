@@ -53,7 +53,8 @@ std::string text_form(const ConvertedFile& file) {
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
   text += "outputs of NNAPI\n";
   for (const int32_t id : file.buffer.outputs) text += fmt::format("  {}\n", operand_text(file.buffer, id));
-  text += fmt::format("{} operations\n", file.buffer.operations.size());
+  const size_t total = file.buffer.operations.size();
+  text += fmt::format("{} operation{}\n", total, total == 1 ? "" : "s");
   for (const auto& [name, count] : operation_counts(file.buffer)) text += fmt::format("  {:>4}  {}\n", count, name);
   return text;
 }
