@@ -24,7 +24,9 @@ TEST_CASE("flexible sizes and a name") {
   CHECK((spec.sizes == Sizes{std::nullopt, 3, std::nullopt, 20}));
 }
 
-TEST_CASE("one size, the largest") { CHECK((parse_input_spec("2147483647").sizes == Sizes{2147483647})); }
+TEST_CASE("one size, the largest") {
+  CHECK((parse_input_spec("2147483647").sizes == Sizes{2147483647}));
+}
 
 TEST_CASE("dtypes") {
   CHECK(parse_input_spec("1:float32").dtype == at::kFloat);
@@ -48,8 +50,9 @@ TEST_CASE("scales in other notations, and the ends of zero points") {
 }
 
 TEST_CASE("bad specifications stop with the code of a wrong command line") {
-  for (const char* text : {"", ",", "1,", "-1", "+1", " 1", "1 ", "1.5", "0x10", "??", "1:", "1:float", "1:quint8:1e999:0",
-                           "1:quint8:-1:0", "1:quint8:1:-1", "1:quint8::", "1:int32:", "a=b=1", "2147483648"}) {
+  for (const char* text :
+       {"", ",", "1,", "-1", "+1", " 1", "1 ", "1.5", "0x10", "??", "1:", "1:float", "1:quint8:1e999:0",
+        "1:quint8:-1:0", "1:quint8:1:-1", "1:quint8::", "1:int32:", "a=b=1", "2147483648"}) {
     CAPTURE(text);
     try {
       parse_input_spec(text);
