@@ -1,0 +1,68 @@
+// What the converter's tests share: models from testdata/models or from source, and their conversion and execution.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/converter/convert.h"
+
+namespace nnapi_convert::test {
+
+using Tensors = std::vector<at::Tensor>;
+
+// Quantised operators run as on phones, and PyTorch's NNAPI loader finds the host's library. Runs once.
+void use_host_nnapi();
+
+std::string fixture_path(const std::string& name);
+LoadedModel load_fixture(const std::string& name);
+// A module with this forward: `torch.NAME` are operators.
+LoadedModel from_source(const std::string& source);
+
+// Quiet on layouts. `inputs` as on the command line.
+ConvertOptions options_for(const std::vector<std::string>& inputs, bool nhwc = true);
+Conversion convert_fixture(const std::string& name, const ConvertOptions& options);
+Conversion convert_fixture(const std::string& name, const ConvertOptions& options, Diagnostics& diagnostics);
+
+// The message of the ConvertError that `call` throws, checked for its exit code; empty if it doesn't throw.
+template <typename Call>
+std::string error_of(ExitCode code, Call call) {
+  try {
+    call();
+  } catch (const ConvertError& error) {
+    return error.exit_code() == code ? error.what() : "another exit code: " + std::string(error.what());
+  }
+  return "";
+}
+
+c10::IValue run(const torch::jit::Module& module, const Tensors& inputs);
+// The message of the exception that running throws; empty if it doesn't.
+std::string run_error(const torch::jit::Module& module, const Tensors& inputs);
+
+// N(0, 1) with a seed.
+at::Tensor random_floats(const std::vector<int64_t>& sizes, uint64_t seed);
+at::Tensor quantised(const at::Tensor& tensor, double scale, int64_t zero_point);
+// Greatest difference of real values, over the range of `expected`. Fails where `expected` doesn't vary.
+double relative_error(const at::Tensor& expected, const at::Tensor& found);
+
+// A folder that is removed with its contents.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Writes a conversion as the command does.
+void write_conversion(const Conversion& conversion, const std::string& path);
+std::string read_bytes(const std::string& path);
+
+}  // namespace nnapi_convert::test

@@ -1,0 +1,117 @@
+// In-place operations become functional where nothing else sees the change. Graphs number their values in order of
+// appearance when they are parsed.
+#include "lib/converter/remove_inplace.h"
+
+#include <torch/csrc/jit/ir/irparser.h>
+
+#include <catch2/catch.hpp>
+
+namespace nnapi_convert {
+namespace {
+
+using Catch::Contains;
+
+struct Removed {
+  std::string graph;
+  std::vector<std::string> warnings;
+};
+
+Removed removed(const std::string& text) {
+  auto graph = std::make_shared<torch::jit::Graph>();
+  torch::jit::parseIR(text, graph.get());
+  Diagnostics diagnostics;
+  remove_inplace(graph, diagnostics);
+  graph->lint();
+  return {graph->toString(false), diagnostics.warnings};
+}
+
+}  // namespace
+
+TEST_CASE("later readers of the old name read the result") {
+  const Removed found = removed(R"(
+graph(%x : Tensor):
+  %y : Tensor = aten::sigmoid(%x)
+  %z : Tensor = aten::relu_(%y)
+  %w : Tensor = aten::mul(%y, %x)
+  return (%w))");
+  CHECK_THAT(found.graph, Contains("%4 : Tensor = aten::relu(%1)") && Contains("aten::mul(%4, %x)"));
+  CHECK(found.warnings.empty());
+}
+
+TEST_CASE("arguments are kept") {
+  const Removed found = removed(R"(
+graph(%x : Tensor, %a : Tensor):
+  %low : int = prim::Constant[value=0]()
+  %high : int = prim::Constant[value=6]()
+  %one : int = prim::Constant[value=1]()
+  %y : Tensor = aten::sigmoid(%x)
+  %z : Tensor = aten::hardtanh_(%y, %low, %high)
+  %w : Tensor = aten::add_(%z, %a, %one)
+  return (%w))");
+  CHECK_THAT(found.graph, Contains("%8 : Tensor = aten::hardtanh(%5, %2, %3)") && Contains("aten::add(%8, %a, %4)"));
+  CHECK_THAT(found.graph, !Contains("hardtanh_") && !Contains("add_"));
+}
+
+TEST_CASE("a change of the caller's input warns") {
+  const Removed found = removed(R"(
+graph(%x : Tensor):
+  %y : Tensor = aten::relu_(%x)
+  return (%y))");
+  CHECK_THAT(found.graph, Contains("aten::relu(%x)"));
+  REQUIRE(found.warnings.size() == 1);
+  CHECK_THAT(found.warnings[0], Contains("aten::relu_ changes the caller's input in place"));
+}
+
+TEST_CASE("a change that another view sees stays") {
+  const Removed of_view = removed(R"(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %y : Tensor = aten::sigmoid(%x)
+  %v : Tensor = aten::flatten(%y, %one, %one)
+  %z : Tensor = aten::relu_(%v)
+  %w : Tensor = aten::mul(%y, %x)
+  return (%w))");
+  CHECK_THAT(of_view.graph, Contains("aten::relu_(%3)"));
+  const Removed of_base = removed(R"(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %y : Tensor = aten::sigmoid(%x)
+  %v : Tensor = aten::flatten(%y, %one, %one)
+  %z : Tensor = aten::relu_(%y)
+  return (%v))");
+  CHECK_THAT(of_base.graph, Contains("aten::relu_(%2)"));
+}
+
+TEST_CASE("a view that is read by nothing later doesn't matter") {
+  const Removed found = removed(R"(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %y : Tensor = aten::sigmoid(%x)
+  %v : Tensor = aten::flatten(%y, %one, %one)
+  %s : Tensor = aten::tanh(%v)
+  %z : Tensor = aten::relu_(%y)
+  %w : Tensor = aten::mul(%s, %z)
+  return (%w))");
+  CHECK_THAT(found.graph, Contains("%7 : Tensor = aten::relu(%2)") && Contains("aten::mul(%4, %7)"));
+}
+
+TEST_CASE("views made after the change see it") {
+  const Removed found = removed(R"(
+graph(%x : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %y : Tensor = aten::sigmoid(%x)
+  %z : Tensor = aten::relu_(%y)
+  %v : Tensor = aten::flatten(%y, %one, %one)
+  return (%v))");
+  CHECK_THAT(found.graph, Contains("aten::relu(%2)") && Contains("aten::flatten(") && !Contains("aten::flatten(%2"));
+}
+
+TEST_CASE("a graph without in-place operations stays as it is") {
+  const std::string text = R"(
+graph(%x : Tensor):
+  %y : Tensor = aten::relu(%x)
+  return (%y))";
+  CHECK_THAT(removed(text).graph, Contains("aten::relu(%x)"));
+}
+
+}  // namespace nnapi_convert
