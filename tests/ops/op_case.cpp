@@ -106,7 +106,6 @@ void read_key(const std::string& line, OpCase& result) {
       {"flexible", [&] { read_flexible(words, result); }},
       {"warns", [&] { result.warnings.push_back(rest_of(words)); }},
       {"refused", [&] { result.refusals.push_back(rest_of(words)); }},
-      {"constant", [&] { result.is_constant = true; }},
       {"layout", [&] { result.layouts = {rest_of(words)}; }},
   };
   const auto reader = readers.find(key);

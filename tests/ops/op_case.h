@@ -49,7 +49,6 @@ struct OpCase {
   std::vector<std::vector<int64_t>> flexible;  // other sizes of each input: where they differ, the size is flexible
   std::vector<std::string> warnings;           // parts of warnings that must come
   std::vector<std::string> refusals;           // parts of the message, for a case that must be refused
-  bool is_constant = false;                    // results don't depend on the input's values
   std::vector<std::string> layouts{"nhwc", "nchw"};
   std::string source;
   std::string golden;
