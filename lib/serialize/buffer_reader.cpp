@@ -65,7 +65,7 @@ class BufferReader {
   int32_t next_operand(const char* what) {
     const int32_t id = next(what);
     if (id < 0 || static_cast<size_t>(id) >= model_.operands.size()) {
-      fail(fmt::format("{}: operand {} found, 0 to {} needed", what, id, model_.operands.size() - 1));
+      fail(fmt::format("{}: operand {} found, and the model has {} operands", what, id, model_.operands.size()));
     }
     return id;
   }

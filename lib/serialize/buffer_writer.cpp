@@ -60,7 +60,12 @@ class BufferWriter {
   // A number, or 0 and a patch.
   void put(const Dim& value) {
     if (!value.is_fixed()) result_.patches.push_back({result_.words.size(), value});
-    put(static_cast<int32_t>(value.fixed_value().value_or(0)));
+    const int64_t number = value.fixed_value().value_or(0);
+    if (number < INT32_MIN || number > INT32_MAX) {
+      throw ConvertError(ExitCode::kNotConvertible,
+                         fmt::format("the model has the number {}, and the buffer format holds 32 bits", number));
+    }
+    put(static_cast<int32_t>(number));
   }
 
   void put_dims(const Dims& dims) {
