@@ -49,7 +49,8 @@ Conv read_conv(const OpArguments& args) {
   } else {
     conv.padding = conv.padding_end = args.integers("padding", 2, 0);
   }
-  if (args.has("transposed")) conv.transposed = args.boolean("transposed");
+  conv.transposed =
+      args.has("transposed") ? args.boolean("transposed") : args.node().kind() == c10::Symbol::aten("conv_transpose2d");
   if (args.has("output_padding")) {
     const auto extra = args.integers("output_padding", 2, 0);
     args.require(extra[0] == 0 && extra[1] == 0, fmt::format("output_padding = ({}, {})", extra[0], extra[1]), "0");
@@ -144,27 +145,6 @@ void lower_conv(OpContext& ctx) {
   emit_conv(ctx, conv, ctx.operand("input").id, filter, ctx.builder().tensor(bias), FuseCode::NONE);
 }
 
-// conv_transpose2d has its input channels in front and is always transposed.
-Conv read_transposed(const OpArguments& args) {
-  Conv conv = read_conv(args);
-  conv.transposed = true;
-  return conv;
-}
-
-std::vector<ValueType> transposed_type(const OpArguments& args) {
-  const TensorType input = args.tensor("input");
-  return {input.with_dims(output_dims(args, read_transposed(args), input))};
-}
-
-void lower_transposed(OpContext& ctx) {
-  const Conv conv = read_transposed(ctx);
-  const nnapi::OperandId filter = ctx.builder().tensor(ordered_filter(conv, to_constant(ctx.float_constant("weight"))));
-  const auto channels = static_cast<size_t>(conv.output_channels());
-  const nnapi::Constant bias = ctx.is_none("bias") ? nnapi::Constant::of_floats(std::vector<float>(channels))
-                                                   : to_constant(ctx.float_constant("bias"));
-  emit_conv(ctx, conv, ctx.operand("input").id, filter, ctx.builder().tensor(bias), FuseCode::NONE);
-}
-
 using PackedConv = c10::intrusive_ptr<ConvPackedParamsBase<2>>;
 
 PackedConv packed_conv(const OpArguments& args) {
@@ -235,7 +215,7 @@ OpRules conv_rules() {
       {"aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
        "padding=0, "
        "int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
-       3, kTransposedNote, transposed_type, lower_transposed},
+       3, kTransposedNote, conv_type, lower_conv},
       {"quantized::conv2d.new(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "
        "output_scale, int output_zero_point) -> Tensor",
        1, kQuantizedNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},
