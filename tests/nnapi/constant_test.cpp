@@ -219,3 +219,21 @@ TEST_CASE("Constant: equal bytes with equal recipes are equal, wherever they lie
   CHECK_FALSE(bytes.then(Requantize{0, shared({1, 2}), 1}) == bytes.then(Requantize{0, shared({1, 3}), 1}));
   CHECK_FALSE(bytes.then(Requantize{0, shared({1, 2}), 1}) == bytes.then(Requantize{0, shared({1, 2}), 2}));
 }
+
+TEST_CASE("Constant: evaluated gives the same value without a recipe, and lets the source go") {
+  auto owner = std::make_shared<const std::vector<float>>(std::vector<float>{1, 2, 3, 4, 5, 6});
+  const std::weak_ptr<const std::vector<float>> watch = owner;
+  std::vector<Constant> kept;
+  kept.push_back(
+      Constant(DataType::kFloat32, {2, 3}, owner->data(), owner).then(Permute{{1, 0}}).then(QuantizeBias{0.5}));
+  owner.reset();
+  const std::vector<uint8_t> bytes = kept[0].bytes();
+  kept[0] = kept[0].evaluated();
+  CHECK(watch.expired());
+  CHECK(kept[0].is_source());
+  CHECK(kept[0].type() == DataType::kInt32);
+  CHECK(kept[0].shape() == std::vector<int64_t>{3, 2});
+  CHECK(kept[0].bytes() == bytes);
+  const Constant plain = Constant::of_floats({1, 2});
+  CHECK(plain.evaluated().source() == plain.source());  // no copy without need
+}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <stdexcept>
 
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/permutation.h"
@@ -93,18 +94,13 @@ Tensor run_mean(const Arguments& arguments) {
 Tensor run_softmax(const Arguments& arguments) {
   const Tensor& x = arguments.tensor(0);
   const size_t axis = axis_of(arguments.integer(2), x.shape.size());
-  Index line_shape = x.shape;
-  line_shape[axis] = 1;
-  Tensor sums(line_shape);
-  Tensor result = x;
-  for (float& value : result.values) value = std::exp(value);
+  Tensor result(x.shape);
   Index index(x.shape.size(), 0);
-  do {
-    sums.at(broadcast(index, line_shape)) += result.at(index);
-  } while (advance(index, x.shape));
-  index.assign(x.shape.size(), 0);
-  do {
-    result.at(index) /= sums.at(broadcast(index, line_shape));
+  do {  // 1 / the sum of exp(other - this), which can't overflow to NaN
+    float sum = 0;
+    Index other = index;
+    for (other[axis] = 0; other[axis] < x.shape[axis]; ++other[axis]) sum += std::exp(x.at(other) - x.at(index));
+    result.at(index) = 1 / sum;
   } while (advance(index, x.shape));
   return result;
 }
@@ -202,7 +198,7 @@ Tensor::Tensor(std::vector<int64_t> sizes)
     : shape(std::move(sizes)), values(static_cast<size_t>(product(to_dims(shape)).value())) {}
 
 size_t Tensor::offset(const std::vector<int64_t>& index) const {
-  REQUIRE(index.size() == shape.size());
+  if (index.size() != shape.size()) throw std::logic_error("an index of another rank");
   int64_t position = 0;
   for (size_t i = 0; i < shape.size(); ++i) position = position * shape[i] + index[i];
   return static_cast<size_t>(position);
