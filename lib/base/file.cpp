@@ -19,9 +19,13 @@ namespace fs = std::filesystem;
   throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path.string(), reason));
 }
 
-// Follows symbolic links, so that the file they name is replaced and not the link.
-fs::path resolve(const fs::path& destination) {
+// Follows symbolic links, dangling ones too, so that the file they name is written and not the link replaced.
+fs::path resolve(fs::path destination) {
+  constexpr int kMaxLinks = 40;
   std::error_code error;
+  for (int i = 0; i < kMaxLinks && fs::is_symlink(destination, error); ++i) {
+    destination = destination.parent_path() / fs::read_symlink(destination, error);
+  }
   fs::path resolved = fs::weakly_canonical(destination, error);
   return error ? fs::absolute(destination) : resolved;
 }

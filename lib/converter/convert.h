@@ -22,8 +22,8 @@ struct Conversion {
   std::vector<InputTuple> bundled_inputs;
 };
 
-// Throws ConvertError. Where nodes are refused, all of them are in `diagnostics.refusals` and in the message. A model that
-// is moved here is freed weight by weight as it is converted, so that both are never in memory whole.
+// Throws ConvertError. Where nodes are refused, all of them are in `diagnostics.refusals` and in the message. A model
+// that is moved here is freed weight by weight as it is converted, so that both are never in memory whole.
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

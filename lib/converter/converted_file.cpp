@@ -5,6 +5,7 @@
 #include <torch/csrc/jit/serialization/import.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/archive_check.h"
 #include "lib/converter/load.h"
 
 namespace nnapi_convert {
@@ -25,7 +26,10 @@ ConvertedFile read_converted_file(const std::string& path) {
   torch::jit::ExtraFilesMap extra_files{{kMetadataFile, ""}};
   ConvertedFile file;
   try {
+    check_archive(path);
     file.module = torch::jit::load(path, at::kCPU, extra_files);
+  } catch (const ConvertError&) {
+    throw;
   } catch (const std::exception& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one: {}",
                                                        path, first_line(error)));

@@ -69,6 +69,7 @@ class Inference {
   void visit(Node& node) {
     if (is_structural(node)) return;
     if (node.kind() == c10::prim::ListConstruct) return visit_list(node);
+    if (node.kind() == c10::prim::ListUnpack) return visit_unpack(node);
     const auto outputs = node.outputs();
     if (std::any_of(node.inputs().begin(), node.inputs().end(), [&](Value* value) { return failed_.count(value); })) {
       const OpRule* rule = find_rule(node);
@@ -109,6 +110,19 @@ class Inference {
       sizes.push_back((*size)[0]);
     }
     result_.types[node.output()] = std::move(sizes);
+  }
+
+  // A list of sizes comes apart; another list was refused where it was made, or is refused here.
+  void visit_unpack(const Node& node) {
+    if (failed_.count(node.input())) return failed(node);
+    const auto found = result_.types.find(node.input());
+    const Dims* sizes = found == result_.types.end() ? nullptr : std::get_if<Dims>(&found->second);
+    if (sizes == nullptr || sizes->size() != node.outputs().size()) {
+      refuse_unknown(node);
+      return failed(node);
+    }
+    const Dims values = *sizes;  // a copy: the map grows
+    for (size_t i = 0; i < values.size(); ++i) result_.types[node.output(i)] = Dims{values[i]};
   }
 
   void refuse_unknown(const Node& node) {

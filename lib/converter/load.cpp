@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "lib/base/error.h"
+#include "lib/converter/archive_check.h"
 
 namespace nnapi_convert {
 namespace {
@@ -56,8 +57,11 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   at::globalContext().setQEngine(at::QEngine::QNNPACK);
   LoadedModel loaded{path, {}, {}};
   try {
+    check_archive(path);
     loaded.module = torch::jit::load(path, at::kCPU);
     loaded.bundled_inputs = read_bundled_inputs(loaded.module);
+  } catch (const ConvertError&) {
+    throw;
   } catch (const std::exception& error) {
     fail(path, "not a TorchScript archive, or a damaged one: " + first_line(error));
   }

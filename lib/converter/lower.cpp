@@ -17,7 +17,7 @@ using torch::jit::Value;
 // Nodes that make up values for others and are no operations.
 bool is_structural(const Node& node) {
   return node.kind() == c10::prim::Constant || node.kind() == c10::prim::ListConstruct ||
-         node.kind() == c10::prim::TupleConstruct;
+         node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::ListUnpack;
 }
 
 class Lowering {

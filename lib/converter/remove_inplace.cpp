@@ -30,7 +30,7 @@ c10::optional<c10::Symbol> functional_kind(const Node& node) {
     const bool same = candidate->schema().overload_name() == schema->overload_name() &&
                       std::equal(arguments.begin(), arguments.end(), schema->arguments().begin(),
                                  schema->arguments().end(), [](const c10::Argument& a, const c10::Argument& b) {
-                                   return a.name() == b.name() && *a.type() == *b.type();
+                                   return *a.type() == *b.type();  // dropout names its tensor input, dropout_ self
                                  });
     if (same) return kind;
   }

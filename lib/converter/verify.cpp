@@ -65,6 +65,11 @@ Tensors with_original_dtypes(const Tensors& inputs, const Metadata& metadata) {
   return result;
 }
 
+std::vector<c10::IValue> elements_of(const c10::IValue& value) {
+  if (value.isTuple()) return value.toTupleRef().elements().vec();
+  return value.isList() ? value.toListRef().vec() : std::vector<c10::IValue>();
+}
+
 std::vector<Tensors> read_inputs_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
@@ -73,14 +78,13 @@ std::vector<Tensors> read_inputs_file(const std::string& path) {
   try {
     value = torch::jit::pickle_load(bytes);
   } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}; write it with torch.save([x, ...], path)",
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}; write it with torch.save((x, ...), path)",
                                                        path, first_line(error)));
   }
-  const bool is_list_of_samples =
-      value.isList() && !value.toListRef().empty() && (value.toListRef()[0].isTuple() || value.toListRef()[0].isList());
+  const std::vector<c10::IValue> elements = elements_of(value);
   std::vector<Tensors> samples;
-  if (is_list_of_samples) {
-    for (const c10::IValue& sample : value.toListRef()) flatten(sample, samples.emplace_back());
+  if (!elements.empty() && !elements[0].isTensor()) {
+    for (const c10::IValue& sample : elements) flatten(sample, samples.emplace_back());
   } else {
     flatten(value, samples.emplace_back());
   }

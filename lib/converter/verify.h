@@ -23,7 +23,7 @@ struct VerifyRequest {
   std::string original;
   std::string converted;
   std::string reference;            // the float twin of a quantised model; may be empty
-  std::string inputs_file;          // a list or tuple of tensors by torch.save, or a list of such; may be empty
+  std::string inputs_file;          // a tuple of tensors by torch.save, or a tuple of such; may be empty
   std::vector<InputSpec> inputs;    // sizes for flexible inputs
   std::optional<double> tolerance;  // instead of kFloatTolerance
   std::optional<int> samples;

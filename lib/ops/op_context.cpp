@@ -65,11 +65,20 @@ std::string user_frame(const std::string& stack) {
   return "";
 }
 
+// The Python that the node came from, or its place in the archive's code where the debug information is damaged.
+torch::jit::SourceRange original_range(const TorchNode& node) {
+  try {
+    return node.sourceRange().findSourceRangeThatGenerated().value_or(node.sourceRange());
+  } catch (const std::exception&) {
+    return node.sourceRange();
+  }
+}
+
 }  // namespace
 
 std::string source_of(const TorchNode& node) {
   // An archive's code is generated; its debug information leads back to the Python that was traced or scripted.
-  const torch::jit::SourceRange range = node.sourceRange().findSourceRangeThatGenerated().value_or(node.sourceRange());
+  const torch::jit::SourceRange range = original_range(node);
   if (const auto location = range.file_line_col()) {
     const auto& [file, line, column] = *location;
     return fmt::format("{}:{}", file, line);

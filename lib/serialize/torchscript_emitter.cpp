@@ -3,10 +3,14 @@
 #include <ATen/ATen.h>
 #include <caffe2/serialize/versions.h>
 #include <fmt/format.h>
+#include <torch/csrc/jit/serialization/export.h>
 #include <torch/csrc/jit/serialization/import_source.h>
 
+#include <array>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 
 #include "lib/base/error.h"
 #include "lib/serialize/cpu_source.h"
@@ -93,6 +97,19 @@ void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& 
   for (size_t i = 0; i < inputs; ++i) module.setattr(fmt::format("prepared_{}", i), c10::List<int64_t>());
 }
 
+[[noreturn]] void fail_to_write(const std::string& path, const std::string& reason) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path, reason));
+}
+
+// True if the file ends in a zip archive's end record (22 bytes, beginning with "PK\5\6").
+bool ends_like_archive(const std::string& path) {
+  constexpr std::streamoff kEndRecordBytes = 22;
+  std::ifstream stream(path, std::ios::binary);
+  std::array<char, 4> signature{};
+  stream.seekg(-kEndRecordBytes, std::ios::end);
+  return stream.read(signature.data(), signature.size()) && std::string_view(signature.data(), 4) == "PK\x05\x06";
+}
+
 }  // namespace
 
 torch::jit::Module build_module(const nnapi::Model& model, const SerializedModel& serialized,
@@ -131,16 +148,20 @@ torch::jit::Module build_cpu_module(const torch::jit::Module& original, const Mo
 void write_module(const torch::jit::Module& module, const std::string& path, const std::string& metadata) {
   torch::jit::ExtraFilesMap extra_files;
   if (!metadata.empty()) extra_files[kMetadataFile] = metadata;
+  const bool is_lite = std::filesystem::path(path).extension() == ".ptl";
+  auto writer = std::make_unique<caffe2::serialize::PyTorchStreamWriter>(path);
   try {
-    if (std::filesystem::path(path).extension() == ".ptl") {
-      module._save_for_mobile(path, extra_files);
-    } else {
-      module.save(path, extra_files);
-    }
-  } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path, text.substr(0, text.find('\n'))));
+    torch::jit::ScriptModuleSerializer(*writer).serialize(module, extra_files, is_lite, false);
+    writer->writeEndOfFile();
+  } catch (const std::exception& error) {
+    // The writer's destructor would try to finish the archive, fail again, and end the process: leave it.
+    static_cast<void>(writer.release());
+    const std::string text = error.what();
+    fail_to_write(path, text.substr(0, text.find('\n')));
   }
+  writer.reset();
+  // LibTorch writes the last bytes without checking.
+  if (!ends_like_archive(path)) fail_to_write(path, "it ends early; is the disk full?");
 }
 
 }  // namespace nnapi_convert

@@ -52,7 +52,7 @@ int run_verify(const Arguments& command_line) {
       ->type_name("SPEC")
       ->allow_extra_args(false);
   app.add_option("--inputs", request.inputs_file,
-                 "tensors by torch.save([x, ...], FILE) instead of random ones; or a list of such lists")
+                 "tensors by torch.save((x, ...), FILE) instead of random ones; or a tuple of such tuples")
       ->type_name("FILE");
   app.add_option("--reference", request.reference, "the float twin of a quantised model")->type_name("FLOAT.pt");
   app.add_option("--samples", request.samples,

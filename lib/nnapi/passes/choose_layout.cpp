@@ -146,7 +146,9 @@ class LayoutChooser {
     if (arguments.layout_flag() >= 0) return place_with_layout_flag(operation, arguments);
     if (is_elementwise(operation.code)) return place_elementwise(operation);
     if (is_along_axes(operation.code)) return place_along_axes(operation, arguments);
-    if (operation.code == OperationCode::TRANSPOSE && is_nhwc(input)) return place_transpose(operation);
+    if (operation.code == OperationCode::TRANSPOSE && is_nhwc(input) &&
+        model_.at(operation.inputs[1]).ints() != nullptr)
+      return place_transpose(operation);
     if (operation.code == OperationCode::RESHAPE && is_nhwc(input)) return place_reshape(operation);
     place_in_nchw(operation);
   }
