@@ -7,6 +7,7 @@
 #include <torch/csrc/jit/serialization/import_source.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -97,8 +98,11 @@ void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& 
   for (size_t i = 0; i < inputs; ++i) module.setattr(fmt::format("prepared_{}", i), c10::List<int64_t>());
 }
 
+// `path` is a temporary one, of which callers know the file name only. The system's reason says more than LibTorch's.
 [[noreturn]] void fail_to_write(const std::string& path, const std::string& reason) {
-  throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path, reason));
+  const std::string name = std::filesystem::path(path).filename().string();
+  const std::string text = errno != 0 ? std::strerror(errno) : reason.substr(0, reason.find('\n'));
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", name, text));
 }
 
 // True if the file ends in a zip archive's end record (22 bytes, beginning with "PK\5\6").
@@ -149,6 +153,7 @@ void write_module(const torch::jit::Module& module, const std::string& path, con
   torch::jit::ExtraFilesMap extra_files;
   if (!metadata.empty()) extra_files[kMetadataFile] = metadata;
   const bool is_lite = std::filesystem::path(path).extension() == ".ptl";
+  errno = 0;
   auto writer = std::make_unique<caffe2::serialize::PyTorchStreamWriter>(path);
   try {
     torch::jit::ScriptModuleSerializer(*writer).serialize(module, extra_files, is_lite, false);
@@ -156,8 +161,7 @@ void write_module(const torch::jit::Module& module, const std::string& path, con
   } catch (const std::exception& error) {
     // The writer's destructor would try to finish the archive, fail again, and end the process: leave it.
     static_cast<void>(writer.release());
-    const std::string text = error.what();
-    fail_to_write(path, text.substr(0, text.find('\n')));
+    fail_to_write(path, error.what());
   }
   writer.reset();
   // LibTorch writes the last bytes without checking.
