@@ -1,4 +1,5 @@
-// Evaluates the recipes of all constants, one after the other: what each was made from is freed if nothing else holds it.
+// Evaluates the recipes of all constants, one after the other: what each was made from is freed if nothing else holds
+// it.
 #pragma once
 
 #include "lib/nnapi/model.h"
