@@ -64,9 +64,9 @@ std::vector<TensorType> nnapi_types(const QuantBoundaries& boundaries) {
 
 // Nodes that were refused, and those that would be refused on the way: the user sees them all at once.
 void collect_refusals(const NormalisedModel& normalised, const std::vector<TensorType>& types, InferredTypes& inferred,
-                      Diagnostics& diagnostics) {
+                      int feature_level, Diagnostics& diagnostics) {
   Diagnostics ignored;
-  LoweredModel rest = lower(normalised, types, inferred.types, ignored);
+  LoweredModel rest = lower(normalised, types, inferred.types, feature_level, ignored);
   diagnostics.refusals = std::move(inferred.refusals);
   diagnostics.refusals.insert(diagnostics.refusals.end(), rest.refusals.begin(), rest.refusals.end());
 }
@@ -143,7 +143,9 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
   stages.begin("infer");
   const std::vector<TensorType> original_types = input_types(normalised, loaded.bundled_inputs, options.inputs);
   InferredTypes inferred = infer(normalised, original_types);
-  if (!inferred.refusals.empty()) collect_refusals(normalised, original_types, inferred, diagnostics);
+  if (!inferred.refusals.empty()) {
+    collect_refusals(normalised, original_types, inferred, options.feature_level, diagnostics);
+  }
   stop_on_refusals(diagnostics);
   const std::vector<at::ScalarType> original_outputs = output_dtypes(normalised, inferred.types);
   const QuantBoundaries boundaries = apply_quant_mode(normalised, original_types, inferred.types, options.quant);
@@ -154,7 +156,7 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
   stages.end([&] { return to_text(normalised, inferred.types); });
 
   stages.begin("lower");
-  LoweredModel lowered = lower(normalised, types, inferred.types, diagnostics);
+  LoweredModel lowered = lower(normalised, types, inferred.types, options.feature_level, diagnostics);
   diagnostics.refusals = lowered.refusals;
   stop_on_refusals(diagnostics);
   stages.end([&] { return nnapi::to_text(lowered.model); });

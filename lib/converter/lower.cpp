@@ -22,8 +22,12 @@ bool is_structural(const Node& node) {
 
 class Lowering {
  public:
-  Lowering(const NormalisedModel& normalised, const TypeMap& types, Diagnostics& diagnostics)
-      : normalised_(normalised), types_(types), diagnostics_(diagnostics), builder_(result_.model) {}
+  Lowering(const NormalisedModel& normalised, const TypeMap& types, int feature_level, Diagnostics& diagnostics)
+      : normalised_(normalised),
+        types_(types),
+        feature_level_(feature_level),
+        diagnostics_(diagnostics),
+        builder_(result_.model) {}
 
   LoweredModel run(const std::vector<TensorType>& input_types) {
     add_inputs(input_types);
@@ -58,7 +62,7 @@ class Lowering {
       all_typed_ = false;
       return;
     }
-    OpContext context(node, types_, operands_, builder_, diagnostics_);
+    OpContext context(node, types_, operands_, builder_, feature_level_, diagnostics_);
     builder_.set_source(source_of(node));
     try {
       rule->lower(context);
@@ -116,6 +120,7 @@ class Lowering {
 
   const NormalisedModel& normalised_;
   const TypeMap& types_;
+  int feature_level_;
   Diagnostics& diagnostics_;
   LoweredModel result_;
   nnapi::Builder builder_;
@@ -126,8 +131,8 @@ class Lowering {
 }  // namespace
 
 LoweredModel lower(const NormalisedModel& normalised, const std::vector<TensorType>& input_types, const TypeMap& types,
-                   Diagnostics& diagnostics) {
-  return Lowering(normalised, types, diagnostics).run(input_types);
+                   int feature_level, Diagnostics& diagnostics) {
+  return Lowering(normalised, types, feature_level, diagnostics).run(input_types);
 }
 
 }  // namespace nnapi_convert

@@ -104,10 +104,16 @@ using OperandMap = std::unordered_map<const TorchValue*, nnapi::OperandId>;
 class OpContext : public OpArguments {
  public:
   OpContext(const TorchNode& node, const TypeMap& types, OperandMap& operands, nnapi::Builder& builder,
-            Diagnostics& diagnostics)
-      : OpArguments(node, types), operands_(operands), builder_(builder), diagnostics_(diagnostics) {}
+            int feature_level, Diagnostics& diagnostics)
+      : OpArguments(node, types),
+        operands_(operands),
+        builder_(builder),
+        feature_level_(feature_level),
+        diagnostics_(diagnostics) {}
 
   nnapi::Builder& builder() { return builder_; }
+  // The NNAPI feature level that the model is for: where a later level has a better form, the rule chooses by it.
+  int feature_level() const { return feature_level_; }
   void warn(const std::string& message) { diagnostics_.warn(source_of(node()) + ": " + message); }
 
   // A tensor argument as an operand; a constant tensor becomes a constant operand.
@@ -130,6 +136,7 @@ class OpContext : public OpArguments {
 
   OperandMap& operands_;
   nnapi::Builder& builder_;
+  int feature_level_;
   Diagnostics& diagnostics_;
 };
 
