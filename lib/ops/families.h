@@ -5,16 +5,20 @@
 
 namespace nnapi_convert {
 
-OpRules activation_rules();  // activation.cpp
-OpRules binary_rules();      // binary.cpp
-OpRules conv_rules();        // conv.cpp
-OpRules linear_rules();      // linear.cpp
-OpRules norm_rules();        // norm.cpp
-OpRules pooling_rules();     // pooling.cpp
-OpRules quantize_rules();    // quantize.cpp
-OpRules reduce_rules();      // reduce.cpp
-OpRules resize_rules();      // resize.cpp
-OpRules shape_rules();       // shape.cpp
-OpRules size_rules();        // size.cpp
+OpRules activation_rules();         // activation.cpp
+OpRules binary_rules();             // binary.cpp
+OpRules conv_rules();               // conv.cpp
+OpRules linear_rules();             // linear.cpp
+OpRules norm_rules();               // norm.cpp
+OpRules pooling_rules();            // pooling.cpp
+OpRules quantize_rules();           // quantize.cpp
+OpRules quantized_binary_rules();   // quantized_binary.cpp
+OpRules reduce_rules();             // reduce.cpp
+OpRules resize_rules();             // resize.cpp
+OpRules shape_rules();              // shape.cpp
+OpRules size_rules();               // size.cpp
+OpRules smooth_activation_rules();  // smooth_activation.cpp
+OpRules softmax_rules();            // softmax.cpp
+OpRules unary_rules();              // unary.cpp
 
 }  // namespace nnapi_convert

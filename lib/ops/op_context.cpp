@@ -228,7 +228,8 @@ nnapi::OperandId OpContext::constant_operand(const at::Tensor& tensor) {
   require(has_operand_code(tensor.scalar_type()), "a constant of dtype " + dtype_name(tensor.scalar_type()), "float32",
           "convert the model with model.float()");
   const TensorType type = type_of_constant(tensor);
-  return builder_.tensor(to_constant(tensor), static_cast<float>(type.quantization.scale),
+  return builder_.tensor(to_constant(tensor.dim() == 0 ? tensor.reshape({1}) : tensor),
+                         static_cast<float>(type.quantization.scale),
                          static_cast<int32_t>(type.quantization.zero_point));
 }
 

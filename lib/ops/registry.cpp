@@ -12,7 +12,8 @@ OpRules join_families() {
   OpRules all;
   for (const OpRules& family :
        {activation_rules(), binary_rules(), conv_rules(), linear_rules(), norm_rules(), pooling_rules(),
-        quantize_rules(), reduce_rules(), resize_rules(), shape_rules(), size_rules()}) {
+        quantize_rules(), quantized_binary_rules(), reduce_rules(), resize_rules(), shape_rules(), size_rules(),
+        smooth_activation_rules(), softmax_rules(), unary_rules()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;
