@@ -21,4 +21,7 @@ OpRules smooth_activation_rules();  // smooth_activation.cpp
 OpRules softmax_rules();            // softmax.cpp
 OpRules unary_rules();              // unary.cpp
 
+// Arithmetic on tensors that hold sizes, as traces write it. The operators have rules for other tensors above.
+OpRules size_tensor_rules();  // size.cpp
+
 }  // namespace nnapi_convert
