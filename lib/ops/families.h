@@ -7,7 +7,9 @@ namespace nnapi_convert {
 
 OpRules activation_rules();         // activation.cpp
 OpRules binary_rules();             // binary.cpp
+OpRules comparison_rules();         // comparison.cpp
 OpRules conv_rules();               // conv.cpp
+OpRules conversion_rules();         // conversion.cpp
 OpRules linear_rules();             // linear.cpp
 OpRules norm_rules();               // norm.cpp
 OpRules pooling_rules();            // pooling.cpp
@@ -15,6 +17,7 @@ OpRules quantize_rules();           // quantize.cpp
 OpRules quantized_binary_rules();   // quantized_binary.cpp
 OpRules reduce_rules();             // reduce.cpp
 OpRules resize_rules();             // resize.cpp
+OpRules selection_rules();          // selection.cpp
 OpRules shape_rules();              // shape.cpp
 OpRules size_rules();               // size.cpp
 OpRules smooth_activation_rules();  // smooth_activation.cpp
