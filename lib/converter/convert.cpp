@@ -18,6 +18,10 @@
 #include "lib/nnapi/passes/evaluate_constants.h"
 #include "lib/nnapi/passes/fold_affine.h"
 #include "lib/nnapi/passes/fuse_activation.h"
+#include "lib/nnapi/passes/merge_moves.h"
+#include "lib/nnapi/passes/reduce_rank.h"
+#include "lib/nnapi/passes/sink_moves.h"
+#include "lib/nnapi/passes/split_untransposed.h"
 #include "lib/nnapi/validate.h"
 #include "lib/serialize/torchscript_emitter.h"
 
@@ -105,10 +109,17 @@ void apply_layout_choice(Conversion& conversion, const LayoutChoice& layout, Dia
   }
 }
 
-void optimise(nnapi::Model& model) {
+void optimise(nnapi::Model& model, bool nhwc) {
+  nnapi::reduce_rank(model);
+  nnapi::merge_moves(model);
+  nnapi::sink_moves(model);
+  nnapi::merge_moves(model);
+  nnapi::split_untransposed(model);
+  nnapi::merge_moves(model);
   nnapi::fold_affine(model);
   nnapi::fuse_activation(model);
-  nnapi::choose_layout(model);
+  nnapi::choose_layout(model, nhwc);
+  nnapi::merge_moves(model);
   nnapi::compact(model);
 }
 
@@ -177,7 +188,7 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostic
 
   stages.begin("optimise");
   apply_layout_choice(result, options.layout, diagnostics);
-  optimise(result.model);
+  optimise(result.model, options.layout.nhwc);
   stages.end([&] { return nnapi::to_text(result.model); });
   stop_if_invalid(result.model, options.feature_level);
 

@@ -9,6 +9,7 @@
 #include <torch/csrc/jit/passes/peephole.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/decompose.h"
 #include "lib/converter/remove_inplace.h"
 
 namespace nnapi_convert {
@@ -94,6 +95,7 @@ NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics) {
   torch::jit::PeepholeOptimize(model.graph);
   read_inputs(model, loaded.module);
   remove_inplace(model.graph, diagnostics);
+  decompose(model.graph);
   torch::jit::EliminateDeadCode(model.graph, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
   if (model.graph->outputs().size() != 1) throw ConvertError(ExitCode::kNotConvertible, "forward returns nothing");
   model.return_tree = read_return(model, model.graph->outputs()[0]);

@@ -6,11 +6,14 @@
 namespace nnapi_convert {
 
 OpRules activation_rules();         // activation.cpp
+OpRules attention_rules();          // attention.cpp
 OpRules binary_rules();             // binary.cpp
 OpRules comparison_rules();         // comparison.cpp
 OpRules conv_rules();               // conv.cpp
 OpRules conversion_rules();         // conversion.cpp
+OpRules einsum_rules();             // einsum.cpp
 OpRules linear_rules();             // linear.cpp
+OpRules matmul_rules();             // matmul.cpp
 OpRules norm_rules();               // norm.cpp
 OpRules pooling_rules();            // pooling.cpp
 OpRules quantize_rules();           // quantize.cpp

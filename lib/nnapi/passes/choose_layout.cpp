@@ -12,7 +12,8 @@ namespace {
 
 constexpr OperandId kNone = -1;
 
-// Operations that treat every element alike, inputs broadcast against each other.
+}  // namespace
+
 bool is_elementwise(OperationCode code) {
   switch (code) {
     case OperationCode::ADD:
@@ -56,6 +57,8 @@ bool is_elementwise(OperationCode code) {
       return false;
   }
 }
+
+namespace {
 
 // Operations on the axes that their arguments name; the order of axes is otherwise nothing to them.
 bool is_along_axes(OperationCode code) {
@@ -179,6 +182,9 @@ class LayoutChooser {
 
   void place_with_layout_flag(Operation operation, const AxisArguments& arguments) {
     operation.inputs[0] = in_nhwc(operation.inputs[0]);
+    for (size_t i = 1; i < operation.inputs.size(); ++i) {  // weights have an order of their own
+      if (!model_.at(operation.inputs[i]).is_constant()) operation.inputs[i] = in_nchw(operation.inputs[i]);
+    }
     arguments.rewrite_for_nhwc(builder_, operation);
     const auto flag = static_cast<size_t>(arguments.layout_flag());
     if (arguments.layout_flag_is_optional() && flag + 1 == operation.inputs.size()) {
@@ -333,10 +339,10 @@ class LayoutChooser {
 
 }  // namespace
 
-void choose_layout(Model& model) {
+void choose_layout(Model& model, bool nhwc) {
   const bool any_nhwc =
       std::any_of(model.inputs.begin(), model.inputs.end(), [](const Boundary& input) { return input.nhwc; });
-  if (any_nhwc) LayoutChooser(model).run();
+  if (any_nhwc || nhwc) LayoutChooser(model).run();
 }
 
 }  // namespace nnapi_convert::nnapi

@@ -9,9 +9,12 @@
 
 namespace nnapi_convert::nnapi {
 
-// inputs[i].nhwc says which inputs (rank 4) are handed over as NHWC. With any, convolutions and pools run in NHWC, and
-// elementwise operations follow their inputs; TRANSPOSE appears only where an operation needs PyTorch's order. Without,
-// the model stays in NCHW. Outputs left in NHWC are marked so, for the caller to permute.
-void choose_layout(Model& model);
+// inputs[i].nhwc says which inputs (rank 4) are handed over as NHWC. With any, or with `nhwc`, convolutions and pools
+// run in NHWC, and elementwise operations follow their inputs; TRANSPOSE appears only where an operation needs
+// PyTorch's order. Without, the model stays in NCHW. Outputs left in NHWC are marked so, for the caller to permute.
+void choose_layout(Model& model, bool nhwc = false);
+
+// Operations that treat every element alike, inputs broadcast against each other.
+bool is_elementwise(OperationCode code);
 
 }  // namespace nnapi_convert::nnapi

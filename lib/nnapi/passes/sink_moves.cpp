@@ -1,0 +1,177 @@
+#include "lib/nnapi/passes/sink_moves.h"
+
+#include <algorithm>
+
+#include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/choose_layout.h"
+#include "lib/nnapi/permutation.h"
+
+namespace nnapi_convert::nnapi {
+namespace {
+
+Dim product_after(const Dims& dims, size_t axis) {
+  return product(Dims(dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, dims.end()));
+}
+
+class MoveSinker {
+ public:
+  explicit MoveSinker(Model& model) : model_(model), builder_(model), uses_(model) {}
+
+  void run() {
+    std::vector<Operation> operations = std::move(model_.operations);
+    model_.operations.clear();
+    std::fill(uses_.producer.begin(), uses_.producer.end(), -1);
+    for (Operation& operation : operations) {
+      builder_.set_source(operation.source);
+      if (!sink_below(operation)) append(std::move(operation));
+    }
+  }
+
+ private:
+  void append(Operation operation) {
+    uses_.producer.resize(model_.operands.size(), -1);
+    uses_.readers.resize(model_.operands.size(), 0);
+    for (const OperandId id : operation.outputs) {
+      uses_.producer[static_cast<size_t>(id)] = static_cast<int>(model_.operations.size());
+    }
+    model_.operations.push_back(std::move(operation));
+  }
+
+  bool is_variable(OperandId id) const { return !model_.at(id).is_constant(); }
+
+  // The RESHAPE or TRANSPOSE that makes an operand for no other reader, or null.
+  const Operation* move_before(OperandId id, const Operation& reader) const {
+    const int index = uses_.producer[static_cast<size_t>(id)];
+    if (index < 0) return nullptr;
+    const Operation& move = model_.operations[static_cast<size_t>(index)];
+    const auto reads = std::count(reader.inputs.begin(), reader.inputs.end(), id);
+    if (uses_.readers[static_cast<size_t>(id)] != reads) return nullptr;
+    if (move.code == OperationCode::RESHAPE) return &move;
+    const bool is_transpose = move.code == OperationCode::TRANSPOSE && move.inputs.size() == 2;
+    return is_transpose && model_.at(move.inputs[1]).ints() != nullptr ? &move : nullptr;
+  }
+
+  std::vector<int64_t> order_of(const Operation& move) const {
+    if (move.code == OperationCode::RESHAPE) return {};
+    return fixed_values(*model_.at(move.inputs[1]).ints());
+  }
+
+  bool are_alike(const Operation& a, const Operation& b) const {
+    return a.code == b.code && model_.at(a.inputs[0]).dims == model_.at(b.inputs[0]).dims &&
+           model_.at(a.outputs[0]).dims == model_.at(b.outputs[0]).dims && order_of(a) == order_of(b);
+  }
+
+  // The move before every variable input, all alike; null if there is none, or an input is broadcast.
+  const Operation* common_move(const Operation& operation) const {
+    const Operation* common = nullptr;
+    for (const OperandId id : operation.inputs) {
+      if (!is_variable(id)) continue;
+      const Operation* move = move_before(id, operation);
+      if (move == nullptr || (common != nullptr && !are_alike(*move, *common))) return nullptr;
+      common = move;
+    }
+    if (common == nullptr || model_.at(common->outputs[0]).dims != model_.at(operation.outputs[0]).dims) return nullptr;
+    return common;
+  }
+
+  // The shape of a constant among tensors of the sizes before a RESHAPE, given that among those after it.
+  std::optional<std::vector<int64_t>> shape_before(const std::vector<int64_t>& after, const Dims& dims_before,
+                                                   const Dims& dims_after) const {
+    std::vector<int64_t> before(dims_before.size(), 1);
+    for (size_t i = 0; i < after.size(); ++i) {
+      if (after[i] == 1) continue;
+      size_t j = 0;
+      while (j < dims_before.size() &&
+             !(dims_before[j] == dims_after[i] && product_after(dims_before, j) == product_after(dims_after, i))) {
+        ++j;
+      }
+      if (j == dims_before.size() || Dim(after[i]) != dims_before[j]) return std::nullopt;
+      before[j] = after[i];
+    }
+    return before;
+  }
+
+  // A constant argument as it has to be before the move.
+  std::optional<OperandId> before_move(OperandId id, const Operation& move) {
+    const Operand operand = model_.at(id);
+    const Constant* constant = operand.constant();
+    if (constant == nullptr || constant->element_count() == 1) return id;
+    const Dims before = model_.at(move.inputs[0]).dims;
+    const Dims after = model_.at(move.outputs[0]).dims;
+    std::vector<int64_t> shape = constant->shape();
+    if (shape.size() > after.size()) return std::nullopt;
+    shape.insert(shape.begin(), after.size() - shape.size(), 1);
+    if (move.code == OperationCode::TRANSPOSE) {
+      const Constant full = constant->then(Reshape{shape}).then(Permute{inverse(order_of(move))});
+      return builder_.tensor(full, operand.scale, operand.zero_point);
+    }
+    const auto new_shape = shape_before(shape, before, after);
+    if (!new_shape) return std::nullopt;
+    return builder_.tensor(constant->then(Reshape{*new_shape}), operand.scale, operand.zero_point);
+  }
+
+  bool sink_below(const Operation& operation) {
+    if (operation.code == OperationCode::SOFTMAX || operation.code == OperationCode::LOG_SOFTMAX) {
+      return sink_below_softmax(operation);
+    }
+    if (!is_elementwise(operation.code)) return false;
+    const Operation* found = common_move(operation);
+    if (found == nullptr) return false;
+    const Operation move = *found;
+    Operation raised = operation;
+    for (OperandId& id : raised.inputs) {
+      if (is_variable(id)) {
+        id = model_.operations[static_cast<size_t>(uses_.producer[static_cast<size_t>(id)])].inputs[0];
+        continue;
+      }
+      const auto argument = before_move(id, move);
+      if (!argument) return false;
+      id = *argument;
+    }
+    place(raised, move);
+    return true;
+  }
+
+  bool sink_below_softmax(const Operation& operation) {
+    const Operation* found = move_before(operation.inputs[0], operation);
+    if (found == nullptr || found->code != OperationCode::RESHAPE) return false;
+    const Operation move = *found;
+    const Dims before = model_.at(move.inputs[0]).dims;
+    const Dims after = model_.at(move.outputs[0]).dims;
+    const auto last = static_cast<int64_t>(after.size()) - 1;
+    const Dims* axis = operation.inputs.size() > 2 ? model_.at(operation.inputs[2]).ints() : nullptr;
+    const bool is_last = axis == nullptr ? after.size() == 2 : (*axis)[0] == Dim(last) || (*axis)[0] == Dim(-1);
+    if (!is_last || before.size() < 2 || before.size() > 4 || before.back() != after.back()) return false;
+    Operation raised = operation;
+    raised.inputs[0] = move.inputs[0];
+    raised.inputs.resize(2);
+    const bool is_default = operation.code == OperationCode::SOFTMAX && before.size() == 2;
+    if (!is_default) raised.inputs.push_back(builder_.int32(static_cast<int64_t>(before.size()) - 1));
+    place(raised, move);
+    return true;
+  }
+
+  // Appends `operation` with the sizes before `move`, above other moves if it can, and the move after it.
+  void place(Operation operation, const Operation& move) {
+    const OperandId output = operation.outputs[0];
+    Operand type = model_.at(output);
+    type.dims = model_.at(move.inputs[0]).dims;
+    operation.outputs[0] = builder_.variable(type);
+    const OperandId raised = operation.outputs[0];
+    if (!sink_below(operation)) append(std::move(operation));
+    uses_.readers[static_cast<size_t>(raised)] = 1;
+    append({move.code, {raised, move.inputs[1]}, {output}, move.source});
+  }
+
+  Model& model_;
+  Builder builder_;
+  Uses uses_;
+};
+
+}  // namespace
+
+void sink_moves(Model& model) {
+  MoveSinker(model).run();
+}
+
+}  // namespace nnapi_convert::nnapi
