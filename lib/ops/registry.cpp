@@ -11,26 +11,17 @@ namespace {
 
 OpRules join_families() {
   OpRules all;
-  for (const OpRules& family : {activation_rules(),
-                                attention_rules(),
-                                binary_rules(),
-                                comparison_rules(),
-                                conv_rules(),
-                                conversion_rules(),
-                                einsum_rules(),
-                                linear_rules(),
-                                matmul_rules(),
-                                norm_rules(),
-                                pooling_rules(),
-                                quantize_rules(),
-                                quantized_binary_rules(),
-                                reduce_rules(),
-                                resize_rules(),
-                                selection_rules(),
-                                shape_rules(),
-                                size_rules(),
-                                smooth_activation_rules(),
-                                softmax_rules(),
+  for (const OpRules& family : {activation_rules(), attention_rules(),
+                                binary_rules(),     comparison_rules(),
+                                conv_rules(),       conversion_rules(),
+                                einsum_rules(),     linear_rules(),
+                                matmul_rules(),     norm_rules(),
+                                order_rules(),      pooling_rules(),
+                                quantize_rules(),   quantized_binary_rules(),
+                                reduce_rules(),     resize_rules(),
+                                selection_rules(),  shape_rules(),
+                                size_rules(),       smooth_activation_rules(),
+                                softmax_rules(),    statistics_rules(),
                                 unary_rules()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
