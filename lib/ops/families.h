@@ -10,15 +10,19 @@ OpRules attention_rules();   // attention.cpp
 OpRules binary_rules();      // binary.cpp
 OpRules conv_rules();        // conv.cpp
 OpRules einsum_rules();      // einsum.cpp
+OpRules indexing_rules();    // indexing.cpp
+OpRules joining_rules();     // joining.cpp
 OpRules linear_rules();      // linear.cpp
 OpRules matmul_rules();      // matmul.cpp
 OpRules norm_rules();        // norm.cpp
+OpRules padding_rules();     // padding.cpp
 OpRules pooling_rules();     // pooling.cpp
 OpRules quantize_rules();    // quantize.cpp
 OpRules reduce_rules();      // reduce.cpp
 OpRules resize_rules();      // resize.cpp
 OpRules shape_rules();       // shape.cpp
 OpRules size_rules();        // size.cpp
+OpRules slicing_rules();     // slicing.cpp
 
 // Arithmetic on tensors that hold sizes, as traces write it. The operators have rules for other tensors above.
 OpRules size_tensor_rules();  // size.cpp

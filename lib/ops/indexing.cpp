@@ -155,8 +155,7 @@ TensorType indexed_source(const TensorType& self, const AdvancedIndex& index) {
   Dims dims = self.dims;
   const auto first = dims.begin() + static_cast<std::ptrdiff_t>(index.first);
   dims.erase(first, first + static_cast<std::ptrdiff_t>(index.count));
-  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(index.first),
-              element_count(self, index.first, index.count));
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(index.first), element_count(self, index.first, index.count));
   return self.with_dims(dims);
 }
 
@@ -180,8 +179,7 @@ void lower_index(OpContext& ctx) {
   const TensorType source = indexed_source(self.type, index);
   const nnapi::OperandId indices =
       index.computed != nullptr ? ctx.operand_of(index.computed).id : ctx.constant_operand(index.merged);
-  ctx.set_output(
-      emit_gather(ctx, {ctx.reshaped(self, source.dims), source}, index.first, indices, ctx.output_type()));
+  ctx.set_output(emit_gather(ctx, {ctx.reshaped(self, source.dims), source}, index.first, indices, ctx.output_type()));
 }
 
 std::vector<ValueType> gather_type(const OpArguments& args) {
@@ -199,8 +197,7 @@ void lower_gather(OpContext& ctx) {
   const LoweredTensor self = ctx.operand("self");
   const auto axis = checked_axis(ctx, ctx.integer("dim"), self.type.rank());
   const std::vector<int64_t> sizes = fixed_values(self.type.dims);
-  const at::Tensor index =
-      checked_indices(ctx, ctx.constant("index"), self.type.dims[static_cast<size_t>(axis)]);
+  const at::Tensor index = checked_indices(ctx, ctx.constant("index"), self.type.dims[static_cast<size_t>(axis)]);
   const at::Tensor places = at::arange(product(self.type.dims).value()).reshape(sizes);
   at::Tensor cut = places;  // gather reads no further than the index reaches along the other axes
   for (int64_t i = 0; i < index.dim(); ++i) {
@@ -239,19 +236,11 @@ std::vector<ValueType> roll_type(const OpArguments& args) {
 }
 
 nnapi::OperandId emit_part(OpContext& ctx, const LoweredTensor& self, size_t axis, const Dim& begin, const Dim& end) {
-  nnapi::Builder& builder = ctx.builder();
-  const size_t rank = self.type.rank();
-  TensorType type = self.type;
-  type.dims[axis] = end - begin;
-  Dims begins(rank, Dim(0));
+  Dims begins(self.type.rank(), Dim(0));
   Dims ends = self.type.dims;
   begins[axis] = begin;
   ends[axis] = end;
-  const nnapi::OperandId steps = builder.int32_tensor(Dims(rank, Dim(1)));
-  const nnapi::OperandId no_mask = builder.int32(0);
-  return ctx.emit_to(
-      OperationCode::STRIDED_SLICE,
-      {self.id, builder.int32_tensor(begins), builder.int32_tensor(ends), steps, no_mask, no_mask, no_mask}, type);
+  return ctx.sliced(self, begins, ends, Dims(self.type.rank(), Dim(1)));
 }
 
 // The elements that are shifted out come back at the other end.
@@ -293,15 +282,15 @@ void lower_flip(OpContext& ctx) {
     const int64_t axis = checked_axis(ctx, named, self.type.rank());
     const Dim& size = self.type.dims[static_cast<size_t>(axis)];
     if (ctx.feature_level() >= 7) {
-      self.id =
-          ctx.emit_to(OperationCode::REVERSE, {self.id, ctx.builder().int32_tensor({Dim(axis)})}, self.type);
+      self.id = ctx.emit_to(OperationCode::REVERSE, {self.id, ctx.builder().int32_tensor({Dim(axis)})}, self.type);
       continue;
     }
     ctx.require(size.is_fixed(), "a flip of a flexible size", "a fixed size",
                 "give every size of the input with --input, or use --feature-level 7");
     std::vector<int64_t> indices(static_cast<size_t>(size.value()));
     std::iota(indices.rbegin(), indices.rend(), 0);
-    self.id = emit_gather(ctx, self, static_cast<size_t>(axis), ctx.builder().int32_tensor(to_dims(indices)), self.type);
+    self.id =
+        emit_gather(ctx, self, static_cast<size_t>(axis), ctx.builder().int32_tensor(to_dims(indices)), self.type);
   }
   ctx.set_output(self.id);
 }

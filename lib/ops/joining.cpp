@@ -24,7 +24,8 @@ void require_alike(const OpArguments& args, const TensorTypes& tensors, size_t b
   const TensorType& first = tensors.front();
   for (const TensorType& tensor : tensors) {
     const std::string found = fmt::format("{} and {}", to_text(first), to_text(tensor));
-    args.require(tensor.dtype == first.dtype && tensor.rank() == first.rank(), found, "tensors of equal dtype and rank");
+    args.require(tensor.dtype == first.dtype && tensor.rank() == first.rank(), found,
+                 "tensors of equal dtype and rank");
     for (size_t i = 0; i < first.rank(); ++i) {
       const bool differ = tensor.dims[i].is_fixed() && first.dims[i].is_fixed() && tensor.dims[i] != first.dims[i];
       args.require(i == but_axis || !differ, found, fmt::format("equal sizes but along axis {}", but_axis));

@@ -12,8 +12,9 @@ namespace {
 OpRules join_families() {
   OpRules all;
   for (const OpRules& family :
-       {activation_rules(), attention_rules(), binary_rules(), conv_rules(), einsum_rules(), linear_rules(), matmul_rules(), norm_rules(), pooling_rules(),
-        quantize_rules(), reduce_rules(), resize_rules(), shape_rules(), size_rules()}) {
+       {activation_rules(), attention_rules(), binary_rules(), conv_rules(), einsum_rules(), indexing_rules(),
+        joining_rules(), linear_rules(), matmul_rules(), norm_rules(), padding_rules(), pooling_rules(),
+        quantize_rules(), reduce_rules(), resize_rules(), shape_rules(), size_rules(), slicing_rules()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

@@ -66,7 +66,11 @@ bool is_along_axes(OperationCode code) {
     case OperationCode::SLICE:
     case OperationCode::STRIDED_SLICE:
     case OperationCode::SPLIT:
+    case OperationCode::CHANNEL_SHUFFLE:
     case OperationCode::TILE:
+    case OperationCode::GATHER:
+    case OperationCode::MIRROR_PAD:
+    case OperationCode::REVERSE:
     case OperationCode::L2_NORMALIZATION:
     case OperationCode::LOCAL_RESPONSE_NORMALIZATION:
       return true;
@@ -231,6 +235,7 @@ class LayoutChooser {
     if (!any_nhwc || !arguments.has_axes() || !arguments.are_constant(model_, operation)) {
       return place_in_nchw(std::move(operation));
     }
+    if (rank(operation.inputs[0]) != 4 || rank(operation.outputs[0]) > 4) return place_in_nchw(std::move(operation));
     const bool removes_axes = rank(operation.outputs[0]) < 4;
     if (removes_axes && !keeps_order_of_rest(arguments.named_axes(model_, operation))) {
       return place_in_nchw(std::move(operation));
