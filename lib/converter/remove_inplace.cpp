@@ -16,7 +16,8 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// The functional operator of an in-place one ("aten::relu" of "aten::relu_"), if it has the same arguments.
+// The functional operator of an in-place one ("aten::relu" of "aten::relu_"), if it has the same arguments. Overloads
+// have names of their own: pow_.Scalar is pow.Tensor_Scalar.
 c10::optional<c10::Symbol> functional_kind(const Node& node) {
   const torch::jit::Node* n = &node;
   const c10::FunctionSchema* schema = n->maybeSchema();
@@ -27,8 +28,7 @@ c10::optional<c10::Symbol> functional_kind(const Node& node) {
   const c10::Symbol kind = c10::Symbol::fromQualString(name);
   for (const auto& candidate : torch::jit::getAllOperatorsFor(kind)) {
     const auto& arguments = candidate->schema().arguments();
-    const bool same = candidate->schema().overload_name() == schema->overload_name() &&
-                      std::equal(arguments.begin(), arguments.end(), schema->arguments().begin(),
+    const bool same = std::equal(arguments.begin(), arguments.end(), schema->arguments().begin(),
                                  schema->arguments().end(), [](const c10::Argument& a, const c10::Argument& b) {
                                    return *a.type() == *b.type();  // dropout names its tensor input, dropout_ self
                                  });

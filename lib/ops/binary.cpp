@@ -1,141 +1,189 @@
-// Arithmetic of two tensors, or of a tensor and a number.
+// Arithmetic of two or more tensors and numbers, of float32 or integers.
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <cfloat>
+
+#include "lib/ops/expression.h"
 #include "lib/ops/families.h"
+#include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
 namespace {
 
-constexpr auto kNoActivation = static_cast<int64_t>(FuseCode::NONE);
-
-// PyTorch treats a tensor of rank 0 as a number: its dtype doesn't count beside a tensor of rank 1 or more.
-bool is_number(const OpArguments& args, const std::string& name) {
-  return args.is_constant(name) && args.tensor(name).rank() == 0;
+TensorType arithmetic_type(const OpArguments& args, const std::vector<std::string>& names) {
+  const TensorType type = promoted_type(args, names);
+  args.require(type.dtype != at::kBool, "bool tensors", "numbers", "convert them with .float() or .int()");
+  return type;
 }
 
-std::vector<ValueType> broadcast_type(const OpArguments& args) {
-  TensorType self = args.tensor("self");
-  TensorType other = args.tensor("other");
-  if (is_number(args, "other")) other.dtype = self.dtype;
-  if (is_number(args, "self")) self.dtype = other.dtype;
-  require_rank(args, self, is_number(args, "self") ? 0 : 1, 4);
-  require_rank(args, other, is_number(args, "other") ? 0 : 1, 4);
-  args.require(self.dtype == other.dtype, fmt::format("{} and {}", to_text(self), to_text(other)), "equal dtypes");
-  require_float(args, self);
-  return {self.with_dims(broadcast(args, self.dims, other.dims))};
+std::vector<ValueType> binary_type(const OpArguments& args) {
+  return {arithmetic_type(args, {"self", "other"})};
 }
 
-std::vector<ValueType> float_self(const OpArguments& args) {
-  require_float(args, args.tensor("self"));
-  return {args.tensor("self")};
+std::vector<ValueType> quotient_type(const OpArguments& args) {
+  TensorType type = promoted_type(args, {"self", "other"});
+  const bool rounds = args.has("rounding_mode") && !args.is_none("rounding_mode");
+  if (!rounds) type.dtype = float_of(type.dtype);
+  return {type};
 }
 
-nnapi::OperandId number_operand(OpContext& ctx, double value) {
-  return ctx.builder().tensor(nnapi::Constant::of_floats({static_cast<float>(value)}));
+std::vector<ValueType> add_product_type(const OpArguments& args) {
+  TensorType type = arithmetic_type(args, {"self", "tensor1", "tensor2"});
+  require_float(args, type);
+  return {type};
 }
 
-// An operand that NNAPI can broadcast: it has no tensors of rank 0.
-nnapi::OperandId tensor_operand(OpContext& ctx, const std::string& name) {
-  if (is_number(ctx, name)) return number_operand(ctx, ctx.constant(name).item().toDouble());
-  return ctx.operand(name).id;
+std::vector<ValueType> lerp_type(const OpArguments& args) {
+  TensorType type = arithmetic_type(args, {"self", "end", "weight"});
+  require_float(args, type);
+  return {type};
 }
 
-// other * alpha, folded where it is a constant.
-nnapi::OperandId scaled_operand(OpContext& ctx, nnapi::OperandId other, const TensorType& type, double alpha) {
-  if (alpha == 1) return other;
-  return ctx.emit_to(OperationCode::MUL, {other, number_operand(ctx, alpha), ctx.builder().int32(kNoActivation)}, type);
+Expression operand(OpContext& ctx, const std::string& name, double factor = 1) {
+  return argument_as(ctx, name, ctx.output_type().dtype, factor);
 }
 
-void emit_binary(OpContext& ctx, OperationCode code, nnapi::OperandId left, nnapi::OperandId right) {
-  ctx.emit(code, {left, right, ctx.builder().int32(kNoActivation)});
+void lower_add(OpContext& ctx) {
+  (operand(ctx, "self") + operand(ctx, "other", ctx.number("alpha"))).set_output();
 }
 
-template <OperationCode code>
-void lower_tensors(OpContext& ctx) {
-  const nnapi::OperandId self = tensor_operand(ctx, "self");
-  nnapi::OperandId other = tensor_operand(ctx, "other");
-  if (ctx.has("alpha")) other = scaled_operand(ctx, other, ctx.tensor("other"), ctx.number("alpha"));
-  emit_binary(ctx, code, self, other);
+// left - alpha * right; a constant is added with its sign turned, which can be folded into an operation before.
+void lower_difference(OpContext& ctx, const std::string& left, const std::string& right) {
+  const double alpha = ctx.number("alpha");
+  const Expression a = operand(ctx, left);
+  if (is_known(ctx, right)) return (a + operand(ctx, right, -alpha)).set_output();
+  if (is_number(ctx, left)) return (number_value(ctx, left) - operand(ctx, right, alpha)).set_output();
+  (a - operand(ctx, right, alpha)).set_output();
 }
 
-template <OperationCode code>
-void lower_scalar(OpContext& ctx) {
-  const double alpha = ctx.has("alpha") ? ctx.number("alpha") : 1.0;
-  emit_binary(ctx, code, ctx.operand("self").id, number_operand(ctx, ctx.number("other") * alpha));
+void lower_sub(OpContext& ctx) {
+  lower_difference(ctx, "self", "other");
 }
 
-// other - alpha * self.
-void lower_rsub_scalar(OpContext& ctx) {
-  const LoweredTensor self = ctx.operand("self");
-  const nnapi::OperandId scaled = scaled_operand(ctx, self.id, self.type, ctx.number("alpha"));
-  emit_binary(ctx, OperationCode::SUB, number_operand(ctx, ctx.number("other")), scaled);
+void lower_rsub(OpContext& ctx) {
+  lower_difference(ctx, "other", "self");
 }
 
-std::vector<ValueType> quantized_type(const OpArguments& args) {
-  const TensorType qa = args.tensor("qa");
-  const TensorType qb = args.tensor("qb");
-  require_rank(args, qa, 1, 4);
-  require_rank(args, qb, 1, 4);
-  args.require(qa.dtype == at::kQUInt8 && qb.dtype == at::kQUInt8, fmt::format("{} and {}", to_text(qa), to_text(qb)),
-               "quint8 tensors");
-  return {
-      TensorType{at::kQUInt8, broadcast(args, qa.dims, qb.dims), {args.number("scale"), args.integer("zero_point")}}};
+void lower_mul(OpContext& ctx) {
+  (operand(ctx, "self") * operand(ctx, "other")).set_output();
 }
 
-template <FuseCode activation>
-void lower_quantized_add(OpContext& ctx) {
-  const nnapi::OperandId fuse = ctx.builder().int32(static_cast<int64_t>(activation));
-  ctx.emit(OperationCode::ADD, {ctx.operand("qa").id, ctx.operand("qb").id, fuse});
+// By the inverses of a constant, where they are exact to a float's rounding; it can be folded into an operation before.
+Expression true_quotient(OpContext& ctx) {
+  const Expression self = argument_as(ctx, "self", at::kFloat);
+  if (is_number(ctx, "other")) return self / number_value(ctx, "other");
+  if (!ctx.is_constant("other")) return self / argument_as(ctx, "other", at::kFloat);
+  const at::Tensor inverse = ctx.constant("other").to(at::kDouble).reciprocal().to(at::kFloat);
+  const at::Tensor size = inverse.abs();
+  const bool all_normal = at::isfinite(inverse).logical_and(size.ge(FLT_MIN)).all().item().toBool();
+  return all_normal ? self * tensor_constant(ctx, inverse) : self / argument_as(ctx, "other", at::kFloat);
 }
 
-// NNAPI's MUL needs an output scale above the product of the input scales. Otherwise multiply in float.
-template <FuseCode activation>
-void lower_quantized_mul(OpContext& ctx) {
-  const LoweredTensor qa = ctx.operand("qa");
-  const LoweredTensor qb = ctx.operand("qb");
-  const TensorType result = ctx.output_type();
-  const nnapi::OperandId fuse = ctx.builder().int32(static_cast<int64_t>(activation));
-  const float product = static_cast<float>(qa.type.quantization.scale) * static_cast<float>(qb.type.quantization.scale);
-  if (static_cast<float>(result.quantization.scale) > product) {
-    return ctx.emit(OperationCode::MUL, {qa.id, qb.id, fuse});
-  }
-  const nnapi::OperandId left = ctx.emit_to(OperationCode::DEQUANTIZE, {qa.id}, {at::kFloat, qa.type.dims, {}});
-  const nnapi::OperandId right = ctx.emit_to(OperationCode::DEQUANTIZE, {qb.id}, {at::kFloat, qb.type.dims, {}});
-  const nnapi::OperandId real = ctx.emit_to(OperationCode::MUL, {left, right, fuse}, {at::kFloat, result.dims, {}});
-  ctx.emit(OperationCode::QUANTIZE, {real});
+void lower_div(OpContext& ctx) {
+  true_quotient(ctx).set_output();
+}
+
+// NNAPI's DIV of integers rounds down.
+Expression floor_quotient(const Expression& a, const Expression& b) {
+  return a.is_float() ? floor(a / b) : a / b;
+}
+
+// CAST to an integer rounds towards zero.
+Expression trunc_quotient(const Expression& a, const Expression& b) {
+  if (a.is_float()) return trunc(a / b);
+  return cast(cast(a, at::kFloat) / cast(b, at::kFloat), a.dtype());
+}
+
+using Quotient = Expression (*)(const Expression&, const Expression&);
+
+template <Quotient quotient>
+void lower_rounded_quotient(OpContext& ctx) {
+  quotient(operand(ctx, "self"), operand(ctx, "other")).set_output();
+}
+
+void lower_div_mode(OpContext& ctx) {
+  if (ctx.is_none("rounding_mode")) return lower_div(ctx);
+  const std::string mode = ctx.string("rounding_mode");
+  if (mode == "floor") return lower_rounded_quotient<floor_quotient>(ctx);
+  ctx.require(mode == "trunc", "rounding_mode = " + mode, "floor or trunc");
+  lower_rounded_quotient<trunc_quotient>(ctx);
+}
+
+// What a rounded quotient leaves.
+template <Quotient quotient>
+void lower_remainder(OpContext& ctx) {
+  const Expression a = operand(ctx, "self");
+  const Expression b = operand(ctx, "other");
+  (a - quotient(a, b) * b).set_output();
+}
+
+template <Expression (*function)(const Expression&, const Expression&)>
+void lower_function(OpContext& ctx) {
+  function(operand(ctx, "self"), operand(ctx, "other")).set_output();
+}
+
+// The factor goes to a constant where there is one.
+void lower_addcmul(OpContext& ctx) {
+  const double value = ctx.number("value");
+  const bool first_is_known = is_known(ctx, "tensor1");
+  const Expression first = operand(ctx, "tensor1", first_is_known ? value : 1);
+  (first * operand(ctx, "tensor2", first_is_known ? 1 : value) + operand(ctx, "self")).set_output();
+}
+
+void lower_addcdiv(OpContext& ctx) {
+  const Expression quotient = operand(ctx, "tensor1", ctx.number("value")) / operand(ctx, "tensor2");
+  (quotient + operand(ctx, "self")).set_output();
+}
+
+void lower_lerp(OpContext& ctx) {
+  const Expression self = operand(ctx, "self");
+  (self + (operand(ctx, "end") - self) * operand(ctx, "weight")).set_output();
 }
 
 }  // namespace
 
 OpRules binary_rules() {
+  const char* note = "float32; integers: feature level 4";
+  const char* divided = "integers are divided as float32";
   return {
-      {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, "float32", broadcast_type,
-       lower_tensors<OperationCode::ADD>},
-      {"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, "float32", float_self,
-       lower_scalar<OperationCode::ADD>},
-      {"aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 2, "float32", broadcast_type,
-       lower_tensors<OperationCode::SUB>},
-      {"aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 2, "float32", float_self,
-       lower_scalar<OperationCode::SUB>},
-      {"aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 2, "float32", float_self,
-       lower_rsub_scalar},
-      {"aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", 1, "float32", broadcast_type,
-       lower_tensors<OperationCode::MUL>},
-      {"aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", 1, "float32", float_self,
-       lower_scalar<OperationCode::MUL>},
-      {"aten::div.Tensor(Tensor self, Tensor other) -> Tensor", 2, "float32", broadcast_type,
-       lower_tensors<OperationCode::DIV>},
-      {"aten::div.Scalar(Tensor self, Scalar other) -> Tensor", 2, "float32", float_self,
-       lower_scalar<OperationCode::DIV>},
-      {"quantized::add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8", quantized_type,
-       lower_quantized_add<FuseCode::NONE>},
-      {"quantized::add_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8",
-       quantized_type, lower_quantized_add<FuseCode::RELU>},
-      {"quantized::mul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8", quantized_type,
-       lower_quantized_mul<FuseCode::NONE>},
-      {"quantized::mul_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8",
-       quantized_type, lower_quantized_mul<FuseCode::RELU>},
+      {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_add},
+      {"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_add},
+      {"aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_sub},
+      {"aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_sub},
+      {"aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_rsub},
+      {"aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_rsub},
+      {"aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_mul},
+      {"aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", 1, note, binary_type, lower_mul},
+      {"aten::div.Tensor(Tensor self, Tensor other) -> Tensor", 1, divided, quotient_type, lower_div},
+      {"aten::div.Scalar(Tensor self, Scalar other) -> Tensor", 1, divided, quotient_type, lower_div},
+      {"aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", 1, note, quotient_type,
+       lower_div_mode},
+      {"aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", 1, note, quotient_type,
+       lower_div_mode},
+      {"aten::floor_divide(Tensor self, Tensor other) -> Tensor", 2, note, binary_type,
+       lower_rounded_quotient<floor_quotient>},
+      {"aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", 2, note, binary_type,
+       lower_rounded_quotient<floor_quotient>},
+      {"aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", 2, note, binary_type,
+       lower_remainder<floor_quotient>},
+      {"aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", 2, note, binary_type,
+       lower_remainder<floor_quotient>},
+      {"aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", 2, note, binary_type,
+       lower_remainder<floor_quotient>},
+      {"aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", 2, note, binary_type, lower_remainder<trunc_quotient>},
+      {"aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", 2, note, binary_type, lower_remainder<trunc_quotient>},
+      {"aten::maximum(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_function<maximum>},
+      {"aten::max.other(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_function<maximum>},
+      {"aten::minimum(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_function<minimum>},
+      {"aten::min.other(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_function<minimum>},
+      {"aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", 1, "float32",
+       add_product_type, lower_addcmul},
+      {"aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", 2, "float32",
+       add_product_type, lower_addcdiv},
+      {"aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", 1, "float32", lerp_type, lower_lerp},
+      {"aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", 1, "float32", lerp_type, lower_lerp},
   };
 }
 

@@ -5,24 +5,31 @@
 
 namespace nnapi_convert {
 
-OpRules activation_rules();  // activation.cpp
-OpRules attention_rules();   // attention.cpp
-OpRules binary_rules();      // binary.cpp
-OpRules conv_rules();        // conv.cpp
-OpRules einsum_rules();      // einsum.cpp
-OpRules indexing_rules();    // indexing.cpp
-OpRules joining_rules();     // joining.cpp
-OpRules linear_rules();      // linear.cpp
-OpRules matmul_rules();      // matmul.cpp
-OpRules norm_rules();        // norm.cpp
-OpRules padding_rules();     // padding.cpp
-OpRules pooling_rules();     // pooling.cpp
-OpRules quantize_rules();    // quantize.cpp
-OpRules reduce_rules();      // reduce.cpp
-OpRules resize_rules();      // resize.cpp
-OpRules shape_rules();       // shape.cpp
-OpRules size_rules();        // size.cpp
-OpRules slicing_rules();     // slicing.cpp
+OpRules activation_rules();         // activation.cpp
+OpRules attention_rules();          // attention.cpp
+OpRules binary_rules();             // binary.cpp
+OpRules comparison_rules();         // comparison.cpp
+OpRules conv_rules();               // conv.cpp
+OpRules conversion_rules();         // conversion.cpp
+OpRules einsum_rules();             // einsum.cpp
+OpRules indexing_rules();           // indexing.cpp
+OpRules joining_rules();            // joining.cpp
+OpRules linear_rules();             // linear.cpp
+OpRules matmul_rules();             // matmul.cpp
+OpRules norm_rules();               // norm.cpp
+OpRules padding_rules();            // padding.cpp
+OpRules pooling_rules();            // pooling.cpp
+OpRules quantize_rules();           // quantize.cpp
+OpRules quantized_binary_rules();   // quantized_binary.cpp
+OpRules reduce_rules();             // reduce.cpp
+OpRules resize_rules();             // resize.cpp
+OpRules selection_rules();          // selection.cpp
+OpRules shape_rules();              // shape.cpp
+OpRules size_rules();               // size.cpp
+OpRules slicing_rules();            // slicing.cpp
+OpRules smooth_activation_rules();  // smooth_activation.cpp
+OpRules softmax_rules();            // softmax.cpp
+OpRules unary_rules();              // unary.cpp
 
 // Arithmetic on tensors that hold sizes, as traces write it. The operators have rules for other tensors above.
 OpRules size_tensor_rules();  // size.cpp

@@ -261,7 +261,9 @@ nnapi::OperandId OpContext::constant_operand(const at::Tensor& tensor) {
   require(has_operand_code(tensor.scalar_type()), "a constant of dtype " + dtype_name(tensor.scalar_type()), "float32",
           "convert the model with model.float()");
   const TensorType type = type_of_constant(tensor);
-  return builder_.tensor(to_constant(as_operand_value(*this, tensor)), static_cast<float>(type.quantization.scale),
+  const at::Tensor value = as_operand_value(*this, tensor);
+  return builder_.tensor(to_constant(value.dim() == 0 ? value.reshape({1}) : value),
+                         static_cast<float>(type.quantization.scale),
                          static_cast<int32_t>(type.quantization.zero_point));
 }
 

@@ -11,10 +11,31 @@ namespace {
 
 OpRules join_families() {
   OpRules all;
-  for (const OpRules& family :
-       {activation_rules(), attention_rules(), binary_rules(), conv_rules(), einsum_rules(), indexing_rules(),
-        joining_rules(), linear_rules(), matmul_rules(), norm_rules(), padding_rules(), pooling_rules(),
-        quantize_rules(), reduce_rules(), resize_rules(), shape_rules(), size_rules(), slicing_rules()}) {
+  for (const OpRules& family : {activation_rules(),
+                                attention_rules(),
+                                binary_rules(),
+                                comparison_rules(),
+                                conv_rules(),
+                                conversion_rules(),
+                                einsum_rules(),
+                                indexing_rules(),
+                                joining_rules(),
+                                linear_rules(),
+                                matmul_rules(),
+                                norm_rules(),
+                                padding_rules(),
+                                pooling_rules(),
+                                quantize_rules(),
+                                quantized_binary_rules(),
+                                reduce_rules(),
+                                resize_rules(),
+                                selection_rules(),
+                                shape_rules(),
+                                size_rules(),
+                                slicing_rules(),
+                                smooth_activation_rules(),
+                                softmax_rules(),
+                                unary_rules()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

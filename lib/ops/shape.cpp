@@ -183,15 +183,6 @@ std::vector<ValueType> dropout_type(const OpArguments& args) {
   return same_as_input(args);
 }
 
-std::vector<ValueType> to_dtype_type(const OpArguments& args) {
-  const TensorType self = args.tensor("self");
-  if (args.is_none("dtype")) return {self};
-  const auto dtype = static_cast<at::ScalarType>(args.integer("dtype"));
-  args.require(dtype == self.dtype, fmt::format("a change from {} to {}", dtype_name(self.dtype), dtype_name(dtype)),
-               "no change of dtype");
-  return {self};
-}
-
 }  // namespace
 
 OpRules shape_rules() {
@@ -231,16 +222,6 @@ OpRules shape_rules() {
       {"aten::lift_fresh(Tensor(a) self) -> Tensor(a)", 1, "nothing", same_as_self, lower_identity},
       {"aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", 1, "nothing", same_as_self,
        lower_identity},
-      {"aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? "
-       "memory_format=None) -> Tensor(a)",
-       1, "no change of dtype", to_dtype_type, lower_identity},
-      {"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, "
-       "MemoryFormat? memory_format=None) -> Tensor(a)",
-       1, "no change of dtype", to_dtype_type, lower_identity},
-      {"aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool non_blocking=False, bool "
-       "copy=False) -> "
-       "Tensor(b|a)",
-       1, "no change of dtype", to_dtype_type, lower_identity},
   };
 }
 

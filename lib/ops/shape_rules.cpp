@@ -12,6 +12,28 @@ std::vector<ValueType> same_as_input(const OpArguments& args) {
   return {args.tensor("input")};
 }
 
+std::vector<ValueType> float_self(const OpArguments& args) {
+  require_float(args, args.tensor("self"));
+  return same_as_self(args);
+}
+
+std::vector<ValueType> float_or_quantized_self(const OpArguments& args) {
+  const TensorType type = args.tensor(tensor_name(args));
+  require_float_or_quantized(args, type);
+  return {type};
+}
+
+std::vector<ValueType> given_quantization(const OpArguments& args) {
+  TensorType type = args.tensor(tensor_name(args));
+  args.require(type.dtype == at::kQUInt8, "a tensor " + to_text(type), "quint8");
+  type.quantization = {args.number("output_scale"), args.integer("output_zero_point")};
+  return {type};
+}
+
+std::string tensor_name(const OpArguments& args) {
+  return args.node().schema().arguments()[0].name();
+}
+
 Dims broadcast(const OpArguments& args, const Dims& a, const Dims& b) {
   const Dims& longer = a.size() >= b.size() ? a : b;
   const Dims& shorter = a.size() >= b.size() ? b : a;
@@ -54,6 +76,12 @@ void require_rank(const OpArguments& args, const TensorType& type, size_t lowest
 
 void require_float(const OpArguments& args, const TensorType& type) {
   args.require(type.dtype == at::kFloat, "a tensor " + to_text(type), "float32",
+               type.dtype == at::kDouble || type.dtype == at::kHalf ? "convert the model with model.float()" : "");
+}
+
+void require_float_or_quantized(const OpArguments& args, const TensorType& type) {
+  if (type.dtype == at::kQUInt8) return;
+  args.require(type.dtype == at::kFloat, "a tensor " + to_text(type), "float32 or quint8",
                type.dtype == at::kDouble || type.dtype == at::kHalf ? "convert the model with model.float()" : "");
 }
 

@@ -12,6 +12,14 @@ constexpr size_t kHighestRank = 8;
 std::vector<ValueType> same_as_self(const OpArguments& args);
 std::vector<ValueType> same_as_input(const OpArguments& args);
 
+// The same where it is float32, or float32 or quint8; refuses another dtype.
+std::vector<ValueType> float_self(const OpArguments& args);
+std::vector<ValueType> float_or_quantized_self(const OpArguments& args);
+// A quint8 tensor with the scale and zero point that the arguments output_scale and output_zero_point give.
+std::vector<ValueType> given_quantization(const OpArguments& args);
+// "self", or what the schema calls its first tensor: "input", "qx".
+std::string tensor_name(const OpArguments& args);
+
 // The sizes of two operands broadcast against each other by PyTorch's rule. Sizes that depend on inputs and can't be
 // shown equal are taken to be equal; NNAPI checks them when the model is built on the device.
 Dims broadcast(const OpArguments& args, const Dims& a, const Dims& b);
@@ -29,5 +37,7 @@ void require_positive(const OpArguments& args, const Dims& dims);
 void require_rank(const OpArguments& args, const TensorType& type, size_t lowest, size_t highest);
 // Refuses everything but float32.
 void require_float(const OpArguments& args, const TensorType& type);
+// Refuses everything but float32 and quint8.
+void require_float_or_quantized(const OpArguments& args, const TensorType& type);
 
 }  // namespace nnapi_convert

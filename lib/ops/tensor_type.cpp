@@ -51,6 +51,7 @@ bool has_operand_code(at::ScalarType dtype) {
 nnapi::Operand to_operand(const TensorType& type) {
   nnapi::Operand operand;
   operand.dims = type.dims;
+  if (type.dims.empty()) operand.dims = {1};  // NNAPI has no tensors of rank 0
   switch (type.dtype) {
     case at::kFloat:
       operand.type = OperandCode::TENSOR_FLOAT32;

@@ -42,6 +42,16 @@ bool is_elementwise(OperationCode code) {
     case OperationCode::MINIMUM:
     case OperationCode::ELU:
     case OperationCode::HARD_SWISH:
+    case OperationCode::EQUAL:
+    case OperationCode::NOT_EQUAL:
+    case OperationCode::LESS:
+    case OperationCode::LESS_EQUAL:
+    case OperationCode::GREATER:
+    case OperationCode::GREATER_EQUAL:
+    case OperationCode::LOGICAL_AND:
+    case OperationCode::LOGICAL_OR:
+    case OperationCode::LOGICAL_NOT:
+    case OperationCode::SELECT:
       return true;
     default:
       return false;
@@ -61,6 +71,8 @@ bool is_along_axes(OperationCode code) {
     case OperationCode::REDUCE_MAX:
     case OperationCode::REDUCE_MIN:
     case OperationCode::REDUCE_PROD:
+    case OperationCode::REDUCE_ANY:
+    case OperationCode::REDUCE_ALL:
     case OperationCode::PAD:
     case OperationCode::PAD_V2:
     case OperationCode::SLICE:

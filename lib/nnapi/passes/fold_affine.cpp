@@ -56,6 +56,10 @@ bool can_take(const Model& model, const Operation& producer) {
 }
 
 void fold_into(Model& model, Operation& producer, OperationCode code, std::vector<float> values) {
+  if (code == OperationCode::SUB) {  // of a constant: the rules add its negative where it comes second
+    fold_into(model, producer, OperationCode::MUL, std::vector<float>(values.size(), -1.0f));
+    code = OperationCode::ADD;
+  }
   auto shared = std::make_shared<const std::vector<float>>(std::move(values));
   Builder builder(model);
   const Constant bias = *model.at(producer.inputs[kBias]).constant();
@@ -68,10 +72,15 @@ void fold_into(Model& model, Operation& producer, OperationCode code, std::vecto
   producer.inputs[kBias] = builder.tensor(bias.then(ScaleAxis{0, shared}));
 }
 
+bool is_affine(OperationCode code) {
+  return code == OperationCode::MUL || code == OperationCode::ADD || code == OperationCode::SUB;
+}
+
 // True if operation `affine` became part of the operation that makes its variable input.
 bool fold_one(Model& model, Uses& uses, const Operation& affine) {
   if (!is_plain(model, affine)) return false;
   const bool constant_first = model.at(affine.inputs[0]).is_constant();
+  if (affine.code == OperationCode::SUB && !constant_first) return false;
   const OperandId variable = affine.inputs[constant_first ? 1 : 0];
   const int producer_index = uses.producer[static_cast<size_t>(variable)];
   if (producer_index < 0 || uses.readers[static_cast<size_t>(variable)] != 1) return false;
@@ -95,7 +104,7 @@ void fold_affine(Model& model) {
   std::vector<bool> folded(model.operations.size(), false);
   for (size_t i = 0; i < model.operations.size(); ++i) {
     const Operation affine = model.operations[i];
-    if (affine.code != OperationCode::MUL && affine.code != OperationCode::ADD) continue;
+    if (!is_affine(affine.code)) continue;
     folded[i] = fold_one(model, uses, affine);
   }
   for (size_t i = 0; i < model.operations.size(); ++i) {

@@ -1,0 +1,134 @@
+// Comparisons and logic: operations whose result is bool.
+#include <fmt/format.h>
+
+#include "lib/ops/expression.h"
+#include "lib/ops/families.h"
+#include "lib/ops/promotion.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+bool is_quantized(const OpArguments& args, const std::string& name) {
+  return !is_number(args, name) && args.tensor(name).is_quantized();
+}
+
+std::vector<ValueType> comparison_type(const OpArguments& args) {
+  if (!is_quantized(args, "self") && !is_quantized(args, "other")) promoted_dtype(args, {"self", "other"});
+  return {TensorType{at::kBool, broadcast_dims(args, {"self", "other"}), {}}};
+}
+
+// A quantised tensor is compared by its real values; equal scales leave their order to the integers.
+void compare_quantized(OpContext& ctx, OperationCode code) {
+  const Expression self = argument(ctx, "self");
+  if (is_number(ctx, "other")) {
+    return compare(code, dequantize(self), constant(ctx, number_value(ctx, "other"))).set_output();
+  }
+  const Expression other = argument(ctx, "other");
+  if (self.type().is_quantized() && self.type().quantization == other.type().quantization) {
+    return compare(code, self, other).set_output();
+  }
+  compare(code, dequantize(self), dequantize(other)).set_output();
+}
+
+template <OperationCode code>
+void lower_comparison(OpContext& ctx) {
+  if (is_quantized(ctx, "self") || is_quantized(ctx, "other")) return compare_quantized(ctx, code);
+  const bool tests_zero = is_number(ctx, "other") && number_value(ctx, "other") == 0;
+  if (tests_zero && ctx.tensor("self").dtype == at::kBool) {
+    const Expression self = argument(ctx, "self");
+    if (code == OperationCode::EQUAL) return self.then(OperationCode::LOGICAL_NOT).set_output();
+    if (code == OperationCode::NOT_EQUAL) return self.set_output();
+  }
+  const at::ScalarType dtype = promoted_dtype(ctx, {"self", "other"});
+  compare(code, argument_as(ctx, "self", dtype), argument_as(ctx, "other", dtype)).set_output();
+}
+
+std::vector<ValueType> isnan_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  require_float(args, self);
+  return {TensorType{at::kBool, self.dims, {}}};
+}
+
+void lower_isnan(OpContext& ctx) {
+  const Expression x = argument(ctx, "self");
+  compare(OperationCode::NOT_EQUAL, x, x).set_output();
+}
+
+std::vector<ValueType> logical_type(const OpArguments& args) {
+  std::vector<std::string> names{"self"};
+  if (args.has("other")) names.emplace_back("other");
+  TensorType type = promoted_type(args, names);
+  type.dtype = at::kBool;
+  return {type};
+}
+
+// Bits of bool tensors alone; NNAPI has no operation on those of integers.
+std::vector<ValueType> bitwise_type(const OpArguments& args) {
+  std::vector<std::string> names{"self"};
+  if (args.has("other")) names.emplace_back("other");
+  const TensorType type = promoted_type(args, names);
+  args.require(type.dtype == at::kBool, "a result " + to_text(type), "bool");
+  return {type};
+}
+
+template <OperationCode code>
+void lower_logical(OpContext& ctx) {
+  compare(code, argument_as(ctx, "self", at::kBool), argument_as(ctx, "other", at::kBool)).set_output();
+}
+
+void lower_not(OpContext& ctx) {
+  const Expression self = argument(ctx, "self");
+  if (self.dtype() != at::kBool) return compare(OperationCode::EQUAL, self, self.same(0)).set_output();
+  self.then(OperationCode::LOGICAL_NOT).set_output();
+}
+
+constexpr const char* kNote = "float32, integers, bool and quint8";
+
+}  // namespace
+
+OpRules comparison_rules() {
+  constexpr LowerRule logical_and = lower_logical<OperationCode::LOGICAL_AND>;
+  constexpr LowerRule logical_or = lower_logical<OperationCode::LOGICAL_OR>;
+  constexpr LowerRule logical_xor = lower_logical<OperationCode::NOT_EQUAL>;
+  return {
+      {"aten::eq.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::EQUAL>},
+      {"aten::eq.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::EQUAL>},
+      {"aten::ne.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::NOT_EQUAL>},
+      {"aten::ne.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::NOT_EQUAL>},
+      {"aten::lt.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::LESS>},
+      {"aten::lt.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::LESS>},
+      {"aten::le.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::LESS_EQUAL>},
+      {"aten::le.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::LESS_EQUAL>},
+      {"aten::gt.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::GREATER>},
+      {"aten::gt.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::GREATER>},
+      {"aten::ge.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::GREATER_EQUAL>},
+      {"aten::ge.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+       lower_comparison<OperationCode::GREATER_EQUAL>},
+      {"aten::isnan(Tensor self) -> Tensor", 3, "float32", isnan_type, lower_isnan},
+      {"aten::logical_and(Tensor self, Tensor other) -> Tensor", 3, "", logical_type, logical_and},
+      {"aten::logical_or(Tensor self, Tensor other) -> Tensor", 3, "", logical_type, logical_or},
+      {"aten::logical_xor(Tensor self, Tensor other) -> Tensor", 3, "", logical_type, logical_xor},
+      {"aten::logical_not(Tensor self) -> Tensor", 3, "", logical_type, lower_not},
+      {"aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_and},
+      {"aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_or},
+      {"aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_xor},
+      {"aten::bitwise_not(Tensor self) -> Tensor", 3, "bool", bitwise_type, lower_not},
+      {"aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_and},
+      {"aten::__or__.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_or},
+      {"aten::__xor__.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_xor},
+  };
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,216 @@
+#include "lib/ops/expression.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "lib/base/error.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr int kSubLevel = 2;
+constexpr int kArithmeticLevel = 3;  // of ABS, NEG, MAXIMUM, MINIMUM...
+
+// ADD, SUB, MUL, DIV, which take an activation too.
+Expression arithmetic(OperationCode code, const Expression& a, const Expression& b) {
+  NNC_ASSERT(a.dtype() == b.dtype(), "operands of two dtypes");
+  const Dims dims = broadcast(a.context(), a.type().dims, b.type().dims);
+  const nnapi::OperandId activation = a.context().builder().int32(static_cast<int64_t>(FuseCode::NONE));
+  return a.then(code, {b.id(), activation}, a.type().with_dims(dims));
+}
+
+// MAXIMUM and MINIMUM.
+Expression extreme(OperationCode code, const Expression& a, const Expression& b) {
+  NNC_ASSERT(a.dtype() == b.dtype(), "operands of two dtypes");
+  return a.then(code, {b.id()}, a.type().with_dims(broadcast(a.context(), a.type().dims, b.type().dims)));
+}
+
+bool has(const Expression& x, int feature_level) {
+  return x.context().feature_level() >= feature_level;
+}
+
+}  // namespace
+
+Expression Expression::same(double value) const {
+  return nnapi_convert::constant(*ctx_, value, dtype());
+}
+
+Expression Expression::then(OperationCode code, std::vector<nnapi::OperandId> others, const TensorType& type) const {
+  others.insert(others.begin(), id());
+  return {*ctx_, {ctx_->emit_to(code, std::move(others), type), type}};
+}
+
+Expression Expression::then(OperationCode code, std::vector<nnapi::OperandId> others) const {
+  return then(code, std::move(others), type());
+}
+
+void Expression::set_output(size_t index) const {
+  const TensorType type = ctx_->output_type(index);
+  if (type.is_quantized() && !tensor_.type.is_quantized()) {
+    return ctx_->set_output(then(OperationCode::QUANTIZE, {}, type).id(), index);
+  }
+  ctx_->set_output(cast(*this, type.dtype).id(), index);
+}
+
+Expression constant(OpContext& ctx, double value, at::ScalarType dtype) {
+  const TensorType type{dtype, {}, {}};
+  return {ctx, {ctx.constant_operand(at::full({}, value, at::TensorOptions(dtype))), type}};
+}
+
+Expression argument(OpContext& ctx, const std::string& name) {
+  return {ctx, ctx.operand(name)};
+}
+
+Expression operator+(const Expression& a, const Expression& b) {
+  return arithmetic(OperationCode::ADD, a, b);
+}
+
+Expression operator-(const Expression& a, const Expression& b) {
+  return has(a, kSubLevel) ? arithmetic(OperationCode::SUB, a, b) : a + b * -1;
+}
+
+Expression operator*(const Expression& a, const Expression& b) {
+  return arithmetic(OperationCode::MUL, a, b);
+}
+
+Expression operator/(const Expression& a, const Expression& b) {
+  return arithmetic(OperationCode::DIV, a, b);
+}
+
+Expression operator+(const Expression& a, double b) {
+  return b == 0 ? a : a + a.same(b);
+}
+
+Expression operator-(const Expression& a, double b) {
+  return a + -b;
+}
+
+Expression operator*(const Expression& a, double b) {
+  return b == 1 ? a : a * a.same(b);
+}
+
+Expression operator/(const Expression& a, double b) {
+  const auto factor = static_cast<float>(1 / b);
+  if (a.is_float() && std::isnormal(factor)) return a * factor;
+  return a / a.same(b);
+}
+
+Expression operator-(double a, const Expression& b) {
+  return has(b, kSubLevel) ? b.same(a) - b : b * -1 + a;
+}
+
+Expression operator/(double a, const Expression& b) {
+  return b.same(a) / b;
+}
+
+Expression operator-(const Expression& a) {
+  return has(a, kArithmeticLevel) ? a.then(OperationCode::NEG) : a * -1;
+}
+
+Expression relu(const Expression& x) {
+  return x.then(OperationCode::RELU);
+}
+
+Expression relu1(const Expression& x) {
+  return x.then(OperationCode::RELU1);
+}
+
+Expression relu6(const Expression& x) {
+  return x.then(OperationCode::RELU6);
+}
+
+Expression logistic(const Expression& x) {
+  return x.then(OperationCode::LOGISTIC);
+}
+
+Expression tanh(const Expression& x) {
+  return x.then(OperationCode::TANH);
+}
+
+Expression floor(const Expression& x) {
+  return x.then(OperationCode::FLOOR);
+}
+
+Expression exp(const Expression& x) {
+  return x.then(OperationCode::EXP);
+}
+
+Expression log(const Expression& x) {
+  return x.then(OperationCode::LOG);
+}
+
+Expression sqrt(const Expression& x) {
+  return x.then(OperationCode::SQRT);
+}
+
+Expression rsqrt(const Expression& x) {
+  return x.then(OperationCode::RSQRT);
+}
+
+Expression sin(const Expression& x) {
+  return x.then(OperationCode::SIN);
+}
+
+Expression abs(const Expression& x) {
+  return has(x, kArithmeticLevel) ? x.then(OperationCode::ABS) : relu(x) + relu(-x);
+}
+
+Expression square(const Expression& x) {
+  return x * x;
+}
+
+// Towards zero.
+Expression trunc(const Expression& x) {
+  return floor(relu(x)) - floor(relu(-x));
+}
+
+Expression pow(const Expression& base, const Expression& exponent) {
+  return extreme(OperationCode::POW, base, exponent);
+}
+
+Expression maximum(const Expression& a, const Expression& b) {
+  return has(a, kArithmeticLevel) ? extreme(OperationCode::MAXIMUM, a, b) : relu(a - b) + b;
+}
+
+Expression minimum(const Expression& a, const Expression& b) {
+  return has(a, kArithmeticLevel) ? extreme(OperationCode::MINIMUM, a, b) : a - relu(a - b);
+}
+
+Expression maximum(const Expression& a, double b) {
+  if (a.is_float() && b == 0) return relu(a);
+  return has(a, kArithmeticLevel) ? maximum(a, a.same(b)) : relu(a - b) + b;
+}
+
+Expression minimum(const Expression& a, double b) {
+  return has(a, kArithmeticLevel) ? minimum(a, a.same(b)) : b - relu(b - a);
+}
+
+Expression compare(OperationCode code, const Expression& a, const Expression& b) {
+  const Dims dims = broadcast(a.context(), a.type().dims, b.type().dims);
+  return a.then(code, {b.id()}, {at::kBool, dims, {}});
+}
+
+Expression cast(const Expression& x, at::ScalarType dtype) {
+  if (x.dtype() == dtype) return x;
+  if (dtype == at::kBool) return compare(OperationCode::NOT_EQUAL, x, x.same(0));
+  const TensorType type{dtype, x.type().dims, {}};
+  if (to_operand(type).type == to_operand(x.type()).type) return {x.context(), {x.id(), type}};  // int32 and int64
+  return x.then(OperationCode::CAST, {}, type);
+}
+
+Expression reshape(const Expression& x, const Dims& dims) {
+  if (dims == x.type().dims) return x;
+  // A tensor of rank 0 is [1] in NNAPI.
+  const Dims target = dims.empty() ? Dims{1} : dims;
+  if (target == to_operand(x.type()).dims) return {x.context(), {x.id(), x.type().with_dims(dims)}};
+  return x.then(OperationCode::RESHAPE, {x.context().builder().int32_tensor(target)}, x.type().with_dims(dims));
+}
+
+Expression dequantize(const Expression& x) {
+  if (!x.type().is_quantized()) return x;
+  return x.then(OperationCode::DEQUANTIZE, {}, {at::kFloat, x.type().dims, {}});
+}
+
+}  // namespace nnapi_convert

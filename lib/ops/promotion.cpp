@@ -1,0 +1,110 @@
+#include "lib/ops/promotion.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/DefaultDtype.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+bool is_tensor(const OpArguments& args, const std::string& name) {
+  return args.input(name)->type()->kind() == c10::TypeKind::TensorType;
+}
+
+at::ScalarType dtype_of_number(const OpArguments& args, const std::string& name) {
+  const c10::IValue value = args.value(name);
+  if (value.isBool()) return at::kBool;
+  return value.isInt() ? at::kLong : c10::get_default_dtype_as_scalartype();
+}
+
+// The dtypes seen of each rank of precedence; Undefined before the first.
+struct Seen {
+  at::ScalarType tensor = at::ScalarType::Undefined;
+  at::ScalarType single = at::ScalarType::Undefined;  // tensors of rank 0
+  at::ScalarType number = at::ScalarType::Undefined;
+};
+
+void add(at::ScalarType& seen, at::ScalarType dtype) {
+  seen = seen == at::ScalarType::Undefined ? dtype : c10::promoteTypes(seen, dtype);
+}
+
+// A lower kind changes the dtype only from bool to a number, or from an integer to a float.
+at::ScalarType combined(at::ScalarType higher, at::ScalarType lower) {
+  if (higher == at::ScalarType::Undefined) return lower;
+  if (lower == at::ScalarType::Undefined || c10::isFloatingType(higher)) return higher;
+  if (higher == at::kBool || c10::isFloatingType(lower)) return c10::promoteTypes(higher, lower);
+  return higher;
+}
+
+}  // namespace
+
+at::ScalarType promoted_dtype(const OpArguments& args, const std::vector<std::string>& names) {
+  Seen seen;
+  std::string found;
+  for (const std::string& name : names) {
+    if (!is_tensor(args, name)) {
+      add(seen.number, dtype_of_number(args, name));
+      continue;
+    }
+    const TensorType type = args.tensor(name);
+    args.require(!type.is_quantized(), "a tensor " + to_text(type), "float32",
+                 "use the operations of torch.ao.nn.quantized.FloatFunctional");
+    add(type.rank() == 0 ? seen.single : seen.tensor, type.dtype);
+    found += (found.empty() ? "" : " and ") + to_text(type);
+  }
+  const at::ScalarType dtype = combined(seen.tensor, combined(seen.single, seen.number));
+  args.require(dtype == at::kFloat || dtype == at::kInt || dtype == at::kLong || dtype == at::kBool,
+               fmt::format("a result of dtype {} from {}", dtype_name(dtype), found), "float32, int32, int64 or bool",
+               c10::isFloatingType(dtype) ? "convert the model with model.float()" : "");
+  return dtype;
+}
+
+Dims broadcast_dims(const OpArguments& args, const std::vector<std::string>& names) {
+  Dims dims;
+  for (const std::string& name : names) {
+    if (!is_tensor(args, name)) continue;
+    const TensorType type = args.tensor(name);
+    require_rank(args, type, 0, 4);
+    dims = broadcast(args, dims, type.dims);
+  }
+  return dims;
+}
+
+TensorType promoted_type(const OpArguments& args, const std::vector<std::string>& names) {
+  const at::ScalarType dtype = promoted_dtype(args, names);
+  return {dtype, broadcast_dims(args, names), {}};
+}
+
+at::ScalarType float_of(at::ScalarType dtype) {
+  return c10::isIntegralType(dtype, true) ? at::kFloat : dtype;
+}
+
+bool is_number(const OpArguments& args, const std::string& name) {
+  if (!is_tensor(args, name)) return true;
+  return args.is_constant(name) && args.constant(name).numel() == 1 && !args.constant(name).is_quantized();
+}
+
+double number_value(const OpArguments& args, const std::string& name) {
+  if (is_tensor(args, name)) return args.constant(name).item().toDouble();
+  return args.number(name);
+}
+
+bool is_known(const OpArguments& args, const std::string& name) {
+  return !is_tensor(args, name) || args.is_constant(name);
+}
+
+Expression argument_as(OpContext& ctx, const std::string& name, at::ScalarType dtype, double factor) {
+  if (!is_tensor(ctx, name)) return constant(ctx, ctx.number(name) * factor, dtype);
+  if (!ctx.is_constant(name)) return cast(argument(ctx, name), dtype) * factor;
+  const at::Tensor value = ctx.constant(name).to(dtype);
+  return tensor_constant(ctx, factor == 1 ? value : at::mul(value, factor).to(dtype));
+}
+
+Expression tensor_constant(OpContext& ctx, const at::Tensor& value) {
+  return {ctx, {ctx.constant_operand(value), {value.scalar_type(), to_dims(value.sizes().vec()), {}}}};
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,203 @@
+// Activations made of exponentials: sigmoid, tanh and what is composed of them. NNAPI has LOGISTIC and TANH from
+// feature level 1, EXP and LOG from 3; compositions are chosen so that no intermediate overflows.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "lib/ops/expression.h"
+#include "lib/ops/families.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr int kExpLevel = 3;  // EXP, LOG
+constexpr int kEluLevel = 4;
+
+template <Expression (*formula)(const Expression&)>
+void lower_formula(OpContext& ctx) {
+  formula(dequantize(argument(ctx, tensor_name(ctx)))).set_output();
+}
+
+// Quantised sigmoid and tanh have the output scale that both PyTorch and NNAPI fix.
+template <int64_t zero_point>
+std::vector<ValueType> fixed_output_scale(const OpArguments& args) {
+  TensorType type = args.tensor("self");
+  require_float_or_quantized(args, type);
+  if (type.is_quantized()) type.quantization = {zero_point == 0 ? 1.0 / 256 : 1.0 / 128, zero_point};
+  return {type};
+}
+
+template <OperationCode code>
+void lower_direct(OpContext& ctx) {
+  argument(ctx, "self").then(code, {}, ctx.output_type()).set_output();
+}
+
+Expression silu(const Expression& x) {
+  return x * logistic(x);
+}
+
+// x * P(x^2) with coefficients from the lowest.
+Expression odd_polynomial(const Expression& x, const std::vector<double>& coefficients) {
+  const Expression s = square(x);
+  Expression sum = s * coefficients.back() + coefficients[coefficients.size() - 2];
+  for (size_t i = coefficients.size() - 2; i-- > 0;) sum = sum * s + coefficients[i];
+  return x * sum;
+}
+
+// x times the normal distribution, whose logit is nearly an odd polynomial: at most 3.5e-6 off, everywhere. The leading
+// coefficient is positive, so that large inputs saturate on the right side.
+Expression gelu(const Expression& x) {
+  return x * logistic(odd_polynomial(x, {1.59565627, 7.29375815e-2, -2.49723127e-4, -6.11620281e-5, 2.23816477e-6}));
+}
+
+// (1 + tanh(u)) / 2 = sigmoid(2u) with u = sqrt(2 / pi) * (x + 0.044715 x^3).
+Expression gelu_of_tanh(const Expression& x) {
+  const double factor = 2 * std::sqrt(2 / M_PI);
+  return x * logistic(odd_polynomial(x, {factor, 0.044715 * factor}));
+}
+
+void lower_gelu(OpContext& ctx) {
+  const std::string approximate = ctx.string("approximate");
+  const Expression x = dequantize(argument(ctx, "self"));
+  if (approximate == "tanh") return gelu_of_tanh(x).set_output();
+  ctx.require(approximate == "none", "approximate = " + approximate, "none or tanh");
+  gelu(x).set_output();
+}
+
+// exp(x) - 1 where x < 0; 0 elsewhere.
+Expression negative_expm1(const Expression& x) {
+  return exp(minimum(x, 0)) - 1;
+}
+
+// scale * (max(0, x) + min(0, alpha * (exp(input_scale * x) - 1))).
+Expression elu(const Expression& x, double alpha, double scale, double input_scale) {
+  OpContext& ctx = x.context();
+  if (ctx.feature_level() >= kEluLevel && input_scale == 1) {
+    return x.then(OperationCode::ELU, {ctx.builder().float32(static_cast<float>(alpha))}) * scale;
+  }
+  const Expression below = negative_expm1(x * input_scale) * (alpha * scale);
+  const bool is_above_line = alpha > 0 && alpha * input_scale <= 1 && scale > 0;
+  return is_above_line ? maximum(x * scale, below) : relu(x) * scale + below;
+}
+
+void lower_elu(OpContext& ctx) {
+  const Expression x = dequantize(argument(ctx, "self"));
+  elu(x, ctx.number("alpha"), ctx.number("scale"), ctx.number("input_scale")).set_output();
+}
+
+Expression selu(const Expression& x) {
+  return elu(x, 1.6732632423543772, 1.0507009873554805, 1);
+}
+
+// alpha * elu(x / alpha).
+void lower_celu(OpContext& ctx) {
+  const double alpha = ctx.number("alpha");
+  ctx.require(alpha != 0, "alpha = 0", "another number");
+  const Expression x = dequantize(argument(ctx, "self"));
+  if (ctx.feature_level() >= kEluLevel && alpha > 0) return (elu(x / alpha, 1, 1, 1) * alpha).set_output();
+  elu(x, alpha, 1, 1 / alpha).set_output();
+}
+
+// log(1 + exp(-|x|)), which is -log(sigmoid(|x|)).
+Expression minus_log1p_exp(const Expression& x) {
+  return log(logistic(abs(x)));
+}
+
+// max(0, x) + log(1 + exp(-|beta x|)) / beta; x itself where beta x is above the threshold.
+void lower_softplus(OpContext& ctx) {
+  const Expression x = argument(ctx, "self");
+  const double beta = ctx.number("beta");
+  const double threshold = ctx.number("threshold");
+  ctx.require(beta > 0, fmt::format("beta = {}", beta), "a positive number");
+  const Expression smooth = relu(x) - minus_log1p_exp(x * beta) / beta;
+  const double step_at_threshold = std::log1p(std::exp(-threshold)) / beta;
+  if (step_at_threshold < 1e-7) return smooth.set_output();
+  const Expression is_above = compare(OperationCode::GREATER, x, x.same(threshold / beta));
+  is_above.then(OperationCode::SELECT, {x.id(), smooth.id()}, x.type()).set_output();
+}
+
+Expression log_sigmoid(const Expression& x) {
+  return minimum(x, 0) + minus_log1p_exp(x);
+}
+
+// x * tanh(softplus(x)), where softplus(x) = -log(sigmoid(-x)); below EXP and LOG by the same sigmoid:
+// tanh(-log(r)) = (1 - r^2) / (1 + r^2).
+Expression mish(const Expression& x) {
+  if (x.context().feature_level() >= kExpLevel) {
+    const Expression minus_x = -x;
+    return minus_x * tanh(log(logistic(minus_x)));
+  }
+  const Expression r2 = square(logistic(-x));
+  return x * ((1 - r2) / (r2 + 1));
+}
+
+std::vector<ValueType> glu_type(const OpArguments& args) {
+  TensorType type = args.tensor("self");
+  require_float(args, type);
+  require_rank(args, type, 1, 4);
+  Dim& size = type.dims[static_cast<size_t>(checked_axis(args, args.integer("dim"), type.rank()))];
+  const auto half = size.exact_div(2);
+  args.require(half.has_value(), fmt::format("{} elements to halve", size.text()), "an even number",
+               size.is_fixed() ? "" : "give every size of the input with --input");
+  size = *half;
+  return {type};
+}
+
+void lower_glu(OpContext& ctx) {
+  const TensorType half = ctx.output_type();
+  const int64_t axis = checked_axis(ctx, ctx.integer("dim"), half.rank());
+  nnapi::Builder& builder = ctx.builder();
+  const std::vector<nnapi::OperandId> inputs{ctx.operand("self").id, builder.int32(axis), builder.int32(2)};
+  const auto parts = builder.add(OperationCode::SPLIT, inputs, {to_operand(half), to_operand(half)});
+  (Expression(ctx, {parts[0], half}) * logistic(Expression(ctx, {parts[1], half}))).set_output();
+}
+
+// HARD_SWISH; below it x * relu6(x + 3) / 6.
+void lower_hardswish(OpContext& ctx) {
+  const Expression x = argument(ctx, tensor_name(ctx));
+  if (ctx.feature_level() >= kEluLevel) {
+    return x.then(OperationCode::HARD_SWISH, {}, ctx.output_type()).set_output();
+  }
+  const Expression real = dequantize(x);
+  (real * relu6(real + 3) / 6).set_output();
+}
+
+Expression hardsigmoid(const Expression& x) {
+  return relu6(x + 3) / 6;
+}
+
+}  // namespace
+
+OpRules smooth_activation_rules() {
+  return {
+      {"aten::sigmoid(Tensor self) -> Tensor", 1, "", fixed_output_scale<0>, lower_direct<OperationCode::LOGISTIC>},
+      {"aten::tanh(Tensor self) -> Tensor", 1, "quint8: feature level 3", fixed_output_scale<128>,
+       lower_direct<OperationCode::TANH>},
+      {"aten::silu(Tensor self) -> Tensor", 1, "float32", float_self, lower_formula<silu>},
+      {"aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor", 1,
+       "the normal distribution within 3.5e-6; quint8: feature level 3", float_or_quantized_self, lower_gelu},
+      {"aten::hardsigmoid(Tensor self) -> Tensor", 1, "quint8: feature level 3", fixed_output_scale<0>,
+       lower_formula<hardsigmoid>},
+      {"aten::hardswish(Tensor self) -> Tensor", 1, "float32", float_self, lower_hardswish},
+      {"quantized::hardswish(Tensor input, float output_scale, int output_zero_point) -> Tensor", 3, "quint8",
+       given_quantization, lower_hardswish},
+      {"aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", 3, "float32",
+       float_self, lower_elu},
+      {"quantized::elu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1, Scalar scale=1, Scalar "
+       "input_scale=1) -> Tensor",
+       3, "quint8", given_quantization, lower_elu},
+      {"aten::selu(Tensor self) -> Tensor", 3, "float32", float_self, lower_formula<selu>},
+      {"aten::celu(Tensor self, Scalar alpha=1.) -> Tensor", 3, "float32", float_self, lower_celu},
+      {"quantized::celu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1) -> Tensor", 3, "quint8",
+       given_quantization, lower_celu},
+      {"aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", 3, "float32", float_self,
+       lower_softplus},
+      {"aten::log_sigmoid(Tensor self) -> Tensor", 3, "float32", float_self, lower_formula<log_sigmoid>},
+      {"aten::mish(Tensor self) -> Tensor", 2, "float32", float_self, lower_formula<mish>},
+      {"aten::glu(Tensor self, int dim=-1) -> Tensor", 3, "float32", glu_type, lower_glu},
+  };
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,209 @@
+// Functions of one number: powers, exponentials, rounding and their like.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "lib/ops/expression.h"
+#include "lib/ops/families.h"
+#include "lib/ops/promotion.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+// float32 of a float32 or integer tensor.
+std::vector<ValueType> real_type(const OpArguments& args) {
+  TensorType type = promoted_type(args, {"self"});
+  type.dtype = float_of(type.dtype);
+  return {type};
+}
+
+// float32 or an integer, unchanged.
+std::vector<ValueType> number_type(const OpArguments& args) {
+  const TensorType type = promoted_type(args, {"self"});
+  args.require(type.dtype != at::kBool, "a tensor " + to_text(type), "float32, int32 or int64");
+  return {type};
+}
+
+template <Expression (*formula)(const Expression&)>
+void lower_formula(OpContext& ctx) {
+  formula(cast(argument(ctx, "self"), ctx.output_type().dtype)).set_output();
+}
+
+// The same, which leaves integers as they are.
+template <Expression (*formula)(const Expression&)>
+void lower_rounding(OpContext& ctx) {
+  const Expression x = argument(ctx, "self");
+  (x.is_float() ? formula(x) : x).set_output();
+}
+
+Expression negative(const Expression& x) {
+  return -x;
+}
+
+Expression reciprocal(const Expression& x) {
+  return 1 / x;
+}
+
+Expression expm1(const Expression& x) {
+  return exp(x) - 1;
+}
+
+Expression exp2(const Expression& x) {
+  return pow(x.same(2), x);
+}
+
+Expression log2(const Expression& x) {
+  return log(x) * M_LOG2E;
+}
+
+Expression log10(const Expression& x) {
+  return log(x) * M_LOG10E;
+}
+
+Expression log1p(const Expression& x) {
+  return log(x + 1);
+}
+
+Expression cos(const Expression& x) {
+  return sin(x + M_PI_2);
+}
+
+Expression tan(const Expression& x) {
+  return sin(x) / cos(x);
+}
+
+Expression sinh(const Expression& x) {
+  return (exp(x) - exp(-x)) * 0.5;
+}
+
+Expression cosh(const Expression& x) {
+  return (exp(x) + exp(-x)) * 0.5;
+}
+
+Expression deg2rad(const Expression& x) {
+  return x * (M_PI / 180);
+}
+
+Expression rad2deg(const Expression& x) {
+  return x * (180 / M_PI);
+}
+
+Expression ceil(const Expression& x) {
+  return -floor(-x);
+}
+
+Expression frac(const Expression& x) {
+  return x - trunc(x);
+}
+
+// To the nearest, halves to the even one: a stair that takes the steps at 1.5, 3.5... with its floor (inclusive) and
+// those at 0.5, 2.5... with a ceiling (exclusive).
+Expression round(const Expression& x) {
+  const Expression half = x * 0.5;
+  return floor(half + 0.25) - floor(0.25 - half);
+}
+
+void lower_round_decimals(OpContext& ctx) {
+  const Expression x = argument(ctx, "self");
+  require_float(ctx, x.type());
+  const double factor = std::pow(10.0, static_cast<double>(ctx.integer("decimals")));
+  (round(x * factor) / factor).set_output();
+}
+
+Expression sign(const Expression& x) {
+  const Expression is_positive = cast(compare(OperationCode::GREATER, x, x.same(0)), x.dtype());
+  const Expression is_negative = cast(compare(OperationCode::LESS, x, x.same(0)), x.dtype());
+  return is_positive - is_negative;
+}
+
+// tanh(x * P(x^2)), at most 3e-6 off; the leading coefficient is positive, so that large inputs saturate.
+Expression erf(const Expression& x) {
+  const Expression s = square(x);
+  Expression sum = s * 3.22441776e-5 - 4.15138776e-4;
+  for (const double coefficient : {-4.96822401e-4, 1.0293293e-1, 1.12835817}) sum = sum * s + coefficient;
+  return tanh(x * sum);
+}
+
+Expression erfc(const Expression& x) {
+  return 1 - erf(x);
+}
+
+// Small powers by multiplication, which is exact for negative bases and there at every level.
+Expression power(const Expression& x, double exponent) {
+  if (exponent == 1) return x;
+  if (exponent == 2) return square(x);
+  if (exponent == 3) return square(x) * x;
+  if (exponent == 4) return square(square(x));
+  if (exponent == 0.5) return sqrt(x);
+  if (exponent == -0.5) return rsqrt(x);
+  if (exponent == -1) return 1 / x;
+  if (exponent == -2) return 1 / square(x);
+  return pow(x, x.same(exponent));
+}
+
+std::vector<ValueType> pow_type(const OpArguments& args) {
+  TensorType type = promoted_type(args, {"self", "exponent"});
+  args.require(type.dtype != at::kBool, "bool tensors", "float32, int32 or int64");
+  return {type};
+}
+
+void lower_pow_scalar(OpContext& ctx) {
+  const at::ScalarType dtype = ctx.output_type().dtype;
+  const double exponent = number_value(ctx, "exponent");
+  const bool is_repeated = exponent == 1 || exponent == 2 || exponent == 3 || exponent == 4;
+  ctx.require(dtype == at::kFloat || is_repeated, fmt::format("integers to the power {}", exponent), "1, 2, 3 or 4",
+              "convert the tensor with .float()");
+  power(argument_as(ctx, "self", dtype), exponent).set_output();
+}
+
+void lower_pow(OpContext& ctx) {
+  const at::ScalarType dtype = ctx.output_type().dtype;
+  if (is_number(ctx, "exponent") && !is_number(ctx, "self")) return lower_pow_scalar(ctx);
+  ctx.require(dtype == at::kFloat, "integers to a power that is a tensor", "float32",
+              "convert the tensors with .float()");
+  pow(argument_as(ctx, "self", dtype), argument_as(ctx, "exponent", dtype)).set_output();
+}
+
+}  // namespace
+
+OpRules unary_rules() {
+  return {
+      {"aten::exp(Tensor self) -> Tensor", 3, "", real_type, lower_formula<exp>},
+      {"aten::exp2(Tensor self) -> Tensor", 3, "", real_type, lower_formula<exp2>},
+      {"aten::expm1(Tensor self) -> Tensor", 3, "", real_type, lower_formula<expm1>},
+      {"aten::log(Tensor self) -> Tensor", 3, "", real_type, lower_formula<log>},
+      {"aten::log2(Tensor self) -> Tensor", 3, "", real_type, lower_formula<log2>},
+      {"aten::log10(Tensor self) -> Tensor", 3, "", real_type, lower_formula<log10>},
+      {"aten::log1p(Tensor self) -> Tensor", 3, "", real_type, lower_formula<log1p>},
+      {"aten::sqrt(Tensor self) -> Tensor", 3, "", real_type, lower_formula<sqrt>},
+      {"aten::rsqrt(Tensor self) -> Tensor", 3, "", real_type, lower_formula<rsqrt>},
+      {"aten::reciprocal(Tensor self) -> Tensor", 2, "", real_type, lower_formula<reciprocal>},
+      {"aten::sin(Tensor self) -> Tensor", 3, "", real_type, lower_formula<sin>},
+      {"aten::cos(Tensor self) -> Tensor", 3, "", real_type, lower_formula<cos>},
+      {"aten::tan(Tensor self) -> Tensor", 3, "", real_type, lower_formula<tan>},
+      {"aten::sinh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<sinh>},
+      {"aten::cosh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<cosh>},
+      {"aten::deg2rad(Tensor self) -> Tensor", 1, "", real_type, lower_formula<deg2rad>},
+      {"aten::rad2deg(Tensor self) -> Tensor", 1, "", real_type, lower_formula<rad2deg>},
+      {"aten::erf(Tensor self) -> Tensor", 1, "within 3e-6", real_type, lower_formula<erf>},
+      {"aten::erfc(Tensor self) -> Tensor", 1, "within 3e-6", real_type, lower_formula<erfc>},
+      {"aten::neg(Tensor self) -> Tensor", 1, "integers: feature level 3", number_type, lower_formula<negative>},
+      {"aten::abs(Tensor self) -> Tensor", 1, "integers: feature level 4", number_type, lower_formula<abs>},
+      {"aten::square(Tensor self) -> Tensor", 1, "integers: feature level 4", number_type, lower_formula<square>},
+      {"aten::sign(Tensor self) -> Tensor", 3, "integers: feature level 4", number_type, lower_formula<sign>},
+      {"aten::floor(Tensor self) -> Tensor", 1, "", number_type, lower_rounding<floor>},
+      {"aten::ceil(Tensor self) -> Tensor", 1, "", number_type, lower_rounding<ceil>},
+      {"aten::round(Tensor self) -> Tensor", 1, "halves to even", number_type, lower_rounding<round>},
+      {"aten::round.decimals(Tensor self, *, int decimals) -> Tensor", 1, "float32; halves to even", float_self,
+       lower_round_decimals},
+      {"aten::trunc(Tensor self) -> Tensor", 1, "", number_type, lower_rounding<trunc>},
+      {"aten::frac(Tensor self) -> Tensor", 1, "float32", float_self, lower_formula<frac>},
+      {"aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", 1,
+       "exponents 1 to 4 by MUL; -1 and -2: feature level 2; others: 3", pow_type, lower_pow_scalar},
+      {"aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", 3, "float32", pow_type, lower_pow},
+      {"aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", 3, "float32", pow_type, lower_pow},
+  };
+}
+
+}  // namespace nnapi_convert
