@@ -24,7 +24,7 @@ std::vector<int64_t> reduced_axes(const OpArguments& args, const TensorType& sel
 
 std::vector<ValueType> mean_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  require_rank(args, self, 1, 4);
+  require_rank(args, self, 1, kHighestRank);
   args.require(self.dtype == at::kFloat || self.dtype == at::kQUInt8, "a tensor " + to_text(self), "float32 or quint8");
   args.require(args.is_none("dtype"), "a dtype argument", "None");
   const std::vector<int64_t> axes = reduced_axes(args, self);
