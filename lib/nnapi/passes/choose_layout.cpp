@@ -133,12 +133,23 @@ class LayoutChooser {
     copies(id) = {kNone, id};
   }
 
+  // Neither RESHAPE nor TRANSPOSE takes bool: it goes as float32.
+  OperandId moved_bool(OperandId id, const std::vector<int64_t>& order) {
+    Operand number = model_.at(id);
+    number.type = OperandCode::TENSOR_FLOAT32;
+    const OperandId result = moved(builder_.add(OperationCode::CAST, {id}, number), order);
+    Operand condition = model_.at(result);
+    condition.type = OperandCode::TENSOR_BOOL8;
+    return builder_.add(OperationCode::NOT_EQUAL, {result, builder_.tensor(Constant::of_floats({0}))}, condition);
+  }
+
   // An operand with its axes moved: by a constant's recipe, a RESHAPE or a TRANSPOSE.
   OperandId moved(OperandId id, const std::vector<int64_t>& order) {
     Operand result = model_.at(id);
     if (const Constant* constant = result.constant()) {
       return builder_.tensor(constant->then(Permute{order}), result.scale, result.zero_point);
     }
+    if (result.type == OperandCode::TENSOR_BOOL8) return moved_bool(id, order);
     const bool is_reshape = keeps_sequence(result.dims, order);
     result.dims = permute(result.dims, order);
     if (is_reshape) return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(result.dims)}, result);
