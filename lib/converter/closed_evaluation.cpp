@@ -1,5 +1,6 @@
 #include "lib/converter/closed_evaluation.h"
 
+#include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 
 namespace nnapi_convert {
 namespace {
@@ -64,10 +66,41 @@ bool ClosedEvaluation::may_run(const Node& node) const {
          may_write(node);
 }
 
-bool ClosedEvaluation::run(Node& node, std::vector<Value*>& outputs) {
-  if (!may_run(node)) return false;
+namespace {
+
+// Operators that take a tensor for its shape and dtype alone.
+bool reads_no_values(const Node& node) {
+  static const std::set<std::string> kinds = {"aten::new_zeros",  "aten::new_ones",  "aten::new_full",
+                                              "aten::zeros_like", "aten::ones_like", "aten::full_like",
+                                              "aten::new_empty",  "aten::empty_like"};
+  return kinds.count(node.kind().toQualString()) != 0;
+}
+
+// Runs such an operator on a stand-in without values.
+c10::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& types) {
+  const auto found = types.find(node.input(0));
+  const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  if (type == nullptr || type->is_quantized() || !all_fixed(type->dims)) return c10::nullopt;
+  torch::jit::Stack stack{at::empty({1}, at::TensorOptions(type->dtype)).expand(fixed_values(type->dims))};
+  for (size_t i = 1; i < node.inputs().size(); ++i) {
+    const auto constant = torch::jit::toIValue(node.input(i));
+    if (!constant) return c10::nullopt;
+    stack.push_back(*constant);
+  }
+  node.getOperation()(stack);
+  return stack;
+}
+
+}  // namespace
+
+bool ClosedEvaluation::run(Node& node, const TypeMap& types, std::vector<Value*>& outputs) {
   const c10::NoGradGuard no_grad;  // weights may require gradients, and constants must not
-  const auto results = torch::jit::runNodeIfInputsAreConstant(&node, true);
+  c10::optional<torch::jit::Stack> results;
+  if (may_run(node)) {
+    results = torch::jit::runNodeIfInputsAreConstant(&node, true);
+  } else if (reads_no_values(node)) {
+    results = run_on_shape(node, types);
+  }
   if (!results || results->size() != node.outputs().size()) return false;
   torch::jit::WithInsertPoint here(&node);
   for (const c10::IValue& result : *results) {

@@ -13,15 +13,8 @@
 #include "lib/converter/quant_mode.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/nnapi/dump.h"
-#include "lib/nnapi/passes/choose_layout.h"
-#include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/evaluate_constants.h"
-#include "lib/nnapi/passes/fold_affine.h"
-#include "lib/nnapi/passes/fuse_activation.h"
-#include "lib/nnapi/passes/merge_moves.h"
-#include "lib/nnapi/passes/reduce_rank.h"
-#include "lib/nnapi/passes/sink_moves.h"
-#include "lib/nnapi/passes/split_untransposed.h"
+#include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/validate.h"
 #include "lib/serialize/torchscript_emitter.h"
 
@@ -109,18 +102,17 @@ void apply_layout_choice(Conversion& conversion, const LayoutChoice& layout, Dia
   }
 }
 
-void optimise(nnapi::Model& model, bool nhwc) {
-  nnapi::reduce_rank(model);
-  nnapi::merge_moves(model);
-  nnapi::sink_moves(model);
-  nnapi::merge_moves(model);
-  nnapi::split_untransposed(model);
-  nnapi::merge_moves(model);
-  nnapi::fold_affine(model);
-  nnapi::fuse_activation(model);
-  nnapi::choose_layout(model, nhwc);
-  nnapi::merge_moves(model);
-  nnapi::compact(model);
+nnapi::OptimiseOptions optimise_options(const ConvertOptions& options) {
+  nnapi::OptimiseOptions result;
+  result.nhwc = options.layout.nhwc;
+  result.feature_level = options.feature_level;
+  result.disabled = options.disabled_passes;
+  if (options.on_dump) {
+    result.on_pass = [&options](const std::string& pass, const nnapi::Model& model) {
+      options.on_dump(pass, nnapi::to_text(model));
+    };
+  }
+  return result;
 }
 
 void stop_if_invalid(const nnapi::Model& model, int feature_level) {
@@ -188,7 +180,7 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostic
 
   stages.begin("optimise");
   apply_layout_choice(result, options.layout, diagnostics);
-  optimise(result.model, options.layout.nhwc);
+  nnapi::optimise(result.model, optimise_options(options));
   stages.end([&] { return nnapi::to_text(result.model); });
   stop_if_invalid(result.model, options.feature_level);
 

@@ -94,7 +94,7 @@ class Inference {
     std::vector<Value*> constants;
     if (const auto property = property_of(*node, result_.types)) {
       replace(node->output(), *property);
-    } else if (evaluation_.run(*node, constants)) {
+    } else if (evaluation_.run(*node, result_.types, constants)) {
       for (size_t i = 0; i < constants.size(); ++i) replace(node->output(i), constants[i]);
     } else {
       return false;

@@ -169,7 +169,7 @@ std::vector<ValueType> prelu_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   const TensorType slopes = args.tensor("weight");
   require_float(args, self);
-  require_rank(args, self, 1, 4);
+  require_rank(args, self, 1, kHighestRank);
   require_float(args, slopes);
   require_rank(args, slopes, 0, 1);
   const Dim channels = self.rank() > 1 ? self.dims[1] : Dim(1);

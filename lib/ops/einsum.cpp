@@ -129,13 +129,14 @@ std::vector<ValueType> einsum_type(const OpArguments& args) {
   require_supported(args, equation);
   for (const TensorType& tensor : tensors) {
     require_float(args, tensor);
-    require_rank(args, tensor, 1, 4);
+    require_rank(args, tensor, 1, kHighestRank);
   }
   const auto sizes = sizes_of(args, equation, tensors);
   for (const char letter : equation.result) {
     args.require(sizes.count(letter) != 0, fmt::format("{} in the result only", letter), "a letter of an operand");
   }
-  args.require(equation.result.size() <= 4, "a result of rank " + std::to_string(equation.result.size()), "1 to 4");
+  args.require(equation.result.size() <= kHighestRank, "a result of rank " + std::to_string(equation.result.size()),
+               fmt::format("1 to {}", kHighestRank));
   return {TensorType{at::kFloat, dims_of(sizes, equation.result), {}}};
 }
 

@@ -12,10 +12,13 @@ OpRules comparison_rules();         // comparison.cpp
 OpRules conv_rules();               // conv.cpp
 OpRules conversion_rules();         // conversion.cpp
 OpRules einsum_rules();             // einsum.cpp
+OpRules indexing_rules();           // indexing.cpp
+OpRules joining_rules();            // joining.cpp
 OpRules linear_rules();             // linear.cpp
 OpRules matmul_rules();             // matmul.cpp
 OpRules norm_rules();               // norm.cpp
 OpRules order_rules();              // order.cpp
+OpRules padding_rules();            // padding.cpp
 OpRules pooling_rules();            // pooling.cpp
 OpRules quantize_rules();           // quantize.cpp
 OpRules quantized_binary_rules();   // quantized_binary.cpp
@@ -24,6 +27,7 @@ OpRules resize_rules();             // resize.cpp
 OpRules selection_rules();          // selection.cpp
 OpRules shape_rules();              // shape.cpp
 OpRules size_rules();               // size.cpp
+OpRules slicing_rules();            // slicing.cpp
 OpRules smooth_activation_rules();  // smooth_activation.cpp
 OpRules softmax_rules();            // softmax.cpp
 OpRules statistics_rules();         // statistics.cpp

@@ -236,19 +236,11 @@ std::vector<ValueType> roll_type(const OpArguments& args) {
 }
 
 nnapi::OperandId emit_part(OpContext& ctx, const LoweredTensor& self, size_t axis, const Dim& begin, const Dim& end) {
-  nnapi::Builder& builder = ctx.builder();
-  const size_t rank = self.type.rank();
-  TensorType type = self.type;
-  type.dims[axis] = end - begin;
-  Dims begins(rank, Dim(0));
+  Dims begins(self.type.rank(), Dim(0));
   Dims ends = self.type.dims;
   begins[axis] = begin;
   ends[axis] = end;
-  const nnapi::OperandId steps = builder.int32_tensor(Dims(rank, Dim(1)));
-  const nnapi::OperandId no_mask = builder.int32(0);
-  return ctx.emit_to(
-      OperationCode::STRIDED_SLICE,
-      {self.id, builder.int32_tensor(begins), builder.int32_tensor(ends), steps, no_mask, no_mask, no_mask}, type);
+  return ctx.sliced(self, begins, ends, Dims(self.type.rank(), Dim(1)));
 }
 
 // The elements that are shifted out come back at the other end.

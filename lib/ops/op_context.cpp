@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "lib/base/error.h"
@@ -293,6 +294,34 @@ nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::Opera
   require(has_operand_code(type.dtype), "a result of dtype " + dtype_name(type.dtype),
           "float32, int32, bool or quint8");
   return builder_.add(code, std::move(inputs), to_operand(type));
+}
+
+nnapi::OperandId OpContext::reshaped(const LoweredTensor& tensor, const Dims& dims) {
+  if (tensor.type.dims == dims) return tensor.id;
+  const TensorType type = tensor.type.with_dims(dims);
+  return emit_to(OperationCode::RESHAPE, {tensor.id, builder_.int32_tensor(dims)}, type);
+}
+
+nnapi::OperandId OpContext::sliced(const LoweredTensor& tensor, const Dims& begin, const Dims& end, const Dims& steps) {
+  const Dims& dims = tensor.type.dims;
+  const auto all_are = [](const Dims& values, int64_t value) {
+    return std::all_of(values.begin(), values.end(), [&](const Dim& dim) { return dim == Dim(value); });
+  };
+  if (all_are(begin, 0) && end == dims && all_are(steps, 1)) return tensor.id;
+  TensorType type = tensor.type;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    type.dims[i] = (end[i] - begin[i] + steps[i] - Dim(1)).floor_div(steps[i].value());
+  }
+  const bool is_integer = type.dtype == at::kInt || type.dtype == at::kLong;
+  if (is_integer && all_are(steps, 1)) {  // STRIDED_SLICE takes no integers
+    return emit_to(OperationCode::SLICE, {tensor.id, builder_.int32_tensor(begin), builder_.int32_tensor(type.dims)},
+                   type);
+  }
+  const nnapi::OperandId no_mask = builder_.int32(0);
+  return emit_to(OperationCode::STRIDED_SLICE,
+                 {tensor.id, builder_.int32_tensor(begin), builder_.int32_tensor(end), builder_.int32_tensor(steps),
+                  no_mask, no_mask, no_mask},
+                 type);
 }
 
 void OpContext::set_output(nnapi::OperandId id, size_t index) {

@@ -87,8 +87,7 @@ class OpArguments {
   // Any constant argument.
   c10::IValue value(const std::string& name) const;
   const TorchValue* input(const std::string& name) const;
-
- protected:
+  // The type of a value that an argument's list holds.
   TensorType type_of(const TorchValue* value) const;
 
  private:
@@ -134,6 +133,13 @@ class OpContext : public OpArguments {
   void emit(OperationCode code, std::vector<nnapi::OperandId> inputs);
   // Appends an operation with a result of the given type.
   nnapi::OperandId emit_to(OperationCode code, std::vector<nnapi::OperandId> inputs, const TensorType& type);
+  // The tensor with another shape and as many elements: itself, or the result of a RESHAPE.
+  nnapi::OperandId reshaped(const LoweredTensor& tensor, const Dims& dims);
+  // The elements from `begin` to before `end` by `steps` along each axis: itself, or the result of a slice.
+  nnapi::OperandId sliced(const LoweredTensor& tensor, const Dims& begin, const Dims& end, const Dims& steps);
+  // A value that an argument's list holds.
+  LoweredTensor operand_of(const TorchValue* value) { return lowered(value); }
+
   // Makes an operand that exists the node's output.
   void set_output(nnapi::OperandId id, size_t index = 0);
   // The same for the elements of a list, output 0 of the node.

@@ -13,7 +13,7 @@ namespace {
 
 TensorType sortable(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  require_rank(args, self, 1, 4);
+  require_rank(args, self, 1, kHighestRank);
   args.require(self.dtype != at::kBool, "a tensor " + to_text(self), "numbers");
   if (!self.is_quantized()) promoted_dtype(args, {"self"});
   return self;

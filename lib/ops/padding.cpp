@@ -69,14 +69,7 @@ LoweredTensor cropped(OpContext& ctx, LoweredTensor self, Padding& padding) {
   }
   TensorType type = self.type;
   for (size_t i = 0; i < end.size(); ++i) type.dims[i] = end[i] - begin[i];
-  if (type.dims == self.type.dims) return self;
-  nnapi::Builder& builder = ctx.builder();
-  const nnapi::OperandId steps = builder.int32_tensor(Dims(end.size(), Dim(1)));
-  const nnapi::OperandId no_mask = builder.int32(0);
-  const nnapi::OperandId id = ctx.emit_to(
-      OperationCode::STRIDED_SLICE,
-      {self.id, builder.int32_tensor(begin), builder.int32_tensor(end), steps, no_mask, no_mask, no_mask}, type);
-  return {id, type};
+  return {ctx.sliced(self, begin, end, Dims(end.size(), Dim(1))), type};
 }
 
 nnapi::OperandId pairs_operand(OpContext& ctx, const Padding& padding) {

@@ -67,7 +67,7 @@ Dims broadcast_dims(const OpArguments& args, const std::vector<std::string>& nam
   for (const std::string& name : names) {
     if (!is_tensor(args, name)) continue;
     const TensorType type = args.tensor(name);
-    require_rank(args, type, 0, 4);
+    require_rank(args, type, 0, kHighestRank);
     dims = broadcast(args, dims, type.dims);
   }
   return dims;

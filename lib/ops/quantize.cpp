@@ -17,7 +17,7 @@ double number_or_tensor(const OpArguments& args, const std::string& name) {
 std::vector<ValueType> quantize_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   require_float(args, self);
-  require_rank(args, self, 1, 4);
+  require_rank(args, self, 1, kHighestRank);
   const auto dtype = static_cast<at::ScalarType>(args.integer("dtype"));
   args.require(dtype == at::kQUInt8, "dtype = " + dtype_name(dtype), "quint8");
   const Quantization quantization{number_or_tensor(args, "scale"),
@@ -31,7 +31,7 @@ void lower_quantize(OpContext& ctx) {
 
 std::vector<ValueType> dequantize_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  require_rank(args, self, 1, 4);
+  require_rank(args, self, 1, kHighestRank);
   args.require(self.dtype == at::kQUInt8 || self.dtype == at::kFloat, "a tensor " + to_text(self), "quint8");
   return {TensorType{at::kFloat, self.dims, {}}};
 }

@@ -17,8 +17,8 @@ constexpr int64_t kLargest = 255;  // of quint8
 std::vector<ValueType> quantized_type(const OpArguments& args) {
   const TensorType qa = args.tensor("qa");
   const TensorType qb = args.tensor("qb");
-  require_rank(args, qa, 1, 4);
-  require_rank(args, qb, 1, 4);
+  require_rank(args, qa, 1, kHighestRank);
+  require_rank(args, qb, 1, kHighestRank);
   args.require(qa.dtype == at::kQUInt8 && qb.dtype == at::kQUInt8, fmt::format("{} and {}", to_text(qa), to_text(qb)),
                "quint8 tensors");
   return {
@@ -51,7 +51,7 @@ void lower_mul(OpContext& ctx) {
 TensorType quint8_tensor(const OpArguments& args) {
   const TensorType type = args.tensor("qa");
   args.require(type.dtype == at::kQUInt8, "a tensor " + to_text(type), "quint8");
-  require_rank(args, type, 1, 4);
+  require_rank(args, type, 1, kHighestRank);
   return type;
 }
 

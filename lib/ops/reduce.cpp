@@ -13,7 +13,7 @@ namespace {
 constexpr int kReduceLevel = 3;  // REDUCE_SUM; MEAN is there from 2
 
 TensorType reduced(const OpArguments& args, const TensorType& self, at::ScalarType dtype) {
-  require_rank(args, self, 0, 4);
+  require_rank(args, self, 0, kHighestRank);
   TensorType type = self.with_dims(without_axes(self.dims, reduced_axes(args, self), keeps_axes(args)));
   type.dtype = dtype;
   return type;

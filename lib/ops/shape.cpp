@@ -16,20 +16,17 @@ void lower_identity(OpContext& ctx) {
 
 // RESHAPE to the output's shape; nothing where that is the input's.
 void lower_reshape(OpContext& ctx) {
-  const LoweredTensor self = ctx.operand("self");
-  const Dims dims = ctx.output_type().dims;
-  if (dims == self.type.dims) return ctx.set_output(self.id);
-  ctx.emit(OperationCode::RESHAPE, {self.id, ctx.builder().int32_tensor(dims)});
+  ctx.set_output(ctx.reshaped(ctx.operand("self"), ctx.output_type().dims));
 }
 
 std::vector<ValueType> reshaped(const OpArguments& args, const TensorType& self, const Dims& dims) {
-  args.require(!dims.empty() && dims.size() <= 4, "a result of shape " + to_text(dims), "rank 1 to 4");
+  require_rank(args, self.with_dims(dims), 1, kHighestRank);
   return {self.with_dims(dims)};
 }
 
 std::vector<ValueType> flatten_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  require_rank(args, self, 1, 4);
+  require_rank(args, self, 1, kHighestRank);
   const auto start = static_cast<size_t>(checked_axis(args, args.integer("start_dim"), self.rank()));
   const auto end = static_cast<size_t>(checked_axis(args, args.integer("end_dim"), self.rank()));
   args.require(start <= end, fmt::format("start_dim {} and end_dim {}", start, end), "start_dim <= end_dim");
@@ -42,9 +39,7 @@ std::vector<ValueType> flatten_type(const OpArguments& args) {
 }
 
 // The sizes asked for, with -1 replaced by what the other sizes leave.
-std::vector<ValueType> view_type(const OpArguments& args) {
-  const TensorType self = args.tensor("self");
-  Dims dims = args.sizes(args.has("size") ? "size" : "shape");
+std::vector<ValueType> view_of(const OpArguments& args, const TensorType& self, Dims dims) {
   Dim known(1);
   Dim* open = nullptr;
   for (Dim& dim : dims) {
@@ -67,6 +62,31 @@ std::vector<ValueType> view_type(const OpArguments& args) {
     args.require(known == total, fmt::format("a view {} of {}", to_text(dims), to_text(self.dims)), "as many elements",
                  "the trace has fixed a size that is flexible here: give every size with --input");
   }
+  return reshaped(args, self, dims);
+}
+
+std::vector<ValueType> view_type(const OpArguments& args) {
+  return view_of(args, args.tensor("self"), args.sizes(args.has("size") ? "size" : "shape"));
+}
+
+std::vector<ValueType> view_as_type(const OpArguments& args) {
+  return view_of(args, args.tensor("self"), args.tensor("other").dims);
+}
+
+std::vector<ValueType> ravel_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  return {self.with_dims({product(self.dims)})};
+}
+
+// One axis becomes several.
+std::vector<ValueType> unflatten_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  const auto axis = static_cast<size_t>(checked_axis(args, args.integer("dim"), self.rank()));
+  const TensorType part = self.with_dims({self.dims[axis]});
+  const Dims sizes = std::get<TensorType>(view_of(args, part, args.sizes("sizes"))[0]).dims;
+  Dims dims = self.dims;
+  dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), sizes.begin(), sizes.end());
   return reshaped(args, self, dims);
 }
 
@@ -99,12 +119,39 @@ std::vector<ValueType> squeeze_type(const OpArguments& args) {
   return reshaped(args, self, dims);
 }
 
+// The axes `source` go where `destination` says, the others keep their order.
+std::vector<int64_t> moved_axes(const OpArguments& args, const TensorType& self) {
+  const std::vector<int64_t> from = args.integers("source");
+  const std::vector<int64_t> to = args.integers("destination");
+  args.require(from.size() == to.size(), fmt::format("{} axes to {} places", from.size(), to.size()), "as many places");
+  std::vector<int64_t> order(self.rank(), -1);
+  std::vector<bool> is_moved(self.rank(), false);
+  for (size_t i = 0; i < from.size(); ++i) {
+    const int64_t axis = checked_axis(args, from[i], self.rank());
+    order[static_cast<size_t>(checked_axis(args, to[i], self.rank()))] = axis;
+    is_moved[static_cast<size_t>(axis)] = true;
+  }
+  int64_t next = 0;
+  for (int64_t& axis : order) {
+    if (axis >= 0) continue;
+    while (is_moved[static_cast<size_t>(next)]) ++next;
+    axis = next++;
+  }
+  return order;
+}
+
 std::vector<int64_t> permutation(const OpArguments& args, const TensorType& self) {
   std::vector<int64_t> order(self.rank());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
-  if (args.has("dim0")) {
-    std::swap(order[static_cast<size_t>(checked_axis(args, args.integer("dim0"), self.rank()))],
-              order[static_cast<size_t>(checked_axis(args, args.integer("dim1"), self.rank()))]);
+  for (const auto& [first, second] : {std::pair("dim0", "dim1"), std::pair("axis0", "axis1")}) {
+    if (!args.has(first)) continue;
+    std::swap(order[static_cast<size_t>(checked_axis(args, args.integer(first), self.rank()))],
+              order[static_cast<size_t>(checked_axis(args, args.integer(second), self.rank()))]);
+    return order;
+  }
+  if (args.has("source")) return moved_axes(args, self);
+  if (!args.has("dims")) {  // aten::t, aten::numpy_T
+    std::reverse(order.begin(), order.end());
     return order;
   }
   order = args.integers("dims");
@@ -119,110 +166,15 @@ std::vector<int64_t> permutation(const OpArguments& args, const TensorType& self
 
 std::vector<ValueType> permute_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  require_rank(args, self, 1, 4);
+  require_rank(args, self, 1, kHighestRank);
   return {self.with_dims(nnapi::permute(self.dims, permutation(args, self)))};
 }
 
 void lower_permute(OpContext& ctx) {
   const LoweredTensor self = ctx.operand("self");
+  if (self.type.rank() < 2) return ctx.set_output(self.id);
   const nnapi::OperandId order = ctx.builder().int32_tensor(to_dims(permutation(ctx, self.type)));
   ctx.emit(OperationCode::TRANSPOSE, {self.id, order});
-}
-
-std::vector<ValueType> cat_type(const OpArguments& args) {
-  const std::string list = args.has("qx") ? "qx" : "tensors";
-  const std::vector<TensorType> tensors = args.tensors(list);
-  args.require(!tensors.empty(), "no tensors to join", "one or more");
-  const TensorType& first = tensors.front();
-  require_rank(args, first, 1, 4);
-  const auto axis = static_cast<size_t>(checked_axis(args, args.integer("dim"), first.rank()));
-  Dims dims = first.dims;
-  dims[axis] = Dim(0);
-  for (const TensorType& tensor : tensors) {
-    args.require(tensor.dtype == first.dtype && tensor.rank() == first.rank(),
-                 fmt::format("{} and {}", to_text(first), to_text(tensor)), "tensors of equal dtype and rank");
-    for (size_t i = 0; i < first.rank(); ++i) {
-      const bool differ = tensor.dims[i].is_fixed() && first.dims[i].is_fixed() && tensor.dims[i] != first.dims[i];
-      args.require(i == axis || !differ, fmt::format("{} and {}", to_text(first), to_text(tensor)),
-                   fmt::format("equal sizes but along axis {}", axis));
-    }
-    dims[axis] += tensor.dims[axis];
-  }
-  TensorType type = first.with_dims(dims);
-  if (args.has("scale") && !args.is_none("scale")) {
-    type.quantization = {args.number("scale"), args.integer("zero_point")};
-  }
-  return {type};
-}
-
-// Quantised inputs are brought to the output's scale first: below feature level 3 NNAPI wants them equal.
-void lower_cat(OpContext& ctx) {
-  const TensorType output = ctx.output_type();
-  const bool is_quantized_op = ctx.has("qx");
-  std::vector<nnapi::OperandId> inputs;
-  for (const LoweredTensor& tensor : ctx.operands(is_quantized_op ? "qx" : "tensors")) {
-    const bool same = tensor.type.quantization == output.quantization;
-    ctx.require(same || is_quantized_op, fmt::format("quantised tensors of unequal scales: {}", to_text(tensor.type)),
-                to_text(output), "use torch.ao.nn.quantized.FloatFunctional.cat");
-    inputs.push_back(tensor.id);
-  }
-  if (inputs.size() == 1) {
-    ctx.require(output.quantization == ctx.operands(is_quantized_op ? "qx" : "tensors")[0].type.quantization,
-                "one tensor with another scale than its result", "equal scales");
-    return ctx.set_output(inputs[0]);
-  }
-  const int64_t axis = checked_axis(ctx, ctx.integer("dim"), output.rank());
-  inputs.push_back(ctx.builder().int32(axis));
-  ctx.emit(OperationCode::CONCATENATION, inputs);
-}
-
-// PyTorch clamps start and end to the axis; a negative one counts from its end.
-int64_t clamped(int64_t index, int64_t size) {
-  return std::min(size, std::max<int64_t>(0, index < 0 ? index + size : index));
-}
-
-struct Slice {
-  int64_t axis, begin, end, step;
-};
-
-Slice read_slice(const OpArguments& args, const TensorType& self) {
-  const int64_t axis = checked_axis(args, args.integer("dim"), self.rank());
-  const Dim& size = self.dims[static_cast<size_t>(axis)];
-  args.require(size.is_fixed(), "a slice of a flexible size", "a fixed size",
-               "give every size of the input with --input");
-  const int64_t begin = args.is_none("start") ? 0 : clamped(args.integer("start"), size.value());
-  const int64_t end = args.is_none("end") ? size.value() : clamped(args.integer("end"), size.value());
-  return {axis, begin, end, args.integer("step")};
-}
-
-std::vector<ValueType> slice_type(const OpArguments& args) {
-  const TensorType self = args.tensor("self");
-  require_rank(args, self, 1, 4);
-  const bool is_whole = args.is_none("end") || args.integer("end") == INT64_MAX;
-  const bool from_start = args.is_none("start") || args.integer("start") == 0;
-  if (is_whole && from_start && args.integer("step") == 1) return {self};
-  const Slice slice = read_slice(args, self);
-  Dims dims = self.dims;
-  dims[static_cast<size_t>(slice.axis)] = Dim((slice.end - slice.begin + slice.step - 1) / slice.step);
-  require_positive(args, dims);
-  return {self.with_dims(dims)};
-}
-
-void lower_slice(OpContext& ctx) {
-  const LoweredTensor self = ctx.operand("self");
-  if (ctx.output_type().dims == self.type.dims) return ctx.set_output(self.id);
-  const Slice slice = read_slice(ctx, self.type);
-  const auto axis = static_cast<size_t>(slice.axis);
-  Dims begin(self.type.rank(), Dim(0));
-  Dims end = self.type.dims;
-  Dims steps(self.type.rank(), Dim(1));
-  begin[axis] = Dim(slice.begin);
-  end[axis] = Dim(slice.end);
-  steps[axis] = Dim(slice.step);
-  nnapi::Builder& builder = ctx.builder();
-  const nnapi::OperandId no_mask = builder.int32(0);
-  ctx.emit(OperationCode::STRIDED_SLICE, {self.id, builder.int32_tensor(begin), builder.int32_tensor(end),
-                                          builder.int32_tensor(steps), no_mask, no_mask, no_mask});
 }
 
 // Dropout and its like do nothing in evaluation.
@@ -239,17 +191,24 @@ OpRules shape_rules() {
        lower_reshape},
       {"aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", 1, "", view_type, lower_reshape},
       {"aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", 1, "", view_type, lower_reshape},
+      {"aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", 1, "", view_type, lower_reshape},
+      {"aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)", 1, "", view_as_type, lower_reshape},
+      {"aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", 1, "", view_as_type, lower_reshape},
+      {"aten::ravel(Tensor(a) self) -> Tensor(a)", 1, "", ravel_type, lower_reshape},
+      {"aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", 1, "", unflatten_type, lower_reshape},
       {"aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", 1, "", unsqueeze_type, lower_reshape},
       {"aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", 1, "", squeeze_dim_type, lower_reshape},
       {"aten::squeeze(Tensor(a) self) -> Tensor(a)", 1, "fixed sizes", squeeze_type, lower_reshape},
       {"aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", 2, "", permute_type, lower_permute},
       {"aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", 2, "", permute_type, lower_permute},
-      {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", cat_type, lower_cat},
-      {"quantized::cat(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor", 1,
-       "unequal scales: feature level 3", cat_type, lower_cat},
-      {"aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> "
-       "Tensor(a)",
-       2, "a fixed size along the axis", slice_type, lower_slice},
+      {"aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", 2, "", permute_type, lower_permute},
+      {"aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", 2, "", permute_type, lower_permute},
+      {"aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)", 2, "", permute_type,
+       lower_permute},
+      {"aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", 2, "", permute_type,
+       lower_permute},
+      {"aten::t(Tensor(a) self) -> Tensor(a)", 2, "", permute_type, lower_permute},
+      {"aten::numpy_T(Tensor(a) self) -> Tensor(a)", 2, "", permute_type, lower_permute},
       {"aten::dropout(Tensor input, float p, bool train) -> Tensor", 1, "evaluation mode: nothing", dropout_type,
        lower_identity},
       {"aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", 1, "evaluation mode: nothing",
@@ -259,6 +218,8 @@ OpRules shape_rules() {
       {"aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", 1, "nothing", same_as_self,
        lower_identity},
       {"aten::detach(Tensor(a) self) -> Tensor(a)", 1, "nothing", same_as_self, lower_identity},
+      {"aten::alias(Tensor(a) self) -> Tensor(a)", 1, "nothing", same_as_self, lower_identity},
+      {"aten::lift_fresh(Tensor(a) self) -> Tensor(a)", 1, "nothing", same_as_self, lower_identity},
       {"aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", 1, "nothing", same_as_self,
        lower_identity},
   };

@@ -5,6 +5,9 @@
 
 namespace nnapi_convert {
 
+// The highest rank of a tensor between operations: NNAPI takes 4, and axes are merged where an operation allows it.
+constexpr size_t kHighestRank = 8;
+
 // The type of argument "self" (or "input"), unchanged.
 std::vector<ValueType> same_as_self(const OpArguments& args);
 std::vector<ValueType> same_as_input(const OpArguments& args);

@@ -54,25 +54,13 @@ TensorType ranged_type(const OpArguments& args, const TensorType& self, const Ra
 
 // Appends the operation that takes the range; nothing where that is everything.
 nnapi::OperandId emit_range(OpContext& ctx, const LoweredTensor& self, const Range& range) {
-  const TensorType type = ranged_type(ctx, self.type, range);
-  if (range.begin == Dim(0) && range.end == size_at(self.type, range.axis) && range.step == 1) return self.id;
-  nnapi::Builder& builder = ctx.builder();
   Dims begin(self.type.rank(), Dim(0));
-  begin[range.axis] = range.begin;
-  const bool is_integer = self.type.dtype == at::kInt || self.type.dtype == at::kLong;
-  if (is_integer && range.step == 1) {  // STRIDED_SLICE takes no integers
-    const auto sizes = builder.int32_tensor(type.dims);
-    return ctx.emit_to(OperationCode::SLICE, {self.id, builder.int32_tensor(begin), sizes}, type);
-  }
   Dims end = self.type.dims;
-  Dims strides(self.type.rank(), Dim(1));
+  Dims steps(self.type.rank(), Dim(1));
+  begin[range.axis] = range.begin;
   end[range.axis] = range.end;
-  strides[range.axis] = Dim(range.step);
-  const nnapi::OperandId no_mask = builder.int32(0);
-  return ctx.emit_to(OperationCode::STRIDED_SLICE,
-                     {self.id, builder.int32_tensor(begin), builder.int32_tensor(end), builder.int32_tensor(strides),
-                      no_mask, no_mask, no_mask},
-                     type);
+  steps[range.axis] = Dim(range.step);
+  return ctx.sliced(self, begin, end, steps);
 }
 
 std::vector<ValueType> slice_type(const OpArguments& args) {

@@ -136,7 +136,7 @@ Expression mish(const Expression& x) {
 std::vector<ValueType> glu_type(const OpArguments& args) {
   TensorType type = args.tensor("self");
   require_float(args, type);
-  require_rank(args, type, 1, 4);
+  require_rank(args, type, 1, kHighestRank);
   Dim& size = type.dims[static_cast<size_t>(checked_axis(args, args.integer("dim"), type.rank()))];
   const auto half = size.exact_div(2);
   args.require(half.has_value(), fmt::format("{} elements to halve", size.text()), "an even number",

@@ -21,7 +21,7 @@ void require_float_result(const OpArguments& args) {
 
 std::vector<ValueType> softmax_type(const OpArguments& args) {
   const TensorType type = args.tensor("self");
-  require_rank(args, type, 1, 4);
+  require_rank(args, type, 1, kHighestRank);
   require_float_result(args);
   checked_axis(args, args.integer("dim"), type.rank());
   const bool is_cast = !args.is_none("dtype") && (type.dtype == at::kInt || type.dtype == at::kLong);

@@ -17,7 +17,7 @@ constexpr int64_t kLongestSum = 2048;  // of cumsum, whose constant has the squa
 TensorType reduced_float(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   require_float(args, self);
-  require_rank(args, self, 0, 4);
+  require_rank(args, self, 0, kHighestRank);
   return self.with_dims(without_axes(self.dims, reduced_axes(args, self), keeps_axes(args)));
 }
 
@@ -138,7 +138,7 @@ std::vector<ValueType> cumsum_type(const OpArguments& args) {
   if (!args.is_none("dtype")) dtype = static_cast<at::ScalarType>(args.integer("dtype"));
   args.require(dtype == at::kFloat || dtype == at::kInt || dtype == at::kLong, "dtype = " + dtype_name(dtype),
                "float32, int32 or int64");
-  require_rank(args, self, 1, 4);
+  require_rank(args, self, 1, kHighestRank);
   const Dim& size = self.dims[static_cast<size_t>(checked_axis(args, args.integer("dim"), self.rank()))];
   args.require(size.is_fixed() && size.value() <= kLongestSum, fmt::format("{} elements to sum", size.text()),
                fmt::format("a fixed number up to {}", kLongestSum));

@@ -40,6 +40,10 @@ at::Tensor random_values(const CaseTensor& tensor, uint64_t seed) {
     return at::_make_per_tensor_quantized_tensor(bytes, quantization.scale, quantization.zero_point);
   }
   if (!tensor.range) return random_tensor(tensor.type, seed, 1);
+  if (!at::isFloatingType(tensor.type.dtype)) {
+    return at::randint(static_cast<int64_t>(tensor.range->low), static_cast<int64_t>(tensor.range->high),
+                       fixed_values(tensor.type.dims), generator, at::TensorOptions(tensor.type.dtype));
+  }
   const at::Tensor even = at::rand(fixed_values(tensor.type.dims), generator, at::TensorOptions(tensor.type.dtype));
   return even * (tensor.range->high - tensor.range->low) + tensor.range->low;
 }

@@ -13,6 +13,7 @@
 #include "lib/converter/emit_cpu.h"
 #include "lib/converter/report.h"
 #include "lib/converter/verify.h"
+#include "lib/nnapi/passes/optimise.h"
 #include "lib/serialize/metadata.h"
 #include "lib/serialize/torchscript_emitter.h"
 #include "tools/nnapi-convert/command_line.h"
@@ -49,6 +50,13 @@ struct ConvertArguments {
 };
 
 const std::vector<std::string> kStages = {"normalise", "infer", "lower", "optimise", "serialize", "emit"};
+
+std::vector<std::string> stages_and_passes() {
+  std::vector<std::string> names = kStages;
+  for (const std::string& pass : nnapi::pass_names()) names.push_back(pass);
+  names.emplace_back("choose_layout");
+  return names;
+}
 
 void add_options(CLI::App& app, ConvertArguments& arguments) {
   app.add_option("MODEL", arguments.model, "TorchScript file, from torch.jit.trace or torch.jit.script")
@@ -98,9 +106,14 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
       ->capture_default_str();
   app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
   app.add_option("--report", arguments.report, "write a JSON report; - is stdout")->type_name("FILE");
-  app.add_option("--dump-after", arguments.dump_after, "print the model after a stage")
-      ->check(CLI::IsMember(kStages))
+  app.add_option("--dump-after", arguments.dump_after,
+                 "print the model after a stage, or each time after a pass of the stage optimise")
+      ->check(CLI::IsMember(stages_and_passes()))
       ->type_name("STAGE");
+  app.add_option("--disable-pass", arguments.options.disabled_passes,
+                 "leave out a pass of the stage optimise, to find faults")
+      ->check(CLI::IsMember(nnapi::pass_names()))
+      ->type_name("NAME");
 }
 
 LayoutChoice layout_choice(const CLI::App& app, const ConvertArguments& arguments) {

@@ -80,7 +80,11 @@ bool is_along_axes(OperationCode code) {
     case OperationCode::SLICE:
     case OperationCode::STRIDED_SLICE:
     case OperationCode::SPLIT:
+    case OperationCode::CHANNEL_SHUFFLE:
     case OperationCode::TILE:
+    case OperationCode::GATHER:
+    case OperationCode::MIRROR_PAD:
+    case OperationCode::REVERSE:
     case OperationCode::L2_NORMALIZATION:
     case OperationCode::LOCAL_RESPONSE_NORMALIZATION:
       return true;
@@ -131,17 +135,14 @@ class LayoutChooser {
     copies(id) = {kNone, id};
   }
 
-  // NNAPI moves no bool: it goes as float32.
-  OperandId as_float(OperandId id) {
-    Operand result = model_.at(id);
-    result.type = OperandCode::TENSOR_FLOAT32;
-    return builder_.add(OperationCode::CAST, {id}, result);
-  }
-
-  OperandId as_bool(OperandId id) {
-    Operand result = model_.at(id);
-    result.type = OperandCode::TENSOR_BOOL8;
-    return builder_.add(OperationCode::NOT_EQUAL, {id, builder_.tensor(Constant::of_floats({0}))}, result);
+  // Neither RESHAPE nor TRANSPOSE takes bool: it goes as float32.
+  OperandId moved_bool(OperandId id, const std::vector<int64_t>& order) {
+    Operand number = model_.at(id);
+    number.type = OperandCode::TENSOR_FLOAT32;
+    const OperandId result = moved(builder_.add(OperationCode::CAST, {id}, number), order);
+    Operand condition = model_.at(result);
+    condition.type = OperandCode::TENSOR_BOOL8;
+    return builder_.add(OperationCode::NOT_EQUAL, {result, builder_.tensor(Constant::of_floats({0}))}, condition);
   }
 
   // An operand with its axes moved: by a constant's recipe, a RESHAPE or a TRANSPOSE.
@@ -150,7 +151,7 @@ class LayoutChooser {
     if (const Constant* constant = result.constant()) {
       return builder_.tensor(constant->then(Permute{order}), result.scale, result.zero_point);
     }
-    if (result.type == OperandCode::TENSOR_BOOL8) return as_bool(moved(as_float(id), order));
+    if (result.type == OperandCode::TENSOR_BOOL8) return moved_bool(id, order);
     const bool is_reshape = keeps_sequence(result.dims, order);
     result.dims = permute(result.dims, order);
     if (is_reshape) return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(result.dims)}, result);
@@ -229,7 +230,6 @@ class LayoutChooser {
 
   OperandId variable_with_rank_4(OperandId id) {
     Operand result = model_.at(id);
-    if (result.type == OperandCode::TENSOR_BOOL8) return as_bool(variable_with_rank_4(as_float(id)));
     result.dims.insert(result.dims.begin(), 4 - result.dims.size(), Dim(1));
     const bool is_reshape = keeps_sequence(result.dims, kToNhwc);
     if (is_reshape) result.dims = permute(result.dims, kToNhwc);
@@ -237,11 +237,11 @@ class LayoutChooser {
     return is_reshape ? full : moved(full, kToNhwc);
   }
 
-  // True for operands of lower rank that place_elementwise can give the order of the others.
+  // True for operands of lower rank that can be given the order of the others.
   bool can_broadcast(OperandId id) {
     const Operand& operand = model_.at(id);
-    return operand.constant() != nullptr || is_single_value(id) ||
-           (is_tensor(operand.type) && operand.type != OperandCode::TENSOR_INT32 && rank(id) < 4);
+    const bool is_movable = operand.type == OperandCode::TENSOR_FLOAT32 || is_quant8(operand.type);
+    return operand.constant() != nullptr || is_single_value(id) || (is_movable && rank(id) < 4);
   }
 
   void place_elementwise(Operation operation) {
@@ -277,6 +277,7 @@ class LayoutChooser {
     if (!any_nhwc || !arguments.has_axes() || !arguments.are_constant(model_, operation)) {
       return place_in_nchw(std::move(operation));
     }
+    if (rank(operation.inputs[0]) != 4 || rank(operation.outputs[0]) > 4) return place_in_nchw(std::move(operation));
     const bool removes_axes = rank(operation.outputs[0]) < 4;
     if (removes_axes && !keeps_order_of_rest(arguments.named_axes(model_, operation))) {
       return place_in_nchw(std::move(operation));

@@ -86,7 +86,9 @@ class MoveMerger {
   }
 
   static int cost_of(const Dims& dims) { return dims.size() > kMaxRank ? kHighRankCost : 0; }
-  int cost_of(OperandId from, OperandId to) const { return 1 + cost_of(model_.at(from).dims) + cost_of(model_.at(to).dims); }
+  int cost_of(OperandId from, OperandId to) const {
+    return 1 + cost_of(model_.at(from).dims) + cost_of(model_.at(to).dims);
+  }
   static int cost_of(const std::vector<Move>& moves) {
     int cost = 0;
     for (const Move& move : moves) cost += 1 + cost_of(move.dims);

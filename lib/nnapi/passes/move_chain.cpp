@@ -148,8 +148,8 @@ std::optional<std::vector<Move>> MoveChain::by_axes_of_result() const {
   return moves;
 }
 
-// More axes than a TRANSPOSE takes: one after the other, the longest run of blocks that belongs at the first wrong place
-// moves there, past those in between.
+// More axes than a TRANSPOSE takes: one after the other, the longest run of blocks that belongs at the first wrong
+// place moves there, past those in between.
 std::vector<Move> MoveChain::block_by_block(std::vector<Axis> now, const std::vector<Axis>& wanted) const {
   std::vector<Move> moves;
   const auto size_between = [this](auto from, auto to) {

@@ -19,7 +19,8 @@ bool is_move(OperationCode code) {
 const SignatureInfo* signature_of(const Operation& operation) {
   for (const SignatureInfo& signature : find_operation(operation.code)->signatures) {
     const auto& inputs = signature.inputs;
-    const bool is_variadic = std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return input.variadic; });
+    const bool is_variadic =
+        std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return input.variadic; });
     if (is_variadic ? operation.inputs.size() >= inputs.size() : operation.inputs.size() == inputs.size()) {
       return &signature;
     }
@@ -231,7 +232,8 @@ class RankReducer {
     for (const size_t input : plan.tensors) {
       const Dims dims = model_.at(operation.inputs[input]).dims;
       const bool is_value = product(dims) == Dim(1) && dims.size() <= kMaxRank;
-      if (!is_value) result.inputs[input] = reshaped(result.inputs[input], merged_dims(plan, with_rank(dims, plan.rank)));
+      if (!is_value)
+        result.inputs[input] = reshaped(result.inputs[input], merged_dims(plan, with_rank(dims, plan.rank)));
     }
     for (const Argument& argument : plan.arguments) {
       OperandId& id = result.inputs[argument.input];

@@ -110,11 +110,14 @@ class MoveSinker {
     return builder_.tensor(constant->then(Reshape{*new_shape}), operand.scale, operand.zero_point);
   }
 
+  // RESHAPE and TRANSPOSE take no bool, and integers at late feature levels only.
+  static bool can_be_moved(OperandCode type) { return type == OperandCode::TENSOR_FLOAT32 || is_quant8(type); }
+
   bool sink_below(const Operation& operation) {
     if (operation.code == OperationCode::SOFTMAX || operation.code == OperationCode::LOG_SOFTMAX) {
       return sink_below_softmax(operation);
     }
-    if (!is_elementwise(operation.code)) return false;
+    if (!is_elementwise(operation.code) || !can_be_moved(model_.at(operation.outputs[0]).type)) return false;
     const Operation* found = common_move(operation);
     if (found == nullptr) return false;
     const Operation move = *found;
@@ -146,6 +149,7 @@ class MoveSinker {
     raised.inputs[0] = move.inputs[0];
     raised.inputs.resize(2);
     const bool is_default = operation.code == OperationCode::SOFTMAX && before.size() == 2;
+    if (axis == nullptr && !is_default) return false;  // the axis is an argument of later feature levels
     if (!is_default) raised.inputs.push_back(builder_.int32(static_cast<int64_t>(before.size()) - 1));
     place(raised, move);
     return true;

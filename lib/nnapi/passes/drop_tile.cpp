@@ -1,0 +1,60 @@
+#include "lib/nnapi/passes/drop_tile.h"
+
+#include <algorithm>
+
+namespace nnapi_convert::nnapi {
+namespace {
+
+bool broadcasts(OperationCode code) {
+  switch (code) {
+    case OperationCode::ADD:
+    case OperationCode::SUB:
+    case OperationCode::MUL:
+    case OperationCode::DIV:
+    case OperationCode::MAXIMUM:
+    case OperationCode::MINIMUM:
+    case OperationCode::POW:
+    case OperationCode::EQUAL:
+    case OperationCode::NOT_EQUAL:
+    case OperationCode::LESS:
+    case OperationCode::LESS_EQUAL:
+    case OperationCode::GREATER:
+    case OperationCode::GREATER_EQUAL:
+    case OperationCode::LOGICAL_AND:
+    case OperationCode::LOGICAL_OR:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// True if both broadcast to `to`.
+bool give(const Dims& a, const Dims& b, const Dims& to) {
+  for (size_t i = 0; i < to.size(); ++i) {  // counted from the last axis
+    const auto at = [&](const Dims& dims) { return i < dims.size() ? dims[dims.size() - 1 - i] : Dim(1); };
+    const Dim& size = to[to.size() - 1 - i];
+    const bool first = at(a) == size, second = at(b) == size;
+    if (!(first && (second || at(b) == Dim(1))) && !(second && at(a) == Dim(1))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void drop_tile(Model& model) {
+  const Uses uses(model);
+  for (Operation& operation : model.operations) {
+    if (!broadcasts(operation.code)) continue;
+    for (size_t i = 0; i < 2; ++i) {
+      const int producer = uses.producer[static_cast<size_t>(operation.inputs[i])];
+      if (producer < 0) continue;
+      const Operation& tile = model.operations[static_cast<size_t>(producer)];
+      if (tile.code != OperationCode::TILE) continue;
+      const Dims& source = model.at(tile.inputs[0]).dims;
+      const Dims& other = model.at(operation.inputs[1 - i]).dims;
+      if (give(source, other, model.at(operation.outputs[0]).dims)) operation.inputs[i] = tile.inputs[0];
+    }
+  }
+}
+
+}  // namespace nnapi_convert::nnapi

@@ -1,0 +1,25 @@
+// The passes over a lowered model, in their order.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lib/nnapi/model.h"
+
+namespace nnapi_convert::nnapi {
+
+struct OptimiseOptions {
+  bool nhwc = false;  // convolutions and pools run in NHWC, also where no input is handed over so
+  int feature_level = 3;
+  std::set<std::string> disabled;  // names of passes that are left out; the model may then be refused
+  std::function<void(const std::string& pass, const Model& model)> on_pass;  // called after each pass
+};
+
+void optimise(Model& model, const OptimiseOptions& options);
+
+// The names of the passes that can be left out.
+std::vector<std::string> pass_names();
+
+}  // namespace nnapi_convert::nnapi
