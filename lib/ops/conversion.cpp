@@ -43,14 +43,12 @@ OpRules conversion_rules() {
        1, note, converted_type, lower_conversion},
       {"aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? "
        "memory_format=None) -> Tensor(a)",
-       1, note, converted_type, lower_conversion},
+       3, note, converted_type, lower_conversion},
       {"aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool non_blocking=False, bool "
        "copy=False) -> "
        "Tensor(b|a)",
        1, note, converted_type, lower_conversion},
-      {"aten::to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
-       1, note, converted_type, lower_conversion},
-      {"aten::type_as(Tensor self, Tensor other) -> Tensor", 1, note, converted_type, lower_conversion},
+      {"aten::type_as(Tensor self, Tensor other) -> Tensor", 3, note, converted_type, lower_conversion},
   };
 }
 

@@ -170,29 +170,31 @@ Expression group_means(const Expression& means, int64_t groups, double added) {
 }
 
 // By means of channels, so that no axes are moved: the image is read as it lies, in either layout.
-Expression normalise_groups(const Expression& x, int64_t groups, double eps) {
+Standard standardise_groups(const Expression& x, int64_t groups, double eps) {
   const std::vector<int64_t> axes = axes_from(2, x.type().rank());
-  Dims broadcast_dims(x.type().dims.begin(), x.type().dims.begin() + 2);
-  broadcast_dims.resize(x.type().rank(), Dim(1));
+  Dims per_channel_dims(x.type().dims.begin(), x.type().dims.begin() + 2);
+  per_channel_dims.resize(x.type().rank(), Dim(1));
   const Expression means = group_means(reduce(OperationCode::MEAN, x, axes, false), groups, 0);
-  const Expression centred = x - reshape(means, broadcast_dims);
+  const Expression mean = reshape(means, per_channel_dims);
+  const Expression centred = x - mean;
   const Expression variance = group_means(reduce(OperationCode::MEAN, square(centred), axes, false), groups, eps);
-  return centred * reshape(rsqrt(variance), broadcast_dims);
+  return {mean, centred, reshape(rsqrt(variance), per_channel_dims)};
 }
 
+// The weight goes to the factor, which is small.
 void lower_group_norm(OpContext& ctx) {
   const Expression x = dequantize(argument(ctx, "input"));
+  const size_t rank = x.type().rank();
   const int64_t groups = ctx.integer("num_groups");
   const double eps = ctx.number("eps");
-  const auto normalise = [&]() {
-    if (groups == 1) {
-      const Standard standard = standardise(x, axes_from(1, x.type().rank()), eps);
-      return standard.centred * standard.factor;
-    }
-    const bool is_alone = x.type().rank() > 2 && Dim(groups) == x.type().dims[1];
-    return is_alone ? normalise_instances(x, eps) : normalise_groups(x, groups, eps);
-  };
-  affine_per_channel(ctx, normalise()).set_output();
+  if (groups != 1 && rank > 2 && Dim(groups) == x.type().dims[1]) {
+    return affine_per_channel(ctx, normalise_instances(x, eps)).set_output();
+  }
+  const Standard standard = groups == 1 ? standardise(x, axes_from(1, rank), eps) : standardise_groups(x, groups, eps);
+  const Expression factor =
+      ctx.is_none("weight") ? standard.factor : standard.factor * per_channel(ctx, ctx.constant("weight"), rank);
+  const Expression scaled = standard.centred * factor;
+  (ctx.is_none("bias") ? scaled : scaled + per_channel(ctx, ctx.constant("bias"), rank)).set_output();
 }
 
 std::vector<ValueType> cosine_type(const OpArguments& args) {

@@ -1,6 +1,7 @@
 #include "lib/nnapi/passes/choose_layout.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/axis_arguments.h"
@@ -145,6 +146,19 @@ class LayoutChooser {
     return builder_.add(OperationCode::NOT_EQUAL, {result, builder_.tensor(Constant::of_floats({0}))}, condition);
   }
 
+  // A single value that TILE repeats is repeated in the other order; what nothing reads then is dropped later.
+  std::optional<OperandId> tiled_again(OperandId id, const std::vector<int64_t>& order) {
+    const auto makes = [id](const Operation& operation) { return operation.outputs[0] == id; };
+    const auto found = std::find_if(model_.operations.rbegin(), model_.operations.rend(), makes);
+    if (found == model_.operations.rend() || found->code != OperationCode::TILE) return std::nullopt;
+    const OperandId value = found->inputs[0];
+    const Dims* multiples = model_.at(found->inputs[1]).ints();
+    if (!is_single_value(value) || multiples == nullptr) return std::nullopt;
+    Operand result = model_.at(id);
+    result.dims = permute(result.dims, order);
+    return builder_.add(OperationCode::TILE, {value, builder_.int32_tensor(permute(*multiples, order))}, result);
+  }
+
   // An operand with its axes moved: by a constant's recipe, a RESHAPE or a TRANSPOSE.
   OperandId moved(OperandId id, const std::vector<int64_t>& order) {
     Operand result = model_.at(id);
@@ -152,6 +166,7 @@ class LayoutChooser {
       return builder_.tensor(constant->then(Permute{order}), result.scale, result.zero_point);
     }
     if (result.type == OperandCode::TENSOR_BOOL8) return moved_bool(id, order);
+    if (const auto tiled = tiled_again(id, order)) return *tiled;
     const bool is_reshape = keeps_sequence(result.dims, order);
     result.dims = permute(result.dims, order);
     if (is_reshape) return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(result.dims)}, result);
