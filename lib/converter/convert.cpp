@@ -17,6 +17,7 @@
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/evaluate_constants.h"
 #include "lib/nnapi/passes/fold_affine.h"
+#include "lib/nnapi/passes/fold_padding.h"
 #include "lib/nnapi/passes/fuse_activation.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/sink_moves.h"
@@ -109,11 +110,10 @@ void apply_layout_choice(Conversion& conversion, const LayoutChoice& layout, Dia
 }
 
 void optimise(nnapi::Model& model, bool nhwc) {
-  nnapi::merge_moves(model);
   nnapi::sink_moves(model);
-  nnapi::merge_moves(model);
   nnapi::split_untransposed(model);
   nnapi::merge_moves(model);
+  nnapi::fold_padding(model);
   nnapi::fold_affine(model);
   nnapi::fuse_activation(model);
   nnapi::choose_layout(model, nhwc);
