@@ -99,14 +99,6 @@ bool is_split_by_groups(const Convolution& conv) {
   return conv.groups > 1 && (conv.transposed || (conv.is_dilated() && !conv.is_depthwise()));
 }
 
-// [N, C, H, W] of the sizes of a tensor that may lack N or H.
-Dims image_dims(const Dims& dims, size_t spatial) {
-  Dims result = dims;
-  if (result.size() == spatial + 1) result.insert(result.begin(), Dim(1));
-  if (spatial == 1) result.insert(result.begin() + 2, Dim(1));
-  return result;
-}
-
 int64_t dense_size(const Convolution& conv) {
   return conv.input_channels() * conv.output_channels() * conv.kernel(0) * conv.kernel(1);
 }
@@ -148,7 +140,7 @@ Convolution read_convolution(const OpArguments& args, const Dims& weight) {
 
 Dims convolution_dims(const OpArguments& args, const Convolution& conv, const TensorType& input, size_t spatial) {
   require_rank(args, input, spatial + 1, spatial + 2);
-  const Dims image = image_dims(input.dims, spatial);
+  const Dims image = as_image(input.dims, spatial);
   args.require(image[1] == Dim(conv.input_channels()), fmt::format("an input {}", to_text(input)),
                fmt::format("{} channels (dimension {})", conv.input_channels(), input.rank() - spatial - 1),
                "see --input");
@@ -170,8 +162,8 @@ Dims convolution_dims(const OpArguments& args, const Convolution& conv, const Te
 void emit_convolution(OpContext& ctx, const Convolution& conv, const LoweredTensor& input, size_t spatial,
                       const WeightsInParts& weights, FuseCode activation) {
   const TensorType output = ctx.output_type();
-  const LoweredTensor image = reshaped(ctx, input, image_dims(input.type.dims, spatial));
-  const TensorType type = output.with_dims(image_dims(output.dims, spatial));
+  const LoweredTensor image = reshaped(ctx, input, as_image(input.type.dims, spatial));
+  const TensorType type = output.with_dims(as_image(output.dims, spatial));
   const LoweredTensor result = is_split_by_groups(conv)
                                    ? convolved_by_groups(ctx, conv, image, weights, type, activation)
                                    : convolved(ctx, conv, image, weights(1).front(), type, activation);
