@@ -20,6 +20,7 @@
 #include "lib/nnapi/passes/fold_padding.h"
 #include "lib/nnapi/passes/fuse_activation.h"
 #include "lib/nnapi/passes/merge_moves.h"
+#include "lib/nnapi/passes/reduce_rank.h"
 #include "lib/nnapi/passes/sink_moves.h"
 #include "lib/nnapi/passes/split_untransposed.h"
 #include "lib/nnapi/validate.h"
@@ -110,6 +111,7 @@ void apply_layout_choice(Conversion& conversion, const LayoutChoice& layout, Dia
 }
 
 void optimise(nnapi::Model& model, bool nhwc) {
+  nnapi::reduce_rank(model);
   nnapi::sink_moves(model);
   nnapi::split_untransposed(model);
   nnapi::merge_moves(model);

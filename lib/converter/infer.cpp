@@ -1,5 +1,6 @@
 #include "lib/converter/infer.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
@@ -9,6 +10,7 @@
 #include <unordered_set>
 
 #include "lib/base/error.h"
+#include "lib/converter/closed_evaluation.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {
@@ -19,7 +21,8 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 bool is_structural(const Node& node) {
-  return node.kind() == c10::prim::Constant || node.kind() == c10::prim::TupleConstruct;
+  return node.kind() == c10::prim::Constant || node.kind() == c10::prim::TupleConstruct ||
+         node.kind() == c10::prim::DictConstruct;
 }
 
 std::string hint_for(const Node& node) {
@@ -31,70 +34,114 @@ std::string hint_for(const Node& node) {
   return "see `nnapi-convert ops` for what can be lowered";
 }
 
+// A number, list or tensor of sizes, as the value's type has it.
+c10::IValue sizes_constant(const Value& value, const std::vector<int64_t>& sizes) {
+  switch (value.type()->kind()) {
+    case c10::TypeKind::ListType:
+      return sizes;
+    case c10::TypeKind::TensorType:
+      return at::scalar_tensor(sizes.at(0), at::TensorOptions(at::kLong));
+    default:
+      return sizes.at(0);
+  }
+}
+
 class Inference {
  public:
-  Inference(NormalisedModel& model, const std::vector<TensorType>& input_types) : model_(model) {
+  Inference(NormalisedModel& model, const std::vector<TensorType>& input_types)
+      : model_(model), evaluation_(*model.graph) {
     for (size_t i = 0; i < input_types.size(); ++i) result_.types[model.inputs[i]] = input_types[i];
   }
 
   InferredTypes run() {
-    inline_known_branches();
-    for (Node* node : model_.graph->nodes()) visit(*node);
+    for (auto it = model_.graph->nodes().begin(); it != model_.graph->nodes().end();) {
+      Node* node = *it;
+      if (node->kind() == c10::prim::If && torch::jit::toIValue(node->input(0))) {
+        it = inline_branch(node);
+        continue;
+      }
+      ++it;
+      visit(node);
+    }
     return std::move(result_);
   }
 
  private:
-  // Moves the nodes of the chosen block of each prim::If with a constant condition before it, until none is left.
-  void inline_known_branches() {
-    for (auto it = model_.graph->nodes().begin(); it != model_.graph->nodes().end();) {
-      Node* node = *it;
-      const auto condition =
-          node->kind() == c10::prim::If ? torch::jit::toIValue(node->input(0)) : c10::optional<c10::IValue>();
-      if (!condition) {
-        ++it;
-        continue;
-      }
-      Block* block = node->blocks()[condition->toBool() ? 0 : 1];
-      Node* previous = node->prev();
-      while (block->nodes().begin() != block->nodes().end()) (*block->nodes().begin())->moveBefore(node);
-      for (size_t i = 0; i < node->outputs().size(); ++i) {
-        std::replace(model_.outputs.begin(), model_.outputs.end(), node->output(i), block->outputs()[i]);
-        node->output(i)->replaceAllUsesWith(block->outputs()[i]);
-      }
-      node->destroy();
-      it = std::next(previous->iterator());
-    }
+  using Iterator = torch::jit::graph_node_list_iterator;
+
+  // Moves the nodes of the chosen block of a prim::If with a constant condition before it; gives the first of them.
+  Iterator inline_branch(Node* node) {
+    Block* block = node->blocks()[torch::jit::toIValue(node->input(0))->toBool() ? 0 : 1];
+    Node* previous = node->prev();
+    while (block->nodes().begin() != block->nodes().end()) (*block->nodes().begin())->moveBefore(node);
+    for (size_t i = 0; i < node->outputs().size(); ++i) replace(node->output(i), block->outputs()[i]);
+    node->destroy();
+    return std::next(previous->iterator());
   }
 
-  void visit(Node& node) {
-    if (is_structural(node)) return;
-    if (node.kind() == c10::prim::ListConstruct) return visit_list(node);
-    if (node.kind() == c10::prim::ListUnpack) return visit_unpack(node);
-    const auto outputs = node.outputs();
-    if (std::any_of(node.inputs().begin(), node.inputs().end(), [&](Value* value) { return failed_.count(value); })) {
-      const OpRule* rule = find_rule(node);
-      if (rule == nullptr) refuse_unknown(node);
-      return failed(node);
+  void replace(Value* from, Value* to) {
+    std::replace(model_.outputs.begin(), model_.outputs.end(), from, to);
+    from->replaceAllUsesWith(to);
+  }
+
+  void replace(Value* output, const c10::IValue& constant) {
+    torch::jit::WithInsertPoint here(output->node());
+    replace(output, model_.graph->insertConstant(constant));
+  }
+
+  // True if the node is known without being run on the device, and gone.
+  bool evaluate(Node* node) {
+    std::vector<Value*> constants;
+    if (const auto property = property_of(*node, result_.types)) {
+      replace(node->output(), *property);
+    } else if (evaluation_.run(*node, constants)) {
+      for (size_t i = 0; i < constants.size(); ++i) replace(node->output(i), constants[i]);
+    } else {
+      return false;
     }
-    const OpRule* rule = find_rule(node);
-    if (rule == nullptr) {
-      refuse_unknown(node);
-      return failed(node);
-    }
+    node->destroy();
+    return true;
+  }
+
+  void visit(Node* node) {
+    if (is_structural(*node) || evaluate(node)) return;
+    evaluation_.keep(*node);
+    if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
+    if (node->kind() == c10::prim::ListUnpack) return visit_unpack(*node);
+    visit_operator(*node);
+    replace_fixed_sizes(node);
+  }
+
+  void visit_operator(const Node& node) {
+    const OpRule* rule = find_typed_rule(node, result_.types);
+    if (rule == nullptr) refuse_unknown(node);
+    const auto inputs = node.inputs();
+    const bool any_failed =
+        std::any_of(inputs.begin(), inputs.end(), [&](const Value* value) { return failed_.count(value) != 0; });
+    if (rule == nullptr || any_failed) return failed(node);
     try {
       std::vector<ValueType> types = rule->shape(OpArguments(node, result_.types));
-      NNC_ASSERT(types.size() == outputs.size(), node.kind().toQualString());
-      for (size_t i = 0; i < types.size(); ++i) result_.types[outputs[i]] = std::move(types[i]);
+      NNC_ASSERT(types.size() == node.outputs().size(), node.kind().toQualString());
+      for (size_t i = 0; i < types.size(); ++i) result_.types[node.output(i)] = std::move(types[i]);
     } catch (const NodeRefused& refused) {
       result_.refusals.push_back(refused.refusal());
       failed(node);
     }
   }
 
+  // Sizes that turn out to be numbers are constants for what follows.
+  void replace_fixed_sizes(Node* node) {
+    for (Value* output : node->outputs()) {
+      const auto found = result_.types.find(output);
+      const Dims* sizes = found == result_.types.end() ? nullptr : std::get_if<Dims>(&found->second);
+      if (sizes != nullptr && all_fixed(*sizes)) replace(output, sizes_constant(*output, fixed_values(*sizes)));
+    }
+  }
+
   // A list of sizes is typed; a list of tensors is read in place by the rules that take one.
-  void visit_list(Node& node) {
+  void visit_list(const Node& node) {
     const auto inputs = node.inputs();
-    if (std::any_of(inputs.begin(), inputs.end(), [&](Value* value) { return failed_.count(value) != 0; })) {
+    if (std::any_of(inputs.begin(), inputs.end(), [&](const Value* value) { return failed_.count(value) != 0; })) {
       return failed(node);
     }
     if (node.output()->type()->cast<c10::ListType>()->getElementType()->kind() != c10::TypeKind::IntType) return;
@@ -112,17 +159,24 @@ class Inference {
     result_.types[node.output()] = std::move(sizes);
   }
 
-  // A list of sizes comes apart; another list was refused where it was made, or is refused here.
+  // A list comes apart: one of sizes, or of tensors that a rule has typed one by one.
   void visit_unpack(const Node& node) {
     if (failed_.count(node.input())) return failed(node);
     const auto found = result_.types.find(node.input());
-    const Dims* sizes = found == result_.types.end() ? nullptr : std::get_if<Dims>(&found->second);
-    if (sizes == nullptr || sizes->size() != node.outputs().size()) {
+    const size_t count = node.outputs().size();
+    std::vector<ValueType> elements;
+    if (found != result_.types.end()) {
+      if (const auto* tensors = std::get_if<TensorTypes>(&found->second)) {
+        elements.assign(tensors->begin(), tensors->end());
+      } else if (const auto* sizes = std::get_if<Dims>(&found->second)) {
+        for (const Dim& size : *sizes) elements.emplace_back(Dims{size});
+      }
+    }
+    if (elements.size() != count) {
       refuse_unknown(node);
       return failed(node);
     }
-    const Dims values = *sizes;  // a copy: the map grows
-    for (size_t i = 0; i < values.size(); ++i) result_.types[node.output(i)] = Dims{values[i]};
+    for (size_t i = 0; i < count; ++i) result_.types[node.output(i)] = std::move(elements[i]);
   }
 
   void refuse_unknown(const Node& node) {
@@ -139,13 +193,17 @@ class Inference {
   }
 
   NormalisedModel& model_;
+  ClosedEvaluation evaluation_;
   InferredTypes result_;
   std::unordered_set<const Value*> failed_;
 };
 
 std::string type_text(const ValueType& type) {
   if (const auto* tensor = std::get_if<TensorType>(&type)) return to_text(*tensor);
-  return "sizes " + to_text(std::get<Dims>(type));
+  if (const auto* sizes = std::get_if<Dims>(&type)) return "sizes " + to_text(*sizes);
+  std::string text;
+  for (const TensorType& tensor : std::get<TensorTypes>(type)) text += (text.empty() ? "" : ", ") + to_text(tensor);
+  return "[" + text + "]";
 }
 
 std::string input_text(const Value* value) {

@@ -137,10 +137,10 @@ void check(const TensorType& type, const Value* input, const std::string& name) 
          fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));
   }
   if (!has_operand_code(type.dtype) && !input->uses().empty()) {
-    fail(name,
-         fmt::format("dtype {} found, float32, int32 or quint8 needed; convert the model with model.float(), or give "
-                     "the dtype with --input DIMS:DTYPE",
-                     dtype_name(type.dtype)));
+    fail(name, fmt::format("dtype {} found, float32, int32, int64, bool or quint8 needed; convert the model with "
+                           "model.float(), or give "
+                           "the dtype with --input DIMS:DTYPE",
+                           dtype_name(type.dtype)));
   }
 }
 

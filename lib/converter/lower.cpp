@@ -17,7 +17,8 @@ using torch::jit::Value;
 // Nodes that make up values for others and are no operations.
 bool is_structural(const Node& node) {
   return node.kind() == c10::prim::Constant || node.kind() == c10::prim::ListConstruct ||
-         node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::ListUnpack;
+         node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::DictConstruct ||
+         node.kind() == c10::prim::ListUnpack;
 }
 
 class Lowering {
@@ -42,10 +43,22 @@ class Lowering {
   void add_inputs(const std::vector<TensorType>& input_types) {
     for (size_t i = 0; i < normalised_.inputs.size(); ++i) {
       if (normalised_.inputs[i]->uses().empty()) continue;
-      const nnapi::OperandId id = builder_.variable(to_operand(input_types[i]));
-      operands_[normalised_.inputs[i]] = id;
+      const nnapi::OperandId id = add_input(input_types[i]);
+      operands_[normalised_.inputs[i]] = {input_types[i].dtype == at::kBool ? as_bool(id) : id};
       result_.model.inputs.push_back({id, false, i});
     }
+  }
+
+  // PyTorch's loader takes no bool: the module hands over int32.
+  nnapi::OperandId add_input(TensorType type) {
+    if (type.dtype == at::kBool) type.dtype = at::kInt;
+    return builder_.variable(to_operand(type));
+  }
+
+  nnapi::OperandId as_bool(nnapi::OperandId id) {
+    nnapi::Operand result = result_.model.at(id);
+    result.type = OperandCode::TENSOR_BOOL8;
+    return builder_.add(OperationCode::NOT_EQUAL, {id, builder_.int32_tensor({0})}, result);
   }
 
   // Nodes without types were refused before, or read what a refused one makes.
@@ -55,7 +68,8 @@ class Lowering {
   }
 
   void visit(const Node& node) {
-    const OpRule* rule = find_rule(node);
+    if (node.kind() == c10::prim::ListUnpack) return unpack(node);
+    const OpRule* rule = find_typed_rule(node, types_);
     if (rule == nullptr) all_typed_ = all_typed_ && is_structural(node);
     if (rule == nullptr || rule->lower == nullptr) return;
     if (!is_typed(node)) {
@@ -73,10 +87,22 @@ class Lowering {
     }
   }
 
+  void unpack(const Node& node) {
+    const auto found = operands_.find(node.input());
+    if (found == operands_.end()) return;  // a list of sizes
+    const std::vector<nnapi::OperandId> elements = found->second;
+    for (size_t i = 0; i < elements.size(); ++i) operands_[node.output(i)] = {elements[i]};
+  }
+
   void stand_in(const Value* output) {
     const auto found = types_.find(output);
-    const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
-    if (type != nullptr && has_operand_code(type->dtype)) operands_[output] = builder_.variable(to_operand(*type));
+    if (found == types_.end()) return;
+    TensorTypes types;
+    if (const auto* list = std::get_if<TensorTypes>(&found->second)) types = *list;
+    if (const auto* type = std::get_if<TensorType>(&found->second)) types = {*type};
+    for (const TensorType& type : types) {
+      if (has_operand_code(type.dtype)) operands_[output].push_back(builder_.variable(to_operand(type)));
+    }
   }
 
   size_t nnapi_output(nnapi::OperandId id) {
@@ -113,9 +139,10 @@ class Lowering {
           ExitCode::kNotConvertible,
           fmt::format("forward returns %{}, which is computed from sizes only; return a tensor", value->debugName()));
     }
-    const int input = input_number(found->second);
+    const nnapi::OperandId id = found->second.at(0);
+    const int input = input_number(id);
     if (input >= 0) return {InterfaceOutput::Source::kInput, static_cast<size_t>(input), {}, false, {}};
-    return {InterfaceOutput::Source::kNnapi, nnapi_output(found->second), {}, false, {}};
+    return {InterfaceOutput::Source::kNnapi, nnapi_output(id), {}, false, {}};
   }
 
   const NormalisedModel& normalised_;

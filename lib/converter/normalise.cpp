@@ -1,6 +1,7 @@
 #include "lib/converter/normalise.h"
 
 #include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/passes/inliner.h>
@@ -43,6 +44,22 @@ void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
   }
 }
 
+ReturnTree read_return(NormalisedModel& model, Value* value);
+
+ReturnTree read_dict(NormalisedModel& model, const torch::jit::Node& node) {
+  ReturnTree tree;
+  tree.kind = ReturnTree::Kind::kDict;
+  for (size_t i = 0; i < node.inputs().size(); i += 2) {
+    const auto key = torch::jit::toIValue(node.input(i));
+    if (!key || !key->isString()) {
+      throw ConvertError(ExitCode::kNotConvertible, "forward returns a dict whose keys are no constant strings");
+    }
+    tree.keys.push_back(key->toStringRef());
+    tree.elements.push_back(read_return(model, node.input(i + 1)));
+  }
+  return tree;
+}
+
 ReturnTree read_return(NormalisedModel& model, Value* value) {
   ReturnTree tree;
   const auto kind = value->node()->kind();
@@ -55,10 +72,13 @@ ReturnTree read_return(NormalisedModel& model, Value* value) {
     tree.kind = ReturnTree::Kind::kTuple;
   } else if (kind == c10::prim::ListConstruct) {
     tree.kind = ReturnTree::Kind::kList;
+  } else if (kind == c10::prim::DictConstruct) {
+    return read_dict(model, *value->node());
   } else {
-    throw ConvertError(ExitCode::kNotConvertible,
-                       fmt::format("forward returns {} made by {}; tensors, tuples and lists of them can be returned",
-                                   value->type()->repr_str(), kind.toQualString()));
+    throw ConvertError(
+        ExitCode::kNotConvertible,
+        fmt::format("forward returns {} made by {}; tensors, and tuples, lists and dicts of them can be returned",
+                    value->type()->repr_str(), kind.toQualString()));
   }
   for (Value* element : value->node()->inputs()) tree.elements.push_back(read_return(model, element));
   return tree;

@@ -56,7 +56,9 @@ at::Tensor random_tensor(const TensorType& type, uint64_t seed, int64_t flexible
     return to_interface(at::randn(sizes, generator, at::TensorOptions(at::kFloat)), type);
   }
   if (type.dtype == at::kBool) return at::randint(0, 2, sizes, generator, at::TensorOptions(at::kBool));
-  if (type.dtype == at::kInt) return at::randint(0, 10, sizes, generator, at::TensorOptions(at::kInt));
+  if (type.dtype == at::kInt || type.dtype == at::kLong) {
+    return at::randint(0, 10, sizes, generator, at::TensorOptions(type.dtype));
+  }
   return at::randn(sizes, generator, at::TensorOptions(type.dtype));
 }
 

@@ -43,6 +43,8 @@ void flatten(const c10::IValue& value, Tensors& tensors) {
     tensors.push_back(value.toTensor());
   } else if (value.isTuple()) {
     for (const c10::IValue& element : value.toTupleRef().elements()) flatten(element, tensors);
+  } else if (value.isGenericDict()) {
+    for (const auto& entry : value.toGenericDict()) flatten(entry.value(), tensors);
   } else if (value.isTensorList() || value.isList()) {
     for (const c10::IValue& element : value.toListRef()) flatten(element, tensors);
   }

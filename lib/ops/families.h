@@ -20,4 +20,7 @@ OpRules resize_rules();      // resize.cpp
 OpRules shape_rules();       // shape.cpp
 OpRules size_rules();        // size.cpp
 
+// Arithmetic on tensors that hold sizes, as traces write it. The operators have rules for other tensors above.
+OpRules size_tensor_rules();  // size.cpp
+
 }  // namespace nnapi_convert

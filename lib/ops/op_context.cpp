@@ -140,11 +140,17 @@ TensorType OpArguments::tensor(const std::string& name) const {
   return type_of(input(name));
 }
 
-std::vector<TensorType> OpArguments::tensors(const std::string& name) const {
+const TensorTypes* OpArguments::tensor_list(const std::string& name) const {
+  const auto found = types_.find(input(name));
+  return found == types_.end() ? nullptr : std::get_if<TensorTypes>(&found->second);
+}
+
+TensorTypes OpArguments::tensors(const std::string& name) const {
+  if (const TensorTypes* made = tensor_list(name)) return *made;
   const TorchNode* list = input(name)->node();
   require(list->kind() == c10::prim::ListConstruct, fmt::format("argument {} is a list made elsewhere", name),
           "a list of tensors made in place");
-  std::vector<TensorType> types;
+  TensorTypes types;
   for (const TorchValue* element : list->inputs()) types.push_back(type_of(element));
   return types;
 }
@@ -168,7 +174,14 @@ int64_t OpArguments::integer(const std::string& name) const {
 }
 
 double OpArguments::number(const std::string& name) const {
-  return value(name).toScalar().toDouble();
+  const c10::IValue constant = value(name);
+  if (constant.isTensor()) return single_number(name, constant.toTensor()).toDouble();
+  return constant.toScalar().toDouble();
+}
+
+c10::Scalar OpArguments::single_number(const std::string& name, const at::Tensor& tensor) const {
+  require(tensor.numel() == 1, fmt::format("argument {} has {} numbers", name, tensor.numel()), "one");
+  return tensor.item();
 }
 
 bool OpArguments::boolean(const std::string& name) const {
@@ -201,6 +214,9 @@ Dims OpArguments::sizes(const std::string& name) const {
   }
   const c10::IValue constant = value(name);
   if (constant.isInt()) return {Dim(constant.toInt())};
+  if (constant.isTensor() && at::isIntegralType(constant.toTensor().scalar_type(), false)) {
+    return {Dim(single_number(name, constant.toTensor()).toLong())};
+  }
   require(constant.isIntList(), fmt::format("argument {} is {}", name, constant.tagKind()), "whole numbers");
   return to_dims(constant.toIntVector());
 }
@@ -216,19 +232,35 @@ Dim OpArguments::size(const std::string& name) const {
 LoweredTensor OpContext::lowered(const TorchValue* value) {
   const TensorType type = type_of(value);
   const auto found = operands_.find(value);
-  if (found != operands_.end()) return {found->second, type};
+  if (found != operands_.end()) return {found->second.at(0), type};
   const auto constant = torch::jit::toIValue(value);
   NNC_ASSERT(constant && constant->isTensor(), value->debugName() + " has a type and no operand");
   const nnapi::OperandId id = constant_operand(constant->toTensor().detach());
-  operands_[value] = id;
+  operands_[value] = {id};
   return {id, type};
 }
+
+namespace {
+
+// int64 as int32, with a check that nothing is lost.
+at::Tensor as_operand_value(const OpArguments& args, const at::Tensor& tensor) {
+  if (tensor.scalar_type() != at::kLong) return tensor;
+  if (tensor.numel() > 0) {
+    const auto least = tensor.min().item<int64_t>();
+    const auto greatest = tensor.max().item<int64_t>();
+    args.require(least >= INT32_MIN && greatest <= INT32_MAX,
+                 fmt::format("int64 constants from {} to {}", least, greatest), "numbers that int32 can hold");
+  }
+  return tensor.to(at::kInt);
+}
+
+}  // namespace
 
 nnapi::OperandId OpContext::constant_operand(const at::Tensor& tensor) {
   require(has_operand_code(tensor.scalar_type()), "a constant of dtype " + dtype_name(tensor.scalar_type()), "float32",
           "convert the model with model.float()");
   const TensorType type = type_of_constant(tensor);
-  return builder_.tensor(to_constant(tensor), static_cast<float>(type.quantization.scale),
+  return builder_.tensor(to_constant(as_operand_value(*this, tensor)), static_cast<float>(type.quantization.scale),
                          static_cast<int32_t>(type.quantization.zero_point));
 }
 
@@ -238,6 +270,11 @@ LoweredTensor OpContext::operand(const std::string& name) {
 
 std::vector<LoweredTensor> OpContext::operands(const std::string& name) {
   std::vector<LoweredTensor> result;
+  if (const TensorTypes* made = tensor_list(name)) {
+    const std::vector<nnapi::OperandId>& ids = operands_.at(input(name));
+    for (size_t i = 0; i < made->size(); ++i) result.push_back({ids.at(i), (*made)[i]});
+    return result;
+  }
   for (const TorchValue* element : input(name)->node()->inputs()) result.push_back(lowered(element));
   return result;
 }
@@ -257,7 +294,11 @@ nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::Opera
 }
 
 void OpContext::set_output(nnapi::OperandId id, size_t index) {
-  operands_[node().output(index)] = id;
+  operands_[node().output(index)] = {id};
+}
+
+void OpContext::set_list_output(std::vector<nnapi::OperandId> ids) {
+  operands_[node().output(0)] = std::move(ids);
 }
 
 }  // namespace nnapi_convert

@@ -26,9 +26,10 @@ namespace nnapi_convert {
 using TorchNode = torch::jit::Node;
 using TorchValue = torch::jit::Value;
 
-// What is known of a value of the graph: a tensor's type, or a list of sizes that depends on the inputs (a single size
-// is a list of one). Values that are constants of the graph are not in the map.
-using ValueType = std::variant<TensorType, Dims>;
+// What is known of a value of the graph: a tensor's type, the types of a list of tensors, or sizes that depend on the
+// inputs (a single size is a list of one). Values that are constants of the graph are not in the map.
+using TensorTypes = std::vector<TensorType>;
+using ValueType = std::variant<TensorType, Dims, TensorTypes>;
 using TypeMap = std::unordered_map<const TorchValue*, ValueType>;
 
 class NodeRefused : public std::exception {
@@ -64,7 +65,9 @@ class OpArguments {
   // The type of a tensor argument, constant or not.
   TensorType tensor(const std::string& name) const;
   // The types of a list of tensors.
-  std::vector<TensorType> tensors(const std::string& name) const;
+  TensorTypes tensors(const std::string& name) const;
+  // The same for a list that another operator made; null for any other argument.
+  const TensorTypes* tensor_list(const std::string& name) const;
   // A constant tensor; refuses one that is computed at run time.
   at::Tensor constant(const std::string& name) const;
   // The same; refuses another dtype than float32.
@@ -89,6 +92,8 @@ class OpArguments {
   TensorType type_of(const TorchValue* value) const;
 
  private:
+  c10::Scalar single_number(const std::string& name, const at::Tensor& tensor) const;
+
   const TorchNode& node_;
   const TypeMap& types_;
 };
@@ -99,7 +104,8 @@ struct LoweredTensor {
   TensorType type;
 };
 
-using OperandMap = std::unordered_map<const TorchValue*, nnapi::OperandId>;
+// The operands of a value: one for a tensor, one for each element of a list.
+using OperandMap = std::unordered_map<const TorchValue*, std::vector<nnapi::OperandId>>;
 
 class OpContext : public OpArguments {
  public:
@@ -130,6 +136,8 @@ class OpContext : public OpArguments {
   nnapi::OperandId emit_to(OperationCode code, std::vector<nnapi::OperandId> inputs, const TensorType& type);
   // Makes an operand that exists the node's output.
   void set_output(nnapi::OperandId id, size_t index = 0);
+  // The same for the elements of a list, output 0 of the node.
+  void set_list_output(std::vector<nnapi::OperandId> ids);
 
  private:
   LoweredTensor lowered(const TorchValue* value);

@@ -1,5 +1,6 @@
 #include "lib/ops/registry.h"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -24,6 +25,25 @@ std::string operator_name(const char* schema) {
   return std::string(text.substr(0, text.find('(')));
 }
 
+// Rules by the name and overload of their operators.
+class RuleIndex {
+ public:
+  explicit RuleIndex(const OpRules& rules) {
+    for (const OpRule& rule : rules) by_name_.emplace(operator_name(rule.schema), &rule);
+  }
+
+  const OpRule* find(const TorchNode& node) const {
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    if (schema == nullptr) return nullptr;
+    const std::string& overload = schema->overload_name();
+    const auto found = by_name_.find(overload.empty() ? schema->name() : schema->name() + "." + overload);
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string, const OpRule*> by_name_;
+};
+
 }  // namespace
 
 const OpRules& all_rules() {
@@ -32,16 +52,20 @@ const OpRules& all_rules() {
 }
 
 const OpRule* find_rule(const TorchNode& node) {
-  static const auto by_name = [] {
-    std::unordered_map<std::string, const OpRule*> map;
-    for (const OpRule& rule : all_rules()) map.emplace(operator_name(rule.schema), &rule);
-    return map;
-  }();
-  const c10::FunctionSchema* schema = node.maybeSchema();
-  if (schema == nullptr) return nullptr;
-  const std::string& overload = schema->overload_name();
-  const auto found = by_name.find(overload.empty() ? schema->name() : schema->name() + "." + overload);
-  return found == by_name.end() ? nullptr : found->second;
+  static const RuleIndex index(all_rules());
+  return index.find(node);
+}
+
+const OpRule* find_typed_rule(const TorchNode& node, const TypeMap& types) {
+  static const OpRules size_rules = size_tensor_rules();
+  static const RuleIndex index(size_rules);
+  const auto inputs = node.inputs();
+  const bool reads_sizes = std::any_of(inputs.begin(), inputs.end(), [&](const TorchValue* input) {
+    const auto found = types.find(input);
+    return found != types.end() && std::holds_alternative<Dims>(found->second);
+  });
+  const OpRule* rule = reads_sizes ? index.find(node) : nullptr;
+  return rule != nullptr ? rule : find_rule(node);
 }
 
 }  // namespace nnapi_convert

@@ -9,5 +9,7 @@ const OpRules& all_rules();
 
 // The rule for a node by its schema's name and overload; null if there is none.
 const OpRule* find_rule(const TorchNode& node);
+// The same where types are known: arithmetic on tensors that hold sizes has rules of its own.
+const OpRule* find_typed_rule(const TorchNode& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

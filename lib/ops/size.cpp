@@ -30,9 +30,7 @@ Dim operand(const OpArguments& args, const std::string& name) {
 }
 
 template <char operation>
-std::vector<ValueType> arithmetic(const OpArguments& args) {
-  const Dim a = operand(args, "a");
-  const Dim b = operand(args, "b");
+std::vector<ValueType> arithmetic_of(const OpArguments& args, const Dim& a, const Dim& b) {
   if (operation == '+') return {Dims{a + b}};
   if (operation == '-') return {Dims{a - b}};
   if (operation == '*') return {Dims{a * b}};
@@ -40,10 +38,46 @@ std::vector<ValueType> arithmetic(const OpArguments& args) {
   return {Dims{a.floor_div(b.value())}};
 }
 
+template <char operation>
+std::vector<ValueType> arithmetic(const OpArguments& args) {
+  return arithmetic_of<operation>(args, operand(args, "a"), operand(args, "b"));
+}
+
+template <char operation>
+std::vector<ValueType> tensor_arithmetic(const OpArguments& args) {
+  args.require(!args.has("alpha") || args.number("alpha") == 1, "alpha other than 1 with sizes", "1");
+  return arithmetic_of<operation>(args, operand(args, "self"), operand(args, "other"));
+}
+
+// PyTorch's division of sizes: they are not negative, so that truncating and rounding down are the same.
+std::vector<ValueType> tensor_division(const OpArguments& args) {
+  args.require(!args.is_none("rounding_mode"), "a true division of sizes", "a whole number",
+               "give every size of the input with --input");
+  return tensor_arithmetic<'/'>(args);
+}
+
 std::vector<ValueType> list_element(const OpArguments& args) {
+  if (const TensorTypes* tensors = args.tensor_list("list")) {
+    return {(*tensors)[static_cast<size_t>(checked_axis(args, args.integer("idx"), tensors->size()))]};
+  }
   const Dims list = args.sizes("list");
   const int64_t index = checked_axis(args, args.integer("idx"), list.size());
   return {Dims{list[static_cast<size_t>(index)]}};
+}
+
+void lower_list_element(OpContext& ctx) {
+  if (ctx.tensor_list("list") == nullptr) return;
+  const std::vector<LoweredTensor> tensors = ctx.operands("list");
+  ctx.set_output(tensors[static_cast<size_t>(checked_axis(ctx, ctx.integer("idx"), tensors.size()))].id);
+}
+
+std::vector<ValueType> list_length(const OpArguments& args) {
+  const TensorTypes* tensors = args.tensor_list("a");
+  return {Dims{Dim(static_cast<int64_t>(tensors != nullptr ? tensors->size() : args.sizes("a").size()))}};
+}
+
+std::vector<ValueType> element_count(const OpArguments& args) {
+  return {Dims{product(args.tensor("self").dims)}};
 }
 
 constexpr const char* kNote = "sizes: computed at conversion, or written on the device for flexible ones";
@@ -60,7 +94,25 @@ OpRules size_rules() {
       {"aten::sub.int(int a, int b) -> int", 1, kNote, arithmetic<'-'>, nullptr},
       {"aten::mul.int(int a, int b) -> int", 1, kNote, arithmetic<'*'>, nullptr},
       {"aten::floordiv.int(int a, int b) -> int", 1, kNote, arithmetic<'/'>, nullptr},
-      {"aten::__getitem__.t(t[](a) list, int idx) -> t(*)", 1, kNote, list_element, nullptr},
+      {"aten::__getitem__.t(t[](a) list, int idx) -> t(*)", 1, "sizes and lists of tensors", list_element,
+       lower_list_element},
+      {"aten::len.t(t[] a) -> int", 1, kNote, list_length, nullptr},
+      {"aten::numel(Tensor self) -> int", 1, kNote, element_count, nullptr},
+  };
+}
+
+OpRules size_tensor_rules() {
+  return {
+      {"aten::add.Tensor", 1, "", tensor_arithmetic<'+'>, nullptr},
+      {"aten::add.Scalar", 1, "", tensor_arithmetic<'+'>, nullptr},
+      {"aten::sub.Tensor", 1, "", tensor_arithmetic<'-'>, nullptr},
+      {"aten::sub.Scalar", 1, "", tensor_arithmetic<'-'>, nullptr},
+      {"aten::mul.Tensor", 1, "", tensor_arithmetic<'*'>, nullptr},
+      {"aten::mul.Scalar", 1, "", tensor_arithmetic<'*'>, nullptr},
+      {"aten::floor_divide", 1, "", tensor_arithmetic<'/'>, nullptr},
+      {"aten::floor_divide.Scalar", 1, "", tensor_arithmetic<'/'>, nullptr},
+      {"aten::div.Tensor_mode", 1, "", tensor_division, nullptr},
+      {"aten::div.Scalar_mode", 1, "", tensor_division, nullptr},
   };
 }
 

@@ -44,7 +44,8 @@ std::string to_text(const TensorType& type) {
 }
 
 bool has_operand_code(at::ScalarType dtype) {
-  return dtype == at::kFloat || dtype == at::kInt || dtype == at::kBool || dtype == at::kQUInt8 || dtype == at::kQInt8;
+  return dtype == at::kFloat || dtype == at::kInt || dtype == at::kLong || dtype == at::kBool || dtype == at::kQUInt8 ||
+         dtype == at::kQInt8;
 }
 
 nnapi::Operand to_operand(const TensorType& type) {
@@ -55,6 +56,7 @@ nnapi::Operand to_operand(const TensorType& type) {
       operand.type = OperandCode::TENSOR_FLOAT32;
       break;
     case at::kInt:
+    case at::kLong:
       operand.type = OperandCode::TENSOR_INT32;
       break;
     case at::kBool:

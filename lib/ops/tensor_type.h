@@ -35,7 +35,8 @@ std::string to_text(const TensorType& type);
 // "float32", "quint8"...: PyTorch's names without "torch.".
 std::string dtype_name(at::ScalarType dtype);
 
-// True if NNAPI has an operand type for it (at some feature level).
+// True if NNAPI has an operand type for it (at some feature level). int64 is held as int32: the module converts at its
+// boundary, and constants are checked at conversion.
 bool has_operand_code(at::ScalarType dtype);
 // The operand that holds a tensor of this type; has_operand_code(type.dtype).
 nnapi::Operand to_operand(const TensorType& type);

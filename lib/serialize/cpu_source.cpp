@@ -21,12 +21,12 @@ std::string converted_tree(const ReturnTree& tree, const std::string& value, con
     const InterfaceOutput& output = interface.outputs[tree.tensor];
     return with_dtype(value, output.original_dtype, output.dtype, output.quantization);
   }
-  std::string text;
+  std::vector<std::string> elements;
   for (size_t i = 0; i < tree.elements.size(); ++i) {
-    text += (text.empty() ? "" : ", ") + converted_tree(tree.elements[i], fmt::format("({})[{}]", value, i), interface);
+    const std::string key = tree.kind == ReturnTree::Kind::kDict ? quoted(tree.keys[i]) : std::to_string(i);
+    elements.push_back(converted_tree(tree.elements[i], fmt::format("({})[{}]", value, key), interface));
   }
-  if (tree.kind == ReturnTree::Kind::kList) return "[" + text + "]";
-  return tree.elements.size() == 1 ? "(" + text + ",)" : "(" + text + ")";
+  return collection(tree, elements);
 }
 
 }  // namespace

@@ -11,12 +11,13 @@
 
 namespace nnapi_convert {
 
-// How forward returns its tensors: a tensor, or a tuple or list of such trees.
+// How forward returns its tensors: a tensor, or a tuple, list or dict of such trees.
 struct ReturnTree {
-  enum class Kind { kTensor, kTuple, kList };
+  enum class Kind { kTensor, kTuple, kList, kDict };
   Kind kind = Kind::kTensor;
   size_t tensor = 0;  // number of the tensor, for kTensor
   std::vector<ReturnTree> elements;
+  std::vector<std::string> keys;  // of the elements, for kDict
 };
 
 // An argument of forward.

@@ -1,6 +1,9 @@
 #include "lib/serialize/source_text.h"
 
+#include <c10/util/StringUtil.h>
 #include <fmt/format.h>
+
+#include <sstream>
 
 namespace nnapi_convert {
 
@@ -12,9 +15,32 @@ std::string number(double value) {
 std::string return_type(const ReturnTree& tree) {
   if (tree.kind == ReturnTree::Kind::kTensor) return "Tensor";
   if (tree.kind == ReturnTree::Kind::kList) return fmt::format("List[{}]", return_type(tree.elements.front()));
+  if (tree.kind == ReturnTree::Kind::kDict) return fmt::format("Dict[str, {}]", return_type(tree.elements.front()));
   std::string text;
   for (const ReturnTree& element : tree.elements) text += (text.empty() ? "" : ", ") + return_type(element);
   return "Tuple[" + text + "]";
+}
+
+std::string quoted(const std::string& text) {
+  std::ostringstream stream;
+  c10::printQuotedString(stream, text);
+  return stream.str();
+}
+
+std::string collection(const ReturnTree& tree, const std::vector<std::string>& elements) {
+  switch (tree.kind) {
+    case ReturnTree::Kind::kList:
+      return fmt::format("[{}]", fmt::join(elements, ", "));
+    case ReturnTree::Kind::kDict: {
+      std::string text;
+      for (size_t i = 0; i < elements.size(); ++i) {
+        text += fmt::format("{}{}: {}", i ? ", " : "", quoted(tree.keys[i]), elements[i]);
+      }
+      return "{" + text + "}";
+    }
+    default:
+      return elements.size() == 1 ? "(" + elements[0] + ",)" : fmt::format("({})", fmt::join(elements, ", "));
+  }
 }
 
 std::string bundled_methods(const std::string& class_name, const std::string& bundled_type) {

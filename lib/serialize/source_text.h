@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lib/serialize/module_interface.h"
 
@@ -9,6 +10,10 @@ namespace nnapi_convert {
 
 // A float literal with all digits, recognisable as a float.
 std::string number(double value);
+// A string literal.
+std::string quoted(const std::string& text);
+// The tree's tuple, list or dict of elements that are given as expressions.
+std::string collection(const ReturnTree& tree, const std::vector<std::string>& elements);
 // "Tensor", "Tuple[Tensor, List[Tensor]]"...
 std::string return_type(const ReturnTree& tree);
 // The methods that torch.utils.bundled_inputs adds and speed_benchmark_torch calls; empty without a type.

@@ -161,6 +161,10 @@ class WrapperSource {
     line("    return nnapi_comp");
   }
 
+  static std::string as_dtype(const std::string& text, at::ScalarType dtype) {
+    return fmt::format("torch.to({}, {}, False, False, None)", text, static_cast<int>(dtype));
+  }
+
   // NNAPI's input number `index` from the caller's argument.
   std::string nnapi_input(const nnapi::Boundary& boundary) const {
     const InterfaceInput& input = inputs()[boundary.argument];
@@ -169,6 +173,7 @@ class WrapperSource {
       text = fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", text, number(input.quantize->scale),
                          input.quantize->zero_point);
     }
+    if (input.type.dtype == at::kLong || input.type.dtype == at::kBool) text = as_dtype(text, at::kInt);
     if (boundary.nhwc) text = fmt::format("torch.permute({}, [0, 2, 3, 1])", text);
     return fmt::format("torch.contiguous({})", text);
   }
@@ -214,15 +219,15 @@ class WrapperSource {
     if (output.source == InterfaceOutput::Source::kConstant) return fmt::format("self.constant_{}", number);
     std::string text = fmt::format("nnapi_output_{}", output.index);
     if (request_.model.outputs[output.index].nhwc) text = fmt::format("torch.permute({}, [0, 3, 1, 2])", text);
-    return output.dequantize ? fmt::format("torch.dequantize({})", text) : text;
+    if (output.dequantize) return fmt::format("torch.dequantize({})", text);
+    return output.dtype == at::kLong ? as_dtype(text, at::kLong) : text;
   }
 
   std::string return_value(const ReturnTree& tree) const {
     if (tree.kind == ReturnTree::Kind::kTensor) return fmt::format("nnapi_result_{}", tree.tensor);
-    std::string text;
-    for (const ReturnTree& element : tree.elements) text += (text.empty() ? "" : ", ") + return_value(element);
-    if (tree.kind == ReturnTree::Kind::kList) return "[" + text + "]";
-    return tree.elements.size() == 1 ? "(" + text + ",)" : "(" + text + ")";
+    std::vector<std::string> elements;
+    for (const ReturnTree& element : tree.elements) elements.push_back(return_value(element));
+    return collection(tree, elements);
   }
 
   void forward_method() {

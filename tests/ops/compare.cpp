@@ -9,6 +9,11 @@ namespace nnapi_convert {
 namespace {
 
 std::vector<c10::IValue> elements(const c10::IValue& value) {
+  if (value.isGenericDict()) {
+    std::vector<c10::IValue> keys_and_values;
+    for (const auto& entry : value.toGenericDict()) keys_and_values.push_back(entry.value());
+    return keys_and_values;
+  }
   if (value.isTuple()) return value.toTupleRef().elements().vec();
   return value.toListRef().vec();
 }
@@ -61,7 +66,7 @@ std::string difference(const c10::IValue& expected, const c10::IValue& found, co
   if (expected.isTensor()) {
     return found.isTensor() ? tensor_difference(expected.toTensor(), found.toTensor(), tolerance) : "a tensor needed";
   }
-  if (expected.isTuple() != found.isTuple() || found.isTensor()) {
+  if (expected.isTuple() != found.isTuple() || expected.isGenericDict() != found.isGenericDict() || found.isTensor()) {
     return fmt::format("{} found, {} needed", found.tagKind(), expected.tagKind());
   }
   const auto left = elements(expected), right = elements(found);

@@ -8,6 +8,9 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
+constexpr size_t kMaxRank = 4;
+constexpr int kHighRankCost = 100;  // NNAPI has no such tensors: any number of moves is better
+
 class MoveMerger {
  public:
   explicit MoveMerger(Model& model) : model_(model), builder_(model), uses_(model) {}
@@ -82,6 +85,14 @@ class MoveMerger {
     return true;
   }
 
+  static int cost_of(const Dims& dims) { return dims.size() > kMaxRank ? kHighRankCost : 0; }
+  int cost_of(OperandId from, OperandId to) const { return 1 + cost_of(model_.at(from).dims) + cost_of(model_.at(to).dims); }
+  static int cost_of(const std::vector<Move>& moves) {
+    int cost = 0;
+    for (const Move& move : moves) cost += 1 + cost_of(move.dims);
+    return cost;
+  }
+
   // The moves from chain[count - 1]'s input to the output of `last`.
   std::optional<std::vector<Move>> merged(const std::vector<const Operation*>& chain, size_t count,
                                           const Operation& last) const {
@@ -98,16 +109,16 @@ class MoveMerger {
     size_t best = 0;
     int best_saving = 0;
     std::optional<std::vector<Move>> best_moves;
-    int removed = 1;  // operations that nothing reads any more
+    int removed = cost_of(last.inputs[0], last.outputs[0]);  // of the operations that nothing reads any more
     bool all_single = true;
     for (size_t count = 0; count <= chain.size(); ++count) {
       if (count > 0) {
         all_single = all_single && readers(chain[count - 1]->outputs[0]) == 1;
-        if (all_single) ++removed;
+        if (all_single) removed += cost_of(chain[count - 1]->inputs[0], chain[count - 1]->outputs[0]);
       }
       auto moves = merged(chain, count, last);
       if (!moves) continue;
-      const int saving = removed - static_cast<int>(moves->size());
+      const int saving = removed - cost_of(*moves);
       if (saving <= best_saving) continue;
       best = count;
       best_saving = saving;

@@ -148,6 +148,31 @@ std::optional<std::vector<Move>> MoveChain::by_axes_of_result() const {
   return moves;
 }
 
+// More axes than a TRANSPOSE takes: one after the other, the longest run of blocks that belongs at the first wrong place
+// moves there, past those in between.
+std::vector<Move> MoveChain::block_by_block(std::vector<Axis> now, const std::vector<Axis>& wanted) const {
+  std::vector<Move> moves;
+  const auto size_between = [this](auto from, auto to) {
+    Dim size(1);
+    for (; from != to; ++from) size *= size_of(*from);
+    return size;
+  };
+  for (size_t i = 0; i < now.size(); ++i) {
+    if (now[i] == wanted[i]) continue;
+    const auto place = now.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto begin = std::find(place, now.end(), wanted[i]);
+    auto end = begin;
+    for (size_t next = i; end != now.end() && *end == wanted[next]; ++next) ++end;
+    const Dims dims{size_between(now.begin(), place), size_between(place, begin), size_between(begin, end),
+                    size_between(end, now.end())};
+    const std::vector<int64_t> order{0, 2, 1, 3};
+    moves.push_back({{}, dims});
+    moves.push_back({order, permute(dims, order)});
+    std::rotate(place, begin, end);
+  }
+  return moves;
+}
+
 // Pieces that stay side by side as one axis: RESHAPE, TRANSPOSE, RESHAPE.
 std::optional<std::vector<Move>> MoveChain::by_blocks() const {
   std::vector<Axis> blocks;  // in the result's order
@@ -158,11 +183,12 @@ std::optional<std::vector<Move>> MoveChain::by_blocks() const {
       blocks.push_back({piece});
     }
   }
-  if (blocks.size() > kMaxRank) return std::nullopt;
   std::vector<Move> moves;
-  if (blocks.size() > 1) {
-    std::vector<Axis> sorted = blocks;
-    std::sort(sorted.begin(), sorted.end());
+  std::vector<Axis> sorted = blocks;
+  std::sort(sorted.begin(), sorted.end());
+  if (blocks.size() > kMaxRank) {
+    moves = block_by_block(std::move(sorted), blocks);
+  } else if (blocks.size() > 1) {
     Dims dims;
     for (const Axis& block : sorted) dims.push_back(size_of(block));
     if (dims != source_dims_) moves.push_back({{}, dims});

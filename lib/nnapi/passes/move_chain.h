@@ -25,7 +25,7 @@ class MoveChain {
   // False if the pieces can't be told apart: the chain ends before.
   bool reshape(const Dims& dims);
 
-  // The shortest list of moves from the source to the result; nullopt if it needs a tensor of rank 5 or more.
+  // The shortest list of moves from the source to the result in which no tensor but both of them has rank 5 or more.
   std::optional<std::vector<Move>> shortest() const;
 
  private:
@@ -38,6 +38,7 @@ class MoveChain {
   std::optional<std::vector<Move>> by_axes_of_source() const;
   std::optional<std::vector<Move>> by_axes_of_result() const;
   std::optional<std::vector<Move>> by_blocks() const;
+  std::vector<Move> block_by_block(std::vector<Axis> now, const std::vector<Axis>& wanted) const;
 
   Dims source_dims_;
   std::vector<Dim> pieces_;

@@ -1,0 +1,108 @@
+#include "lib/converter/closed_evaluation.h"
+
+#include <c10/core/GradMode.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/constant_propagation.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+void for_each_storage(const c10::IValue& value, const std::function<void(const void*)>& visit) {
+  if (value.isTensor()) {
+    if (value.toTensor().defined() && value.toTensor().has_storage()) {
+      visit(value.toTensor().storage().unsafeGetStorageImpl());
+    }
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& tensor : value.toTensorVector()) for_each_storage(tensor, visit);
+  }
+}
+
+void for_each_storage(const Value* value, const std::function<void(const void*)>& visit) {
+  if (const auto constant = torch::jit::toIValue(value)) for_each_storage(*constant, visit);
+}
+
+// Containers that forward returns or a rule reads in place stay as they are.
+bool is_container(const Node& node) {
+  return node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::DictConstruct;
+}
+
+}  // namespace
+
+ClosedEvaluation::ClosedEvaluation(torch::jit::Graph& graph) : graph_(graph) {
+  for (const Node* node : graph.nodes()) {
+    if (node->kind() == c10::prim::Constant) {
+      for_each_storage(node->output(), [this](const void* storage) { fixed_.insert(storage); });
+    }
+  }
+}
+
+bool ClosedEvaluation::may_write(const Node& node) const {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  if (schema == nullptr || !schema->is_mutable()) return true;
+  bool writable = true;
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const auto* alias = schema->arguments()[i].alias_info();
+    if (alias == nullptr || !alias->isWrite()) continue;
+    for_each_storage(node.input(i), [&](const void* storage) { writable = writable && fixed_.count(storage) == 0; });
+  }
+  return writable;
+}
+
+bool ClosedEvaluation::may_run(const Node& node) const {
+  const auto inputs = node.inputs();
+  return node.blocks().empty() && !is_container(node) && !node.isNondeterministic() && !node.outputs().empty() &&
+         node.kind() != c10::prim::Constant && node.kind() != c10::prim::GetAttr &&
+         std::all_of(inputs.begin(), inputs.end(),
+                     [](const Value* input) { return torch::jit::toIValue(input).has_value(); }) &&
+         may_write(node);
+}
+
+bool ClosedEvaluation::run(Node& node, std::vector<Value*>& outputs) {
+  if (!may_run(node)) return false;
+  const c10::NoGradGuard no_grad;  // weights may require gradients, and constants must not
+  const auto results = torch::jit::runNodeIfInputsAreConstant(&node, true);
+  if (!results || results->size() != node.outputs().size()) return false;
+  torch::jit::WithInsertPoint here(&node);
+  for (const c10::IValue& result : *results) {
+    const auto constant = torch::jit::tryInsertConstant(graph_, result);
+    if (!constant) return false;
+    outputs.push_back(*constant);
+  }
+  return true;
+}
+
+void ClosedEvaluation::keep(const Node& node) {
+  for (const Value* input : node.inputs()) {
+    for_each_storage(input, [this](const void* storage) { fixed_.insert(storage); });
+  }
+}
+
+c10::optional<c10::IValue> property_of(const Node& node, const TypeMap& types) {
+  using Property = std::function<c10::IValue(const TensorType&)>;
+  static const std::map<std::string, Property> properties = {
+      {"prim::dtype", [](const TensorType& type) { return c10::IValue(static_cast<int64_t>(type.dtype)); }},
+      {"prim::device", [](const TensorType&) { return c10::IValue(c10::Device(c10::kCPU)); }},
+      {"prim::layout", [](const TensorType&) { return c10::IValue(static_cast<int64_t>(c10::kStrided)); }},
+      {"prim::requires_grad", [](const TensorType&) { return c10::IValue(false); }},
+      {"prim::is_cuda", [](const TensorType&) { return c10::IValue(false); }},
+      {"prim::is_quantized", [](const TensorType& type) { return c10::IValue(type.is_quantized()); }},
+      {"aten::dim", [](const TensorType& type) { return c10::IValue(static_cast<int64_t>(type.rank())); }},
+      {"aten::is_floating_point", [](const TensorType& type) { return c10::IValue(c10::isFloatingType(type.dtype)); }},
+      {"aten::is_complex", [](const TensorType& type) { return c10::IValue(c10::isComplexType(type.dtype)); }},
+  };
+  const auto property = properties.find(node.kind().toQualString());
+  if (property == properties.end() || node.inputs().size() != 1) return c10::nullopt;
+  const auto found = types.find(node.input(0));
+  const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  if (type == nullptr) return c10::nullopt;
+  return property->second(*type);
+}
+
+}  // namespace nnapi_convert

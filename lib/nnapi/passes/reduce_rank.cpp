@@ -1,0 +1,264 @@
+#include "lib/nnapi/passes/reduce_rank.h"
+
+#include <algorithm>
+
+#include "lib/format/operation_table.h"
+#include "lib/nnapi/builder.h"
+
+namespace nnapi_convert::nnapi {
+namespace {
+
+constexpr size_t kMaxRank = 4;
+
+bool is_move(OperationCode code) {
+  return code == OperationCode::RESHAPE || code == OperationCode::TRANSPOSE || code == OperationCode::SQUEEZE ||
+         code == OperationCode::EXPAND_DIMS;
+}
+
+// The signature with that many inputs; ranks don't count here.
+const SignatureInfo* signature_of(const Operation& operation) {
+  for (const SignatureInfo& signature : find_operation(operation.code)->signatures) {
+    const auto& inputs = signature.inputs;
+    const bool is_variadic = std::any_of(inputs.begin(), inputs.end(), [](const auto& input) { return input.variadic; });
+    if (is_variadic ? operation.inputs.size() >= inputs.size() : operation.inputs.size() == inputs.size()) {
+      return &signature;
+    }
+  }
+  return nullptr;
+}
+
+// Dims of a lower rank, broadcast from the right.
+Dims with_rank(Dims dims, size_t rank) {
+  dims.insert(dims.begin(), rank - dims.size(), Dim(1));
+  return dims;
+}
+
+class RankReducer {
+ public:
+  explicit RankReducer(Model& model) : model_(model), builder_(model) {}
+
+  void run() {
+    const std::vector<Operation> operations = std::move(model_.operations);
+    model_.operations.clear();
+    for (const Operation& operation : operations) {
+      builder_.set_source(operation.source);
+      if (!reduce(operation)) model_.operations.push_back(operation);
+    }
+  }
+
+ private:
+  struct Argument {
+    size_t input;
+    ArgumentRole role;
+  };
+
+  // What is to be done for one operation.
+  struct Plan {
+    size_t rank = 0;
+    std::vector<size_t> tensors;      // inputs that are tensors with axes
+    std::vector<Argument> arguments;  // inputs that name axes
+    std::vector<int64_t> removed;     // axes that the outputs lack
+    std::vector<int> kind;            // by axis: neighbours of one kind may be merged
+    std::vector<std::vector<size_t>> groups;
+  };
+
+  size_t rank(OperandId id) const { return model_.at(id).dims.size(); }
+
+  bool reduce(const Operation& operation) {
+    const auto is_high = [this](OperandId id) { return rank(id) > kMaxRank; };
+    const bool any_high = std::any_of(operation.inputs.begin(), operation.inputs.end(), is_high) ||
+                          std::any_of(operation.outputs.begin(), operation.outputs.end(), is_high);
+    if (!any_high || is_move(operation.code)) return false;
+    Plan plan;
+    if (!read(operation, plan)) return false;
+    merge_axes(operation, plan);
+    if (plan.groups.size() > kMaxRank) return false;
+    write(operation, plan);
+    return true;
+  }
+
+  bool read(const Operation& operation, Plan& plan) const {
+    const SignatureInfo* signature = signature_of(operation);
+    if (signature == nullptr) return false;
+    size_t variadic = operation.inputs.size() - signature->inputs.size() + 1;
+    size_t input = 0;
+    for (const ArgumentInfo& argument : signature->inputs) {
+      for (size_t n = argument.variadic ? variadic : 1; n > 0; --n, ++input) {
+        const Operand& operand = model_.at(operation.inputs[input]);
+        if (argument.role == ArgumentRole::kLayout || argument.role == ArgumentRole::kPerm) return false;
+        if (argument.role != ArgumentRole::kNone && argument.role != ArgumentRole::kActivation) {
+          if (operand.ints() == nullptr) return false;
+          plan.arguments.push_back({input, argument.role});
+        } else if (is_tensor(operand.type)) {
+          plan.tensors.push_back(input);
+          plan.rank = std::max(plan.rank, operand.dims.size());
+        }
+      }
+    }
+    return !plan.tensors.empty();
+  }
+
+  std::vector<int64_t> named_axes(const Operation& operation, const Plan& plan) const {
+    std::vector<int64_t> axes;
+    for (const Argument& argument : plan.arguments) {
+      if (argument.role != ArgumentRole::kAxis && argument.role != ArgumentRole::kAxes) continue;
+      for (const Dim& axis : *model_.at(operation.inputs[argument.input]).ints()) {
+        axes.push_back(axis.value() < 0 ? axis.value() + static_cast<int64_t>(plan.rank) : axis.value());
+      }
+    }
+    return axes;
+  }
+
+  // Axes of one kind behave alike: whether they are named, which inputs have size 1 there, and whether the operation
+  // changes their size or order.
+  void merge_axes(const Operation& operation, Plan& plan) const {
+    const std::vector<int64_t> named = named_axes(operation, plan);
+    const bool reduces = rank(operation.outputs[0]) < plan.rank;
+    if (reduces) plan.removed = named;
+    const Dims first = with_rank(model_.at(operation.inputs[plan.tensors[0]]).dims, plan.rank);
+    const Dims output = reduces ? first : model_.at(operation.outputs[0]).dims;
+    const bool merges_named = std::any_of(plan.arguments.begin(), plan.arguments.end(), [](const Argument& argument) {
+      return argument.role == ArgumentRole::kAxes;
+    });
+    for (size_t axis = 0; axis < plan.rank; ++axis) {
+      const bool is_named = std::count(named.begin(), named.end(), static_cast<int64_t>(axis)) != 0;
+      const bool stands_alone = (is_named && !merges_named) || is_touched(operation, plan, axis, first, output);
+      int kind = stands_alone ? -1 - static_cast<int>(axis) : static_cast<int>(is_named);
+      for (size_t i = 0; i < plan.tensors.size() && !stands_alone; ++i) {
+        const Dims dims = with_rank(model_.at(operation.inputs[plan.tensors[i]]).dims, plan.rank);
+        if (dims[axis] == Dim(1) && output[axis] != Dim(1)) kind |= 2 << i;
+      }
+      plan.kind.push_back(kind);
+      if (axis > 0 && plan.kind[axis - 1] == kind) {
+        plan.groups.back().push_back(axis);
+      } else {
+        plan.groups.push_back({axis});
+      }
+    }
+  }
+
+  // True if a per-axis argument does something at the axis.
+  bool is_touched(const Operation& operation, const Plan& plan, size_t axis, const Dims& first,
+                  const Dims& output) const {
+    for (const Argument& argument : plan.arguments) {
+      const Dims& values = *model_.at(operation.inputs[argument.input]).ints();
+      if (argument.role == ArgumentRole::kPerAxisPairs) {
+        if (values[2 * axis] != Dim(0) || values[2 * axis + 1] != Dim(0)) return true;
+      } else if (argument.role == ArgumentRole::kPerAxisMask) {
+        if ((values[0].value() >> axis) & 1) return true;
+      } else if (argument.role == ArgumentRole::kPerAxisVector) {
+        const bool is_plain = values[axis] == Dim(0) || values[axis] == Dim(1) || values[axis] == first[axis];
+        if (!is_plain || first[axis] != output[axis]) return true;
+      }
+    }
+    return false;
+  }
+
+  static Dim product_of(const Dims& dims, const std::vector<size_t>& axes) {
+    Dim size(1);
+    for (const size_t axis : axes) size *= dims[axis];
+    return size;
+  }
+
+  static Dims merged_dims(const Plan& plan, const Dims& dims) {
+    Dims result;
+    for (const auto& group : plan.groups) result.push_back(product_of(dims, group));
+    return result;
+  }
+
+  // Sizes of an output that lacks the removed axes.
+  Dims merged_output(const Plan& plan, const Dims& first, const Dims& output) const {
+    if (output.size() == plan.rank) return merged_dims(plan, output);
+    Dims result;
+    for (const auto& group : plan.groups) {
+      if (std::count(plan.removed.begin(), plan.removed.end(), static_cast<int64_t>(group[0])) == 0) {
+        result.push_back(product_of(first, group));
+      }
+    }
+    if (result.empty()) result.emplace_back(1);
+    return result;
+  }
+
+  OperandId reshaped(OperandId id, const Dims& dims) {
+    Operand result = model_.at(id);
+    if (result.dims == dims) return id;
+    if (const Constant* constant = result.constant()) {
+      return builder_.tensor(constant->then(Reshape{fixed_values(dims)}), result.scale, result.zero_point);
+    }
+    result.dims = dims;
+    return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(dims)}, result);
+  }
+
+  OperandId rewritten(const Plan& plan, OperandId id, ArgumentRole role, const Dims& first) {
+    const Dims values = *model_.at(id).ints();
+    Dims result;
+    for (size_t g = 0; g < plan.groups.size(); ++g) {
+      const auto& group = plan.groups[g];
+      const auto contains = [&](const Dim& axis) {
+        const int64_t position = axis.value() < 0 ? axis.value() + static_cast<int64_t>(plan.rank) : axis.value();
+        return std::count(group.begin(), group.end(), static_cast<size_t>(position)) != 0;
+      };
+      if (role == ArgumentRole::kAxis || role == ArgumentRole::kAxes) {
+        if (std::any_of(values.begin(), values.end(), contains)) result.emplace_back(static_cast<int64_t>(g));
+      } else if (role == ArgumentRole::kPerAxisPairs) {
+        result.insert(result.end(), {values[2 * group[0]], values[2 * group[0] + 1]});
+      } else if (group.size() == 1) {
+        result.push_back(values[group[0]]);
+      } else {
+        const bool is_size = std::any_of(group.begin(), group.end(), [&](size_t axis) {
+          return values[axis] == first[axis] && first[axis] != Dim(1);
+        });
+        result.push_back(is_size ? product_of(first, group) : values[group[0]]);
+      }
+    }
+    if (role == ArgumentRole::kAxis) return builder_.int32(result[0]);
+    if (role != ArgumentRole::kPerAxisPairs) return builder_.int32_tensor(result);
+    return builder_.int32_tensor(result, {static_cast<int64_t>(plan.groups.size()), 2});
+  }
+
+  OperandId rewritten_mask(const Plan& plan, OperandId id) {
+    const int64_t mask = model_.at(id).ints()->at(0).value();
+    int64_t result = 0;
+    for (size_t g = 0; g < plan.groups.size(); ++g) {
+      if ((mask >> plan.groups[g][0]) & 1) result |= int64_t{1} << g;
+    }
+    return builder_.int32(result);
+  }
+
+  void write(const Operation& operation, const Plan& plan) {
+    const Dims first = with_rank(model_.at(operation.inputs[plan.tensors[0]]).dims, plan.rank);
+    Operation result = operation;
+    for (const size_t input : plan.tensors) {
+      const Dims dims = model_.at(operation.inputs[input]).dims;
+      const bool is_value = product(dims) == Dim(1) && dims.size() <= kMaxRank;
+      if (!is_value) result.inputs[input] = reshaped(result.inputs[input], merged_dims(plan, with_rank(dims, plan.rank)));
+    }
+    for (const Argument& argument : plan.arguments) {
+      OperandId& id = result.inputs[argument.input];
+      id = argument.role == ArgumentRole::kPerAxisMask ? rewritten_mask(plan, id)
+                                                       : rewritten(plan, id, argument.role, first);
+    }
+    for (OperandId& id : result.outputs) {
+      Operand merged = model_.at(id);
+      merged.dims = merged_output(plan, first, merged.dims);
+      id = builder_.variable(merged);
+    }
+    model_.operations.push_back(result);
+    for (size_t i = 0; i < result.outputs.size(); ++i) {
+      const OperandId shape = builder_.int32_tensor(model_.at(operation.outputs[i]).dims);
+      model_.operations.push_back(
+          {OperationCode::RESHAPE, {result.outputs[i], shape}, {operation.outputs[i]}, operation.source});
+    }
+  }
+
+  Model& model_;
+  Builder builder_;
+};
+
+}  // namespace
+
+void reduce_rank(Model& model) {
+  RankReducer(model).run();
+}
+
+}  // namespace nnapi_convert::nnapi

@@ -1,0 +1,329 @@
+// Elements picked by index, and axes turned round.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "lib/ops/families.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+nnapi::OperandId emit_gather(OpContext& ctx, const LoweredTensor& self, size_t axis, nnapi::OperandId indices,
+                             const TensorType& type) {
+  return ctx.emit_to(OperationCode::GATHER, {self.id, ctx.builder().int32(static_cast<int64_t>(axis)), indices}, type);
+}
+
+// Indices of an axis, counted from its front; refuses those outside.
+at::Tensor checked_indices(const OpArguments& args, const at::Tensor& indices, const Dim& size) {
+  if (indices.scalar_type() == at::kBool || indices.scalar_type() == at::kByte) {
+    args.require(indices.dim() == 1, fmt::format("a mask of rank {}", indices.dim()), "rank 1");
+    return at::nonzero(indices).squeeze(1);
+  }
+  args.require(at::isIntegralType(indices.scalar_type(), false), "indices of " + dtype_name(indices.scalar_type()),
+               "whole numbers");
+  args.require(size.is_fixed() || indices.numel() == 0 || indices.min().item<int64_t>() >= 0,
+               "negative indices of a flexible size", "a fixed size", "give every size of the input with --input");
+  if (!size.is_fixed() || indices.numel() == 0) return indices.to(at::kLong);
+  const int64_t count = size.value();
+  const auto least = indices.min().item<int64_t>();
+  const auto greatest = indices.max().item<int64_t>();
+  args.require(least >= -count && greatest < count, fmt::format("indices from {} to {}", least, greatest),
+               fmt::format("{} to {}", -count, count - 1));
+  return at::where(indices.lt(0), indices + count, indices).to(at::kLong);
+}
+
+// The result of a GATHER: the axis is replaced by the indices' axes.
+TensorType gathered(const TensorType& self, size_t axis, const Dims& indices) {
+  Dims dims(self.dims.begin(), self.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  dims.insert(dims.end(), indices.begin(), indices.end());
+  dims.insert(dims.end(), self.dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, self.dims.end());
+  return self.with_dims(dims);
+}
+
+// Run-time indices may be negative in PyTorch, and not in NNAPI, which refuses to run them: nothing goes wrong unseen.
+nnapi::OperandId index_operand(OpContext& ctx, const std::string& name, const Dim& size) {
+  if (!ctx.is_constant(name)) return ctx.operand(name).id;
+  return ctx.constant_operand(checked_indices(ctx, ctx.constant(name), size));
+}
+
+void require_indices(const OpArguments& args, const TensorType& indices) {
+  args.require(indices.dtype == at::kInt || indices.dtype == at::kLong, "indices " + to_text(indices),
+               "int32 or int64");
+}
+
+std::vector<ValueType> embedding_type(const OpArguments& args) {
+  const TensorType weight = args.tensor("weight");
+  const TensorType indices = args.tensor("indices");
+  require_rank(args, weight, 2, 2);
+  require_indices(args, indices);
+  return {gathered(weight, 0, indices.dims)};
+}
+
+void lower_embedding(OpContext& ctx) {
+  const LoweredTensor weight = ctx.operand("weight");
+  const nnapi::OperandId indices = index_operand(ctx, "indices", weight.type.dims[0]);
+  ctx.set_output(emit_gather(ctx, weight, 0, indices, ctx.output_type()));
+}
+
+std::vector<ValueType> index_select_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  const TensorType index = args.tensor("index");
+  require_rank(args, self, 1, kHighestRank);
+  require_rank(args, index, 1, 1);
+  require_indices(args, index);
+  return {gathered(self, static_cast<size_t>(checked_axis(args, args.integer("dim"), self.rank())), index.dims)};
+}
+
+void lower_index_select(OpContext& ctx) {
+  const LoweredTensor self = ctx.operand("self");
+  const auto axis = static_cast<size_t>(checked_axis(ctx, ctx.integer("dim"), self.type.rank()));
+  const nnapi::OperandId index = index_operand(ctx, "index", self.type.dims[axis]);
+  ctx.set_output(emit_gather(ctx, self, axis, index, ctx.output_type()));
+}
+
+// x[:, i, j]: the axes that are indexed, which lie side by side, and one index into all of them merged.
+struct AdvancedIndex {
+  size_t first = 0;
+  size_t count = 0;
+  const TorchValue* computed = nullptr;  // an index that is known at run time only
+  at::Tensor merged;                     // else
+  Dims dims;
+};
+
+// The elements of a list of tensors and None, as far as they are constants.
+std::vector<std::pair<const TorchValue*, c10::IValue>> index_list(const OpArguments& args) {
+  std::vector<std::pair<const TorchValue*, c10::IValue>> list;
+  if (const auto constant = torch::jit::toIValue(args.input("indices"))) {
+    for (const c10::IValue& element : constant->toListRef()) list.emplace_back(nullptr, element);
+    return list;
+  }
+  const TorchNode* node = args.input("indices")->node();
+  args.require(node->kind() == c10::prim::ListConstruct, "a list of indices made elsewhere", "one made in place");
+  for (const TorchValue* element : node->inputs()) {
+    const auto constant = torch::jit::toIValue(element);
+    list.emplace_back(constant ? nullptr : element, constant ? *constant : c10::IValue());
+  }
+  return list;
+}
+
+Dim element_count(const TensorType& self, size_t first, size_t count) {
+  Dim size(1);
+  for (size_t i = first; i < first + count; ++i) size *= self.dims[i];
+  return size;
+}
+
+AdvancedIndex read_index(const OpArguments& args, const TensorType& self) {
+  const auto list = index_list(args);
+  args.require(list.size() <= self.rank(), fmt::format("{} indices of {}", list.size(), to_text(self)),
+               "one for each axis at most");
+  AdvancedIndex index;
+  std::vector<at::Tensor> tensors;
+  for (size_t axis = 0; axis < list.size(); ++axis) {
+    const auto& [value, constant] = list[axis];
+    if (value == nullptr && constant.isNone()) continue;
+    if (index.count == 0) index.first = axis;
+    args.require(axis == index.first + index.count, "indices with axes between them", "indices side by side");
+    ++index.count;
+    if (value != nullptr) {
+      index.computed = value;
+    } else {
+      tensors.push_back(checked_indices(args, constant.toTensor(), self.dims[axis]));
+    }
+  }
+  args.require(index.count > 0, "no index", "one or more");
+  if (index.computed != nullptr) {
+    args.require(index.count == 1, "several indices, computed at run time", "one, or constants");
+    return index;
+  }
+  tensors = at::broadcast_tensors(tensors);
+  index.merged = at::zeros_like(tensors[0]);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Dim& size = self.dims[index.first + i];
+    args.require(i == 0 || size.is_fixed(), "several indices of flexible sizes", "fixed sizes",
+                 "give every size of the input with --input");
+    index.merged = index.merged * (i == 0 ? 1 : size.value()) + tensors[i];
+  }
+  index.dims = to_dims(index.merged.sizes().vec());
+  return index;
+}
+
+TensorType indexed_source(const TensorType& self, const AdvancedIndex& index) {
+  Dims dims = self.dims;
+  const auto first = dims.begin() + static_cast<std::ptrdiff_t>(index.first);
+  dims.erase(first, first + static_cast<std::ptrdiff_t>(index.count));
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(index.first),
+              element_count(self, index.first, index.count));
+  return self.with_dims(dims);
+}
+
+std::vector<ValueType> index_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  require_rank(args, self, 1, kHighestRank);
+  AdvancedIndex index = read_index(args, self);
+  if (index.computed != nullptr) {
+    const TensorType type = args.type_of(index.computed);
+    require_indices(args, type);
+    index.dims = type.dims;
+  }
+  const TensorType result = gathered(indexed_source(self, index), index.first, index.dims);
+  args.require(result.rank() >= 1, "a single element", "a result of rank 1 or more");
+  return {result};
+}
+
+void lower_index(OpContext& ctx) {
+  const LoweredTensor self = ctx.operand("self");
+  const AdvancedIndex index = read_index(ctx, self.type);
+  const TensorType source = indexed_source(self.type, index);
+  const nnapi::OperandId indices =
+      index.computed != nullptr ? ctx.operand_of(index.computed).id : ctx.constant_operand(index.merged);
+  ctx.set_output(
+      emit_gather(ctx, {ctx.reshaped(self, source.dims), source}, index.first, indices, ctx.output_type()));
+}
+
+std::vector<ValueType> gather_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  const at::Tensor index = args.constant("index");
+  require_rank(args, self, 1, kHighestRank);
+  args.require(static_cast<size_t>(index.dim()) == self.rank(),
+               fmt::format("an index of rank {} of {}", index.dim(), to_text(self)), "equal ranks");
+  args.require(all_fixed(self.dims), "flexible sizes", "fixed sizes", "give every size of the input with --input");
+  return {self.with_dims(to_dims(index.sizes().vec()))};
+}
+
+// All elements by their place in the flat tensor.
+void lower_gather(OpContext& ctx) {
+  const LoweredTensor self = ctx.operand("self");
+  const auto axis = checked_axis(ctx, ctx.integer("dim"), self.type.rank());
+  const std::vector<int64_t> sizes = fixed_values(self.type.dims);
+  const at::Tensor index =
+      checked_indices(ctx, ctx.constant("index"), self.type.dims[static_cast<size_t>(axis)]);
+  const at::Tensor places = at::arange(product(self.type.dims).value()).reshape(sizes);
+  at::Tensor cut = places;  // gather reads no further than the index reaches along the other axes
+  for (int64_t i = 0; i < index.dim(); ++i) {
+    if (i != axis) cut = cut.narrow(i, 0, index.size(i));
+  }
+  const TensorType flat = self.type.with_dims({product(self.type.dims)});
+  ctx.set_output(emit_gather(ctx, {ctx.reshaped(self, flat.dims), flat}, 0,
+                             ctx.constant_operand(cut.gather(axis, index)), ctx.output_type()));
+}
+
+// Shifts by axis; all axes as one where none is named.
+struct Rotation {
+  bool is_flat = false;
+  std::vector<std::pair<size_t, int64_t>> shifts;
+};
+
+Rotation read_rotation(const OpArguments& args, const TensorType& self) {
+  const std::vector<int64_t> shifts = args.integers("shifts");
+  const std::vector<int64_t> axes = args.integers("dims");
+  Rotation rotation;
+  rotation.is_flat = axes.empty();
+  args.require(shifts.size() == (rotation.is_flat ? 1 : axes.size()),
+               fmt::format("{} shifts along {} axes", shifts.size(), axes.size()), "as many shifts as axes");
+  for (size_t i = 0; i < shifts.size(); ++i) {
+    const auto axis = rotation.is_flat ? 0 : static_cast<size_t>(checked_axis(args, axes[i], self.rank()));
+    rotation.shifts.emplace_back(axis, shifts[i]);
+  }
+  return rotation;
+}
+
+std::vector<ValueType> roll_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  require_rank(args, self, 1, kHighestRank);
+  (void)read_rotation(args, self);
+  return {self};
+}
+
+nnapi::OperandId emit_part(OpContext& ctx, const LoweredTensor& self, size_t axis, const Dim& begin, const Dim& end) {
+  nnapi::Builder& builder = ctx.builder();
+  const size_t rank = self.type.rank();
+  TensorType type = self.type;
+  type.dims[axis] = end - begin;
+  Dims begins(rank, Dim(0));
+  Dims ends = self.type.dims;
+  begins[axis] = begin;
+  ends[axis] = end;
+  const nnapi::OperandId steps = builder.int32_tensor(Dims(rank, Dim(1)));
+  const nnapi::OperandId no_mask = builder.int32(0);
+  return ctx.emit_to(
+      OperationCode::STRIDED_SLICE,
+      {self.id, builder.int32_tensor(begins), builder.int32_tensor(ends), steps, no_mask, no_mask, no_mask}, type);
+}
+
+// The elements that are shifted out come back at the other end.
+nnapi::OperandId emit_rotation(OpContext& ctx, const LoweredTensor& self, size_t axis, int64_t shift) {
+  const Dim& size = self.type.dims[axis];
+  ctx.require(size.is_fixed() || shift >= 0, "a negative shift of a flexible size", "a fixed size",
+              "give every size of the input with --input");
+  if (size.is_fixed()) shift = (shift % size.value() + size.value()) % size.value();
+  if (shift == 0) return self.id;
+  const Dim border = size - Dim(shift);
+  const nnapi::OperandId back = emit_part(ctx, self, axis, border, size);
+  const nnapi::OperandId front = emit_part(ctx, self, axis, Dim(0), border);
+  return ctx.emit_to(OperationCode::CONCATENATION, {back, front, ctx.builder().int32(static_cast<int64_t>(axis))},
+                     self.type);
+}
+
+void lower_roll(OpContext& ctx) {
+  LoweredTensor self = ctx.operand("self");
+  const Dims dims = self.type.dims;
+  const Rotation rotation = read_rotation(ctx, self.type);
+  if (rotation.is_flat) {
+    self.id = ctx.reshaped(self, {product(dims)});
+    self.type.dims = {product(dims)};
+  }
+  for (const auto& [axis, shift] : rotation.shifts) self.id = emit_rotation(ctx, self, axis, shift);
+  ctx.set_output(ctx.reshaped(self, dims));
+}
+
+std::vector<ValueType> flip_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  require_rank(args, self, 1, kHighestRank);
+  for (const int64_t axis : args.integers("dims")) (void)checked_axis(args, axis, self.rank());
+  return {self};
+}
+
+void lower_flip(OpContext& ctx) {
+  LoweredTensor self = ctx.operand("self");
+  for (const int64_t named : ctx.integers("dims")) {
+    const int64_t axis = checked_axis(ctx, named, self.type.rank());
+    const Dim& size = self.type.dims[static_cast<size_t>(axis)];
+    if (ctx.feature_level() >= 7) {
+      self.id =
+          ctx.emit_to(OperationCode::REVERSE, {self.id, ctx.builder().int32_tensor({Dim(axis)})}, self.type);
+      continue;
+    }
+    ctx.require(size.is_fixed(), "a flip of a flexible size", "a fixed size",
+                "give every size of the input with --input, or use --feature-level 7");
+    std::vector<int64_t> indices(static_cast<size_t>(size.value()));
+    std::iota(indices.rbegin(), indices.rend(), 0);
+    self.id = emit_gather(ctx, self, static_cast<size_t>(axis), ctx.builder().int32_tensor(to_dims(indices)), self.type);
+  }
+  ctx.set_output(self.id);
+}
+
+}  // namespace
+
+OpRules indexing_rules() {
+  return {
+      {"aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool "
+       "sparse=False) -> Tensor",
+       3, "", embedding_type, lower_embedding},
+      {"aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", 3, "", index_select_type,
+       lower_index_select},
+      {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", 3,
+       "constant indices of axes side by side, or one computed index", index_type, lower_index},
+      {"aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", 3,
+       "constant indices of axes side by side, or one computed index", index_type, lower_index},
+      {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", 3, "constant index",
+       gather_type, lower_gather},
+      {"aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", 2, "", roll_type, lower_roll},
+      {"aten::flip(Tensor self, int[] dims) -> Tensor", 3, "", flip_type, lower_flip},
+  };
+}
+
+}  // namespace nnapi_convert

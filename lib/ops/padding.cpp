@@ -1,0 +1,177 @@
+// Tensors with a border of constants, or of their own elements.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lib/ops/families.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+enum class Border { kConstant, kReflect, kReplicate, kCircular };
+
+struct Padding {
+  Border border = Border::kConstant;
+  double value = 0;
+  std::vector<std::pair<int64_t, int64_t>> sides;  // before and after, by axis; negative ones cut off
+};
+
+Border border_of(const OpArguments& args) {
+  const std::string kind = args.node().kind().toUnqualString();
+  if (kind.rfind("reflection_pad", 0) == 0) return Border::kReflect;
+  if (kind.rfind("replication_pad", 0) == 0) return Border::kReplicate;
+  if (kind == "_pad_circular") return Border::kCircular;
+  if (!args.has("mode")) return Border::kConstant;
+  const std::string mode = args.string("mode");
+  if (mode == "reflect") return Border::kReflect;
+  if (mode == "replicate") return Border::kReplicate;
+  if (mode == "circular") return Border::kCircular;
+  args.require(mode == "constant", "mode " + mode, "constant, reflect, replicate or circular");
+  return Border::kConstant;
+}
+
+// PyTorch lists the sides from the last axis on.
+Padding read_padding(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  require_rank(args, self, 1, kHighestRank);
+  Padding padding;
+  padding.border = border_of(args);
+  const std::vector<int64_t> sides = args.integers(args.has("pad") ? "pad" : "padding");
+  args.require(sides.size() % 2 == 0 && sides.size() / 2 <= self.rank(),
+               fmt::format("{} paddings of {}", sides.size(), to_text(self)), "two for each of the last axes");
+  padding.sides.assign(self.rank(), {0, 0});
+  for (size_t i = 0; i < sides.size() / 2; ++i) padding.sides[self.rank() - 1 - i] = {sides[2 * i], sides[2 * i + 1]};
+  if (args.has("value") && !args.is_none("value")) padding.value = args.number("value");
+  return padding;
+}
+
+std::vector<ValueType> pad_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  const Padding padding = read_padding(args);
+  Dims dims = self.dims;
+  for (size_t i = 0; i < dims.size(); ++i) dims[i] += Dim(padding.sides[i].first + padding.sides[i].second);
+  require_positive(args, dims);
+  return {self.with_dims(dims)};
+}
+
+// Negative sides as a slice; they become 0.
+LoweredTensor cropped(OpContext& ctx, LoweredTensor self, Padding& padding) {
+  Dims begin;
+  Dims end = self.type.dims;
+  for (size_t i = 0; i < end.size(); ++i) {
+    auto& [before, after] = padding.sides[i];
+    begin.emplace_back(std::max<int64_t>(0, -before));
+    end[i] = end[i] - Dim(std::max<int64_t>(0, -after));
+    before = std::max<int64_t>(0, before);
+    after = std::max<int64_t>(0, after);
+  }
+  TensorType type = self.type;
+  for (size_t i = 0; i < end.size(); ++i) type.dims[i] = end[i] - begin[i];
+  if (type.dims == self.type.dims) return self;
+  nnapi::Builder& builder = ctx.builder();
+  const nnapi::OperandId steps = builder.int32_tensor(Dims(end.size(), Dim(1)));
+  const nnapi::OperandId no_mask = builder.int32(0);
+  const nnapi::OperandId id =
+      ctx.emit_to(OperationCode::STRIDED_SLICE,
+                  {self.id, builder.int32_tensor(begin), builder.int32_tensor(end), steps, no_mask, no_mask, no_mask},
+                  type);
+  return {id, type};
+}
+
+nnapi::OperandId pairs_operand(OpContext& ctx, const Padding& padding) {
+  Dims pairs;
+  for (const auto& [before, after] : padding.sides) pairs.insert(pairs.end(), {Dim(before), Dim(after)});
+  return ctx.builder().int32_tensor(pairs, {static_cast<int64_t>(padding.sides.size()), 2});
+}
+
+// The value as the operand's type has it: PAD_V2 takes a quantised tensor's as its integer.
+nnapi::OperandId value_operand(OpContext& ctx, const TensorType& type, double value) {
+  if (!type.is_quantized()) return ctx.builder().float32(static_cast<float>(value));
+  const at::Tensor stored = at::quantize_per_tensor(at::scalar_tensor(value, at::TensorOptions(at::kFloat)),
+                                                    type.quantization.scale, type.quantization.zero_point, type.dtype);
+  return ctx.builder().int32(stored.int_repr().item().toLong());
+}
+
+void lower_constant_pad(OpContext& ctx, const LoweredTensor& self, const Padding& padding) {
+  std::vector<nnapi::OperandId> inputs{self.id, pairs_operand(ctx, padding)};
+  if (padding.value == 0) return ctx.emit(OperationCode::PAD, inputs);
+  inputs.push_back(value_operand(ctx, self.type, padding.value));
+  ctx.emit(OperationCode::PAD_V2, inputs);
+}
+
+// For each index of the padded axis the index of the element there.
+std::vector<int64_t> source_indices(Border border, int64_t size, int64_t before, int64_t after) {
+  std::vector<int64_t> indices;
+  for (int64_t i = -before; i < size + after; ++i) {
+    int64_t source = i;
+    if (border == Border::kReplicate) source = std::min(size - 1, std::max<int64_t>(0, i));
+    if (border == Border::kCircular) source = (i % size + size) % size;
+    if (border == Border::kReflect) source = i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i;
+    indices.push_back(source);
+  }
+  return indices;
+}
+
+void check_border(const OpArguments& args, const Padding& padding, const TensorType& self) {
+  if (padding.border != Border::kReflect && padding.border != Border::kCircular) return;
+  const int64_t excess = padding.border == Border::kReflect ? 1 : 0;
+  for (size_t i = 0; i < padding.sides.size(); ++i) {
+    const auto& [before, after] = padding.sides[i];
+    const auto size = self.dims[i].fixed_value();
+    args.require(!size || std::max(before, after) <= *size - excess,
+                 fmt::format("padding ({}, {}) of size {}", before, after, size.value_or(0)), "no more than the axis has");
+  }
+}
+
+void lower_own_elements(OpContext& ctx, LoweredTensor self, const Padding& padding) {
+  check_border(ctx, padding, self.type);
+  if (padding.border == Border::kReflect && ctx.feature_level() >= 7) {
+    return ctx.emit(OperationCode::MIRROR_PAD, {self.id, pairs_operand(ctx, padding), ctx.builder().int32(0)});
+  }
+  for (size_t axis = 0; axis < padding.sides.size(); ++axis) {
+    const auto& [before, after] = padding.sides[axis];
+    if (before == 0 && after == 0) continue;
+    const Dim size = self.type.dims[axis];
+    ctx.require(size.is_fixed(), fmt::format("a border of its own elements around flexible size {}", size.text()),
+                "a fixed size, or zeros", "give every size of the input with --input, or use --feature-level 7");
+    const auto indices = source_indices(padding.border, size.value(), before, after);
+    self.type.dims[axis] += Dim(before + after);
+    self.id = ctx.emit_to(
+        OperationCode::GATHER,
+        {self.id, ctx.builder().int32(static_cast<int64_t>(axis)), ctx.builder().int32_tensor(to_dims(indices))},
+        self.type);
+  }
+  ctx.set_output(self.id);
+}
+
+void lower_pad(OpContext& ctx) {
+  Padding padding = read_padding(ctx);
+  const LoweredTensor self = cropped(ctx, ctx.operand("self"), padding);
+  const bool is_done = std::all_of(padding.sides.begin(), padding.sides.end(),
+                                   [](const auto& side) { return side.first == 0 && side.second == 0; });
+  if (is_done) return ctx.set_output(self.id);
+  if (padding.border == Border::kConstant) return lower_constant_pad(ctx, self, padding);
+  lower_own_elements(ctx, self, padding);
+}
+
+constexpr const char* kNote = "values other than 0, reflect, replicate and circular: feature level 3";
+
+}  // namespace
+
+OpRules padding_rules() {
+  return {
+      {"aten::constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", 2,
+       "values other than 0: feature level 3", pad_type, lower_pad},
+      {"aten::pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> Tensor", 2, kNote, pad_type,
+       lower_pad},
+      {"aten::reflection_pad1d(Tensor self, int[2] padding) -> Tensor", 3, "", pad_type, lower_pad},
+      {"aten::reflection_pad2d(Tensor self, int[4] padding) -> Tensor", 3, "", pad_type, lower_pad},
+      {"aten::replication_pad1d(Tensor self, int[2] padding) -> Tensor", 3, "", pad_type, lower_pad},
+      {"aten::replication_pad2d(Tensor self, int[4] padding) -> Tensor", 3, "", pad_type, lower_pad},
+      {"aten::_pad_circular(Tensor self, int[] pad) -> Tensor", 3, "", pad_type, lower_pad},
+  };
+}
+
+}  // namespace nnapi_convert
