@@ -67,6 +67,8 @@ bool is_along_axes(OperationCode code) {
     case OperationCode::STRIDED_SLICE:
     case OperationCode::SPLIT:
     case OperationCode::TILE:
+    case OperationCode::GATHER:
+    case OperationCode::CHANNEL_SHUFFLE:
     case OperationCode::L2_NORMALIZATION:
     case OperationCode::LOCAL_RESPONSE_NORMALIZATION:
       return true;
@@ -231,6 +233,7 @@ class LayoutChooser {
     if (!any_nhwc || !arguments.has_axes() || !arguments.are_constant(model_, operation)) {
       return place_in_nchw(std::move(operation));
     }
+    if (rank(operation.outputs[0]) > 4) return place_in_nchw(std::move(operation));
     const bool removes_axes = rank(operation.outputs[0]) < 4;
     if (removes_axes && !keeps_order_of_rest(arguments.named_axes(model_, operation))) {
       return place_in_nchw(std::move(operation));
