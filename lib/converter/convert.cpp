@@ -21,6 +21,7 @@
 #include "lib/nnapi/passes/fuse_activation.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/reduce_rank.h"
+#include "lib/nnapi/passes/shuffle_channels.h"
 #include "lib/nnapi/passes/sink_moves.h"
 #include "lib/nnapi/passes/split_untransposed.h"
 #include "lib/nnapi/validate.h"
@@ -110,7 +111,7 @@ void apply_layout_choice(Conversion& conversion, const LayoutChoice& layout, Dia
   }
 }
 
-void optimise(nnapi::Model& model, bool nhwc) {
+void optimise(nnapi::Model& model, bool nhwc, int feature_level) {
   nnapi::reduce_rank(model);
   nnapi::sink_moves(model);
   nnapi::split_untransposed(model);
@@ -118,6 +119,7 @@ void optimise(nnapi::Model& model, bool nhwc) {
   nnapi::fold_padding(model);
   nnapi::fold_affine(model);
   nnapi::fuse_activation(model);
+  nnapi::shuffle_channels(model, feature_level);
   nnapi::choose_layout(model, nhwc);
   nnapi::merge_moves(model);
   nnapi::compact(model);
@@ -188,7 +190,7 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostic
 
   stages.begin("optimise");
   apply_layout_choice(result, options.layout, diagnostics);
-  optimise(result.model, options.layout.nhwc);
+  optimise(result.model, options.layout.nhwc, options.feature_level);
   stages.end([&] { return nnapi::to_text(result.model); });
   stop_if_invalid(result.model, options.feature_level);
 

@@ -13,6 +13,7 @@ OpRules einsum_rules();      // einsum.cpp
 OpRules linear_rules();      // linear.cpp
 OpRules matmul_rules();      // matmul.cpp
 OpRules norm_rules();        // norm.cpp
+OpRules pixel_rules();       // pixel.cpp
 OpRules pooling_rules();     // pooling.cpp
 OpRules quantize_rules();    // quantize.cpp
 OpRules reduce_rules();      // reduce.cpp

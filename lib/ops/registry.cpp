@@ -12,8 +12,8 @@ namespace {
 OpRules join_families() {
   OpRules all;
   for (const OpRules& family : {activation_rules(), attention_rules(), binary_rules(), conv_rules(), einsum_rules(),
-                                linear_rules(), matmul_rules(), norm_rules(), pooling_rules(), quantize_rules(),
-                                reduce_rules(), resize_rules(), shape_rules(), size_rules()}) {
+                                linear_rules(), matmul_rules(), norm_rules(), pixel_rules(), pooling_rules(),
+                                quantize_rules(), reduce_rules(), resize_rules(), shape_rules(), size_rules()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

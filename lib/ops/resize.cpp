@@ -205,6 +205,20 @@ void set_resized_sequence(OpContext& ctx, const ResizedAxis& axis, Interpolation
   ctx.set_output(row_product(ctx, rows, matrix).reshaped(ctx.output_type().dims).operand());
 }
 
+// One pool, or, where the window is large, rows after columns; quantised numbers are rounded but once.
+LoweredTensor averaged_apart(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& same) {
+  constexpr int64_t kLargeWindow = 16;
+  if (pool.kernel[0] * pool.kernel[1] <= kLargeWindow || image.type.is_quantized() || pool.kernel[0] == 1 ||
+      pool.kernel[1] == 1) {
+    return emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, image, pool, same);
+  }
+  const Pool rows{{pool.kernel[0], 1}, {1, 1}, {pool.padding[0], 0}};
+  const Pool columns{{1, pool.kernel[1]}, {1, 1}, {0, pool.padding[1]}};
+  const LoweredTensor half =
+      emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, image, rows, {same.output, {same.padding_end[0], Dim(0)}});
+  return emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, half, columns, {same.output, {Dim(0), same.padding_end[1]}});
+}
+
 // Cells repeated and averaged over windows as long as the repetition: linear interpolation. A window of even length
 // lies half a cell aside, which a second one of length 2 makes up for. Beyond the ends only cells of the ends are
 // averaged, as PyTorch's clamped positions do.
@@ -225,7 +239,7 @@ LoweredTensor repeated_and_averaged(OpContext& ctx, const LoweredTensor& image, 
     second.kernel[i] = 2;
     second_same.padding_end[i] = Dim(1);
   }
-  const LoweredTensor averaged = emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, repeated, pool, same);
+  const LoweredTensor averaged = averaged_apart(ctx, repeated, pool, same);
   return any_even ? emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, averaged, second, second_same) : averaged;
 }
 

@@ -1,6 +1,7 @@
 #include "lib/nnapi/passes/fold_padding.h"
 
 #include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/signature.h"
 
 namespace nnapi_convert::nnapi {
@@ -62,6 +63,7 @@ void fold_padding(Model& model) {
     }
     operation.inputs[0] = pad.inputs[0];
   }
+  drop_unread(model);
 }
 
 }  // namespace nnapi_convert::nnapi
