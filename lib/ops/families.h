@@ -18,6 +18,7 @@ OpRules linear_rules();             // linear.cpp
 OpRules matmul_rules();             // matmul.cpp
 OpRules norm_rules();               // norm.cpp
 OpRules padding_rules();            // padding.cpp
+OpRules pixel_rules();              // pixel.cpp
 OpRules pooling_rules();            // pooling.cpp
 OpRules quantize_rules();           // quantize.cpp
 OpRules quantized_binary_rules();   // quantized_binary.cpp

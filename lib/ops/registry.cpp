@@ -24,6 +24,7 @@ OpRules join_families() {
                                 matmul_rules(),
                                 norm_rules(),
                                 padding_rules(),
+                                pixel_rules(),
                                 pooling_rules(),
                                 quantize_rules(),
                                 quantized_binary_rules(),
