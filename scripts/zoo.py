@@ -53,7 +53,7 @@ def verify(binary: pathlib.Path, model: pathlib.Path, work: pathlib.Path, sample
     if done.returncode not in (0, 4):
         return {"error": done.stderr.strip()[-300:]}
     result = json.loads(done.stdout)
-    return {"passed": done.returncode == 0, "error_of_range": max(o["error_of_range"] for o in result["outputs"])}
+    return {"passed": done.returncode == 0, "error_of_range": max(o["relative_error"] or 0 for o in result["outputs"])}
 
 
 def incumbent(model: pathlib.Path, work: pathlib.Path, shape: str) -> str:
