@@ -19,6 +19,7 @@ OpRules matmul_rules();             // matmul.cpp
 OpRules norm_rules();               // norm.cpp
 OpRules order_rules();              // order.cpp
 OpRules padding_rules();            // padding.cpp
+OpRules pixel_rules();              // pixel.cpp
 OpRules pooling_rules();            // pooling.cpp
 OpRules quantize_rules();           // quantize.cpp
 OpRules quantized_binary_rules();   // quantized_binary.cpp

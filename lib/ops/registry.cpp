@@ -25,6 +25,7 @@ OpRules join_families() {
                                 norm_rules(),
                                 order_rules(),
                                 padding_rules(),
+                                pixel_rules(),
                                 pooling_rules(),
                                 quantize_rules(),
                                 quantized_binary_rules(),

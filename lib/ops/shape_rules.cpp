@@ -91,6 +91,13 @@ Dim window_output(const Dim& input, int64_t padding, int64_t dilation, int64_t k
   return (input + Dim(padding - dilation * (kernel - 1) - 1)).floor_div(stride) + Dim(1);
 }
 
+Dims as_image(const Dims& dims, size_t spatial) {
+  Dims result = dims;
+  if (result.size() == spatial + 1) result.insert(result.begin(), Dim(1));
+  if (spatial == 1) result.insert(result.begin() + 2, Dim(1));
+  return result;
+}
+
 void require_positive(const OpArguments& args, const Dims& dims) {
   for (const Dim& dim : dims) {
     args.require(!dim.is_fixed() || dim.value() >= 1, "a result of shape " + to_text(dims), "sizes of at least 1",

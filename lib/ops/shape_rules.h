@@ -39,6 +39,10 @@ bool keeps_axes(const OpArguments& args);
 // + 1.
 Dim window_output(const Dim& input, int64_t padding, int64_t dilation, int64_t kernel, int64_t stride);
 
+// [N, C, H, W] of the sizes of a tensor with `spatial` axes after the channels: it may lack N, and lacks H where
+// `spatial` is 1.
+Dims as_image(const Dims& dims, size_t spatial);
+
 // Refuses fixed sizes below 1.
 void require_positive(const OpArguments& args, const Dims& dims);
 // Refuses another rank.

@@ -4,6 +4,7 @@
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/choose_layout.h"
+#include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/permutation.h"
 
 namespace nnapi_convert::nnapi {
@@ -17,14 +18,21 @@ class MoveSinker {
  public:
   explicit MoveSinker(Model& model) : model_(model), builder_(model), uses_(model) {}
 
-  void run() {
+  // True if something moved.
+  bool run() {
+    bool any = false;
     std::vector<Operation> operations = std::move(model_.operations);
     model_.operations.clear();
     std::fill(uses_.producer.begin(), uses_.producer.end(), -1);
     for (Operation& operation : operations) {
       builder_.set_source(operation.source);
-      if (!sink_below(operation)) append(std::move(operation));
+      if (sink_below(operation)) {
+        any = true;
+      } else {
+        append(std::move(operation));
+      }
     }
+    return any;
   }
 
  private:
@@ -175,7 +183,8 @@ class MoveSinker {
 }  // namespace
 
 void sink_moves(Model& model) {
-  MoveSinker(model).run();
+  merge_moves(model);
+  while (MoveSinker(model).run()) merge_moves(model);
 }
 
 }  // namespace nnapi_convert::nnapi
