@@ -92,13 +92,14 @@ TEST_CASE("choose_layout: elementwise of NHWC and an NCHW variable takes one TRA
   CHECK(net.model.outputs[0].nhwc);
 }
 
-TEST_CASE("choose_layout: elementwise with a variable of lower rank goes back to NCHW") {
+TEST_CASE("choose_layout: elementwise with a variable of lower rank takes it along into NHWC") {
   Net net;
   const OperandId y = net.conv(net.input({1, 3, 4, 6}, true), 4);
   net.output(net.binary(OperationCode::MUL, y, net.input({4, 1, 1})));
   check_choose_layout(net);
-  CHECK(count(net.model, OperationCode::TRANSPOSE) == 1);
-  CHECK_FALSE(net.model.outputs[0].nhwc);
+  CHECK(count(net.model, OperationCode::TRANSPOSE) == 0);
+  CHECK(count(net.model, OperationCode::RESHAPE) == 1);
+  CHECK(net.model.outputs[0].nhwc);
 }
 
 TEST_CASE("choose_layout: elementwise with a single value of lower rank stays in NHWC") {
