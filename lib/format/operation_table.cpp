@@ -824,6 +824,52 @@ constexpr SignatureInfo kARGMIN[] = {
     {"default", 3, view(kARGMIN_0_inputs), view(kARGMIN_0_outputs), view(kARGMIN_0_types)},
 };
 
+constexpr ArgumentInfo kAXIS_ALIGNED_BBOX_TRANSFORM_0_inputs[] = {
+    {"rois", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"deltas", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"image_sizes", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kAXIS_ALIGNED_BBOX_TRANSFORM_0_outputs[] = {
+    {"output", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kAXIS_ALIGNED_BBOX_TRANSFORM_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_ASYMM}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_ASYMM}},
+};
+constexpr SignatureInfo kAXIS_ALIGNED_BBOX_TRANSFORM[] = {
+    {"default", 3, view(kAXIS_ALIGNED_BBOX_TRANSFORM_0_inputs), view(kAXIS_ALIGNED_BBOX_TRANSFORM_0_outputs), view(kAXIS_ALIGNED_BBOX_TRANSFORM_0_types)},
+};
+
+constexpr ArgumentInfo kBOX_WITH_NMS_LIMIT_0_inputs[] = {
+    {"scores", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"rois", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"score_threshold", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"max_detections", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"nms_kernel", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"iou_threshold", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"sigma", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"nms_score_threshold", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kBOX_WITH_NMS_LIMIT_0_outputs[] = {
+    {"output_scores", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_rois", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_classes", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBOX_WITH_NMS_LIMIT_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kBOX_WITH_NMS_LIMIT[] = {
+    {"default", 3, view(kBOX_WITH_NMS_LIMIT_0_inputs), view(kBOX_WITH_NMS_LIMIT_0_outputs), view(kBOX_WITH_NMS_LIMIT_0_types)},
+};
+
 constexpr ArgumentInfo kCAST_0_inputs[] = {
     {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
@@ -877,6 +923,36 @@ constexpr TypeCombination kCHANNEL_SHUFFLE_0_types[] = {
 };
 constexpr SignatureInfo kCHANNEL_SHUFFLE[] = {
     {"default", 3, view(kCHANNEL_SHUFFLE_0_inputs), view(kCHANNEL_SHUFFLE_0_outputs), view(kCHANNEL_SHUFFLE_0_types)},
+};
+
+constexpr ArgumentInfo kDETECTION_POSTPROCESSING_0_inputs[] = {
+    {"scores", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"deltas", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"anchors", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"scale_y", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"scale_x", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"scale_h", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"scale_w", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"regular_nms", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"max_detections", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"max_classes_per_detection", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"max_detections_per_class", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"score_threshold", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"iou_threshold", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"label_background", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kDETECTION_POSTPROCESSING_0_outputs[] = {
+    {"output_scores", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_rois", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"output_classes", kFixedType, OperandCode::TENSOR_INT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_counts", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kDETECTION_POSTPROCESSING_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr SignatureInfo kDETECTION_POSTPROCESSING[] = {
+    {"default", 3, view(kDETECTION_POSTPROCESSING_0_inputs), view(kDETECTION_POSTPROCESSING_0_outputs), view(kDETECTION_POSTPROCESSING_0_types)},
 };
 
 constexpr ArgumentInfo kEQUAL_0_inputs[] = {
@@ -947,6 +1023,34 @@ constexpr TypeCombination kGATHER_0_types[] = {
 };
 constexpr SignatureInfo kGATHER[] = {
     {"default", 3, view(kGATHER_0_inputs), view(kGATHER_0_outputs), view(kGATHER_0_types)},
+};
+
+constexpr ArgumentInfo kGENERATE_PROPOSALS_0_inputs[] = {
+    {"scores", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"deltas", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"anchors", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"image_sizes", 2, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"height_ratio", 3, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"width_ratio", 3, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"pre_nms_limit", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"post_nms_limit", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"iou_threshold", 3, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"min_size", 3, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"layout", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kLayout, false, false, false, 1},
+};
+constexpr ArgumentInfo kGENERATE_PROPOSALS_0_outputs[] = {
+    {"output_scores", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_rois", 2, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kGENERATE_PROPOSALS_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_SYMM, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_SYMM, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kGENERATE_PROPOSALS[] = {
+    {"default", 3, view(kGENERATE_PROPOSALS_0_inputs), view(kGENERATE_PROPOSALS_0_outputs), view(kGENERATE_PROPOSALS_0_types)},
 };
 
 constexpr ArgumentInfo kGREATER_0_inputs[] = {
@@ -1037,6 +1141,25 @@ constexpr TypeCombination kGROUPED_CONV_2D_1_types[] = {
 constexpr SignatureInfo kGROUPED_CONV_2D[] = {
     {"explicit_padding", 3, view(kGROUPED_CONV_2D_0_inputs), view(kGROUPED_CONV_2D_0_outputs), view(kGROUPED_CONV_2D_0_types)},
     {"implicit_padding", 3, view(kGROUPED_CONV_2D_1_inputs), view(kGROUPED_CONV_2D_1_outputs), view(kGROUPED_CONV_2D_1_types)},
+};
+
+constexpr ArgumentInfo kHEATMAP_MAX_KEYPOINT_0_inputs[] = {
+    {"heatmaps", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"boxes", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"layout", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kLayout, false, false, false, 1},
+};
+constexpr ArgumentInfo kHEATMAP_MAX_KEYPOINT_0_outputs[] = {
+    {"output_scores", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_keypoints", 1, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kHEATMAP_MAX_KEYPOINT_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_ASYMM}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_ASYMM}},
+};
+constexpr SignatureInfo kHEATMAP_MAX_KEYPOINT[] = {
+    {"default", 3, view(kHEATMAP_MAX_KEYPOINT_0_inputs), view(kHEATMAP_MAX_KEYPOINT_0_outputs), view(kHEATMAP_MAX_KEYPOINT_0_types)},
 };
 
 constexpr ArgumentInfo kINSTANCE_NORMALIZATION_0_inputs[] = {
@@ -1398,6 +1521,54 @@ constexpr TypeCombination kREDUCE_SUM_0_types[] = {
 };
 constexpr SignatureInfo kREDUCE_SUM[] = {
     {"default", 3, view(kREDUCE_SUM_0_inputs), view(kREDUCE_SUM_0_outputs), view(kREDUCE_SUM_0_types)},
+};
+
+constexpr ArgumentInfo kROI_ALIGN_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"rois", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_height", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"output_width", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"height_ratio", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"width_ratio", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"height_samples", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"width_samples", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"layout", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kLayout, false, false, false, 1},
+};
+constexpr ArgumentInfo kROI_ALIGN_0_outputs[] = {
+    {"output", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kROI_ALIGN_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kROI_ALIGN[] = {
+    {"default", 3, view(kROI_ALIGN_0_inputs), view(kROI_ALIGN_0_outputs), view(kROI_ALIGN_0_types)},
+};
+
+constexpr ArgumentInfo kROI_POOLING_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"rois", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_height", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"output_width", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"height_ratio", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"width_ratio", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"layout", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kLayout, false, false, false, 1},
+};
+constexpr ArgumentInfo kROI_POOLING_0_outputs[] = {
+    {"output", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kROI_POOLING_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kROI_POOLING[] = {
+    {"default", 3, view(kROI_POOLING_0_inputs), view(kROI_POOLING_0_outputs), view(kROI_POOLING_0_types)},
 };
 
 constexpr ArgumentInfo kRSQRT_0_inputs[] = {
@@ -1814,22 +1985,22 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::ABS, "ABS", 3, view(kABS)},
     {OperationCode::ARGMAX, "ARGMAX", 3, view(kARGMAX)},
     {OperationCode::ARGMIN, "ARGMIN", 3, view(kARGMIN)},
-    {OperationCode::AXIS_ALIGNED_BBOX_TRANSFORM, "AXIS_ALIGNED_BBOX_TRANSFORM", 3, {}},
+    {OperationCode::AXIS_ALIGNED_BBOX_TRANSFORM, "AXIS_ALIGNED_BBOX_TRANSFORM", 3, view(kAXIS_ALIGNED_BBOX_TRANSFORM)},
     {OperationCode::BIDIRECTIONAL_SEQUENCE_LSTM, "BIDIRECTIONAL_SEQUENCE_LSTM", 3, {}},
     {OperationCode::BIDIRECTIONAL_SEQUENCE_RNN, "BIDIRECTIONAL_SEQUENCE_RNN", 3, {}},
-    {OperationCode::BOX_WITH_NMS_LIMIT, "BOX_WITH_NMS_LIMIT", 3, {}},
+    {OperationCode::BOX_WITH_NMS_LIMIT, "BOX_WITH_NMS_LIMIT", 3, view(kBOX_WITH_NMS_LIMIT)},
     {OperationCode::CAST, "CAST", 3, view(kCAST)},
     {OperationCode::CHANNEL_SHUFFLE, "CHANNEL_SHUFFLE", 3, view(kCHANNEL_SHUFFLE)},
-    {OperationCode::DETECTION_POSTPROCESSING, "DETECTION_POSTPROCESSING", 3, {}},
+    {OperationCode::DETECTION_POSTPROCESSING, "DETECTION_POSTPROCESSING", 3, view(kDETECTION_POSTPROCESSING)},
     {OperationCode::EQUAL, "EQUAL", 3, view(kEQUAL)},
     {OperationCode::EXP, "EXP", 3, view(kEXP)},
     {OperationCode::EXPAND_DIMS, "EXPAND_DIMS", 3, view(kEXPAND_DIMS)},
     {OperationCode::GATHER, "GATHER", 3, view(kGATHER)},
-    {OperationCode::GENERATE_PROPOSALS, "GENERATE_PROPOSALS", 3, {}},
+    {OperationCode::GENERATE_PROPOSALS, "GENERATE_PROPOSALS", 3, view(kGENERATE_PROPOSALS)},
     {OperationCode::GREATER, "GREATER", 3, view(kGREATER)},
     {OperationCode::GREATER_EQUAL, "GREATER_EQUAL", 3, view(kGREATER_EQUAL)},
     {OperationCode::GROUPED_CONV_2D, "GROUPED_CONV_2D", 3, view(kGROUPED_CONV_2D)},
-    {OperationCode::HEATMAP_MAX_KEYPOINT, "HEATMAP_MAX_KEYPOINT", 3, {}},
+    {OperationCode::HEATMAP_MAX_KEYPOINT, "HEATMAP_MAX_KEYPOINT", 3, view(kHEATMAP_MAX_KEYPOINT)},
     {OperationCode::INSTANCE_NORMALIZATION, "INSTANCE_NORMALIZATION", 3, view(kINSTANCE_NORMALIZATION)},
     {OperationCode::LESS, "LESS", 3, view(kLESS)},
     {OperationCode::LESS_EQUAL, "LESS_EQUAL", 3, view(kLESS_EQUAL)},
@@ -1854,8 +2025,8 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::REDUCE_MIN, "REDUCE_MIN", 3, view(kREDUCE_MIN)},
     {OperationCode::REDUCE_PROD, "REDUCE_PROD", 3, view(kREDUCE_PROD)},
     {OperationCode::REDUCE_SUM, "REDUCE_SUM", 3, view(kREDUCE_SUM)},
-    {OperationCode::ROI_ALIGN, "ROI_ALIGN", 3, {}},
-    {OperationCode::ROI_POOLING, "ROI_POOLING", 3, {}},
+    {OperationCode::ROI_ALIGN, "ROI_ALIGN", 3, view(kROI_ALIGN)},
+    {OperationCode::ROI_POOLING, "ROI_POOLING", 3, view(kROI_POOLING)},
     {OperationCode::RSQRT, "RSQRT", 3, view(kRSQRT)},
     {OperationCode::SELECT, "SELECT", 3, view(kSELECT)},
     {OperationCode::SIN, "SIN", 3, view(kSIN)},

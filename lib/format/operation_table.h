@@ -39,7 +39,7 @@ struct TableView {
 };
 
 // Types of one signature vary together: a combination binds each of the signature's type variables.
-constexpr std::size_t kMaxTypeVariables = 3;
+constexpr std::size_t kMaxTypeVariables = 4;
 struct TypeCombination {
   int32_t since;  // feature level
   OperandCode types[kMaxTypeVariables];

@@ -65,6 +65,11 @@ bool OpContext::find_if_present(const char* name, std::size_t n, uint32_t* index
          search(operation_.signature->outputs, operation_.outputs);
 }
 
+const char* OpContext::output_name(std::size_t n) const {
+  const auto& arguments = operation_.signature->outputs;
+  return arguments[argument_index(arguments, n, operation_.outputs.size())].name;
+}
+
 uint32_t OpContext::find(const char* name, std::size_t n) const {
   uint32_t index = 0;
   TORCH_INTERNAL_ASSERT(find_if_present(name, n, &index), subject_of(operation_), " has no argument ", name);
@@ -151,27 +156,39 @@ Dims OpContext::integers(const char* name) const {
   return result;
 }
 
+void OpContext::require_agreement(const Dims& dims, std::size_t n) const {
+  const Shape& shape = shapes_[operation_.outputs[n]];
+  bool agree = !shape.rank_known || shape.dims.size() == dims.size();
+  for (std::size_t i = 0; agree && shape.rank_known && i < dims.size(); ++i) {
+    agree = shape.dims[i] == kUnknown || dims[i] == kUnknown || shape.dims[i] == dims[i];
+  }
+  if (!agree) refuse(output_name(n), "dimensions {} found, {} needed", to_string(shape), to_string(dims));
+}
+
 void OpContext::set_output(const Dims& dims, std::size_t n) {
-  const auto& arguments = operation_.signature->outputs;
-  const char* name = arguments[argument_index(arguments, n, operation_.outputs.size())].name;
   const uint32_t index = operation_.outputs[n];
-  Shape& shape = shapes_[index];
   int64_t bytes = element_bytes(operands_[index].type);
   for (const int64_t extent : dims) {
-    if (extent < 0) refuse(name, "dimensions {} computed, none below 0 needed", to_string(dims));
+    if (extent < 0) refuse(output_name(n), "dimensions {} computed, none below 0 needed", to_string(dims));
     if (extent > 0 && bytes > std::numeric_limits<uint32_t>::max() / extent) {
-      refuse(name, "dimensions {} computed, at most {} bytes needed", to_string(dims),
+      refuse(output_name(n), "dimensions {} computed, at most {} bytes needed", to_string(dims),
              std::numeric_limits<uint32_t>::max());
     }
     if (extent > 0) bytes *= extent;
   }
-  bool agree = !shape.rank_known || shape.dims.size() == dims.size();
-  for (std::size_t i = 0; agree && shape.rank_known && i < dims.size(); ++i) {
-    agree = shape.dims[i] == kUnknown || shape.dims[i] == dims[i];
-  }
-  if (!agree) refuse(name, "dimensions {} found, {} needed", to_string(shape), to_string(dims));
+  require_agreement(dims, n);
+  shapes_[index].rank_known = true;
+  shapes_[index].dims = dims;
+}
+
+void OpContext::expect_output(const Dims& dims, std::size_t n) {
+  require_agreement(dims, n);
+  Shape& shape = shapes_[operation_.outputs[n]];
+  if (!shape.rank_known) shape.dims = dims;
   shape.rank_known = true;
-  shape.dims = dims;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != kUnknown) shape.dims[i] = dims[i];
+  }
 }
 
 void OpContext::check_omitted() const {

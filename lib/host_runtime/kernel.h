@@ -70,6 +70,8 @@ class OpContext {
 
   // Computed extents of an output; the declared ones have to agree.
   void set_output(const Dims& dims, std::size_t n = 0);
+  // The same in a rule, where only the kernel will know the extents given as kUnknown; it calls set_output.
+  void expect_output(const Dims& dims, std::size_t n = 0);
 
   // Values, in an execution. `stored` has the operand's own codes (float16 as Half, bool as Byte), `real` the numbers
   // they stand for: Float, or Double for integer and quantised types.
@@ -87,6 +89,8 @@ class OpContext {
   const void* scalar(const char* name) const;
   at::Tensor value(uint32_t index) const;
   void check_omitted() const;
+  const char* output_name(std::size_t n) const;
+  void require_agreement(const Dims& dims, std::size_t n) const;
 
   const Operation& operation_;
   const std::vector<Operand>& operands_;

@@ -48,6 +48,15 @@ Dims axes_of(const OpContext& context, const char* argument, int64_t rank) {
   return axes;
 }
 
+at::Tensor checked_indices(const OpContext& context, const char* argument, int64_t extent) {
+  const at::Tensor indices = context.stored(argument).to(at::kLong).reshape({-1});
+  for (int64_t i = 0; i < indices.numel(); ++i) {
+    const int64_t index = indices.data_ptr<int64_t>()[i];
+    if (index < 0 || index >= extent) context.refuse(argument, "index {} found, 0 to {} needed", index, extent - 1);
+  }
+  return indices;
+}
+
 Dims broadcast_dims(const OpContext& context, const char* a, const char* b) {
   const Dims& first = context.dims(a);
   const Dims& second = context.dims(b);

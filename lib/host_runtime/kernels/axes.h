@@ -11,6 +11,9 @@ int64_t normalized_axis(const OpContext& context, const char* argument, int64_t 
 // Each axis of the tensor argument `argument` of axis indices, once, in ascending order.
 Dims axes_of(const OpContext& context, const char* argument, int64_t rank);
 
+// The entries of a tensor of INT32, as Long in one dimension; refuses one outside of [0, extent).
+at::Tensor checked_indices(const OpContext& context, const char* argument, int64_t extent);
+
 Dims broadcast_dims(const OpContext& context, const char* a, const char* b);
 
 // An image: extents whatever the layout, and the way there and back. Inside kernels images are NCHW by ATen's counting;

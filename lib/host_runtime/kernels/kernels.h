@@ -5,6 +5,27 @@
 
 namespace nnapi_convert::host {
 
+// detection.cpp
+void box_with_nms_limit_rule(OpContext& context);
+void box_with_nms_limit(OpContext& context);
+void detection_postprocessing_rule(OpContext& context);
+void detection_postprocessing(OpContext& context);
+
+// keypoint.cpp
+void heatmap_max_keypoint_rule(OpContext& context);
+void heatmap_max_keypoint(OpContext& context);
+
+// proposals.cpp
+void bbox_transform_rule(OpContext& context);
+void bbox_transform(OpContext& context);
+void generate_proposals_rule(OpContext& context);
+void generate_proposals(OpContext& context);
+
+// roi.cpp
+void roi_rule(OpContext& context);  // ROI_ALIGN, ROI_POOLING
+void roi_align(OpContext& context);
+void roi_pooling(OpContext& context);
+
 // convolution.cpp
 void conv_rule(OpContext& context);  // CONV_2D, GROUPED_CONV_2D
 void depthwise_conv_rule(OpContext& context);
