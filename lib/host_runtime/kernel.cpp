@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "lib/format/operation_table.h"
+#include "lib/host_runtime/program.h"
 #include "lib/host_runtime/quantization.h"
 
 namespace nnapi_convert::host {
@@ -49,6 +50,13 @@ at::ScalarType storage_type(OperandCode type) {
 at::Tensor view_of(const void* data, OperandCode type, const Dims& dims) {
   return at::from_blob(const_cast<void*>(data), dims, at::TensorOptions(storage_type(type)));
 }
+
+OpContext::OpContext(const Operation& operation, Run& run)
+    : operation_(operation),
+      operands_(run.program().model().operands()),
+      shapes_(run.shapes()),
+      values_(&run.values()),
+      run_(&run) {}
 
 bool OpContext::find_if_present(const char* name, std::size_t n, uint32_t* index) const {
   const auto search = [&](const TableView<ArgumentInfo>& arguments, const std::vector<uint32_t>& indices) {
@@ -95,6 +103,10 @@ std::size_t OpContext::count(const char* name) const {
 
 const Operand& OpContext::operand(const char* name, std::size_t n) const {
   return operands_[find(name, n)];
+}
+
+const Shape& OpContext::shape(const char* name, std::size_t n) const {
+  return shapes_[find(name, n)];
 }
 
 const Dims& OpContext::dims(const char* name, std::size_t n) const {
@@ -165,11 +177,9 @@ void OpContext::set_output(const Dims& dims, std::size_t n) {
     }
     if (extent > 0) bytes *= extent;
   }
-  bool agree = !shape.rank_known || shape.dims.size() == dims.size();
-  for (std::size_t i = 0; agree && shape.rank_known && i < dims.size(); ++i) {
-    agree = shape.dims[i] == kUnknown || shape.dims[i] == dims[i];
+  if (!merged(shape, {true, dims})) {
+    refuse(name, "dimensions {} found, {} needed", to_string(shape), to_string(dims));
   }
-  if (!agree) refuse(name, "dimensions {} found, {} needed", to_string(shape), to_string(dims));
   shape.rank_known = true;
   shape.dims = dims;
 }
@@ -228,7 +238,29 @@ void OpContext::store(const at::Tensor& numbers, std::size_t n) {
 
 at::Tensor OpContext::cached(const char* argument, const std::string& key,
                              const std::function<at::Tensor()>& make) const {
-  return is_constant(argument) ? cache_->get(operation_.index, key, make) : make();
+  return is_constant(argument) ? run_->program().cache().get(operation_.index, key, make) : make();
+}
+
+std::vector<Value> OpContext::values(const char* name) const {
+  std::vector<Value> result;
+  for (std::size_t n = 0; n < count(name); ++n) {
+    const uint32_t index = find(name, n);
+    result.push_back({shapes_[index], value(index)});
+  }
+  return result;
+}
+
+std::vector<Value> OpContext::run_model(const char* name, const std::vector<Value>& inputs, int64_t iteration) {
+  return run_->run_inner(operation_, name, *operand(name).model, inputs, iteration);
+}
+
+void OpContext::put_value(const Value& value, std::size_t n) {
+  set_output(value.shape.dims, n);
+  put(value.codes, n);
+}
+
+std::chrono::nanoseconds OpContext::loop_timeout() const {
+  return run_->settings().loop_timeout;
 }
 
 }  // namespace nnapi_convert::host

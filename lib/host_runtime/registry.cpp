@@ -35,6 +35,7 @@ const Kernel kKernels[] = {
     {Op::GREATER_EQUAL, broadcast_rule, compare},
     {Op::GROUPED_CONV_2D, conv_rule, conv},
     {Op::HARD_SWISH, unary_rule, unary},
+    {Op::IF, if_rule, if_else},
     {Op::INSTANCE_NORMALIZATION, instance_normalization_rule, instance_normalization},
     {Op::L2_NORMALIZATION, l2_normalization_rule, l2_normalization},
     {Op::L2_POOL_2D, pool_rule, l2_pool},
@@ -92,6 +93,7 @@ const Kernel kKernels[] = {
     {Op::TOPK_V2, topk_rule, topk},
     {Op::TRANSPOSE, transpose_rule, transpose},
     {Op::TRANSPOSE_CONV_2D, transpose_conv_rule, transpose_conv},
+    {Op::WHILE, while_rule, while_loop},
 };
 
 }  // namespace
