@@ -1799,6 +1799,37 @@ constexpr SignatureInfo kRESIZE_NEAREST_NEIGHBOR[] = {
     {"by_scale", 3, view(kRESIZE_NEAREST_NEIGHBOR_1_inputs), view(kRESIZE_NEAREST_NEIGHBOR_1_outputs), view(kRESIZE_NEAREST_NEIGHBOR_1_types)},
 };
 
+constexpr ArgumentInfo kIF_0_inputs[] = {
+    {"condition", kFixedType, OperandCode::TENSOR_BOOL8, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"then_model", kFixedType, OperandCode::MODEL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"else_model", kFixedType, OperandCode::MODEL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"inputs", kAnyType, OperandCode::FLOAT32, 0, kAnyRank, ArgumentRole::kNone, true, false, true, 4},
+};
+constexpr ArgumentInfo kIF_0_outputs[] = {
+    {"outputs", kAnyType, OperandCode::FLOAT32, 0, kAnyRank, ArgumentRole::kNone, false, false, true, 1},
+};
+constexpr TypeCombination kIF_0_types[] = {
+    {4, {OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kIF[] = {
+    {"default", 4, view(kIF_0_inputs), view(kIF_0_outputs), view(kIF_0_types)},
+};
+
+constexpr ArgumentInfo kWHILE_0_inputs[] = {
+    {"condition_model", kFixedType, OperandCode::MODEL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"body_model", kFixedType, OperandCode::MODEL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"inputs", kAnyType, OperandCode::FLOAT32, 0, kAnyRank, ArgumentRole::kNone, false, false, true, 1},
+};
+constexpr ArgumentInfo kWHILE_0_outputs[] = {
+    {"outputs", kAnyType, OperandCode::FLOAT32, 0, kAnyRank, ArgumentRole::kNone, false, false, true, 1},
+};
+constexpr TypeCombination kWHILE_0_types[] = {
+    {4, {OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kWHILE[] = {
+    {"default", 4, view(kWHILE_0_inputs), view(kWHILE_0_outputs), view(kWHILE_0_types)},
+};
+
 constexpr ArgumentInfo kELU_0_inputs[] = {
     {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
     {"alpha", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
@@ -2040,8 +2071,8 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::UNIDIRECTIONAL_SEQUENCE_RNN, "UNIDIRECTIONAL_SEQUENCE_RNN", 3, {}},
     {OperationCode::RESIZE_NEAREST_NEIGHBOR, "RESIZE_NEAREST_NEIGHBOR", 3, view(kRESIZE_NEAREST_NEIGHBOR)},
     {OperationCode::QUANTIZED_LSTM, "QUANTIZED_LSTM", 4, {}},
-    {OperationCode::IF, "IF", 4, {}},
-    {OperationCode::WHILE, "WHILE", 4, {}},
+    {OperationCode::IF, "IF", 4, view(kIF)},
+    {OperationCode::WHILE, "WHILE", 4, view(kWHILE)},
     {OperationCode::ELU, "ELU", 4, view(kELU)},
     {OperationCode::HARD_SWISH, "HARD_SWISH", 4, view(kHARD_SWISH)},
     {OperationCode::FILL, "FILL", 4, view(kFILL)},

@@ -195,6 +195,15 @@ int ANeuralNetworksModel_setOperandValueFromMemory(ANeuralNetworksModel* model, 
   });
 }
 
+int ANeuralNetworksModel_setOperandValueFromModel(ANeuralNetworksModel* model, int32_t index,
+                                                  const ANeuralNetworksModel* value) {
+  return guarded([&] {
+    require(model, "setOperandValueFromModel: model");
+    require(value, "setOperandValueFromModel: value");
+    model->model->set_model(index, value->model);
+  });
+}
+
 int ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(ANeuralNetworksModel* model, int32_t index,
                                                              const ANeuralNetworksSymmPerChannelQuantParams* params) {
   return guarded([&] {
@@ -223,10 +232,10 @@ int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel* model, u
   });
 }
 
-int ANeuralNetworksModel_relaxComputationFloat32toFloat16(ANeuralNetworksModel* model, bool /*allow*/) {
+int ANeuralNetworksModel_relaxComputationFloat32toFloat16(ANeuralNetworksModel* model, bool allow) {
   return guarded([&] {
     require(model, "relaxComputationFloat32toFloat16: model");
-    model->model->relax_to_float16();
+    model->model->relax_to_float16(allow);
   });
 }
 
@@ -333,6 +342,21 @@ int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetworksExecution* execu
     if (!memory->memory->writable()) host::bad_data("output {}: its memory is not writable", index);
     execution->execution->set_output(index, type, memory->memory->at(offset, length), length);
   });
+}
+
+int ANeuralNetworksExecution_setLoopTimeout(ANeuralNetworksExecution* execution, uint64_t duration) {
+  return guarded([&] {
+    require(execution, "setLoopTimeout: execution");
+    execution->execution->set_loop_timeout(duration);
+  });
+}
+
+uint64_t ANeuralNetworks_getDefaultLoopTimeout() {
+  return static_cast<uint64_t>(host::kDefaultLoopTimeout.count());
+}
+
+uint64_t ANeuralNetworks_getMaximumLoopTimeout() {
+  return static_cast<uint64_t>(host::kMaximumLoopTimeout.count());
 }
 
 int ANeuralNetworksExecution_compute(ANeuralNetworksExecution* execution) {

@@ -2,7 +2,7 @@
 
 #include <c10/core/InferenceMode.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "lib/format/operation_table.h"
 #include "lib/host_runtime/failure.h"
@@ -22,20 +22,7 @@ void Compilation::set_preference(int32_t preference) {
 
 void Compilation::finish() {
   if (finished_) fail(ResultCode::BAD_STATE, "finish: the compilation is finished already");
-  const auto& operations = model_->operations();
-  std::vector<bool> used_later(model_->operands().size(), false);
-  for (const uint32_t index : model_->outputs()) used_later[index] = true;
-  last_uses_.resize(operations.size());
-  for (std::size_t i = operations.size(); i-- > 0;) {
-    const auto release = [&](const std::vector<uint32_t>& indices) {
-      for (const uint32_t index : indices) {
-        if (!used_later[index]) last_uses_[i].push_back(index);
-        used_later[index] = true;
-      }
-    };
-    release(operations[i].inputs);
-    release(operations[i].outputs);
-  }
+  program_ = std::make_unique<const Program>(*model_);
   finished_ = true;
 }
 
@@ -67,16 +54,9 @@ Shape Execution::merged_shape(const Operand& operand, const ANeuralNetworksOpera
     bad_data("{}: scale {}, zero point {} found, {}, {} needed", subject, given.scale, given.zero_point, operand.scale,
              operand.zero_point);
   }
-  if (!given.shape.rank_known) return operand.shape;
-  if (!operand.shape.rank_known) return given.shape;
-  Shape merged = operand.shape;
-  bool agree = given.shape.dims.size() == merged.dims.size();
-  for (std::size_t i = 0; agree && i < merged.dims.size(); ++i) {
-    if (merged.dims[i] == kUnknown) merged.dims[i] = given.shape.dims[i];
-    agree = given.shape.dims[i] == kUnknown || given.shape.dims[i] == merged.dims[i];
-  }
-  if (!agree) bad_data("{}: dimensions {} found, {} needed", subject, to_string(given.shape), to_string(operand.shape));
-  return merged;
+  std::optional<Shape> both = merged(operand.shape, given.shape);
+  if (!both) bad_data("{}: dimensions {} found, {} needed", subject, to_string(given.shape), to_string(operand.shape));
+  return *std::move(both);
 }
 
 void Execution::set_input(int32_t index, const ANeuralNetworksOperandType* type, const void* buffer,
@@ -116,39 +96,40 @@ void Execution::require_all_set() const {
   }
 }
 
-void Execution::take_inputs() {
+std::vector<Value> Execution::input_values() const {
   const Model& model = compilation_->model();
-  shapes_ = model.shapes();
-  values_.assign(model.operands().size(), at::Tensor());
+  std::vector<Value> values(inputs_.size());
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const uint32_t index = model.inputs()[i];
-    if (!inputs_[i].buffer) continue;  // omitted; an operation that needs it complains
-    shapes_[index] = inputs_[i].shape;
-    values_[index] = view_of(inputs_[i].buffer, model.operands()[index].type, inputs_[i].shape.dims);
+    if (!inputs_[i].buffer) continue;  // omitted
+    const OperandCode type = model.operands()[model.inputs()[i]].type;
+    values[i] = {inputs_[i].shape, view_of(inputs_[i].buffer, type, inputs_[i].shape.dims)};
   }
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (outputs_[i].shape.rank_known) shapes_[model.outputs()[i]] = outputs_[i].shape;
-  }
+  return values;
 }
 
-void Execution::write_outputs() {
+void Execution::write_outputs(const std::vector<Value>& values) {
   const Model& model = compilation_->model();
   std::string complaint;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const uint32_t index = model.outputs()[i];
+    const OperandCode type = model.operands()[model.outputs()[i]].type;
     Argument& output = outputs_[i];
-    output.shape = shapes_[index];
-    const int64_t needed = byte_length(model.operands()[index].type, output.shape);
+    output.shape = values[i].shape;
+    const int64_t needed = byte_length(type, output.shape);
     output.fits = output.length >= static_cast<uint64_t>(needed);
     if (!output.fits && complaint.empty()) {
       complaint = fmt::format("output {}: {} bytes found, {} needed", i, output.length, needed);
     }
-    if (!output.fits || needed == 0) continue;
-    view_of(output.buffer, model.operands()[index].type, output.shape.dims).copy_(values_[index]);
+    if (output.fits && needed > 0) view_of(output.buffer, type, output.shape.dims).copy_(values[i].codes);
   }
-  values_.clear();
   computed_ = true;
   if (!complaint.empty()) fail(ResultCode::OUTPUT_INSUFFICIENT_SIZE, "{}", complaint);
+}
+
+void Execution::set_loop_timeout(uint64_t nanoseconds) {
+  if (started_) fail(ResultCode::BAD_STATE, "setLoopTimeout: the execution has started already");
+  const auto most = static_cast<uint64_t>(kMaximumLoopTimeout.count());
+  settings_.loop_timeout = std::chrono::nanoseconds(std::min(nanoseconds, most));
+  if (nanoseconds == 0) settings_.loop_timeout = kDefaultLoopTimeout;
 }
 
 void Execution::compute() {
@@ -156,14 +137,9 @@ void Execution::compute() {
   require_all_set();
   started_ = true;
   const c10::InferenceMode inference;
-  take_inputs();
-  const Model& model = compilation_->model();
-  for (std::size_t i = 0; i < model.operations().size(); ++i) {
-    OpContext context(model.operations()[i], model.operands(), shapes_, values_, compilation_->cache());
-    context.run();
-    for (const uint32_t index : compilation_->last_uses()[i]) values_[index].reset();
-  }
-  write_outputs();
+  std::vector<Shape> declared;
+  for (const Argument& output : outputs_) declared.push_back(output.shape);
+  write_outputs(Run(compilation_->program(), settings_).compute(input_values(), declared));
 }
 
 const Dims& Execution::output_dims(int32_t index) const {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "lib/host_runtime/kernel.h"
 #include "lib/host_runtime/model.h"
 #include "lib/host_runtime/neural_networks.h"
+#include "lib/host_runtime/program.h"
 
 namespace nnapi_convert::host {
 
@@ -20,15 +20,12 @@ class Compilation {
 
   bool finished() const { return finished_; }
   const Model& model() const { return *model_; }
-  ConstantCache& cache() const { return cache_; }
-  // For each operation, the operands that nothing reads after it.
-  const std::vector<std::vector<uint32_t>>& last_uses() const { return last_uses_; }
+  const Program& program() const { return *program_; }  // when finished
 
  private:
   std::shared_ptr<const Model> model_;
   bool finished_ = false;
-  std::vector<std::vector<uint32_t>> last_uses_;
-  mutable ConstantCache cache_;
+  std::unique_ptr<const Program> program_;
 };
 
 class Execution {
@@ -37,6 +34,7 @@ class Execution {
 
   void set_input(int32_t index, const ANeuralNetworksOperandType* type, const void* buffer, std::size_t length);
   void set_output(int32_t index, const ANeuralNetworksOperandType* type, void* buffer, std::size_t length);
+  void set_loop_timeout(uint64_t nanoseconds);
   void compute();
 
   // After compute(), also where it failed because an output's buffer was too small.
@@ -55,15 +53,14 @@ class Execution {
   Argument& argument(std::vector<Argument>& arguments, int32_t index, const char* what);
   Shape merged_shape(const Operand& operand, const ANeuralNetworksOperandType* type, const std::string& subject) const;
   void require_all_set() const;
-  void take_inputs();
-  void write_outputs();
+  std::vector<Value> input_values() const;
+  void write_outputs(const std::vector<Value>& values);
 
   std::shared_ptr<const Compilation> compilation_;
   bool started_ = false;
   bool computed_ = false;
   std::vector<Argument> inputs_, outputs_;
-  std::vector<Shape> shapes_;
-  std::vector<at::Tensor> values_;
+  RunSettings settings_;
 };
 
 }  // namespace nnapi_convert::host

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "lib/format/operation_table.h"
+#include "lib/host_runtime/program.h"
 #include "lib/host_runtime/quantization.h"
 
 namespace nnapi_convert::host {
@@ -49,6 +50,13 @@ at::ScalarType storage_type(OperandCode type) {
 at::Tensor view_of(const void* data, OperandCode type, const Dims& dims) {
   return at::from_blob(const_cast<void*>(data), dims, at::TensorOptions(storage_type(type)));
 }
+
+OpContext::OpContext(const Operation& operation, Run& run)
+    : operation_(operation),
+      operands_(run.program().model().operands()),
+      shapes_(run.shapes()),
+      values_(&run.values()),
+      run_(&run) {}
 
 bool OpContext::find_if_present(const char* name, std::size_t n, uint32_t* index) const {
   const auto search = [&](const TableView<ArgumentInfo>& arguments, const std::vector<uint32_t>& indices) {
@@ -100,6 +108,10 @@ std::size_t OpContext::count(const char* name) const {
 
 const Operand& OpContext::operand(const char* name, std::size_t n) const {
   return operands_[find(name, n)];
+}
+
+const Shape& OpContext::shape(const char* name, std::size_t n) const {
+  return shapes_[find(name, n)];
 }
 
 const Dims& OpContext::dims(const char* name, std::size_t n) const {
@@ -156,18 +168,8 @@ Dims OpContext::integers(const char* name) const {
   return result;
 }
 
-void OpContext::require_agreement(const Dims& dims, std::size_t n) const {
-  const Shape& shape = shapes_[operation_.outputs[n]];
-  bool agree = !shape.rank_known || shape.dims.size() == dims.size();
-  for (std::size_t i = 0; agree && shape.rank_known && i < dims.size(); ++i) {
-    agree = shape.dims[i] == kUnknown || dims[i] == kUnknown || shape.dims[i] == dims[i];
-  }
-  if (!agree) refuse(output_name(n), "dimensions {} found, {} needed", to_string(shape), to_string(dims));
-}
-
 void OpContext::set_output(const Dims& dims, std::size_t n) {
-  const uint32_t index = operation_.outputs[n];
-  int64_t bytes = element_bytes(operands_[index].type);
+  int64_t bytes = element_bytes(operands_[operation_.outputs[n]].type);
   for (const int64_t extent : dims) {
     if (extent < 0) refuse(output_name(n), "dimensions {} computed, none below 0 needed", to_string(dims));
     if (extent > 0 && bytes > std::numeric_limits<uint32_t>::max() / extent) {
@@ -176,19 +178,14 @@ void OpContext::set_output(const Dims& dims, std::size_t n) {
     }
     if (extent > 0) bytes *= extent;
   }
-  require_agreement(dims, n);
-  shapes_[index].rank_known = true;
-  shapes_[index].dims = dims;
+  expect_output(dims, n);
 }
 
 void OpContext::expect_output(const Dims& dims, std::size_t n) {
-  require_agreement(dims, n);
   Shape& shape = shapes_[operation_.outputs[n]];
-  if (!shape.rank_known) shape.dims = dims;
-  shape.rank_known = true;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] != kUnknown) shape.dims[i] = dims[i];
-  }
+  const std::optional<Shape> known = merged(shape, {true, dims});
+  if (!known) refuse(output_name(n), "dimensions {} found, {} needed", to_string(shape), to_string(dims));
+  shape = *known;
 }
 
 void OpContext::check_omitted() const {
@@ -245,7 +242,29 @@ void OpContext::store(const at::Tensor& numbers, std::size_t n) {
 
 at::Tensor OpContext::cached(const char* argument, const std::string& key,
                              const std::function<at::Tensor()>& make) const {
-  return is_constant(argument) ? cache_->get(operation_.index, key, make) : make();
+  return is_constant(argument) ? run_->program().cache().get(operation_.index, key, make) : make();
+}
+
+std::vector<Value> OpContext::values(const char* name) const {
+  std::vector<Value> result;
+  for (std::size_t n = 0; n < count(name); ++n) {
+    const uint32_t index = find(name, n);
+    result.push_back({shapes_[index], value(index)});
+  }
+  return result;
+}
+
+std::vector<Value> OpContext::run_model(const char* name, const std::vector<Value>& inputs, int64_t iteration) {
+  return run_->run_inner(operation_, name, *operand(name).model, inputs, iteration);
+}
+
+void OpContext::put_value(const Value& value, std::size_t n) {
+  set_output(value.shape.dims, n);
+  put(value.codes, n);
+}
+
+std::chrono::nanoseconds OpContext::loop_timeout() const {
+  return run_->settings().loop_timeout;
 }
 
 }  // namespace nnapi_convert::host

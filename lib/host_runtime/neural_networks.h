@@ -57,6 +57,10 @@ NNAPI_HOST_EXPORT int ANeuralNetworksModel_setOperandValue(ANeuralNetworksModel*
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_setOperandValueFromMemory(ANeuralNetworksModel* model, int32_t index,
                                                                      const ANeuralNetworksMemory* memory, size_t offset,
                                                                      size_t length);
+// For an operand of type MODEL, as IF and WHILE take it. The other model has to be finished; it stays alive as long as
+// it is referred to.
+NNAPI_HOST_EXPORT int ANeuralNetworksModel_setOperandValueFromModel(ANeuralNetworksModel* model, int32_t index,
+                                                                    const ANeuralNetworksModel* value);
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(
     ANeuralNetworksModel* model, int32_t index, const ANeuralNetworksSymmPerChannelQuantParams* params);
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_addOperation(ANeuralNetworksModel* model, int32_t type, uint32_t inputCount,
@@ -101,6 +105,11 @@ NNAPI_HOST_EXPORT int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetwor
                                                                    const ANeuralNetworksOperandType* type,
                                                                    const ANeuralNetworksMemory* memory, size_t offset,
                                                                    size_t length);
+// Nanoseconds that each WHILE may take; the execution ends with MISSED_DEADLINE_TRANSIENT after them. 0 means the
+// default, more than the maximum means the maximum.
+NNAPI_HOST_EXPORT int ANeuralNetworksExecution_setLoopTimeout(ANeuralNetworksExecution* execution, uint64_t duration);
+NNAPI_HOST_EXPORT uint64_t ANeuralNetworks_getDefaultLoopTimeout();
+NNAPI_HOST_EXPORT uint64_t ANeuralNetworks_getMaximumLoopTimeout();
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_compute(ANeuralNetworksExecution* execution);
 // Computes before it returns; the event is complete from the start.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution* execution,

@@ -40,6 +40,7 @@ const Kernel kKernels[] = {
     {Op::GROUPED_CONV_2D, conv_rule, conv},
     {Op::HARD_SWISH, unary_rule, unary},
     {Op::HEATMAP_MAX_KEYPOINT, heatmap_max_keypoint_rule, heatmap_max_keypoint},
+    {Op::IF, if_rule, if_else},
     {Op::INSTANCE_NORMALIZATION, instance_normalization_rule, instance_normalization},
     {Op::L2_NORMALIZATION, l2_normalization_rule, l2_normalization},
     {Op::L2_POOL_2D, pool_rule, l2_pool},
@@ -99,6 +100,7 @@ const Kernel kKernels[] = {
     {Op::TOPK_V2, topk_rule, topk},
     {Op::TRANSPOSE, transpose_rule, transpose},
     {Op::TRANSPOSE_CONV_2D, transpose_conv_rule, transpose_conv},
+    {Op::WHILE, while_rule, while_loop},
 };
 
 }  // namespace

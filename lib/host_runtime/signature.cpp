@@ -86,7 +86,7 @@ class Matcher {
   std::string argument_complaint(const ArgumentInfo& argument, const Operand& operand) {
     Combinations left;
     for (const TypeCombination* combination : combinations_) {
-      if (argument.type_in(*combination) == operand.type) left.push_back(combination);
+      if (argument.takes(operand.type, *combination)) left.push_back(combination);
     }
     if (left.empty()) {
       return fmt::format(", argument {}: {} found, {} needed", argument.name, name_of(operand.type),

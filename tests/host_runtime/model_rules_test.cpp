@@ -316,7 +316,7 @@ TEST_CASE("a finished model does not change", "[model]") {
   const ANeuralNetworksOperandType type = type_of(spec.operands[0]);
   const uint32_t index = 0;
   StderrCapture capture;
-  CHECK(ANeuralNetworksModel_finish(model.get()) == kBadData);
+  CHECK(ANeuralNetworksModel_finish(model.get()) == static_cast<int>(nnapi_convert::ResultCode::BAD_STATE));
   CHECK(ANeuralNetworksModel_addOperand(model.get(), &type) == kBadData);
   CHECK(ANeuralNetworksModel_setOperandValue(model.get(), 0, nullptr, 0) == kBadData);
   CHECK(ANeuralNetworksModel_addOperation(model.get(), 0, 1, &index, 1, &index) == kBadData);

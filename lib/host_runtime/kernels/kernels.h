@@ -146,6 +146,12 @@ void logical(OpContext& context);  // LOGICAL_AND, LOGICAL_OR
 void select_rule(OpContext& context);
 void select(OpContext& context);
 
+// control_flow.cpp
+void if_rule(OpContext& context);
+void if_else(OpContext& context);
+void while_rule(OpContext& context);
+void while_loop(OpContext& context);
+
 // lookup.cpp
 void gather_rule(OpContext& context);
 void gather(OpContext& context);
