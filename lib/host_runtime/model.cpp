@@ -7,6 +7,7 @@
 #include "lib/host_runtime/failure.h"
 #include "lib/host_runtime/feature_level.h"
 #include "lib/host_runtime/kernel.h"
+#include "lib/host_runtime/log.h"
 
 namespace nnapi_convert::host {
 namespace {
@@ -124,6 +125,12 @@ void Model::set_channel_quantization(int32_t index, const ANeuralNetworksSymmPer
     if (!std::isfinite(scale) || scale <= 0) bad_data("operand {}: scale {} found, one above 0 needed", index, scale);
   }
   operand.channels = std::move(channels);
+}
+
+void Model::refuse_extension_data(int32_t index) {
+  require_unfinished("setOperandExtensionData");
+  const Operand& operand = checked_operand(index, "setOperandExtensionData");
+  bad_data("operand {}: {} found, a type of an extension needed for an extension's data", index, name_of(operand.type));
 }
 
 void Model::add_operation(int32_t code, std::vector<uint32_t> inputs, std::vector<uint32_t> outputs) {
@@ -252,6 +259,7 @@ void Model::finish() {
   check_writers();
   sort_operations();
   check_operations();
+  log(LogLevel::kInfo, "model finished: {} operands, {} operations", operands_.size(), operations_.size());
   finished_ = true;
 }
 

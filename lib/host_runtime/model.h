@@ -21,6 +21,7 @@ class Model {
   void set_value(int32_t index, const void* buffer, std::size_t length, std::shared_ptr<const void> keeps);
   void set_model(int32_t index, std::shared_ptr<const Model> value);
   void set_channel_quantization(int32_t index, const ANeuralNetworksSymmPerChannelQuantParams& params);
+  [[noreturn]] void refuse_extension_data(int32_t index);
   void add_operation(int32_t code, std::vector<uint32_t> inputs, std::vector<uint32_t> outputs);
   void identify_inputs_and_outputs(std::vector<uint32_t> inputs, std::vector<uint32_t> outputs);
   void relax_to_float16(bool allow);
