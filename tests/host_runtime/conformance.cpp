@@ -125,6 +125,28 @@ void compare_values(const Case& test, uint32_t index, std::size_t position, cons
   }
 }
 
+// How often each class occurs among the samples, against the probability that softmax gives it.
+void compare_frequencies(const Case& test, const std::vector<uint8_t>& bytes) {
+  const vectors::Operand& input = test.operands[test.operations[0].inputs[0]];
+  const std::size_t classes = input.dims[1], rows = input.dims[0];
+  const std::vector<double> samples = vectors::from_bytes(OperandCode::TENSOR_INT32, bytes);
+  const std::size_t count = samples.size() / rows;
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::vector<double> frequencies(classes);
+    for (std::size_t i = 0; i < count; ++i) {
+      frequencies.at(static_cast<std::size_t>(samples[row * count + i])) += 1 / static_cast<double>(count);
+    }
+    double sum = 0;
+    for (std::size_t i = 0; i < classes; ++i) sum += std::exp(input.values[row * classes + i]);
+    for (std::size_t i = 0; i < classes; ++i) {
+      const double expected = std::exp(input.values[row * classes + i]) / sum;
+      if (std::abs(frequencies[i] - expected) <= test.multinomial_tolerance) continue;
+      throw std::runtime_error("class " + std::to_string(i) + " has frequency " + std::to_string(frequencies[i]) +
+                               ", " + std::to_string(expected) + " expected");
+    }
+  }
+}
+
 // `original` tells the expected dimensions where `test` does not declare them.
 void run(const Case& test, const Case& original) {
   const Built built = build(test);
@@ -159,6 +181,7 @@ void run(const Case& test, const Case& original) {
   for (std::size_t i = 0; i < test.outputs.size(); ++i) {
     compare_dims(original, test.outputs[i], i, execution);
     compare_values(test, test.outputs[i], i, outputs[i]);
+    if (test.multinomial_tolerance > 0) compare_frequencies(test, outputs[i]);
   }
 }
 

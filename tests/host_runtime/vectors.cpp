@@ -108,6 +108,7 @@ Case read_case(const std::string& spec, const json& source) {
   for (const auto& [index, values] : source["expected_outputs"].items()) {
     result.operands.at(std::stoul(index)).expected = numbers(values);
   }
+  result.multinomial_tolerance = source["tolerance"].value("multinomial", 0.0);
   for (const auto& [type, tolerance] : source["tolerance"].items()) {
     if (!tolerance.is_object() || !tolerance.contains("atol")) continue;
     result.tolerances[operand_code(type)] = {tolerance["atol"], tolerance["rtol"]};

@@ -46,6 +46,7 @@ struct Case {
   std::vector<Operation> operations;
   std::vector<uint32_t> inputs, outputs;
   std::map<OperandCode, Tolerance> tolerances;
+  double multinomial_tolerance = 0;  // of the frequencies of RANDOM_MULTINOMIAL's samples; 0 for other operations
 };
 
 // Calls `use` for each case under the folder or in the .tar.xz archive; returns how many there are.
