@@ -201,16 +201,25 @@ def combination_row(row, variables, operand_types):
 
 def signature_tables(operation, operand_types):
     """The arrays of one operation and the row that views them."""
-    arrays, rows = [], []
+    arrays, rows, inputs_of = [], [], {}
     for number, signature in enumerate(operation["signatures"]):
         variables = type_variables(signature)
         prefix = f"k{operation['name']}_{number}"
+        names = {part: f"{prefix}_{part}" for part in ("inputs", "outputs", "types")}
+        if "inputs_of" in signature:
+            names["inputs"], shared_variables = inputs_of.get(signature["inputs_of"], (None, None))
+            if variables != shared_variables:
+                raise SchemaError(f"{operation['name']}: no signature before has these inputs and type variables: "
+                                  f"{signature['inputs_of']}")
+        inputs_of[signature["name"]] = names["inputs"], variables
         for part in ("inputs", "outputs"):
+            if part == "inputs" and "inputs_of" in signature:
+                continue
             arrays.append(f"constexpr ArgumentInfo {prefix}_{part}[] = {{")
             arrays += [argument_row(a, variables, operand_types) for a in signature[part]] + ["};"]
         arrays.append(f"constexpr TypeCombination {prefix}_types[] = {{")
         arrays += [combination_row(row, variables, operand_types) for row in signature["types"]] + ["};"]
-        views = ", ".join(f"view({prefix}_{part})" for part in ("inputs", "outputs", "types"))
+        views = ", ".join(f"view({name})" for name in names.values())
         rows.append(f'    {{"{signature["name"]}", {signature.get("since", operation["since"])}, {views}}},')
     if rows:
         arrays += [f"constexpr SignatureInfo k{operation['name']}[] = {{"] + rows + ["};", ""]

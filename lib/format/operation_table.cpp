@@ -293,6 +293,24 @@ constexpr SignatureInfo kFULLY_CONNECTED[] = {
     {"default", 1, view(kFULLY_CONNECTED_0_inputs), view(kFULLY_CONNECTED_0_outputs), view(kFULLY_CONNECTED_0_types)},
 };
 
+constexpr ArgumentInfo kHASHTABLE_LOOKUP_0_inputs[] = {
+    {"lookups", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"keys", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"values", 0, OperandCode::FLOAT32, 2, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kHASHTABLE_LOOKUP_0_outputs[] = {
+    {"output", 0, OperandCode::FLOAT32, 2, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"hits", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kHASHTABLE_LOOKUP_0_types[] = {
+    {1, {OperandCode::TENSOR_FLOAT32}},
+    {1, {OperandCode::TENSOR_INT32}},
+    {1, {OperandCode::TENSOR_QUANT8_ASYMM}},
+};
+constexpr SignatureInfo kHASHTABLE_LOOKUP[] = {
+    {"default", 1, view(kHASHTABLE_LOOKUP_0_inputs), view(kHASHTABLE_LOOKUP_0_outputs), view(kHASHTABLE_LOOKUP_0_types)},
+};
+
 constexpr ArgumentInfo kL2_NORMALIZATION_0_inputs[] = {
     {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
     {"axis", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kAxis, true, false, false, 3},
@@ -385,6 +403,72 @@ constexpr TypeCombination kLOGISTIC_0_types[] = {
 };
 constexpr SignatureInfo kLOGISTIC[] = {
     {"default", 1, view(kLOGISTIC_0_inputs), view(kLOGISTIC_0_outputs), view(kLOGISTIC_0_types)},
+};
+
+constexpr ArgumentInfo kLSH_PROJECTION_0_inputs[] = {
+    {"hash", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 1, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"type", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kLSH_PROJECTION_0_outputs[] = {
+    {"output", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kLSH_PROJECTION_0_types[] = {
+    {1, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32}},
+    {1, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_INT32}},
+    {1, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_QUANT8_ASYMM}},
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT16}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_INT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_QUANT8_ASYMM}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kLSH_PROJECTION[] = {
+    {"default", 1, view(kLSH_PROJECTION_0_inputs), view(kLSH_PROJECTION_0_outputs), view(kLSH_PROJECTION_0_types)},
+};
+
+constexpr ArgumentInfo kLSTM_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"recurrent_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_to_input_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_forget_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_output_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"input_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"forget_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"projection_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"output_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"input_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, true, true, false, 3},
+    {"forget_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, true, true, false, 3},
+    {"cell_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, true, true, false, 3},
+    {"output_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, true, true, false, 3},
+};
+constexpr ArgumentInfo kLSTM_0_outputs[] = {
+    {"scratch_buffer", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kLSTM_0_types[] = {
+    {1, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr SignatureInfo kLSTM[] = {
+    {"default", 1, view(kLSTM_0_inputs), view(kLSTM_0_outputs), view(kLSTM_0_types)},
 };
 
 constexpr ArgumentInfo kMAX_POOL_2D_0_inputs[] = {
@@ -557,6 +641,26 @@ constexpr SignatureInfo kRESIZE_BILINEAR[] = {
     {"by_scale", 3, view(kRESIZE_BILINEAR_1_inputs), view(kRESIZE_BILINEAR_1_outputs), view(kRESIZE_BILINEAR_1_types)},
 };
 
+constexpr ArgumentInfo kRNN_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"hidden_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kActivation, false, false, false, 1},
+};
+constexpr ArgumentInfo kRNN_0_outputs[] = {
+    {"hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kRNN_0_types[] = {
+    {1, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kRNN[] = {
+    {"default", 1, view(kRNN_0_inputs), view(kRNN_0_outputs), view(kRNN_0_types)},
+};
+
 constexpr ArgumentInfo kSOFTMAX_0_inputs[] = {
     {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
     {"beta", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
@@ -591,6 +695,27 @@ constexpr TypeCombination kSPACE_TO_DEPTH_0_types[] = {
 };
 constexpr SignatureInfo kSPACE_TO_DEPTH[] = {
     {"default", 1, view(kSPACE_TO_DEPTH_0_inputs), view(kSPACE_TO_DEPTH_0_outputs), view(kSPACE_TO_DEPTH_0_types)},
+};
+
+constexpr ArgumentInfo kSVDF_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"weights_feature", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"weights_time", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"rank", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kActivation, false, false, false, 1},
+};
+constexpr ArgumentInfo kSVDF_0_outputs[] = {
+    {"state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kSVDF_0_types[] = {
+    {1, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kSVDF[] = {
+    {"default", 1, view(kSVDF_0_inputs), view(kSVDF_0_outputs), view(kSVDF_0_types)},
 };
 
 constexpr ArgumentInfo kTANH_0_inputs[] = {
@@ -841,6 +966,172 @@ constexpr TypeCombination kAXIS_ALIGNED_BBOX_TRANSFORM_0_types[] = {
 };
 constexpr SignatureInfo kAXIS_ALIGNED_BBOX_TRANSFORM[] = {
     {"default", 3, view(kAXIS_ALIGNED_BBOX_TRANSFORM_0_inputs), view(kAXIS_ALIGNED_BBOX_TRANSFORM_0_outputs), view(kAXIS_ALIGNED_BBOX_TRANSFORM_0_types)},
+};
+
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_LSTM_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_recurrent_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_recurrent_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_recurrent_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_recurrent_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_cell_to_input_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_cell_to_forget_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_cell_to_output_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_input_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_forget_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_cell_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_output_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_projection_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_projection_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_recurrent_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_recurrent_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_recurrent_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_recurrent_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_cell_to_input_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_cell_to_forget_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_cell_to_output_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_input_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_forget_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_cell_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_projection_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_projection_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_output_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_cell_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_cell_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"aux_input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_aux_input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_aux_input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_aux_input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_aux_input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_aux_input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_aux_input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_aux_input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_aux_input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"merge_outputs", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"time_major", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_input_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_forget_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_cell_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_output_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_input_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_forget_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_cell_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_output_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_LSTM_0_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_LSTM_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_LSTM_1_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_LSTM_1_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_LSTM_2_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_LSTM_2_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_LSTM_3_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_LSTM_3_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr SignatureInfo kBIDIRECTIONAL_SEQUENCE_LSTM[] = {
+    {"separate_outputs", 3, view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_outputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_types)},
+    {"merged_outputs", 3, view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_1_outputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_1_types)},
+    {"separate_outputs_and_states", 4, view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_2_outputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_2_types)},
+    {"merged_outputs_and_states", 4, view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_3_outputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_3_types)},
+};
+
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_RNN_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_recurrent_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_hidden_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_recurrent_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_hidden_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"aux_input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_aux_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_aux_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kActivation, false, false, false, 1},
+    {"time_major", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"merge_outputs", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_RNN_0_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_RNN_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_RNN_1_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_RNN_1_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_RNN_2_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_RNN_2_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_RNN_3_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_RNN_3_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kBIDIRECTIONAL_SEQUENCE_RNN[] = {
+    {"separate_outputs", 3, view(kBIDIRECTIONAL_SEQUENCE_RNN_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_0_outputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_0_types)},
+    {"merged_outputs", 3, view(kBIDIRECTIONAL_SEQUENCE_RNN_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_1_outputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_1_types)},
+    {"separate_outputs_and_states", 4, view(kBIDIRECTIONAL_SEQUENCE_RNN_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_2_outputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_2_types)},
+    {"merged_outputs_and_states", 4, view(kBIDIRECTIONAL_SEQUENCE_RNN_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_3_outputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_3_types)},
 };
 
 constexpr ArgumentInfo kBOX_WITH_NMS_LIMIT_0_inputs[] = {
@@ -1425,6 +1716,50 @@ constexpr SignatureInfo kQUANTIZE[] = {
     {"default", 3, view(kQUANTIZE_0_inputs), view(kQUANTIZE_0_outputs), view(kQUANTIZE_0_types)},
 };
 
+constexpr ArgumentInfo kQUANTIZED_16BIT_LSTM_0_inputs[] = {
+    {"input", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_input_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_forget_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_cell_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_output_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_input_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_forget_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_cell_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_output_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"forget_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_in", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_state_in", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kQUANTIZED_16BIT_LSTM_0_outputs[] = {
+    {"cell_state_out", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kQUANTIZED_16BIT_LSTM_0_types[] = {
+    {3, {OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kQUANTIZED_16BIT_LSTM[] = {
+    {"default", 3, view(kQUANTIZED_16BIT_LSTM_0_inputs), view(kQUANTIZED_16BIT_LSTM_0_outputs), view(kQUANTIZED_16BIT_LSTM_0_types)},
+};
+
+constexpr ArgumentInfo kRANDOM_MULTINOMIAL_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"sample_count", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"seeds", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kRANDOM_MULTINOMIAL_0_outputs[] = {
+    {"output", kFixedType, OperandCode::TENSOR_INT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kRANDOM_MULTINOMIAL_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kRANDOM_MULTINOMIAL[] = {
+    {"default", 3, view(kRANDOM_MULTINOMIAL_0_inputs), view(kRANDOM_MULTINOMIAL_0_outputs), view(kRANDOM_MULTINOMIAL_0_types)},
+};
+
 constexpr ArgumentInfo kREDUCE_ALL_0_inputs[] = {
     {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
     {"axes", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kAxes, false, false, false, 1},
@@ -1760,6 +2095,70 @@ constexpr SignatureInfo kTRANSPOSE_CONV_2D[] = {
     {"implicit_padding", 3, view(kTRANSPOSE_CONV_2D_1_inputs), view(kTRANSPOSE_CONV_2D_1_outputs), view(kTRANSPOSE_CONV_2D_1_types)},
 };
 
+constexpr ArgumentInfo kUNIDIRECTIONAL_SEQUENCE_LSTM_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"recurrent_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_to_input_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_forget_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_output_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"input_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"forget_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"projection_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"output_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"time_major", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"input_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"forget_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"output_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+};
+constexpr ArgumentInfo kUNIDIRECTIONAL_SEQUENCE_LSTM_0_outputs[] = {
+    {"output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, true, false, false, 4},
+    {"cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, true, false, false, 4},
+};
+constexpr TypeCombination kUNIDIRECTIONAL_SEQUENCE_LSTM_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr SignatureInfo kUNIDIRECTIONAL_SEQUENCE_LSTM[] = {
+    {"default", 3, view(kUNIDIRECTIONAL_SEQUENCE_LSTM_0_inputs), view(kUNIDIRECTIONAL_SEQUENCE_LSTM_0_outputs), view(kUNIDIRECTIONAL_SEQUENCE_LSTM_0_types)},
+};
+
+constexpr ArgumentInfo kUNIDIRECTIONAL_SEQUENCE_RNN_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"hidden_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kActivation, false, false, false, 1},
+    {"time_major", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kUNIDIRECTIONAL_SEQUENCE_RNN_0_outputs[] = {
+    {"output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, true, false, false, 4},
+};
+constexpr TypeCombination kUNIDIRECTIONAL_SEQUENCE_RNN_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kUNIDIRECTIONAL_SEQUENCE_RNN[] = {
+    {"default", 3, view(kUNIDIRECTIONAL_SEQUENCE_RNN_0_inputs), view(kUNIDIRECTIONAL_SEQUENCE_RNN_0_outputs), view(kUNIDIRECTIONAL_SEQUENCE_RNN_0_types)},
+};
+
 constexpr ArgumentInfo kRESIZE_NEAREST_NEIGHBOR_0_inputs[] = {
     {"input", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
     {"output_width", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
@@ -1797,6 +2196,52 @@ constexpr TypeCombination kRESIZE_NEAREST_NEIGHBOR_1_types[] = {
 constexpr SignatureInfo kRESIZE_NEAREST_NEIGHBOR[] = {
     {"by_size", 3, view(kRESIZE_NEAREST_NEIGHBOR_0_inputs), view(kRESIZE_NEAREST_NEIGHBOR_0_outputs), view(kRESIZE_NEAREST_NEIGHBOR_0_types)},
     {"by_scale", 3, view(kRESIZE_NEAREST_NEIGHBOR_1_inputs), view(kRESIZE_NEAREST_NEIGHBOR_1_outputs), view(kRESIZE_NEAREST_NEIGHBOR_1_types)},
+};
+
+constexpr ArgumentInfo kQUANTIZED_LSTM_0_inputs[] = {
+    {"input", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_input_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"input_to_forget_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_cell_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_output_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_input_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"recurrent_to_forget_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_cell_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_output_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_to_input_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_forget_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_output_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"input_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"forget_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"projection_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"output_state_in", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_in", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_layer_norm_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"forget_layer_norm_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_layer_norm_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"output_layer_norm_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_clip", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, true, false, 1},
+    {"projection_clip", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, true, false, 1},
+    {"input_intermediate_scale", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"forget_intermediate_scale", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_intermediate_scale", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"output_intermediate_scale", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"hidden_state_zero_point", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"hidden_state_scale", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kQUANTIZED_LSTM_0_outputs[] = {
+    {"output_state_out", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_out", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kQUANTIZED_LSTM_0_types[] = {
+    {4, {OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kQUANTIZED_LSTM[] = {
+    {"default", 4, view(kQUANTIZED_LSTM_0_inputs), view(kQUANTIZED_LSTM_0_outputs), view(kQUANTIZED_LSTM_0_types)},
 };
 
 constexpr ArgumentInfo kIF_0_inputs[] = {
@@ -1985,13 +2430,13 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::EMBEDDING_LOOKUP, "EMBEDDING_LOOKUP", 1, view(kEMBEDDING_LOOKUP)},
     {OperationCode::FLOOR, "FLOOR", 1, view(kFLOOR)},
     {OperationCode::FULLY_CONNECTED, "FULLY_CONNECTED", 1, view(kFULLY_CONNECTED)},
-    {OperationCode::HASHTABLE_LOOKUP, "HASHTABLE_LOOKUP", 1, {}},
+    {OperationCode::HASHTABLE_LOOKUP, "HASHTABLE_LOOKUP", 1, view(kHASHTABLE_LOOKUP)},
     {OperationCode::L2_NORMALIZATION, "L2_NORMALIZATION", 1, view(kL2_NORMALIZATION)},
     {OperationCode::L2_POOL_2D, "L2_POOL_2D", 1, view(kL2_POOL_2D)},
     {OperationCode::LOCAL_RESPONSE_NORMALIZATION, "LOCAL_RESPONSE_NORMALIZATION", 1, view(kLOCAL_RESPONSE_NORMALIZATION)},
     {OperationCode::LOGISTIC, "LOGISTIC", 1, view(kLOGISTIC)},
-    {OperationCode::LSH_PROJECTION, "LSH_PROJECTION", 1, {}},
-    {OperationCode::LSTM, "LSTM", 1, {}},
+    {OperationCode::LSH_PROJECTION, "LSH_PROJECTION", 1, view(kLSH_PROJECTION)},
+    {OperationCode::LSTM, "LSTM", 1, view(kLSTM)},
     {OperationCode::MAX_POOL_2D, "MAX_POOL_2D", 1, view(kMAX_POOL_2D)},
     {OperationCode::MUL, "MUL", 1, view(kMUL)},
     {OperationCode::RELU, "RELU", 1, view(kRELU)},
@@ -1999,10 +2444,10 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::RELU6, "RELU6", 1, view(kRELU6)},
     {OperationCode::RESHAPE, "RESHAPE", 1, view(kRESHAPE)},
     {OperationCode::RESIZE_BILINEAR, "RESIZE_BILINEAR", 1, view(kRESIZE_BILINEAR)},
-    {OperationCode::RNN, "RNN", 1, {}},
+    {OperationCode::RNN, "RNN", 1, view(kRNN)},
     {OperationCode::SOFTMAX, "SOFTMAX", 1, view(kSOFTMAX)},
     {OperationCode::SPACE_TO_DEPTH, "SPACE_TO_DEPTH", 1, view(kSPACE_TO_DEPTH)},
-    {OperationCode::SVDF, "SVDF", 1, {}},
+    {OperationCode::SVDF, "SVDF", 1, view(kSVDF)},
     {OperationCode::TANH, "TANH", 1, view(kTANH)},
     {OperationCode::BATCH_TO_SPACE_ND, "BATCH_TO_SPACE_ND", 2, view(kBATCH_TO_SPACE_ND)},
     {OperationCode::DIV, "DIV", 2, view(kDIV)},
@@ -2017,8 +2462,8 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::ARGMAX, "ARGMAX", 3, view(kARGMAX)},
     {OperationCode::ARGMIN, "ARGMIN", 3, view(kARGMIN)},
     {OperationCode::AXIS_ALIGNED_BBOX_TRANSFORM, "AXIS_ALIGNED_BBOX_TRANSFORM", 3, view(kAXIS_ALIGNED_BBOX_TRANSFORM)},
-    {OperationCode::BIDIRECTIONAL_SEQUENCE_LSTM, "BIDIRECTIONAL_SEQUENCE_LSTM", 3, {}},
-    {OperationCode::BIDIRECTIONAL_SEQUENCE_RNN, "BIDIRECTIONAL_SEQUENCE_RNN", 3, {}},
+    {OperationCode::BIDIRECTIONAL_SEQUENCE_LSTM, "BIDIRECTIONAL_SEQUENCE_LSTM", 3, view(kBIDIRECTIONAL_SEQUENCE_LSTM)},
+    {OperationCode::BIDIRECTIONAL_SEQUENCE_RNN, "BIDIRECTIONAL_SEQUENCE_RNN", 3, view(kBIDIRECTIONAL_SEQUENCE_RNN)},
     {OperationCode::BOX_WITH_NMS_LIMIT, "BOX_WITH_NMS_LIMIT", 3, view(kBOX_WITH_NMS_LIMIT)},
     {OperationCode::CAST, "CAST", 3, view(kCAST)},
     {OperationCode::CHANNEL_SHUFFLE, "CHANNEL_SHUFFLE", 3, view(kCHANNEL_SHUFFLE)},
@@ -2048,8 +2493,8 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::POW, "POW", 3, view(kPOW)},
     {OperationCode::PRELU, "PRELU", 3, view(kPRELU)},
     {OperationCode::QUANTIZE, "QUANTIZE", 3, view(kQUANTIZE)},
-    {OperationCode::QUANTIZED_16BIT_LSTM, "QUANTIZED_16BIT_LSTM", 3, {}},
-    {OperationCode::RANDOM_MULTINOMIAL, "RANDOM_MULTINOMIAL", 3, {}},
+    {OperationCode::QUANTIZED_16BIT_LSTM, "QUANTIZED_16BIT_LSTM", 3, view(kQUANTIZED_16BIT_LSTM)},
+    {OperationCode::RANDOM_MULTINOMIAL, "RANDOM_MULTINOMIAL", 3, view(kRANDOM_MULTINOMIAL)},
     {OperationCode::REDUCE_ALL, "REDUCE_ALL", 3, view(kREDUCE_ALL)},
     {OperationCode::REDUCE_ANY, "REDUCE_ANY", 3, view(kREDUCE_ANY)},
     {OperationCode::REDUCE_MAX, "REDUCE_MAX", 3, view(kREDUCE_MAX)},
@@ -2067,10 +2512,10 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::TILE, "TILE", 3, view(kTILE)},
     {OperationCode::TOPK_V2, "TOPK_V2", 3, view(kTOPK_V2)},
     {OperationCode::TRANSPOSE_CONV_2D, "TRANSPOSE_CONV_2D", 3, view(kTRANSPOSE_CONV_2D)},
-    {OperationCode::UNIDIRECTIONAL_SEQUENCE_LSTM, "UNIDIRECTIONAL_SEQUENCE_LSTM", 3, {}},
-    {OperationCode::UNIDIRECTIONAL_SEQUENCE_RNN, "UNIDIRECTIONAL_SEQUENCE_RNN", 3, {}},
+    {OperationCode::UNIDIRECTIONAL_SEQUENCE_LSTM, "UNIDIRECTIONAL_SEQUENCE_LSTM", 3, view(kUNIDIRECTIONAL_SEQUENCE_LSTM)},
+    {OperationCode::UNIDIRECTIONAL_SEQUENCE_RNN, "UNIDIRECTIONAL_SEQUENCE_RNN", 3, view(kUNIDIRECTIONAL_SEQUENCE_RNN)},
     {OperationCode::RESIZE_NEAREST_NEIGHBOR, "RESIZE_NEAREST_NEIGHBOR", 3, view(kRESIZE_NEAREST_NEIGHBOR)},
-    {OperationCode::QUANTIZED_LSTM, "QUANTIZED_LSTM", 4, {}},
+    {OperationCode::QUANTIZED_LSTM, "QUANTIZED_LSTM", 4, view(kQUANTIZED_LSTM)},
     {OperationCode::IF, "IF", 4, view(kIF)},
     {OperationCode::WHILE, "WHILE", 4, view(kWHILE)},
     {OperationCode::ELU, "ELU", 4, view(kELU)},

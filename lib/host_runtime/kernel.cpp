@@ -86,7 +86,10 @@ uint32_t OpContext::find(const char* name, std::size_t n) const {
 
 bool OpContext::has(const char* name) const {
   uint32_t index = 0;
-  return find_if_present(name, 0, &index) && !is_omitted(index);
+  if (!find_if_present(name, 0, &index)) return false;
+  // Whether a model input is omitted is an execution's to say.
+  if (!values_ && operands_[index].lifetime == Lifetime::kInput) throw Deferred();
+  return !is_omitted(index);
 }
 
 bool OpContext::is_omitted(uint32_t index) const {
@@ -190,10 +193,15 @@ void OpContext::expect_output(const Dims& dims, std::size_t n) {
 
 void OpContext::check_omitted() const {
   for (std::size_t i = 0; i < operation_.inputs.size(); ++i) {
-    if (!is_omitted(operation_.inputs[i])) continue;
+    const uint32_t index = operation_.inputs[i];
     const auto& arguments = operation_.signature->inputs;
     const ArgumentInfo& argument = arguments[argument_index(arguments, i, operation_.inputs.size())];
-    if (!argument.omittable) refuse(argument.name, "an omitted value found, a value needed");
+    if (is_omitted(index)) {
+      if (!argument.omittable) refuse(argument.name, "an omitted value found, a value needed");
+    } else if (argument.omittable && (values_ || operands_[index].lifetime != Lifetime::kInput)) {
+      const std::string complaint = rank_complaint(argument, shapes_[index]);
+      if (!complaint.empty()) bad_data("{}{}", subject_of(operation_), complaint);
+    }
   }
 }
 

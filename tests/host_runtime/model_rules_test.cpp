@@ -246,7 +246,6 @@ TEST_CASE("extents of other operations", "[model]") {
   accepts(pool(1, 2, 5));
   refuses(pool(2, 2, 7), "argument padding_left: 2 found, less than the filter's 2 needed");
   refuses(pool(-1, 2, 1), "argument padding_left: -1 found, at least 0 needed");
-  refuses(unary(OperationCode::LSTM, floats, floats), "operation 0 (LSTM): this runtime does not offer it");
 }
 
 TEST_CASE("operands", "[model]") {

@@ -162,4 +162,42 @@ void fill(OpContext& context);
 void rank_rule(OpContext& context);
 void rank(OpContext& context);
 
+// lstm.cpp
+void lstm_rule(OpContext& context);
+void lstm(OpContext& context);
+void unidirectional_sequence_lstm_rule(OpContext& context);
+void unidirectional_sequence_lstm(OpContext& context);
+void bidirectional_sequence_lstm_rule(OpContext& context);
+void bidirectional_sequence_lstm(OpContext& context);
+
+// quantized_lstm.cpp
+void quantized_lstm_rule(OpContext& context);
+void quantized_lstm(OpContext& context);
+
+// quantized_16bit_lstm.cpp
+void quantized_16bit_lstm_rule(OpContext& context);
+void quantized_16bit_lstm(OpContext& context);
+
+// rnn.cpp
+void rnn_rule(OpContext& context);
+void rnn(OpContext& context);
+void unidirectional_sequence_rnn_rule(OpContext& context);
+void unidirectional_sequence_rnn(OpContext& context);
+void bidirectional_sequence_rnn_rule(OpContext& context);
+void bidirectional_sequence_rnn(OpContext& context);
+
+// svdf.cpp
+void svdf_rule(OpContext& context);
+void svdf(OpContext& context);
+
+// hashing.cpp
+void lsh_projection_rule(OpContext& context);
+void lsh_projection(OpContext& context);
+void hashtable_lookup_rule(OpContext& context);
+void hashtable_lookup(OpContext& context);
+
+// random.cpp
+void random_multinomial_rule(OpContext& context);
+void random_multinomial(OpContext& context);
+
 }  // namespace nnapi_convert::host
