@@ -36,6 +36,11 @@ int64_t normalized_axis(const OpContext& context, const char* argument, int64_t 
   return axis < 0 ? axis + rank : axis;
 }
 
+int64_t axis_from_start(const OpContext& context, const char* argument, int64_t axis, int64_t rank) {
+  if (axis < 0 || axis >= rank) context.refuse(argument, "{} found, 0 to {} needed", axis, rank - 1);
+  return axis;
+}
+
 int64_t axis_of(const OpContext& context, const char* argument, int64_t rank) {
   return normalized_axis(context, argument, context.integer(argument), rank);
 }

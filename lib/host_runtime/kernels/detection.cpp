@@ -86,7 +86,7 @@ void put_detections(OpContext& context, const std::vector<Detection>& detections
   context.set_output({count, kBoxLength}, 1);
   context.set_output({count}, 2);
   context.set_output({count}, 3);
-  context.store(at::tensor(scores), 0);
+  context.put(to_shifted_codes(at::tensor(scores), context.operand("output_scores")), 0);
   context.store(tensor_of(boxes), 1);
   context.put(at::tensor(labels), 2);
   context.put(at::tensor(batches), 3);

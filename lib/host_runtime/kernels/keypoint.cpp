@@ -85,7 +85,7 @@ void heatmap_max_keypoint(OpContext& context) {
     keypoints.data_ptr<float>()[2 * i] = (peak.x + 0.5f) / size * (box.x2 - box.x1) + box.x1;
     keypoints.data_ptr<float>()[2 * i + 1] = (peak.y + 0.5f) / size * (box.y2 - box.y1) + box.y1;
   }
-  context.store(scores, 0);
+  context.put(to_shifted_codes(scores, context.operand("output_scores")), 0);
   context.store(keypoints, 1);
 }
 

@@ -125,7 +125,7 @@ void generate_proposals(OpContext& context) {
   context.set_output({count}, 0);
   context.set_output({count, kBoxLength}, 1);
   context.set_output({count}, 2);
-  context.store(at::tensor(taken_scores), 0);
+  context.put(to_shifted_codes(at::tensor(taken_scores), context.operand("output_scores")), 0);
   context.store(tensor_of(boxes), 1);
   context.put(at::tensor(batches), 2);
 }
