@@ -1,5 +1,8 @@
 // The C interface: devices and feature levels.
 #include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
 
 #include "lib/host_runtime/api.h"
 
@@ -8,10 +11,28 @@ using namespace nnapi_convert::host;
 namespace nnapi_convert::host {
 namespace {
 
-const std::vector<ANeuralNetworksDevice*>& devices() {
-  static ANeuralNetworksDevice host = {Device("nnapi-convert-host", "1", DeviceType::kCpu)};
-  static const std::vector<ANeuralNetworksDevice*> all = {&host};
-  return all;
+// The device of NNAPI_HOST_PROFILE; null if the variable is not set, or with a sentence if its file is no profile.
+// Devices stay, as callers keep pointers to them.
+ANeuralNetworksDevice* profiled_device() {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<ANeuralNetworksDevice>> known;
+  const char* path = std::getenv("NNAPI_HOST_PROFILE");
+  if (!path || !*path) return nullptr;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [entry, is_new] = known.try_emplace(path);
+  if (is_new) {
+    guarded_code([&, device = &entry->second] {
+      *device = std::make_unique<ANeuralNetworksDevice>(ANeuralNetworksDevice{Device(DeviceProfile::read(path))});
+    });
+  }
+  return entry->second.get();
+}
+
+std::vector<ANeuralNetworksDevice*> devices() {
+  static ANeuralNetworksDevice host;
+  std::vector<ANeuralNetworksDevice*> result = {&host};
+  if (ANeuralNetworksDevice* profiled = profiled_device()) result.push_back(profiled);
+  return result;
 }
 
 }  // namespace
@@ -50,8 +71,9 @@ int ANeuralNetworks_getDeviceCount(uint32_t* count) {
 int ANeuralNetworks_getDevice(uint32_t index, ANeuralNetworksDevice** device) {
   return guarded(__func__, [&] {
     require_result(device, "getDevice");
-    if (index >= devices().size()) bad_data("getDevice: index {} found, below {} needed", index, devices().size());
-    *device = devices()[index];
+    const std::vector<ANeuralNetworksDevice*> all = devices();
+    if (index >= all.size()) bad_data("getDevice: index {} found, below {} needed", index, all.size());
+    *device = all[index];
   });
 }
 
@@ -59,7 +81,7 @@ int ANeuralNetworksDevice_getName(const ANeuralNetworksDevice* device, const cha
   return guarded(__func__, [&] {
     require(device, "getName: device");
     require(name, "getName");
-    *name = device->device.name().c_str();
+    *name = device->device.name();
   });
 }
 
@@ -67,7 +89,7 @@ int ANeuralNetworksDevice_getVersion(const ANeuralNetworksDevice* device, const 
   return guarded(__func__, [&] {
     require(device, "getVersion: device");
     require(version, "getVersion");
-    *version = device->device.version().c_str();
+    *version = device->device.version();
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include "lib/host_runtime/failure.h"
 #include "lib/host_runtime/guard.h"
+#include "lib/host_runtime/half_precision.h"
 
 namespace nnapi_convert::host {
 namespace {
@@ -162,6 +163,9 @@ void Execution::finish_computation(uint64_t nanoseconds) {
     settings.deadline = now + std::min(to_duration(limit + 1), RunSettings::Clock::time_point::max() - now);
   }
   try {
+    const std::unique_ptr<Trace> trace = Trace::begin();
+    settings.trace = trace.get();
+    settings.half_results = rounds_to_half(compilation_->model());
     run(settings);
   } catch (...) {
     const ResultCode code = code_of_exception();

@@ -1,6 +1,8 @@
 #include "lib/host_runtime/program.h"
 
 #include "lib/host_runtime/failure.h"
+#include "lib/host_runtime/half_precision.h"
+#include "lib/host_runtime/log.h"
 
 namespace nnapi_convert::host {
 namespace {
@@ -30,7 +32,8 @@ Program::Program(const Model& model) : model_(model), last_uses_(find_last_uses(
   }
 }
 
-Run::Run(const Program& program, const RunSettings& settings) : program_(program), settings_(settings) {}
+Run::Run(const Program& program, const RunSettings& settings, const Frame* frame)
+    : program_(program), settings_(settings), frame_(frame) {}
 
 void Run::take_inputs(const std::vector<Value>& inputs) {
   const Model& model = program_.model();
@@ -48,9 +51,39 @@ void Run::take_inputs(const std::vector<Value>& inputs) {
   }
 }
 
-void Run::check_deadline(const Operation& operation) const {
-  if (RunSettings::Clock::now() < settings_.deadline) return;
-  fail(ResultCode::MISSED_DEADLINE_TRANSIENT, "{}: not started, the execution's time is over", subject_of(operation));
+void Run::round_results(const Operation& operation) {
+  for (std::size_t i = 0; i < operation.outputs.size(); ++i) {
+    const uint32_t index = operation.outputs[i];
+    if (program_.model().operands()[index].type != OperandCode::TENSOR_FLOAT32) continue;
+    std::optional<Overflow> overflow = round_to_half(values_[index]);
+    if (!overflow) continue;
+    overflow->output = i;
+    log(LogLevel::kDebug, "{}: {} in output {} is too large for half precision", subject_of(operation), overflow->value,
+        i);
+    if (settings_.trace) settings_.trace->add_overflow(operation, frame_, *overflow);
+  }
+}
+
+void Run::trace(const Operation& operation, std::chrono::nanoseconds taken) const {
+  std::vector<const Operand*> operands;
+  std::vector<Value> outputs;
+  for (const uint32_t index : operation.outputs) {
+    operands.push_back(&program_.model().operands()[index]);
+    outputs.push_back({shapes_[index], values_[index]});
+  }
+  settings_.trace->add_operation(operation, frame_, taken, operands, outputs);
+}
+
+void Run::compute(const Operation& operation) {
+  const auto start = RunSettings::Clock::now();
+  if (start >= settings_.deadline) {
+    fail(ResultCode::MISSED_DEADLINE_TRANSIENT, "{}: not started, the execution's time is over", subject_of(operation));
+  }
+  OpContext(operation, *this).run();
+  const std::chrono::nanoseconds taken = RunSettings::Clock::now() - start;
+  if (settings_.half_results) round_results(operation);
+  if (settings_.trace) trace(operation, taken);
+  if (logs(LogLevel::kDebug)) log(LogLevel::kDebug, "{}: {} ns", subject_of(operation), taken.count());
 }
 
 std::vector<Value> Run::compute(const std::vector<Value>& inputs, const std::vector<Shape>& declared) {
@@ -60,8 +93,7 @@ std::vector<Value> Run::compute(const std::vector<Value>& inputs, const std::vec
     if (declared[i].rank_known) shapes_[model.outputs()[i]] = declared[i];
   }
   for (std::size_t i = 0; i < model.operations().size(); ++i) {
-    check_deadline(model.operations()[i]);
-    OpContext(model.operations()[i], *this).run();
+    compute(model.operations()[i]);
     for (const uint32_t index : program_.last_uses()[i]) values_[index].reset();
   }
   std::vector<Value> outputs;
@@ -72,7 +104,8 @@ std::vector<Value> Run::compute(const std::vector<Value>& inputs, const std::vec
 std::vector<Value> Run::run_inner(const Operation& operation, const char* argument, const Model& model,
                                   const std::vector<Value>& inputs, int64_t iteration) const {
   try {
-    return Run(program_.inner(model), settings_).compute(inputs, {});
+    const Frame frame = {frame_, operation, argument, iteration};
+    return Run(program_.inner(model), settings_, &frame).compute(inputs, {});
   } catch (const Failure& failure) {
     fail(failure.code(), "{}, argument {}, run {}: {}", subject_of(operation), argument, iteration, failure.what());
   }

@@ -10,6 +10,7 @@
 
 #include "lib/host_runtime/kernel.h"
 #include "lib/host_runtime/model.h"
+#include "lib/host_runtime/trace.h"
 
 namespace nnapi_convert::host {
 
@@ -41,11 +42,13 @@ struct RunSettings {
 
   std::chrono::nanoseconds loop_timeout = kDefaultLoopTimeout;
   Clock::time_point deadline = Clock::time_point::max();
+  bool half_results = false;  // float32 results are rounded to half precision
+  Trace* trace = nullptr;     // if there is one
 };
 
 class Run {
  public:
-  Run(const Program& program, const RunSettings& settings);
+  Run(const Program& program, const RunSettings& settings, const Frame* frame = nullptr);
 
   // A value for each of the model's inputs and outputs; `declared` is what the caller knows of the outputs.
   std::vector<Value> compute(const std::vector<Value>& inputs, const std::vector<Shape>& declared);
@@ -60,10 +63,13 @@ class Run {
 
  private:
   void take_inputs(const std::vector<Value>& inputs);
-  void check_deadline(const Operation& operation) const;
+  void compute(const Operation& operation);
+  void round_results(const Operation& operation);
+  void trace(const Operation& operation, std::chrono::nanoseconds taken) const;
 
   const Program& program_;
   const RunSettings& settings_;
+  const Frame* frame_;
   std::vector<Shape> shapes_;
   std::vector<at::Tensor> values_;
 };
