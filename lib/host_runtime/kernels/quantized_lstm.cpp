@@ -80,7 +80,7 @@ void check_quantization(const OpContext& context) {
   cell_exponent(context);
 }
 
-// Rows of codes [rows, columns].
+// Rows of codes [rows, columns], one after the other: an index from the first row on reaches all of them.
 template <typename Code>
 struct Matrix {
   explicit Matrix(at::Tensor codes) : tensor(codes.contiguous()), columns(tensor.size(-1)) {}
