@@ -44,7 +44,7 @@ int16_t exp_of_negative(int16_t x, int integer_bits) {
   const int32_t quarter = 1 << (fraction_bits - 2);
   const int32_t rest = (x & (quarter - 1)) - quarter;
   const int32_t quarters = rest - x;
-  int16_t result = exp_near_zero(saturated_16(int64_t{rest} << integer_bits));
+  int16_t result = exp_near_zero(saturated_16(int64_t{rest} * (1 << integer_bits)));
   for (std::size_t i = 0; i < kFactors.size(); ++i) {
     const int exponent = static_cast<int>(i) - 2;
     if (exponent >= integer_bits) break;

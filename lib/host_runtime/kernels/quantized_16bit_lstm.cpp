@@ -96,7 +96,7 @@ void quantized_16bit_lstm(OpContext& context) {
         fixed_product(fixed_logistic(forget_sums.at(batch, unit), kGateIntegerBits), before.data_ptr<int16_t>()[i]);
     const int16_t state = saturated_16(rounding_shift_right(update, kStateIntegerBits) + kept);
     after.data_ptr<int16_t>()[i] = state;
-    const int16_t seen = saturated_16(int64_t{state} << (kStateIntegerBits - kGateIntegerBits));
+    const int16_t seen = saturated_16(int64_t{state} * (1 << (kStateIntegerBits - kGateIntegerBits)));
     const int16_t result = fixed_product(fixed_logistic(output_sums.at(batch, unit), kGateIntegerBits),
                                          fixed_tanh(seen, kGateIntegerBits));
     const int32_t code = std::clamp(rounding_shift_right(result, 8), -kCodeZeroPoint, 255 - kCodeZeroPoint);

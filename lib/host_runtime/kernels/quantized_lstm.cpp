@@ -41,11 +41,6 @@ int cell_exponent(const OpContext& context) {
   return whole;
 }
 
-void require_positive(const OpContext& context, const std::string& name) {
-  const double number = context.number(name.c_str());
-  if (!(number > 0)) context.refuse(name.c_str(), "{} found, more than 0 needed", number);
-}
-
 // A bias has the scale of the products that it is added to. Callers may leave it out, and with layer normalization it
 // has another one.
 void check_bias(const OpContext& context, const std::string& name, double product, bool any_scale) {
@@ -56,13 +51,21 @@ void check_bias(const OpContext& context, const std::string& name, double produc
 }
 
 void check_gate(const OpContext& context, Gate gate) {
-  require_positive(context, name_of_gate(gate, "_intermediate_scale"));
+  constexpr double kFixedPoint = 1.0 / (1 << (15 - kGateIntegerBits));
+  const std::string name = name_of_gate(gate, "_intermediate_scale");
+  const double scale = context.number(name.c_str());
+  if (!(scale > 0)) context.refuse(name.c_str(), "{} found, more than 0 needed", scale);
   const double weights = scale_of(context, "input_to_" + name_of_gate(gate, "_weights"));
-  check_bias(context, name_of_gate(gate, "_gate_bias"), weights * scale_of(context, "input"), has_layer_norm(context));
+  const bool layer_norm = has_layer_norm(context);
+  check_bias(context, name_of_gate(gate, "_gate_bias"), weights * scale_of(context, "input"), layer_norm);
+  // Layer normalization takes any scale to fixed point; without it the sums have to be that already.
+  if (layer_norm || std::abs(scale - kFixedPoint) <= 1e-6 * kFixedPoint) return;
+  context.refuse(name.c_str(), "{} found, 2^-12 = {} needed without layer normalization", scale, kFixedPoint);
 }
 
 void check_hidden_state(const OpContext& context) {
-  require_positive(context, "hidden_state_scale");
+  const double scale = context.number("hidden_state_scale");
+  if (!(scale > 0)) context.refuse("hidden_state_scale", "{} found, more than 0 needed", scale);
   const int64_t zero_point = context.integer("hidden_state_zero_point");
   if (zero_point >= -128 && zero_point <= 127) return;
   context.refuse("hidden_state_zero_point", "{} found, -128 to 127 needed", zero_point);
@@ -77,7 +80,7 @@ void check_quantization(const OpContext& context) {
   cell_exponent(context);
 }
 
-// Rows of codes [rows, columns].
+// Rows of codes [rows, columns], one after the other: an index from the first row on reaches all of them.
 template <typename Code>
 struct Matrix {
   explicit Matrix(at::Tensor codes) : tensor(codes.contiguous()), columns(tensor.size(-1)) {}

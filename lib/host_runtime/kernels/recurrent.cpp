@@ -38,7 +38,7 @@ at::Tensor stacked_weights(const OpContext& context, const std::vector<std::stri
   const auto make = [&] {
     std::vector<at::Tensor> weights;
     for (const std::string& name : names) weights.push_back(context.real(name.c_str()));
-    return at::cat(weights);
+    return weights.size() == 1 ? weights[0] : at::cat(weights);
   };
   const bool constant = std::all_of(names.begin(), names.end(),
                                     [&](const std::string& name) { return context.is_constant(name.c_str()); });
