@@ -133,6 +133,22 @@ TEST_CASE("what Android's validation refuses", "[model]") {
             "argument axis: -1 found, 0 to 1 needed");
     accepts(model(OperationCode::GATHER, {floats, int32(-1), int32_list({0, 1, 2}), floats}, 1));
   }
+  SECTION("a convolution's padding reaches no further than its filter") {
+    const auto conv = [&](int32_t padding, int32_t dilation, uint32_t extent) {
+      std::vector<OperandSpec> operands = {tensor(kFloat, {1, 4, 4, 1}),
+                                           constant(kFloat, {1, 2, 2, 1}, std::vector<float>(4, 1)),
+                                           constant(kFloat, {1}, std::vector<float>{0})};
+      for (const int32_t value : {padding, 0, 0, 0, 1, 1, 0}) operands.push_back(int32(value));
+      operands.push_back(boolean(false));
+      for (int i = 0; i < 2; ++i) operands.push_back(int32(dilation));
+      operands.push_back(tensor(kFloat, {1, extent, extent + static_cast<uint32_t>(padding), 1}));
+      return model(OperationCode::CONV_2D, operands, 1);
+    };
+    accepts(conv(1, 1, 3));
+    refuses(conv(2, 1, 3), "argument padding_left: 2 found, less than the filter's 2 needed");
+    accepts(conv(2, 2, 2));
+    refuses(conv(3, 2, 2), "argument padding_left: 3 found, less than the filter's 3 needed");
+  }
   SECTION("booleans are cast to booleans only") {
     const OperandSpec flags = tensor(kBool, {2});
     accepts(model(OperationCode::CAST, {flags, flags}, 1));

@@ -19,6 +19,13 @@ void apply_scheme(PaddingScheme scheme, int64_t input, Span& span) {
   span.tail = needed - span.head;
 }
 
+// A window that lies in the padding alone would have no cells.
+void check_reach(const OpContext& context, const Span& span, const char* head, const char* tail) {
+  const int64_t reach = (span.filter - 1) * span.dilation + 1;
+  if (span.head >= reach) context.refuse(head, "{} found, less than the filter's {} needed", span.head, reach);
+  if (span.tail >= reach) context.refuse(tail, "{} found, less than the filter's {} needed", span.tail, reach);
+}
+
 void compute_output(const OpContext& context, int64_t input, Span& span, const char* axis) {
   const int64_t reach = (span.filter - 1) * span.dilation + 1;
   const int64_t room = input + span.head + span.tail - reach;
@@ -134,6 +141,8 @@ Window window_of(const OpContext& context, const Image& image, int64_t filter_he
     apply_scheme(scheme, image.width, window.width);
   } else {
     read_explicit_padding(context, window);
+    check_reach(context, window.width, "padding_left", "padding_right");
+    check_reach(context, window.height, "padding_top", "padding_bottom");
   }
   compute_output(context, image.height, window.height, "height");
   compute_output(context, image.width, window.width, "width");
