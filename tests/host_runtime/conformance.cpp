@@ -1,10 +1,11 @@
 // Runs Android's NNAPI test cases through the host library's C interface. NNAPI_VECTORS names their archive or folder.
 //
-//     host_conformance [--jobs N] [--table FILE] [TEXT...]
+//     host_conformance [--jobs N] [--table FILE] [--check-table FILE] [TEXT...]
 //
 // runs the cases whose names contain one of the texts (all without one) in N threads, 2 without the option, and writes
-// a table of the results as Markdown. Each case runs in several ways and variations, and is built at the lowest feature
-// level that has to take it and at the one below, which has to refuse it.
+// a table of the results as Markdown, or fails where the file has another one. Each case runs in several ways and
+// variations, and is built at the lowest feature level that has to take it and at the one below, which has to refuse
+// it.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <exception>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -38,7 +40,7 @@ using SharedCase = std::shared_ptr<const Case>;
 
 struct Options {
   unsigned jobs = 2;
-  std::string table;
+  std::string table, checked_table;
   std::vector<std::string> texts;
 };
 
@@ -208,7 +210,7 @@ Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    const bool takes_value = argument == "--jobs" || argument == "--table";
+    const bool takes_value = argument == "--jobs" || argument == "--table" || argument == "--check-table";
     if (takes_value && i + 1 == argc) throw std::runtime_error(argument + " needs a value");
     if (argument == "--jobs") {
       const int jobs = std::atoi(argv[++i]);
@@ -216,6 +218,8 @@ Options parse(int argc, char** argv) {
       options.jobs = static_cast<unsigned>(jobs);
     } else if (argument == "--table") {
       options.table = argv[++i];
+    } else if (argument == "--check-table") {
+      options.checked_table = argv[++i];
     } else if (argument.rfind("--", 0) == 0) {
       throw std::runtime_error("unknown option " + argument);
     } else {
@@ -223,6 +227,19 @@ Options parse(int argc, char** argv) {
     }
   }
   return options;
+}
+
+void write_table(const std::string& path, const std::string& text) {
+  std::ofstream table(path);
+  table << text;
+  table.close();
+  if (!table) throw std::runtime_error(path + ": cannot be written");
+}
+
+void check_table(const std::string& path, const std::string& text) {
+  std::ifstream table(path);
+  const std::string found((std::istreambuf_iterator<char>(table)), std::istreambuf_iterator<char>());
+  if (found != text) throw std::runtime_error(path + " is stale: write it with --table");
 }
 
 bool run_all(const std::string& path, const Options& options) {
@@ -239,12 +256,8 @@ bool run_all(const std::string& path, const Options& options) {
   }
   if (options.texts.empty()) report.add_left_out(collection.left_out());
   std::fputs(report.text().c_str(), stdout);
-  if (!options.table.empty()) {
-    std::ofstream table(options.table);
-    table << report.markdown();
-    table.close();
-    if (!table) throw std::runtime_error(options.table + ": cannot be written");
-  }
+  if (!options.table.empty()) write_table(options.table, report.markdown());
+  if (!options.checked_table.empty()) check_table(options.checked_table, report.markdown());
   return report.good();
 }
 

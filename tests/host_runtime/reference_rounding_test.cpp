@@ -1,4 +1,5 @@
-// Where two results are one quantum apart and both defensible: the library gives the one of Android's own CPU device.
+// Where two results are one quantum apart and both defensible, the library gives the one of Android's own CPU device;
+// what that device refuses, the library refuses.
 #include <catch2/catch.hpp>
 #include <cmath>
 
