@@ -51,6 +51,7 @@ int ANeuralNetworksModel_setOperandValueFromMemory(ANeuralNetworksModel* model, 
     require(memory, "setOperandValueFromMemory: memory");
     const auto mapped = std::dynamic_pointer_cast<const MappedMemory>(memory->memory);
     if (!mapped) bad_data("operand {}: a memory from a descriptor can't hold a constant", index);
+    if (!mapped->readable()) bad_data("operand {}: its memory is not readable", index);
     model->model->set_value(index, mapped->at(offset, length), length, mapped);
   });
 }

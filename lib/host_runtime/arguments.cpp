@@ -97,8 +97,9 @@ void Execution::set_memory(Direction direction, int32_t index, const ANeuralNetw
     given.shape = *merged(given.shape, given.device->descriptor().shape());
   } else {
     const auto& mapped = dynamic_cast<const MappedMemory&>(*memory);
-    if (direction == Direction::kOutput && !mapped.writable()) {
-      bad_data("{}: its memory is not writable", subject_of(direction, index));
+    const bool is_input = direction == Direction::kInput;
+    if (is_input ? !mapped.readable() : !mapped.writable()) {
+      bad_data("{}: its memory is not {}", subject_of(direction, index), is_input ? "readable" : "writable");
     }
     given.buffer = mapped.at(offset, length);
     check_length(direction, index, given);

@@ -10,6 +10,7 @@
 #include "lib/host_runtime/failure.h"
 #include "lib/host_runtime/guard.h"
 #include "lib/host_runtime/half_precision.h"
+#include "lib/host_runtime/log.h"
 
 namespace nnapi_convert::host {
 namespace {
@@ -165,6 +166,7 @@ void Execution::finish_computation(uint64_t nanoseconds) {
   try {
     const std::unique_ptr<Trace> trace = Trace::begin();
     settings.trace = trace.get();
+    settings.logs_operations = logs(LogLevel::kDebug);
     settings.half_results = rounds_to_half(compilation_->model());
     run(settings);
   } catch (...) {

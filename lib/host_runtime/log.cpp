@@ -37,6 +37,8 @@ void log_sentence(LogLevel level, const std::string& sentence) {
 }
 
 void complain_of_variable(const char* variable, const char* value, const std::string& needed) {
+  const char* level = std::getenv("NNAPI_HOST_LOG");
+  if (level && std::strcmp(level, "off") == 0) return;
   static std::mutex mutex;
   static std::set<std::string> known;
   const std::string sentence = fmt::format("{}: '{}' found, {}", variable, value, needed);

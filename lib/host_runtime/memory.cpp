@@ -13,7 +13,7 @@
 namespace nnapi_convert::host {
 
 MappedMemory::MappedMemory(std::size_t size, int protect, int fd, std::size_t offset)
-    : size_(size), writable_((protect & PROT_WRITE) != 0) {
+    : size_(size), readable_((protect & PROT_READ) != 0), writable_((protect & PROT_WRITE) != 0) {
   constexpr std::size_t kMax = std::numeric_limits<int64_t>::max();
   if (size == 0) bad_data("memory: size 0 found, at least 1 needed");
   if (fd < 0) fail(ResultCode::UNMAPPABLE, "memory: file descriptor {} found", fd);
@@ -104,6 +104,7 @@ void copy(const Memory& source, Memory& target) {
   if (&source == &target) return;
   const auto* mapped_source = dynamic_cast<const MappedMemory*>(&source);
   const auto* mapped_target = dynamic_cast<MappedMemory*>(&target);
+  if (mapped_source && !mapped_source->readable()) bad_data("memory copy: the source is not readable");
   if (mapped_target && !mapped_target->writable()) bad_data("memory copy: the target is not writable");
   if (mapped_source && mapped_target) return copy_mapped(*mapped_source, *mapped_target);
   if (mapped_source) return copy_to_device(*mapped_source, dynamic_cast<DeviceMemory&>(target));

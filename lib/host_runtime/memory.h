@@ -27,11 +27,12 @@ class MappedMemory : public Memory {
   // Fails where [offset, offset + length) is not inside.
   char* at(std::size_t offset, std::size_t length) const;
   std::size_t size() const { return size_; }
+  bool readable() const { return readable_; }
   bool writable() const { return writable_; }
 
  private:
   std::size_t size_;
-  bool writable_;
+  bool readable_, writable_;
   std::size_t skipped_;  // from the page's start to the caller's offset
   void* base_;
 };

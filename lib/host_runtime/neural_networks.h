@@ -2,9 +2,8 @@
 //
 // Functions return a ResultCode (lib/format/nnapi_codes.h) unless said otherwise; every refusal also prints one
 // sentence on stderr. A null where something is needed is UNEXPECTED_NULL, bad data BAD_DATA, a call at a wrong time
-// BAD_STATE; a call of a function that came after the offered feature level is BAD_STATE, too. What a call makes is
-// null where it fails. Free functions take null. docs/host-runtime.md has the environment variables, and what differs
-// from a phone.
+// BAD_STATE, and so is a function that came after the offered feature level. Free functions take null.
+// docs/host-runtime.md has the environment variables, and what differs from a phone.
 #pragma once
 
 #include <cstddef>

@@ -75,15 +75,19 @@ void Run::trace(const Operation& operation, std::chrono::nanoseconds taken) cons
 }
 
 void Run::compute(const Operation& operation) {
+  OpContext(operation, *this).run();
+  if (settings_.half_results) round_results(operation);
+}
+
+void Run::compute_timed(const Operation& operation) {
   const auto start = RunSettings::Clock::now();
   if (start >= settings_.deadline) {
     fail(ResultCode::MISSED_DEADLINE_TRANSIENT, "{}: not started, the execution's time is over", subject_of(operation));
   }
-  OpContext(operation, *this).run();
+  compute(operation);
   const std::chrono::nanoseconds taken = RunSettings::Clock::now() - start;
-  if (settings_.half_results) round_results(operation);
   if (settings_.trace) trace(operation, taken);
-  if (logs(LogLevel::kDebug)) log(LogLevel::kDebug, "{}: {} ns", subject_of(operation), taken.count());
+  if (settings_.logs_operations) log(LogLevel::kDebug, "{}: {} ns", subject_of(operation), taken.count());
 }
 
 std::vector<Value> Run::compute(const std::vector<Value>& inputs, const std::vector<Shape>& declared) {
@@ -92,8 +96,9 @@ std::vector<Value> Run::compute(const std::vector<Value>& inputs, const std::vec
   for (std::size_t i = 0; i < declared.size(); ++i) {
     if (declared[i].rank_known) shapes_[model.outputs()[i]] = declared[i];
   }
+  const bool timed = settings_.timed();
   for (std::size_t i = 0; i < model.operations().size(); ++i) {
-    compute(model.operations()[i]);
+    timed ? compute_timed(model.operations()[i]) : compute(model.operations()[i]);
     for (const uint32_t index : program_.last_uses()[i]) values_[index].reset();
   }
   std::vector<Value> outputs;

@@ -44,6 +44,10 @@ struct RunSettings {
   Clock::time_point deadline = Clock::time_point::max();
   bool half_results = false;  // float32 results are rounded to half precision
   Trace* trace = nullptr;     // if there is one
+  bool logs_operations = false;
+
+  // Whether anything wants to know the time at each operation.
+  bool timed() const { return trace || logs_operations || deadline != Clock::time_point::max(); }
 };
 
 class Run {
@@ -64,6 +68,7 @@ class Run {
  private:
   void take_inputs(const std::vector<Value>& inputs);
   void compute(const Operation& operation);
+  void compute_timed(const Operation& operation);
   void round_results(const Operation& operation);
   void trace(const Operation& operation, std::chrono::nanoseconds taken) const;
 

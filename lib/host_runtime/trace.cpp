@@ -64,10 +64,15 @@ Json inside(const Frame* frame) {
   return path;
 }
 
+at::Tensor numbers_of(const Operand& operand, const Value& value) {
+  const bool are_codes = is_tensor(operand.type);
+  return (are_codes ? to_numbers(value.codes, operand) : value.codes).to(at::kDouble);
+}
+
 // Of the numbers that codes stand for; least, greatest and mean of the finite ones.
 Json describe(const Operand& operand, const Value& value) {
   Json result = {{"type", name_of(operand.type)}, {"shape", value.shape.dims}};
-  const at::Tensor numbers = to_numbers(value.codes, operand).to(at::kDouble);
+  const at::Tensor numbers = numbers_of(operand, value);
   const at::Tensor finite = numbers.masked_select(numbers.isfinite());
   const bool any = finite.numel() > 0;
   result["min"] = any ? Json(finite.min().item<double>()) : Json();

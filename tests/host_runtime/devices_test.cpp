@@ -3,6 +3,21 @@
 
 using namespace simple_models;
 
+namespace {
+
+// Each is declared, and linked from the library.
+const void* const kFunctions[] = {
+#define NNAPI_HOST_FUNCTION(level, name) reinterpret_cast<const void*>(&name),
+#include "lib/host_runtime/functions.inc"
+#undef NNAPI_HOST_FUNCTION
+};
+
+}  // namespace
+
+TEST_CASE("the library has all functions of its list", "[device]") {
+  CHECK(std::count(std::begin(kFunctions), std::end(kFunctions), nullptr) == 0);
+}
+
 TEST_CASE("the host's device", "[device]") {
   uint32_t count = 0;
   REQUIRE(ANeuralNetworks_getDeviceCount(&count) == 0);

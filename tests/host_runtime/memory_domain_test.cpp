@@ -120,6 +120,18 @@ TEST_CASE("what a memory of the runtime's own refuses", "[memory]") {
           [&] { return ANeuralNetworksExecution_setInputFromMemory(execution.get(), 0, nullptr, memory.get(), 0, 8); });
   refuses(kBadData, "memory copy: its memory holds no value yet", [&] { return copy(memory, wider); });
   const Mapped start({1, 2}), fixed({1, 2}, PROT_READ), four({1, 2, 3, 4});
+  const Mapped blind({1, 2}, PROT_NONE);
+  refuses(kBadData, "memory copy: the source is not readable", [&] { return copy(blind.memory, start.memory); });
+  refuses(kBadData, "input 0: its memory is not readable", [&] {
+    return ANeuralNetworksExecution_setInputFromMemory(execution.get(), 0, nullptr, blind.memory.get(), 0, 8);
+  });
+  refuses(kBadData, "operand 0: its memory is not readable", [&] {
+    const Model model = new_model();
+    const OperandSpec pair = tensor(OperandCode::TENSOR_FLOAT32, {2});
+    const ANeuralNetworksOperandType type = type_of(pair);
+    ANeuralNetworksModel_addOperand(model.get(), &type);
+    return ANeuralNetworksModel_setOperandValueFromMemory(model.get(), 0, blind.memory.get(), 0, 8);
+  });
   refuses(kBadData, "memory copy: the target is not writable", [&] { return copy(start.memory, fixed.memory); });
   refuses(kBadData, "memory copy: 8 bytes found, those of the target needed: 16",
           [&] { return copy(start.memory, four.memory); });

@@ -174,6 +174,21 @@ TEST_CASE("a computation after one that fails", "[execution][threads]") {
   CHECK(output[0] == 0);
 }
 
+TEST_CASE("a computation after others has its own time", "[execution][threads]") {
+  const Compiled compiled(plus_one({64, 64}, 50));
+  const std::vector<float> input(64 * 64);
+  std::vector<float> output(64 * 64);
+  for (const uint64_t time : {uint64_t{1}, uint64_t{10'000'000'000}}) {
+    const Execution execution = new_execution(compiled);
+    set_floats(execution, input, output);
+    StderrCapture capture;
+    ANeuralNetworksEvent* made = nullptr;
+    REQUIRE(ANeuralNetworksExecution_startComputeWithDependencies(execution.get(), nullptr, 0, time, &made) == 0);
+    const Event event(made, ANeuralNetworksEvent_free);
+    CHECK(ANeuralNetworksEvent_wait(event.get()) == (time == 1 ? kLate : 0));
+  }
+}
+
 TEST_CASE("sync fences that are none", "[execution]") {
   for (const int fd : {-1, 0, 100000}) {
     ANeuralNetworksEvent* event = nullptr;

@@ -79,6 +79,27 @@ TEST_CASE("a trace has a line for each operation", "[trace]") {
   CHECK(lines[3]["outputs"][0]["mean"] == 1.0);
 }
 
+TEST_CASE("a trace of codes and scalars", "[trace]") {
+  const TraceFile trace;
+  const Variable variable("NNAPI_HOST_TRACE", trace.path);
+  ModelSpec spec;
+  spec.add(tensor(OperandCode::TENSOR_QUANT8_ASYMM, {2, 2}, 0.5f, 10));
+  spec.add(tensor(OperandCode::TENSOR_QUANT8_ASYMM, {2, 2}, 0.5f, 10));
+  spec.add(tensor(OperandCode::INT32, {}));
+  spec.operations = {{OperationCode::RELU, {0}, {1}}, {OperationCode::RANK, {1}, {2}}};
+  spec.inputs = {0};
+  spec.outputs = {2};
+  CHECK(compute(Compiled(spec), {{0, 10, 12, 20}}, 4) == bytes_of(std::vector<int32_t>{2}));
+  const std::vector<Json> lines = trace.lines();
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0]["outputs"][0]["min"] == 0.0);
+  CHECK(lines[0]["outputs"][0]["max"] == 5.0);
+  CHECK(lines[0]["outputs"][0]["mean"] == 1.5);
+  CHECK(lines[1]["outputs"][0]["type"] == "INT32");
+  CHECK(lines[1]["outputs"][0]["shape"] == Json::array());
+  CHECK(lines[1]["outputs"][0]["max"] == 2.0);
+}
+
 TEST_CASE("a trace sees into referenced models", "[trace]") {
   const TraceFile trace;
   const Variable variable("NNAPI_HOST_TRACE", trace.path);
@@ -147,6 +168,10 @@ TEST_CASE("how much the log says", "[trace]") {
     return capture.text();
   };
   CHECK(said_at("off").empty());
+  {
+    const Variable relax("NNAPI_HOST_RELAX", "int4");
+    CHECK(said_at("off").empty());
+  }
   CHECK(said_at("error") == "neuralnetworks: finish: the model is finished already\n");
   const std::string info = said_at("info"), debug = said_at("debug");
   CHECK(info.find("model finished: 4 operands, 1 operations") != std::string::npos);
