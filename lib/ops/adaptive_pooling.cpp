@@ -236,7 +236,7 @@ OpRules adaptive_pooling_rules() {
        lower_adaptive_average},
       {"aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 1, kAverageNote, adaptive_type,
        lower_adaptive_average},
-      {"aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", 1, kMaxNote,
+      {"aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", 2, kMaxNote,
        adaptive_with_indices_type, lower_adaptive_max},
       {"aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)", 1, kMaxNote,
        adaptive_with_indices_type, lower_adaptive_max},

@@ -74,10 +74,10 @@ OpRules conv_rules() {
        1, kNote, conv_type, lower_conv},
       {"aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] "
        "dilation=1, int groups=1) -> Tensor",
-       1, kNote, conv_type, lower_conv},
+       2, kNote, conv_type, lower_conv},
       {"aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding=\"valid\", "
        "int[1] dilation=1, int groups=1) -> Tensor",
-       1, kNote, conv_type, lower_conv},
+       2, kNote, conv_type, lower_conv},
       {"aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
        "dilation=1, int groups=1) -> Tensor",
        1, kNote, conv_type, lower_conv},

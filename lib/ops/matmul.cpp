@@ -296,8 +296,6 @@ constexpr const char* kNote =
 OpRules matmul_rules() {
   return {
       {"aten::matmul(Tensor self, Tensor other) -> Tensor", 1, kNote, product_type<kMatmul>, lower_product<kMatmul>},
-      {"aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", 1, kNote, product_type<kMatmul>,
-       lower_product<kMatmul>},
       {"aten::mm(Tensor self, Tensor mat2) -> Tensor", 1, "float32; run-time mat2: feature level 2", product_type<kMm>,
        lower_product<kMm>},
       {"aten::bmm(Tensor self, Tensor mat2) -> Tensor", 1, kNote, product_type<kBmm>, lower_product<kBmm>},
@@ -308,7 +306,7 @@ OpRules matmul_rules() {
        added_product_type<kAddmv>, lower_added_product<kAddmv>},
       {"aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", 1, kNote,
        added_product_type<kBaddbmm>, lower_added_product<kBaddbmm>},
-      {"aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", 1,
+      {"aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", 2,
        "float32; run-time values: feature level 2", addbmm_type, lower_addbmm},
   };
 }

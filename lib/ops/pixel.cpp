@@ -110,7 +110,7 @@ OpRules pixel_rules() {
       {"aten::channel_shuffle(Tensor self, int groups) -> Tensor", 1,
        "float32 or quint8; without a convolution beside it: feature level 2", channel_shuffle_type,
        lower_channel_shuffle},
-      {"aten::native_channel_shuffle(Tensor self, int groups) -> Tensor", 1,
+      {"aten::native_channel_shuffle(Tensor self, int groups) -> Tensor", 2,
        "float32 or quint8; without a convolution beside it: feature level 2", channel_shuffle_type,
        lower_channel_shuffle},
   };

@@ -93,10 +93,10 @@ OpRules quantized_conv_rules() {
   return {
       {"quantized::conv1d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "
        "output_scale, int output_zero_point) -> Tensor",
-       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},
+       2, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},
       {"quantized::conv1d_relu(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>},
+       2, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>},
       {"quantized::conv2d.new(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "
        "output_scale, int output_zero_point) -> Tensor",
        1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},

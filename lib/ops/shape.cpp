@@ -177,9 +177,10 @@ void lower_permute(OpContext& ctx) {
   ctx.emit(OperationCode::TRANSPOSE, {self.id, order});
 }
 
-// Dropout and its like do nothing in evaluation.
+// Dropout and its like do nothing in evaluation, nor with a probability of 0.
 std::vector<ValueType> dropout_type(const OpArguments& args) {
-  args.require(!args.boolean("train"), "train = True", "False", "call model.eval() before tracing or scripting");
+  args.require(!args.boolean("train") || args.number("p") == 0, "train = True", "False",
+               "call model.eval() before tracing or scripting");
   return same_as_input(args);
 }
 

@@ -43,6 +43,17 @@ Dims image_padding(const Model& model, const Operation& pad) {
   return Dims(pairs->begin() + 4, pairs->end());
 }
 
+// True if padding with `added` stays below the filter's size, which Android demands.
+bool fits_filter(const Model& model, const Operation& operation, const Dims& added) {
+  const Dims& filter = model.at(operation.inputs[1]).dims;
+  for (size_t i = 0; i < added.size(); ++i) {
+    const Dim padding = (*model.at(operation.inputs[kFirstPadding + i]).ints())[0] + added[i];
+    const Dim& size = filter[i < 2 ? 2 : 1];
+    if (!padding.is_fixed() || !size.is_fixed() || padding.value() >= size.value()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void fold_padding(Model& model) {
@@ -57,6 +68,7 @@ void fold_padding(Model& model) {
     const Dims padding = image_padding(model, pad);
     if (padding.empty()) continue;
     const Dims in_order{padding[2], padding[3], padding[0], padding[1]};
+    if (!fits_filter(model, operation, in_order)) continue;
     for (size_t i = 0; i < in_order.size(); ++i) {
       OperandId& id = operation.inputs[kFirstPadding + i];
       id = builder.int32((*model.at(id).ints())[0] + in_order[i]);

@@ -31,12 +31,16 @@ size_t pads_left(const std::vector<int64_t>& before_after) {
 }  // namespace
 
 TEST_CASE("fold_padding: zeros around height and width") {
-  CHECK(pads_left({0, 0, 0, 0, 1, 1, 2, 2}) == 0);
+  CHECK(pads_left({0, 0, 0, 0, 1, 1, 0, 1}) == 0);
   CHECK(pads_left({0, 0, 0, 0, 0, 1, 0, 1}) == 0);
 }
 
 TEST_CASE("fold_padding: zeros along batch or channels stay") {
   CHECK(pads_left({1, 0, 0, 0, 1, 1, 1, 1}) == 1);
+}
+
+TEST_CASE("fold_padding: more zeros than the filter is large stay") {
+  CHECK(pads_left({0, 0, 0, 0, 1, 1, 2, 2}) == 1);
 }
 
 TEST_CASE("fold_padding: a pool doesn't take them") {
