@@ -10,6 +10,9 @@
 namespace nnapi_convert {
 namespace {
 
+// Constants of one number up to this many elements are stored; larger ones are repeated on the device.
+constexpr int64_t kLargestFilled = 4096;
+
 constexpr int kSubLevel = 2;
 constexpr int kArithmeticLevel = 3;  // of ABS, NEG, MAXIMUM, MINIMUM...
 
@@ -187,6 +190,37 @@ Expression minimum(const Expression& a, double b) {
   return has(a, kArithmeticLevel) ? minimum(a, a.same(b)) : b - relu(b - a);
 }
 
+// A tensor repeated to these sizes.
+Expression expand(const Expression& x, const Dims& dims) {
+  if (x.type().dims == dims) return x;
+  Dims padded = x.type().dims;
+  padded.insert(padded.begin(), dims.size() - padded.size(), Dim(1));
+  Dims multiples;
+  for (size_t i = 0; i < dims.size(); ++i) multiples.push_back(padded[i] == Dim(1) ? dims[i] : Dim(1));
+  const Expression full = reshape(x, padded);
+  return full.then(OperationCode::TILE, {x.context().builder().int32_tensor(multiples)}, x.type().with_dims(dims));
+}
+
+Expression filled(OpContext& ctx, double value, const TensorType& type) {
+  const bool is_small = all_fixed(type.dims) && product(type.dims).value() <= kLargestFilled;
+  std::vector<int64_t> sizes(std::max<size_t>(1, type.rank()), 1);
+  if (is_small && type.rank() > 0) sizes = fixed_values(type.dims);
+  at::Tensor number = at::full(sizes, value, at::TensorOptions(at::kDouble));
+  if (type.is_quantized()) {
+    const auto [scale, zero_point] = type.quantization;
+    number = at::quantize_per_tensor(number.to(at::kFloat), scale, zero_point, type.dtype);
+  } else {
+    number = number.to(type.dtype);
+  }
+  const nnapi::OperandId id = ctx.constant_operand(number);
+  if (is_small) return {ctx, {id, type}};
+  return expand({ctx, {id, type.with_dims(to_dims(sizes))}}, type.dims);
+}
+
+Expression select(const Expression& mask, const Expression& chosen, const Expression& other) {
+  return mask.then(OperationCode::SELECT, {chosen.id(), other.id()}, chosen.type());
+}
+
 Expression compare(OperationCode code, const Expression& a, const Expression& b) {
   const Dims dims = broadcast(a.context(), a.type().dims, b.type().dims);
   return a.then(code, {b.id()}, {at::kBool, dims, {}});
@@ -196,6 +230,7 @@ Expression cast(const Expression& x, at::ScalarType dtype) {
   if (x.dtype() == dtype) return x;
   if (dtype == at::kBool) return compare(OperationCode::NOT_EQUAL, x, x.same(0));
   const TensorType type{dtype, x.type().dims, {}};
+  if (x.dtype() == at::kBool) return select(x, filled(x.context(), 1, type), filled(x.context(), 0, type));
   if (to_operand(type).type == to_operand(x.type()).type) return {x.context(), {x.id(), type}};  // int32 and int64
   return x.then(OperationCode::CAST, {}, type);
 }

@@ -67,9 +67,15 @@ Expression minimum(const Expression& a, const Expression& b);
 Expression maximum(const Expression& a, double b);
 Expression minimum(const Expression& a, double b);
 
+// A tensor repeated to these sizes.
+Expression expand(const Expression& x, const Dims& dims);
+// A tensor of one number.
+Expression filled(OpContext& ctx, double value, const TensorType& type);
+// SELECT: all three have the same sizes.
+Expression select(const Expression& mask, const Expression& chosen, const Expression& other);
 // EQUAL, LESS and their like: a bool tensor.
 Expression compare(OperationCode code, const Expression& a, const Expression& b);
-// CAST, where the dtype differs; to bool, a comparison with 0.
+// CAST, where the dtype differs; to bool a comparison with 0, from bool a choice of 1 and 0.
 Expression cast(const Expression& x, at::ScalarType dtype);
 // RESHAPE, where the sizes differ.
 Expression reshape(const Expression& x, const Dims& dims);

@@ -21,38 +21,9 @@ struct Mask {
   bool marks_replaced;
 };
 
-Expression select(const Expression& mask, const Expression& chosen, const Expression& other) {
-  return mask.then(OperationCode::SELECT, {chosen.id(), other.id()}, chosen.type());
-}
-
-// A tensor repeated to these sizes.
-Expression expand(const Expression& x, const Dims& dims) {
-  if (x.type().dims == dims) return x;
-  Dims padded = x.type().dims;
-  padded.insert(padded.begin(), dims.size() - padded.size(), Dim(1));
-  Dims multiples;
-  for (size_t i = 0; i < dims.size(); ++i) multiples.push_back(padded[i] == Dim(1) ? dims[i] : Dim(1));
-  const Expression full = reshape(x, padded);
-  return full.then(OperationCode::TILE, {x.context().builder().int32_tensor(multiples)}, x.type().with_dims(dims));
-}
-
 // NNAPI repeats no bool.
 Expression expand_mask(const Expression& mask, const Dims& dims) {
   return mask.type().dims == dims ? mask : cast(expand(cast(mask, at::kFloat), dims), at::kBool);
-}
-
-// A tensor of one number.
-Expression filled(OpContext& ctx, double value, const TensorType& type) {
-  const std::vector<int64_t> ones(std::max<size_t>(1, type.rank()), 1);
-  at::Tensor number = at::full(ones, value, at::TensorOptions(at::kDouble));
-  if (type.is_quantized()) {
-    const auto [scale, zero_point] = type.quantization;
-    number = at::quantize_per_tensor(number.to(at::kFloat), scale, zero_point, type.dtype);
-  } else {
-    number = number.to(type.dtype);
-  }
-  const TensorType single = type.with_dims(to_dims(number.sizes().vec()));
-  return expand({ctx, {ctx.constant_operand(number), single}}, type.dims);
 }
 
 double infinity(at::ScalarType dtype) {

@@ -36,6 +36,7 @@ class Growing {
       try_step();
     if (statements_.empty()) add("torch.tanh(x)");
     case_.source = source(statements_);
+    if (statements_.size() > 1) case_.quanta = 2.0 * static_cast<double>(statements_.size());
     if (steps_.chance(0.25)) open_sizes();
     write_lines();
     return std::move(case_);
@@ -66,7 +67,8 @@ class Growing {
     std::vector<RandomSteps::Weight> weights;
     for (const CaseTensor& known : case_.weights) weights.push_back({known.name, fixed_values(known.type.dims)});
     const size_t had = weights.size();
-    const bool dequantizes = is_quantized() && steps_.chance(0.2);
+    // Later, what was rounded differently would be computed with.
+    const bool dequantizes = is_quantized() && statements_.empty() && steps_.chance(0.2);
     std::string expression = dequantizes      ? fmt::format("torch.dequantize({})", value())
                              : is_quantized() ? steps_.draw_quantized(value(), sizes_)
                                               : steps_.draw(value(), sizes_, weights);
@@ -134,6 +136,7 @@ class Growing {
       case_.lines.push_back(fmt::format("weight {} {}", weight.name, fmt::join(fixed_values(weight.type.dims), ",")));
     }
     case_.lines.push_back(fmt::format("level {}", case_.level));
+    if (case_.quanta != 1) case_.lines.push_back(fmt::format("quanta {}", case_.quanta));
     if (!case_.flexible.empty()) case_.lines.push_back(fmt::format("flexible {}", fmt::join(case_.flexible[0], ",")));
     case_.lines.emplace_back("source");
     std::istringstream lines(case_.source);

@@ -136,11 +136,18 @@ class LayoutChooser {
     copies(id) = {kNone, id};
   }
 
+  // A tensor of one number.
+  OperandId filled(float value, const Operand& type) {
+    const OperandId number = builder_.tensor(Constant::of_floats({value}, std::vector<int64_t>(type.dims.size(), 1)));
+    return builder_.add(OperationCode::TILE, {number, builder_.int32_tensor(type.dims)}, type);
+  }
+
   // Neither RESHAPE nor TRANSPOSE takes bool: it goes as float32.
   OperandId moved_bool(OperandId id, const std::vector<int64_t>& order) {
     Operand number = model_.at(id);
     number.type = OperandCode::TENSOR_FLOAT32;
-    const OperandId result = moved(builder_.add(OperationCode::CAST, {id}, number), order);
+    const OperandId result =
+        moved(builder_.add(OperationCode::SELECT, {id, filled(1, number), filled(0, number)}, number), order);
     Operand condition = model_.at(result);
     condition.type = OperandCode::TENSOR_BOOL8;
     return builder_.add(OperationCode::NOT_EQUAL, {result, builder_.tensor(Constant::of_floats({0}))}, condition);

@@ -103,8 +103,12 @@ class MoveSinker {
   std::optional<OperandId> before_move(OperandId id, const Operation& move) {
     const Operand operand = model_.at(id);
     const Constant* constant = operand.constant();
-    if (constant == nullptr || constant->element_count() == 1) return id;
+    if (constant == nullptr) return id;
     const Dims before = model_.at(move.inputs[0]).dims;
+    if (constant->element_count() == 1) {
+      if (constant->shape().size() <= before.size()) return id;
+      return builder_.tensor(constant->then(Reshape{{1}}), operand.scale, operand.zero_point);
+    }
     const Dims after = model_.at(move.outputs[0]).dims;
     std::vector<int64_t> shape = constant->shape();
     if (shape.size() > after.size()) return std::nullopt;
