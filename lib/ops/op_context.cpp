@@ -148,12 +148,36 @@ const TensorTypes* OpArguments::tensor_list(const std::string& name) const {
 
 TensorTypes OpArguments::tensors(const std::string& name) const {
   if (const TensorTypes* made = tensor_list(name)) return *made;
+  TensorTypes types;
+  if (is_constant(name)) {
+    for (const at::Tensor& tensor : constants(name)) types.push_back(type_of_constant(tensor));
+    return types;
+  }
+  for (const TorchValue* element : elements(name)) types.push_back(type_of(element));
+  return types;
+}
+
+std::vector<const TorchValue*> OpArguments::elements(const std::string& name) const {
   const TorchNode* list = input(name)->node();
   require(list->kind() == c10::prim::ListConstruct, fmt::format("argument {} is a list made elsewhere", name),
           "a list of tensors made in place");
-  TensorTypes types;
-  for (const TorchValue* element : list->inputs()) types.push_back(type_of(element));
-  return types;
+  return {list->inputs().begin(), list->inputs().end()};
+}
+
+std::vector<at::Tensor> OpArguments::constants(const std::string& name) const {
+  std::vector<at::Tensor> tensors;
+  if (const auto list = torch::jit::toIValue(input(name))) {
+    require(list->isTensorList(), fmt::format("argument {} is {}", name, list->tagKind()), "a list of tensors");
+    for (const at::Tensor& tensor : list->toTensorVector()) tensors.push_back(tensor.detach());
+    return tensors;
+  }
+  for (const TorchValue* element : elements(name)) {
+    const auto found = torch::jit::toIValue(element);
+    require(found && found->isTensor(), fmt::format("argument {} has tensors computed at run time", name),
+            "constant tensors");
+    tensors.push_back(found->toTensor().detach());
+  }
+  return tensors;
 }
 
 at::Tensor OpArguments::constant(const std::string& name) const {
@@ -278,7 +302,13 @@ std::vector<LoweredTensor> OpContext::operands(const std::string& name) {
     for (size_t i = 0; i < made->size(); ++i) result.push_back({ids.at(i), (*made)[i]});
     return result;
   }
-  for (const TorchValue* element : input(name)->node()->inputs()) result.push_back(lowered(element));
+  if (is_constant(name)) {
+    for (const at::Tensor& tensor : constants(name)) {
+      result.push_back({constant_operand(tensor), type_of_constant(tensor)});
+    }
+    return result;
+  }
+  for (const TorchValue* element : elements(name)) result.push_back(lowered(element));
   return result;
 }
 
