@@ -35,13 +35,14 @@ class RelativeSources(importlib.abc.MetaPathFinder, importlib.machinery.SourceFi
 
 def recipes(group: str):
     sys.meta_path.insert(0, RelativeSources())
-    from models import fixtures, zoo
+    from models import fixtures, torchvision_zoo, zoo
 
     groups = {
         "tests": zoo.test_recipes,
         "demo": zoo.demo_recipes,
         "bench": zoo.bench_recipes,
         "fixtures": fixtures.fixture_recipes,
+        "zoo": torchvision_zoo.zoo_recipes,
     }
     return groups[group]()
 
@@ -68,7 +69,7 @@ def write_all(stale, out_dir: pathlib.Path) -> None:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out_dir", nargs="?", type=pathlib.Path, help="folder to write to")
-    parser.add_argument("--group", choices=["tests", "demo", "bench", "fixtures"], default="tests")
+    parser.add_argument("--group", choices=["tests", "demo", "bench", "fixtures", "zoo"], default="tests")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="make these only")
     parser.add_argument("--force", action="store_true", help="make files anew that are up to date")
     parser.add_argument("--list", action="store_true", help="list the group's models and stop")

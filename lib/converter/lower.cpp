@@ -142,7 +142,9 @@ class Lowering {
     const nnapi::OperandId id = found->second.at(0);
     const int input = input_number(id);
     if (input >= 0) return {InterfaceOutput::Source::kInput, static_cast<size_t>(input), {}, false, {}};
-    return {InterfaceOutput::Source::kNnapi, nnapi_output(id), {}, false, {}};
+    InterfaceOutput output{InterfaceOutput::Source::kNnapi, nnapi_output(id), {}, false, {}};
+    output.is_rank_0 = std::get<TensorType>(types_.at(value)).rank() == 0;
+    return output;
   }
 
   const NormalisedModel& normalised_;

@@ -54,7 +54,9 @@ json finite(double value) {
   return std::isfinite(value) ? json(value) : json(nullptr);
 }
 
-json verification_json(const Verification& verification) {
+}  // namespace
+
+json to_json(const Verification& verification) {
   json outputs = json::array();
   for (const OutputComparison& output : verification.outputs) {
     outputs.push_back({{"shape", output.shape},
@@ -71,8 +73,6 @@ json verification_json(const Verification& verification) {
           {"outputs", outputs}};
 }
 
-}  // namespace
-
 json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
                  const Diagnostics& diagnostics, const std::optional<Verification>& verification) {
   json report = {{"version", kReportVersion}, {"model", model}, {"output", output}, {"converted", true}};
@@ -86,7 +86,7 @@ json make_report(const std::string& model, const std::string& output, const Conv
   report["weight_bytes"] = weight_bytes;
   report["buffer_bytes"] = 4 * conversion.serialized.words.size();
   report.update(diagnostics_json(diagnostics));
-  if (verification) report["verification"] = verification_json(*verification);
+  if (verification) report["verification"] = to_json(*verification);
   return report;
 }
 

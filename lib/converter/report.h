@@ -15,6 +15,9 @@ constexpr int kReportVersion = 1;
 nlohmann::json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
                            const Diagnostics& diagnostics, const std::optional<Verification>& verification);
 
+// The report's part on a verification, which `verify --format json` prints.
+nlohmann::json to_json(const Verification& verification);
+
 // The report of a model that can't be converted.
 nlohmann::json make_failure_report(const std::string& model, const std::string& error, const Diagnostics& diagnostics);
 

@@ -208,6 +208,20 @@ Expression reshape(const Expression& x, const Dims& dims) {
   return x.then(OperationCode::RESHAPE, {x.context().builder().int32_tensor(target)}, x.type().with_dims(dims));
 }
 
+Expression transpose(const Expression& x, const std::vector<int64_t>& order) {
+  const TensorType type = x.type().with_dims(nnapi::permute(x.type().dims, order));
+  return x.then(OperationCode::TRANSPOSE, {x.context().builder().int32_tensor(to_dims(order))}, type);
+}
+
+Expression reduce(OperationCode code, const Expression& x, const std::vector<int64_t>& axes, bool keeps_axes) {
+  if (axes.empty()) return x;
+  nnapi::Builder& builder = x.context().builder();
+  const nnapi::OperandId keeps =
+      code == OperationCode::MEAN ? builder.int32(keeps_axes ? 1 : 0) : builder.boolean(keeps_axes);
+  const TensorType type = x.type().with_dims(without_axes(x.type().dims, axes, keeps_axes));
+  return x.then(code, {builder.int32_tensor(to_dims(axes)), keeps}, type);
+}
+
 Expression dequantize(const Expression& x) {
   if (!x.type().is_quantized()) return x;
   return x.then(OperationCode::DEQUANTIZE, {}, {at::kFloat, x.type().dims, {}});

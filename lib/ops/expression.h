@@ -73,6 +73,10 @@ Expression compare(OperationCode code, const Expression& a, const Expression& b)
 Expression cast(const Expression& x, at::ScalarType dtype);
 // RESHAPE, where the sizes differ.
 Expression reshape(const Expression& x, const Dims& dims);
+// The axes in another order.
+Expression transpose(const Expression& x, const std::vector<int64_t>& order);
+// MEAN, REDUCE_SUM and their like along axes, which stay with size 1 or go; none for no axes.
+Expression reduce(OperationCode code, const Expression& x, const std::vector<int64_t>& axes, bool keeps_axes);
 // The real values of a quantised tensor; float ones as they are.
 Expression dequantize(const Expression& x);
 

@@ -18,7 +18,9 @@ OpRules joining_rules();            // joining.cpp
 OpRules linear_rules();             // linear.cpp
 OpRules matmul_rules();             // matmul.cpp
 OpRules norm_rules();               // norm.cpp
+OpRules order_rules();              // order.cpp
 OpRules padding_rules();            // padding.cpp
+OpRules pixel_rules();              // pixel.cpp
 OpRules pooling_rules();            // pooling.cpp
 OpRules quantize_rules();           // quantize.cpp
 OpRules quantized_binary_rules();   // quantized_binary.cpp
@@ -32,6 +34,7 @@ OpRules size_rules();               // size.cpp
 OpRules slicing_rules();            // slicing.cpp
 OpRules smooth_activation_rules();  // smooth_activation.cpp
 OpRules softmax_rules();            // softmax.cpp
+OpRules statistics_rules();         // statistics.cpp
 OpRules unary_rules();              // unary.cpp
 
 // Arithmetic on tensors that hold sizes, as traces write it. The operators have rules for other tensors above.

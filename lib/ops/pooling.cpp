@@ -1,18 +1,19 @@
-// Pooling. NNAPI's average divides by the cells inside the input, which is PyTorch's count_include_pad=False.
+// Pools with a sliding window. NNAPI's average divides by the cells inside the input, which is PyTorch's
+// count_include_pad=False.
+#include "lib/ops/pooling.h"
+
 #include <fmt/format.h>
 
+#include <limits>
+
+#include "lib/ops/factor.h"
 #include "lib/ops/families.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
 namespace {
 
-// Window of a 2-D pool, height before width.
-struct Pool {
-  std::vector<int64_t> kernel, stride, padding;
-  bool ceil_mode = false;
-  bool pads_first = false;  // the padding counts as zeros: it is a PAD of its own
-};
+constexpr auto kNoActivation = static_cast<int64_t>(FuseCode::NONE);
 
 struct PooledAxis {
   Dim output;
@@ -21,7 +22,8 @@ struct PooledAxis {
 
 // ceil_mode lets the last window reach past the padding. A window that would start past the input's end is dropped.
 PooledAxis pooled_axis(const OpArguments& args, const Pool& pool, size_t i, const Dim& input) {
-  const int64_t kernel = pool.kernel[i], stride = pool.stride[i], padding = pool.padding[i];
+  const int64_t kernel = pool.dilation[i] * (pool.kernel[i] - 1) + 1;
+  const int64_t stride = pool.stride[i], padding = pool.padding[i];
   const Dim padded = input + Dim(2 * padding);
   if (!pool.ceil_mode) return {window_output(input, 2 * padding, 1, kernel, stride), Dim(padding)};
   Dim output = (padded + Dim(stride - 1 - kernel)).floor_div(stride) + Dim(1);
@@ -36,128 +38,253 @@ PooledAxis pooled_axis(const OpArguments& args, const Pool& pool, size_t i, cons
   return {output, Dim(padding) + extra};
 }
 
+PooledAxes pooled_axes(const OpArguments& args, const Pool& pool, const Dims& image) {
+  PooledAxes axes;
+  for (size_t i = 0; i < 2; ++i) {
+    const PooledAxis axis = pooled_axis(args, pool, i, image[2 + i]);
+    axes.output.push_back(axis.output);
+    axes.padding_end.push_back(axis.padding_end);
+  }
+  return axes;
+}
+
+std::vector<int64_t> height_and_width(const OpArguments& args, const std::string& name, int64_t fallback) {
+  std::vector<int64_t> values = args.integers(name, pooled_spatial_axes(args), fallback);
+  if (values.size() == 1) values.insert(values.begin(), fallback);
+  return values;
+}
+
 Pool read_pool(const OpArguments& args) {
   Pool pool;
-  pool.kernel = args.integers("kernel_size", 2, 1);
-  pool.stride = args.integers("stride").empty() ? pool.kernel : args.integers("stride", 2, 1);
-  pool.padding = args.integers("padding", 2, 0);
+  pool.kernel = height_and_width(args, "kernel_size", 1);
+  pool.stride = args.integers("stride").empty() ? pool.kernel : height_and_width(args, "stride", 1);
+  pool.padding = height_and_width(args, "padding", 0);
   pool.ceil_mode = args.boolean("ceil_mode");
-  if (args.has("dilation")) {
-    const auto dilation = args.integers("dilation", 2, 1);
-    args.require(dilation[0] == 1 && dilation[1] == 1, fmt::format("dilation = ({}, {})", dilation[0], dilation[1]),
-                 "1");
-  }
-  if (args.has("count_include_pad")) {
-    args.require(args.is_none("divisor_override"), "divisor_override", "None");
-    pool.pads_first = args.boolean("count_include_pad") && (pool.padding[0] != 0 || pool.padding[1] != 0);
+  if (args.has("dilation")) pool.dilation = height_and_width(args, "dilation", 1);
+  if (args.has("count_include_pad")) pool.counts_padding = args.boolean("count_include_pad");
+  if (args.has("divisor_override") && !args.is_none("divisor_override")) {
+    pool.divisor = args.integer("divisor_override");
+    args.require(pool.divisor != 0, "divisor_override = 0", "another number");
   }
   return pool;
 }
 
-void require_pool_input(const OpArguments& args, const TensorType& self) {
-  require_rank(args, self, 4, 4);
-  args.require(self.dtype == at::kFloat || self.dtype == at::kQUInt8, "a tensor " + to_text(self), "float32 or quint8");
+Dims pool_dims(const OpArguments& args, const TensorType& self) {
+  const size_t spatial = pooled_spatial_axes(args);
+  require_pool_input(args, self, spatial);
+  const PooledAxes axes = pooled_axes(args, read_pool(args), as_image(self.dims, spatial));
+  Dims dims(self.dims.begin(), self.dims.end() - static_cast<std::ptrdiff_t>(spatial));
+  dims.insert(dims.end(), axes.output.end() - static_cast<std::ptrdiff_t>(spatial), axes.output.end());
+  require_positive(args, dims);
+  return dims;
 }
 
 std::vector<ValueType> pool_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  require_pool_input(args, self);
-  const Pool pool = read_pool(args);
-  Dims dims{self.dims[0], self.dims[1]};
-  for (size_t i = 0; i < 2; ++i) dims.push_back(pooled_axis(args, pool, i, self.dims[2 + i]).output);
-  require_positive(args, dims);
-  return {self.with_dims(dims)};
+  return {self.with_dims(pool_dims(args, self))};
 }
 
-// The input with zeros around it.
-nnapi::OperandId padded_input(OpContext& ctx, const LoweredTensor& self, const std::vector<int64_t>& padding) {
-  TensorType type = self.type;
-  for (size_t i = 0; i < 2; ++i) type.dims[2 + i] += Dim(2 * padding[i]);
-  const Dims pairs{0, 0, 0, 0, padding[0], padding[0], padding[1], padding[1]};
-  return ctx.emit_to(OperationCode::PAD, {self.id, ctx.builder().int32_tensor(pairs, {4, 2})}, type);
-}
-
-template <OperationCode code>
-void lower_pool(OpContext& ctx) {
-  LoweredTensor self = ctx.operand("self");
-  Pool pool = read_pool(ctx);
-  PooledAxis rows = pooled_axis(ctx, pool, 0, self.type.dims[2]);
-  PooledAxis columns = pooled_axis(ctx, pool, 1, self.type.dims[3]);
-  if (pool.pads_first) {
-    self.id = padded_input(ctx, self, pool.padding);
-    rows.padding_end = rows.padding_end - Dim(pool.padding[0]);
-    columns.padding_end = columns.padding_end - Dim(pool.padding[1]);
-    pool.padding = {0, 0};
-  }
-  std::vector<nnapi::OperandId> inputs{self.id};
-  for (const Dim& value :
-       {Dim(pool.padding[1]), columns.padding_end, Dim(pool.padding[0]), rows.padding_end, Dim(pool.stride[1]),
-        Dim(pool.stride[0]), Dim(pool.kernel[1]), Dim(pool.kernel[0]), Dim(static_cast<int64_t>(FuseCode::NONE))}) {
-    inputs.push_back(ctx.builder().int32(value));
-  }
-  inputs.push_back(ctx.builder().boolean(true));
-  ctx.emit(code, inputs);
-}
-
-// output_size of None keeps the input's size.
-Dims adaptive_output(const OpArguments& args, const TensorType& self) {
-  const std::vector<int64_t> wanted = args.integers("output_size", 2, 1);
-  return {self.dims[0], self.dims[1], Dim(wanted[0]), Dim(wanted[1])};
-}
-
-std::vector<ValueType> adaptive_type(const OpArguments& args) {
+std::vector<ValueType> pool_with_indices_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  require_pool_input(args, self);
-  const Dims output = adaptive_output(args, self);
-  const bool is_global = output[2] == Dim(1) && output[3] == Dim(1);
-  for (size_t i = 2; i < 4 && !is_global; ++i) {
-    args.require(self.dims[i].is_fixed(), fmt::format("output_size = {} of a flexible size", to_text(output)),
-                 "output_size = 1, or a fixed input size", "give every size of the input with --input");
-    args.require(self.dims[i].value() % output[i].value() == 0,
-                 fmt::format("output_size {} of size {}", output[i].text(), self.dims[i].text()),
-                 "a divisor of the size");
-  }
-  return {self.with_dims(output)};
+  const Dims dims = pool_dims(args, self);
+  args.require(args.node().output(1)->uses().empty(), "indices that are used", "values only",
+               "NNAPI's pools give no indices");
+  return {self.with_dims(dims), TensorType{at::kLong, dims, {}}};
 }
 
-// Drivers with 8-bit arithmetic sum at most this many cells in AVERAGE_POOL_2D.
-constexpr int64_t kMaxQuantizedCells = 256;
-
-void lower_adaptive(OpContext& ctx) {
+LoweredTensor image_of(OpContext& ctx) {
   const LoweredTensor self = ctx.operand("self");
-  const Dims output = ctx.output_type().dims;
-  const bool is_fixed = self.type.dims[2].is_fixed() && self.type.dims[3].is_fixed();
-  const bool fits = is_fixed && (!self.type.is_quantized() ||
-                                 self.type.dims[2].value() * self.type.dims[3].value() <= kMaxQuantizedCells);
-  if (!fits && output[2] == Dim(1) && output[3] == Dim(1)) {
-    return ctx.emit(OperationCode::MEAN, {self.id, ctx.builder().int32_tensor({2, 3}), ctx.builder().int32(1)});
-  }
-  const Dim rows = self.type.dims[2].floor_div(output[2].value());
-  const Dim columns = self.type.dims[3].floor_div(output[3].value());
-  std::vector<nnapi::OperandId> inputs{self.id};
-  for (const Dim& value : {Dim(0), Dim(0), Dim(0), Dim(0), columns, rows, columns, rows, Dim(0)}) {
-    inputs.push_back(ctx.builder().int32(value));
-  }
-  inputs.push_back(ctx.builder().boolean(true));
-  ctx.emit(OperationCode::AVERAGE_POOL_2D, inputs);
+  return reshaped(ctx, self, as_image(self.type.dims, pooled_spatial_axes(ctx)));
 }
+
+void set_pooled(OpContext& ctx, const LoweredTensor& image) {
+  ctx.set_output(reshaped(ctx, image, ctx.output_type().dims).id);
+}
+
+// An image with so many more cells before and after height and width, of the lowest value or of 0.
+LoweredTensor padded(OpContext& ctx, const LoweredTensor& image, const Dims& before, const Dims& after, bool lowest) {
+  TensorType type = image.type;
+  for (size_t i = 0; i < 2; ++i) type.dims[2 + i] += before[i] + after[i];
+  if (type.dims == image.type.dims) return image;
+  nnapi::Builder& builder = ctx.builder();
+  const Dims pairs{0, 0, 0, 0, before[0], after[0], before[1], after[1]};
+  std::vector<nnapi::OperandId> inputs{image.id, builder.int32_tensor(pairs, {4, 2})};
+  if (!lowest) return {ctx.emit_to(OperationCode::PAD, inputs, type), type};
+  inputs.push_back(type.is_quantized() ? builder.int32(0) : builder.float32(std::numeric_limits<float>::lowest()));
+  return {ctx.emit_to(OperationCode::PAD_V2, inputs, type), type};
+}
+
+// Rows and columns of a dilated window are apart: SPACE_TO_BATCH_ND brings them side by side. All windows of stride 1
+// are pooled, and those of the stride picked.
+LoweredTensor dilated_max_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes) {
+  nnapi::Builder& builder = ctx.builder();
+  Dims before, after, end;
+  TensorType dense = image.type, apart = image.type, pooled = image.type, picked = image.type;
+  for (size_t i = 0; i < 2; ++i) {
+    const Dim block(pool.dilation[i]);
+    const Dim all = (axes.output[i] - Dim(1)) * Dim(pool.stride[i]) + Dim(1);  // windows of stride 1
+    const Dim reach = all + block * Dim(pool.kernel[i] - 1);
+    const Dim longest = image.type.dims[2 + i] + Dim(pool.padding[i]);
+    const Dim needed = reach.is_fixed() && longest.is_fixed() && reach.value() < longest.value() ? longest : reach;
+    const Dim blocks = (needed + block - Dim(1)).floor_div(block.value());
+    before.emplace_back(pool.padding[i]);
+    after.push_back(blocks * block - longest);
+    apart.dims[2 + i] = blocks;
+    pooled.dims[2 + i] = blocks - Dim(pool.kernel[i] - 1);
+    dense.dims[2 + i] = pooled.dims[2 + i] * block;
+    picked.dims[2 + i] = axes.output[i];
+    end.push_back(all);
+  }
+  apart.dims[0] *= Dim(pool.dilation[0] * pool.dilation[1]);
+  pooled.dims[0] = apart.dims[0];
+  const nnapi::OperandId block = builder.int32_tensor(to_dims(pool.dilation));
+  const nnapi::OperandId no_padding = builder.int32_tensor({0, 0, 0, 0}, {2, 2});
+  const LoweredTensor room = padded(ctx, image, before, after, true);
+  const LoweredTensor batches{
+      ctx.emit_to(OperationCode::SPACE_TO_BATCH_ND, {room.id, block, no_padding, builder.boolean(true)}, apart), apart};
+  const Pool plain{pool.kernel, {1, 1}, {0, 0}};
+  const LoweredTensor maxima =
+      emit_pool(ctx, OperationCode::MAX_POOL_2D, batches, plain, {{pooled.dims[2], pooled.dims[3]}, {Dim(0), Dim(0)}});
+  const nnapi::OperandId joined =
+      ctx.emit_to(OperationCode::BATCH_TO_SPACE_ND, {maxima.id, block, builder.boolean(true)}, dense);
+  if (dense.dims == picked.dims) return {joined, dense};
+  const nnapi::OperandId no_mask = builder.int32(0);
+  return {ctx.emit_to(OperationCode::STRIDED_SLICE,
+                      {joined, builder.int32_tensor({0, 0, 0, 0}),
+                       builder.int32_tensor({dense.dims[0], dense.dims[1], end[0], end[1]}),
+                       builder.int32_tensor({1, 1, pool.stride[0], pool.stride[1]}), no_mask, no_mask, no_mask},
+                      picked),
+          picked};
+}
+
+void lower_max_pool(OpContext& ctx) {
+  const LoweredTensor image = image_of(ctx);
+  const Pool pool = read_pool(ctx);
+  const PooledAxes axes = pooled_axes(ctx, pool, image.type.dims);
+  const bool is_dilated = pool.dilation[0] != 1 || pool.dilation[1] != 1;
+  set_pooled(ctx, is_dilated ? dilated_max_pool(ctx, image, pool, axes)
+                             : emit_pool(ctx, OperationCode::MAX_POOL_2D, image, pool, axes));
+}
+
+// A sum of windows, zeros around the image included, divided by one number: a DEPTHWISE_CONV_2D.
+LoweredTensor summed_windows(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes,
+                             int64_t divisor) {
+  nnapi::Builder& builder = ctx.builder();
+  const int64_t channels = image.type.dims[1].value();
+  const std::vector<int64_t> shape{1, pool.kernel[0], pool.kernel[1], channels};
+  const auto cells = static_cast<size_t>(pool.kernel[0] * pool.kernel[1] * channels);
+  const auto factor = 1 / static_cast<float>(divisor);
+  nnapi::OperandId filter, bias;
+  if (image.type.is_quantized()) {
+    auto ones = std::make_shared<const std::vector<uint8_t>>(cells, uint8_t{1});
+    const uint8_t* data = ones->data();
+    filter = builder.tensor(nnapi::Constant(nnapi::DataType::kUInt8, shape, data, std::move(ones)), factor, 0);
+    const auto scale =
+        static_cast<float>(static_cast<double>(static_cast<float>(image.type.quantization.scale)) * factor);
+    auto zeros = std::make_shared<const std::vector<int32_t>>(static_cast<size_t>(channels));
+    const int32_t* zero_data = zeros->data();
+    bias = builder.tensor(nnapi::Constant(nnapi::DataType::kInt32, {channels}, zero_data, std::move(zeros)), scale, 0);
+  } else {
+    filter = builder.tensor(nnapi::Constant::of_floats(std::vector<float>(cells, factor), shape));
+    bias = builder.tensor(nnapi::Constant::of_floats(std::vector<float>(static_cast<size_t>(channels))));
+  }
+  std::vector<nnapi::OperandId> inputs{image.id, filter, bias};
+  for (const Dim& value : {Dim(pool.padding[1]), axes.padding_end[1], Dim(pool.padding[0]), axes.padding_end[0],
+                           Dim(pool.stride[1]), Dim(pool.stride[0]), Dim(1), Dim(kNoActivation)}) {
+    inputs.push_back(builder.int32(value));
+  }
+  inputs.push_back(builder.boolean(true));
+  const TensorType type =
+      image.type.with_dims({image.type.dims[0], image.type.dims[1], axes.output[0], axes.output[1]});
+  return {ctx.emit_to(OperationCode::DEPTHWISE_CONV_2D, inputs, type), type};
+}
+
+// The zeros around the image as cells of their own: the average counts them.
+LoweredTensor padded_average(OpContext& ctx, const LoweredTensor& image, Pool pool, PooledAxes axes) {
+  const Dims padding = to_dims(pool.padding);
+  for (size_t i = 0; i < 2; ++i) axes.padding_end[i] = axes.padding_end[i] - padding[i];
+  pool.padding = {0, 0};
+  return emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, padded(ctx, image, padding, padding, false), pool, axes);
+}
+
+void lower_avg_pool(OpContext& ctx) {
+  const LoweredTensor image = image_of(ctx);
+  const Pool pool = read_pool(ctx);
+  const PooledAxes axes = pooled_axes(ctx, pool, image.type.dims);
+  const bool has_padding = pool.padding[0] != 0 || pool.padding[1] != 0;
+  const bool stays_in_padding = axes.padding_end == to_dims(pool.padding);
+  const int64_t cells = pool.kernel[0] * pool.kernel[1];
+  if (pool.divisor != 0) {
+    ctx.require(image.type.dims[1].is_fixed(), "divisor_override for flexible channels", "a fixed number",
+                "give every size of the input with --input");
+    ctx.require(!image.type.is_quantized() || pool.divisor > 1, fmt::format("divisor_override = {}", pool.divisor),
+                "2 or more for quint8");
+    return set_pooled(ctx, summed_windows(ctx, image, pool, axes, pool.divisor));
+  }
+  if (!pool.counts_padding || !has_padding) {
+    return set_pooled(ctx, emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, image, pool, axes));
+  }
+  if (stays_in_padding && image.type.dims[1].is_fixed()) {
+    return set_pooled(ctx, summed_windows(ctx, image, pool, axes, cells));
+  }
+  set_pooled(ctx, padded_average(ctx, image, pool, axes));
+}
+
+constexpr const char* kMaxNote = "float32 or quint8; dilation: feature level 3; NCHW: feature level 3";
+constexpr const char* kIndicesNote = "float32 or quint8; the values only";
 
 }  // namespace
 
+size_t pooled_spatial_axes(const OpArguments& args) {
+  const std::string kind = args.node().kind().toQualString();
+  return kind.find("1d") != std::string::npos ? 1 : 2;
+}
+
+void require_pool_input(const OpArguments& args, const TensorType& self, size_t spatial) {
+  require_rank(args, self, spatial + 1, spatial + 2);
+  args.require(self.dtype == at::kFloat || self.dtype == at::kQUInt8, "a tensor " + to_text(self), "float32 or quint8");
+}
+
+LoweredTensor emit_pool(OpContext& ctx, OperationCode code, const LoweredTensor& image, const Pool& pool,
+                        const PooledAxes& axes) {
+  std::vector<nnapi::OperandId> inputs{image.id};
+  for (const Dim& value :
+       {Dim(pool.padding[1]), axes.padding_end[1], Dim(pool.padding[0]), axes.padding_end[0], Dim(pool.stride[1]),
+        Dim(pool.stride[0]), Dim(pool.kernel[1]), Dim(pool.kernel[0]), Dim(kNoActivation)}) {
+    inputs.push_back(ctx.builder().int32(value));
+  }
+  inputs.push_back(ctx.builder().boolean(true));
+  const TensorType type =
+      image.type.with_dims({image.type.dims[0], image.type.dims[1], axes.output[0], axes.output[1]});
+  return {ctx.emit_to(code, inputs, type), type};
+}
+
 OpRules pooling_rules() {
-  return {
+  OpRules rules = {
+      {"aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool "
+       "ceil_mode=False) -> Tensor",
+       1, kMaxNote, pool_type, lower_max_pool},
       {"aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
        "ceil_mode=False) -> Tensor",
-       1, "float32 or quint8; no dilation; NCHW: feature level 3", pool_type, lower_pool<OperationCode::MAX_POOL_2D>},
+       1, kMaxNote, pool_type, lower_max_pool},
+      {"aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] "
+       "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+       1, kIndicesNote, pool_with_indices_type, lower_max_pool},
+      {"aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] "
+       "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+       1, kIndicesNote, pool_with_indices_type, lower_max_pool},
+      {"aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, "
+       "bool count_include_pad=True) -> Tensor",
+       1, "float32 or quint8", pool_type, lower_avg_pool},
       {"aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, "
        "bool "
        "count_include_pad=True, int? divisor_override=None) -> Tensor",
-       1, "float32 or quint8; no divisor_override; count_include_pad with padding costs a PAD (feature level 2)",
-       pool_type, lower_pool<OperationCode::AVERAGE_POOL_2D>},
-      {"aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 1,
-       "float32 or quint8; output sizes that divide the input's; flexible or large quint8 inputs: feature level 2",
-       adaptive_type, lower_adaptive},
+       1, "float32 or quint8; count_include_pad with padding and ceil_mode costs a PAD (feature level 2)", pool_type,
+       lower_avg_pool},
   };
+  const OpRules adaptive = adaptive_pooling_rules();
+  rules.insert(rules.end(), adaptive.begin(), adaptive.end());
+  return rules;
 }
 
 }  // namespace nnapi_convert

@@ -1,57 +1,114 @@
-// Reductions along axes.
+// Reductions along axes: sums, means, extremes, any and all. NNAPI reduces float32 and bool, and some quint8; integers
+// go by float32, which holds them up to 2^24.
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "lib/ops/expression.h"
 #include "lib/ops/families.h"
+#include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
 namespace {
 
-// The axes to reduce, counted from the front, in order; all where the model names none.
-std::vector<int64_t> reduced_axes(const OpArguments& args, const TensorType& self) {
-  std::vector<int64_t> axes = args.is_none("dim") ? std::vector<int64_t>() : args.integers("dim");
-  for (int64_t& axis : axes) axis = checked_axis(args, axis, self.rank());
-  if (axes.empty()) {
-    for (size_t i = 0; i < self.rank(); ++i) axes.push_back(static_cast<int64_t>(i));
-  }
-  std::sort(axes.begin(), axes.end());
-  const auto twice = std::adjacent_find(axes.begin(), axes.end());
-  if (twice != axes.end()) args.refuse(fmt::format("axis {} twice", *twice), "each axis once");
-  return axes;
+constexpr int kReduceLevel = 3;  // REDUCE_SUM; MEAN is there from 2
+
+TensorType reduced(const OpArguments& args, const TensorType& self, at::ScalarType dtype) {
+  require_rank(args, self, 0, kHighestRank);
+  TensorType type = self.with_dims(without_axes(self.dims, reduced_axes(args, self), keeps_axes(args)));
+  type.dtype = dtype;
+  return type;
+}
+
+// The dtype argument, or that of the tensor; sums of integers and bool are int64.
+std::vector<ValueType> sum_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  at::ScalarType dtype = promoted_dtype(args, {"self"});
+  if (dtype != at::kFloat) dtype = at::kLong;
+  if (!args.is_none("dtype")) dtype = static_cast<at::ScalarType>(args.integer("dtype"));
+  args.require(dtype == at::kFloat || dtype == at::kInt || dtype == at::kLong, "dtype = " + dtype_name(dtype),
+               "float32, int32 or int64");
+  return {reduced(args, self, dtype)};
 }
 
 std::vector<ValueType> mean_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  require_rank(args, self, 1, kHighestRank);
-  args.require(self.dtype == at::kFloat || self.dtype == at::kQUInt8, "a tensor " + to_text(self), "float32 or quint8");
-  args.require(args.is_none("dtype"), "a dtype argument", "None");
-  const std::vector<int64_t> axes = reduced_axes(args, self);
-  const bool keeps = args.boolean("keepdim");
-  Dims dims;
-  for (size_t i = 0; i < self.rank(); ++i) {
-    const bool is_reduced = std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) != axes.end();
-    if (!is_reduced) dims.push_back(self.dims[i]);
-    if (is_reduced && keeps) dims.emplace_back(1);
-  }
-  args.require(!dims.empty(), "a mean over all dimensions", "a result of rank 1 or more", "use keepdim=True");
-  return {self.with_dims(dims)};
+  at::ScalarType dtype = self.dtype;
+  if (!args.is_none("dtype")) dtype = static_cast<at::ScalarType>(args.integer("dtype"));
+  require_float_or_quantized(args, {dtype, self.dims, self.quantization});
+  if (dtype != self.dtype) promoted_dtype(args, {"self"});
+  return {reduced(args, self, dtype)};
 }
 
-void lower_mean(OpContext& ctx) {
-  const LoweredTensor self = ctx.operand("self");
-  const std::vector<int64_t> axes = reduced_axes(ctx, self.type);
-  const nnapi::OperandId keeps = ctx.builder().int32(ctx.boolean("keepdim") ? 1 : 0);
-  ctx.emit(OperationCode::MEAN, {self.id, ctx.builder().int32_tensor(to_dims(axes)), keeps});
+std::vector<ValueType> extreme_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  args.require(self.dtype != at::kBool, "a tensor " + to_text(self), "numbers");
+  if (!self.is_quantized()) promoted_dtype(args, {"self"});
+  return {reduced(args, self, self.dtype)};
 }
+
+std::vector<ValueType> truth_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  promoted_dtype(args, {"self"});
+  return {reduced(args, self, at::kBool)};
+}
+
+Expression reduce_argument(OpContext& ctx, OperationCode code, const Expression& x) {
+  return reduce(code, x, reduced_axes(ctx, x.type()), keeps_axes(ctx));
+}
+
+// Below REDUCE_SUM a mean times the number of elements.
+void lower_sum(OpContext& ctx) {
+  const Expression x = cast(argument(ctx, "self"), at::kFloat);
+  if (ctx.feature_level() >= kReduceLevel) return reduce_argument(ctx, OperationCode::REDUCE_SUM, x).set_output();
+  Dim count(1);
+  for (const int64_t axis : reduced_axes(ctx, x.type())) count *= x.type().dims[static_cast<size_t>(axis)];
+  ctx.require(count.is_fixed(), "a sum of a flexible size below feature level 3", "a fixed size",
+              "give every size of the input with --input");
+  (reduce_argument(ctx, OperationCode::MEAN, x) * static_cast<double>(count.value())).set_output();
+}
+
+template <OperationCode code>
+void lower_reduction(OpContext& ctx) {
+  const Expression self = argument(ctx, "self");
+  const Expression x = self.type().is_quantized() ? self : cast(self, at::kFloat);
+  reduce_argument(ctx, code, x).set_output();
+}
+
+template <OperationCode code>
+void lower_truth(OpContext& ctx) {
+  reduce_argument(ctx, code, cast(argument(ctx, "self"), at::kBool)).set_output();
+}
+
+constexpr const char* kNote = "integers as float32, up to 2^24";
+constexpr const char* kQuantizedNote = "float32 or quint8";
 
 }  // namespace
 
 OpRules reduce_rules() {
   return {
+      {"aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", 2, kQuantizedNote, mean_type,
+       lower_reduction<OperationCode::MEAN>},
       {"aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", 2,
-       "float32 or quint8", mean_type, lower_mean},
+       kQuantizedNote, mean_type, lower_reduction<OperationCode::MEAN>},
+      {"aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", 2, kNote, sum_type, lower_sum},
+      {"aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", 2,
+       kNote, sum_type, lower_sum},
+      {"aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", 3, kNote, sum_type,
+       lower_reduction<OperationCode::REDUCE_PROD>},
+      {"aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", 3, kNote,
+       sum_type, lower_reduction<OperationCode::REDUCE_PROD>},
+      {"aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", 3, kNote, extreme_type,
+       lower_reduction<OperationCode::REDUCE_MAX>},
+      {"aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", 3, kNote, extreme_type,
+       lower_reduction<OperationCode::REDUCE_MIN>},
+      {"aten::max(Tensor self) -> Tensor", 3, kNote, extreme_type, lower_reduction<OperationCode::REDUCE_MAX>},
+      {"aten::min(Tensor self) -> Tensor", 3, kNote, extreme_type, lower_reduction<OperationCode::REDUCE_MIN>},
+      {"aten::any(Tensor self) -> Tensor", 3, "", truth_type, lower_truth<OperationCode::REDUCE_ANY>},
+      {"aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", 3, "", truth_type,
+       lower_truth<OperationCode::REDUCE_ANY>},
+      {"aten::all(Tensor self) -> Tensor", 3, "", truth_type, lower_truth<OperationCode::REDUCE_ALL>},
+      {"aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", 3, "", truth_type,
+       lower_truth<OperationCode::REDUCE_ALL>},
   };
 }
 

@@ -24,7 +24,9 @@ OpRules join_families() {
                                 linear_rules(),
                                 matmul_rules(),
                                 norm_rules(),
+                                order_rules(),
                                 padding_rules(),
+                                pixel_rules(),
                                 pooling_rules(),
                                 quantize_rules(),
                                 quantized_binary_rules(),
@@ -38,6 +40,7 @@ OpRules join_families() {
                                 slicing_rules(),
                                 smooth_activation_rules(),
                                 softmax_rules(),
+                                statistics_rules(),
                                 unary_rules()}) {
     all.insert(all.end(), family.begin(), family.end());
   }

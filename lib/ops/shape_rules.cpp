@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace nnapi_convert {
 
 std::vector<ValueType> same_as_self(const OpArguments& args) {
@@ -57,8 +59,43 @@ int64_t checked_axis(const OpArguments& args, int64_t axis, size_t rank) {
   return axis < 0 ? axis + signed_rank : axis;
 }
 
+std::vector<int64_t> reduced_axes(const OpArguments& args, const TensorType& self) {
+  std::vector<int64_t> axes;
+  if (args.has("dim") && !args.is_none("dim")) axes = args.integers("dim");
+  if (self.rank() == 0) return {};
+  for (int64_t& axis : axes) axis = checked_axis(args, axis, self.rank());
+  if (axes.empty()) {
+    for (size_t i = 0; i < self.rank(); ++i) axes.push_back(static_cast<int64_t>(i));
+  }
+  std::sort(axes.begin(), axes.end());
+  const auto twice = std::adjacent_find(axes.begin(), axes.end());
+  if (twice != axes.end()) args.refuse(fmt::format("axis {} twice", *twice), "each axis once");
+  return axes;
+}
+
+Dims without_axes(const Dims& dims, const std::vector<int64_t>& axes, bool keeps_axes) {
+  Dims rest;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool is_reduced = std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) != axes.end();
+    if (!is_reduced) rest.push_back(dims[i]);
+    if (is_reduced && keeps_axes) rest.emplace_back(1);
+  }
+  return rest;
+}
+
+bool keeps_axes(const OpArguments& args) {
+  return args.has("keepdim") && args.boolean("keepdim");
+}
+
 Dim window_output(const Dim& input, int64_t padding, int64_t dilation, int64_t kernel, int64_t stride) {
   return (input + Dim(padding - dilation * (kernel - 1) - 1)).floor_div(stride) + Dim(1);
+}
+
+Dims as_image(const Dims& dims, size_t spatial) {
+  Dims result = dims;
+  if (result.size() == spatial + 1) result.insert(result.begin(), Dim(1));
+  if (spatial == 1) result.insert(result.begin() + 2, Dim(1));
+  return result;
 }
 
 void require_positive(const OpArguments& args, const Dims& dims) {

@@ -27,9 +27,21 @@ Dims broadcast(const OpArguments& args, const Dims& a, const Dims& b);
 // `axis` counted from the front; refuses one out of range.
 int64_t checked_axis(const OpArguments& args, int64_t axis, size_t rank);
 
+// The axes of the argument `dim`, a number or a list, counted from the front and in order; all axes where the operator
+// has no such argument, or where it is None or empty.
+std::vector<int64_t> reduced_axes(const OpArguments& args, const TensorType& self);
+// What is left of the sizes: without the axes, or with size 1 there.
+Dims without_axes(const Dims& dims, const std::vector<int64_t>& axes, bool keeps_axes);
+// The argument `keepdim`; false where there is none.
+bool keeps_axes(const OpArguments& args);
+
 // Output size of a window that slides over `input`: floor((input + padding - dilation * (kernel - 1) - 1) / stride)
 // + 1.
 Dim window_output(const Dim& input, int64_t padding, int64_t dilation, int64_t kernel, int64_t stride);
+
+// [N, C, H, W] of the sizes of a tensor with `spatial` axes after the channels: it may lack N, and lacks H where
+// `spatial` is 1.
+Dims as_image(const Dims& dims, size_t spatial);
 
 // Refuses fixed sizes below 1.
 void require_positive(const OpArguments& args, const Dims& dims);

@@ -39,11 +39,6 @@ std::vector<int64_t> axis_last(size_t rank, int64_t axis) {
   return order;
 }
 
-Expression transpose(const Expression& x, const std::vector<int64_t>& order) {
-  const TensorType type = x.type().with_dims(nnapi::permute(x.type().dims, order));
-  return x.then(OperationCode::TRANSPOSE, {x.context().builder().int32_tensor(to_dims(order))}, type);
-}
-
 // Along the last axis, as a matrix.
 Expression softmax_of_rows(const Expression& x, const TensorType& matrix_type) {
   const nnapi::OperandId beta = x.context().builder().float32(1.0f);

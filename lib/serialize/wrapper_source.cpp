@@ -219,6 +219,7 @@ class WrapperSource {
     if (output.source == InterfaceOutput::Source::kConstant) return fmt::format("self.constant_{}", number);
     std::string text = fmt::format("nnapi_output_{}", output.index);
     if (request_.model.outputs[output.index].nhwc) text = fmt::format("torch.permute({}, [0, 3, 1, 2])", text);
+    if (output.is_rank_0) text = fmt::format("torch.reshape({}, annotate(List[int], []))", text);
     if (output.dequantize) return fmt::format("torch.dequantize({})", text);
     return output.dtype == at::kLong ? as_dtype(text, at::kLong) : text;
   }

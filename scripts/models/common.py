@@ -123,9 +123,11 @@ def made(module: torch.jit.ScriptModule, data: torch.Tensor, **options) -> Made:
 
 
 def flatten(value) -> List[torch.Tensor]:
-    """All tensors in nested tuples and lists, as floats."""
+    """All tensors in nested tuples, lists and dicts, as floats."""
     if isinstance(value, torch.Tensor):
         return [value.dequantize() if value.is_quantized else value]
+    if isinstance(value, dict):
+        value = value.values()
     return [tensor for item in value for tensor in flatten(item)]
 
 

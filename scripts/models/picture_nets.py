@@ -85,13 +85,15 @@ class YoloHead(nn.Module):
         self.deeper = block(16, 24, stride=2, act=nn.SiLU)
         outputs = self.ANCHORS * (5 + self.CLASSES)
         self.fine, self.coarse = nn.Conv2d(16, outputs, 1), nn.Conv2d(24, outputs, 1)
+        self.fine_anchors = nn.Parameter(torch.tensor([[5.0, 6.0], [8.0, 15.0]]))
+        self.coarse_anchors = nn.Parameter(torch.tensor([[15.0, 11.0], [20.0, 30.0]]))
 
     def decode(self, scores, stride, anchors):
         batch, _, height, width = scores.shape
         scores = scores.view(batch, self.ANCHORS, 5 + self.CLASSES, height, width).permute(0, 1, 3, 4, 2)
         rows, columns = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
         grid = torch.stack([columns, rows], dim=2).view(1, 1, height, width, 2).float()
-        sizes = torch.tensor(anchors).view(1, self.ANCHORS, 1, 1, 2)
+        sizes = anchors.view(1, self.ANCHORS, 1, 1, 2)
         scores = scores.sigmoid()
         centres = (scores[..., 0:2] * 2 - 0.5 + grid) * stride
         extent = (scores[..., 2:4] * 2) ** 2 * sizes
@@ -100,8 +102,8 @@ class YoloHead(nn.Module):
     def forward(self, picture):
         fine = self.body(picture)
         coarse = self.deeper(fine)
-        return torch.cat([self.decode(self.fine(fine), 4.0, [[5.0, 6.0], [8.0, 15.0]]),
-                          self.decode(self.coarse(coarse), 8.0, [[15.0, 11.0], [20.0, 30.0]])], dim=1)
+        return torch.cat([self.decode(self.fine(fine), 4.0, self.fine_anchors),
+                          self.decode(self.coarse(coarse), 8.0, self.coarse_anchors)], dim=1)
 
 
 class AutoEncoder(nn.Module):

@@ -22,7 +22,7 @@ class LstmTagger(nn.Module):
 
     def forward(self, sentence):
         features, _ = self.lstm(self.words(sentence))
-        return functional.log_softmax(self.tags(features), dim=-1)
+        return self.tags(features)
 
 
 class KeywordSpotter(nn.Module):
@@ -147,6 +147,10 @@ def masked(count: int) -> List[Arguments]:
 
 def live(build: Callable[[], nn.Module], samples: List[Arguments]) -> nn.Module:
     model = init_weights(build())
+    for module in model.modules():
+        if isinstance(module, nn.RNNBase):
+            for parameter in module.parameters():
+                nn.init.uniform_(parameter, -1, 1)
     if any(isinstance(module, nn.BatchNorm1d) for module in model.modules()):
         settle(model, [torch.cat([arguments[0] for arguments in samples])])
     return model.eval()

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "lib/base/error.h"
+#include "lib/converter/report.h"
 #include "lib/converter/verify.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
@@ -62,12 +63,16 @@ int run_verify(const Arguments& command_line) {
   app.add_option("--seed", request.seed, "seed of the random inputs")->check(not_negative())->capture_default_str();
   app.add_option("--tolerance", request.tolerance, "largest error allowed, as a share of the output's range")
       ->check(not_negative());
+  std::string format = "text";
+  app.add_option("--format", format, "how to show the result")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
   add_log_options(app);
   app.footer(exit_codes_text());
   if (const auto code = parse_command_line(app, command_line)) return *code;
   for (const std::string& text : inputs) request.inputs.push_back(parse_input_spec(text));
   const Verification verification = verify(request);
-  std::cout << to_text(verification);
+  std::cout << (format == "json" ? to_json(verification).dump(2) + "\n" : to_text(verification));
   return static_cast<int>(verification.passed ? ExitCode::kDone : ExitCode::kVerificationFailed);
 }
 

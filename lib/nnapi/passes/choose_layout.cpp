@@ -71,6 +71,8 @@ bool is_along_axes(OperationCode code) {
     case OperationCode::REDUCE_MAX:
     case OperationCode::REDUCE_MIN:
     case OperationCode::REDUCE_PROD:
+    case OperationCode::ARGMAX:
+    case OperationCode::ARGMIN:
     case OperationCode::REDUCE_ANY:
     case OperationCode::REDUCE_ALL:
     case OperationCode::PAD:
@@ -133,12 +135,23 @@ class LayoutChooser {
     copies(id) = {kNone, id};
   }
 
+  // Neither RESHAPE nor TRANSPOSE takes bool: it goes as float32.
+  OperandId moved_bool(OperandId id, const std::vector<int64_t>& order) {
+    Operand number = model_.at(id);
+    number.type = OperandCode::TENSOR_FLOAT32;
+    const OperandId result = moved(builder_.add(OperationCode::CAST, {id}, number), order);
+    Operand condition = model_.at(result);
+    condition.type = OperandCode::TENSOR_BOOL8;
+    return builder_.add(OperationCode::NOT_EQUAL, {result, builder_.tensor(Constant::of_floats({0}))}, condition);
+  }
+
   // An operand with its axes moved: by a constant's recipe, a RESHAPE or a TRANSPOSE.
   OperandId moved(OperandId id, const std::vector<int64_t>& order) {
     Operand result = model_.at(id);
     if (const Constant* constant = result.constant()) {
       return builder_.tensor(constant->then(Permute{order}), result.scale, result.zero_point);
     }
+    if (result.type == OperandCode::TENSOR_BOOL8) return moved_bool(id, order);
     const bool is_reshape = keeps_sequence(result.dims, order);
     result.dims = permute(result.dims, order);
     if (is_reshape) return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(result.dims)}, result);
@@ -205,13 +218,30 @@ class LayoutChooser {
     return std::all_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim == Dim(1); });
   }
 
-  // A constant of lower rank, given leading axes of size 1.
+  // An operand of lower rank, given leading axes of size 1.
   OperandId with_rank_4(OperandId id) {
     const Operand operand = model_.at(id);
+    if (operand.constant() == nullptr) return variable_with_rank_4(id);
     std::vector<int64_t> shape = operand.constant()->shape();
     shape.insert(shape.begin(), 4 - shape.size(), 1);
     return builder_.tensor(operand.constant()->then(Reshape{shape}).then(Permute{kToNhwc}), operand.scale,
                            operand.zero_point);
+  }
+
+  OperandId variable_with_rank_4(OperandId id) {
+    Operand result = model_.at(id);
+    result.dims.insert(result.dims.begin(), 4 - result.dims.size(), Dim(1));
+    const bool is_reshape = keeps_sequence(result.dims, kToNhwc);
+    if (is_reshape) result.dims = permute(result.dims, kToNhwc);
+    const OperandId full = builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(result.dims)}, result);
+    return is_reshape ? full : moved(full, kToNhwc);
+  }
+
+  // True for operands of lower rank that can be given the order of the others.
+  bool can_broadcast(OperandId id) {
+    const Operand& operand = model_.at(id);
+    const bool is_movable = operand.type == OperandCode::TENSOR_FLOAT32 || is_quant8(operand.type);
+    return operand.constant() != nullptr || is_single_value(id) || (is_movable && rank(id) < 4);
   }
 
   void place_elementwise(Operation operation) {
@@ -219,7 +249,7 @@ class LayoutChooser {
     bool all_can = true;
     for (const OperandId id : operation.inputs) {
       any_nhwc = any_nhwc || is_nhwc(id);
-      all_can = all_can && (rank(id) == 4 || model_.at(id).constant() != nullptr || is_single_value(id));
+      all_can = all_can && (rank(id) == 4 || can_broadcast(id));
     }
     if (!any_nhwc || !all_can) return place_in_nchw(std::move(operation));
     for (OperandId& id : operation.inputs) {

@@ -8,7 +8,6 @@
 #include "lib/nnapi/dump.h"
 
 namespace nnapi_convert::nnapi {
-namespace {
 
 void drop_unread(Model& model) {
   std::vector<bool> read(model.operands.size(), false);
@@ -28,6 +27,8 @@ void drop_unread(Model& model) {
                               [&](const Boundary& input) { return !read[static_cast<size_t>(input.operand)]; }),
                inputs.end());
 }
+
+namespace {
 
 struct ValueKey {
   std::string operator()(const std::monostate&) const { return ""; }

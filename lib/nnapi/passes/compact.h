@@ -8,4 +8,7 @@ namespace nnapi_convert::nnapi {
 // Operands are renumbered in the order of their first use.
 void compact(Model& model);
 
+// The first part of it: drops operations and inputs that nothing reads.
+void drop_unread(Model& model);
+
 }  // namespace nnapi_convert::nnapi

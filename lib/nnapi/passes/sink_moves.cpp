@@ -4,6 +4,7 @@
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/choose_layout.h"
+#include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/permutation.h"
 
 namespace nnapi_convert::nnapi {
@@ -17,14 +18,21 @@ class MoveSinker {
  public:
   explicit MoveSinker(Model& model) : model_(model), builder_(model), uses_(model) {}
 
-  void run() {
+  // True if something moved.
+  bool run() {
+    bool any = false;
     std::vector<Operation> operations = std::move(model_.operations);
     model_.operations.clear();
     std::fill(uses_.producer.begin(), uses_.producer.end(), -1);
     for (Operation& operation : operations) {
       builder_.set_source(operation.source);
-      if (!sink_below(operation)) append(std::move(operation));
+      if (sink_below(operation)) {
+        any = true;
+      } else {
+        append(std::move(operation));
+      }
     }
+    return any;
   }
 
  private:
@@ -110,11 +118,14 @@ class MoveSinker {
     return builder_.tensor(constant->then(Reshape{*new_shape}), operand.scale, operand.zero_point);
   }
 
+  // RESHAPE and TRANSPOSE take no bool, and integers at late feature levels only.
+  static bool can_be_moved(OperandCode type) { return type == OperandCode::TENSOR_FLOAT32 || is_quant8(type); }
+
   bool sink_below(const Operation& operation) {
     if (operation.code == OperationCode::SOFTMAX || operation.code == OperationCode::LOG_SOFTMAX) {
       return sink_below_softmax(operation);
     }
-    if (!is_elementwise(operation.code)) return false;
+    if (!is_elementwise(operation.code) || !can_be_moved(model_.at(operation.outputs[0]).type)) return false;
     const Operation* found = common_move(operation);
     if (found == nullptr) return false;
     const Operation move = *found;
@@ -146,6 +157,7 @@ class MoveSinker {
     raised.inputs[0] = move.inputs[0];
     raised.inputs.resize(2);
     const bool is_default = operation.code == OperationCode::SOFTMAX && before.size() == 2;
+    if (axis == nullptr && !is_default) return false;  // the axis is an argument of later feature levels
     if (!is_default) raised.inputs.push_back(builder_.int32(static_cast<int64_t>(before.size()) - 1));
     place(raised, move);
     return true;
@@ -171,7 +183,8 @@ class MoveSinker {
 }  // namespace
 
 void sink_moves(Model& model) {
-  MoveSinker(model).run();
+  merge_moves(model);
+  while (MoveSinker(model).run()) merge_moves(model);
 }
 
 }  // namespace nnapi_convert::nnapi

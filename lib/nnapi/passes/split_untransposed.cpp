@@ -1,6 +1,7 @@
 #include "lib/nnapi/passes/split_untransposed.h"
 
 #include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/compact.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
@@ -110,6 +111,7 @@ class Rewriter {
 
 void split_untransposed(Model& model) {
   Rewriter(model).run();
+  drop_unread(model);
 }
 
 }  // namespace nnapi_convert::nnapi

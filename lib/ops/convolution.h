@@ -1,0 +1,59 @@
+// What float and quantised convolutions have in common: their arguments, the sizes of the result, and the NNAPI
+// operations. All are lowered as 2-D ones: 1-D ones have height 1.
+#pragma once
+
+#include <functional>
+
+#include "lib/ops/op_rule.h"
+
+namespace nnapi_convert {
+
+// A 2-D convolution as PyTorch describes it, height before width.
+struct Convolution {
+  std::vector<int64_t> stride, padding, padding_end, dilation;
+  std::vector<int64_t> output_padding = {0, 0};
+  int64_t groups = 1;
+  bool transposed = false;
+  std::vector<int64_t> weight_sizes;  // O, I/groups, H, W; transposed: I, O/groups, H, W
+
+  int64_t kernel(size_t i) const { return weight_sizes[2 + i]; }
+  int64_t output_channels() const { return transposed ? weight_sizes[1] * groups : weight_sizes[0]; }
+  int64_t input_channels() const { return transposed ? weight_sizes[0] : weight_sizes[1] * groups; }
+  bool is_dilated() const { return dilation[0] != 1 || dilation[1] != 1; }
+  bool is_depthwise() const { return groups > 1 && groups == input_channels(); }
+};
+
+// The sizes of a weight as those of a 2-D one; refuses ranks other than 3 and 4.
+std::vector<int64_t> weight_sizes_2d(const OpArguments& args, const Dims& sizes);
+
+// Reads the arguments "stride", "padding" (numbers, "same" or "valid"), "dilation", "groups", "output_padding" and
+// "transposed" for a weight of `weight_rank` axes.
+Convolution read_convolution(const OpArguments& args, const Dims& weight);
+
+// The sizes of the result, of the input's rank, which may lack the batch. `spatial` is the number of axes of the
+// kernel.
+Dims convolution_dims(const OpArguments& args, const Convolution& conv, const TensorType& input, size_t spatial);
+
+// Filter in PyTorch's order and bias, of all groups or of one.
+struct ConvolutionWeights {
+  LoweredTensor filter;
+  nnapi::OperandId bias;
+};
+// Gives the weights in so many equal parts, one for each group, or in one.
+using WeightsInParts = std::function<std::vector<ConvolutionWeights>(int64_t parts)>;
+
+// Appends the operations for a convolution and sets the node's output.
+void emit_convolution(OpContext& ctx, const Convolution& conv, const LoweredTensor& input, size_t spatial,
+                      const WeightsInParts& weights, FuseCode activation);
+
+// Transposed convolutions as TRANSPOSE_CONV_2D takes them: the weight written out with the zeros of its dilation, with
+// zeros after its end where output_padding is larger than padding, and with those between groups where that makes it
+// little larger. `conv` is changed to describe the result. float32 and int8.
+at::Tensor with_written_zeros(Convolution& conv, const at::Tensor& weight);
+// True if with_written_zeros changes something: the weight has to be a constant.
+bool needs_written_zeros(const Convolution& conv);
+
+// The rules of quantized_conv.cpp, which conv_rules() includes.
+OpRules quantized_conv_rules();
+
+}  // namespace nnapi_convert

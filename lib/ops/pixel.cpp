@@ -1,0 +1,119 @@
+// Moves between channels and places: pixel_shuffle, pixel_unshuffle, channel_shuffle. PyTorch numbers the channels of a
+// block [channel, place], NNAPI [place, channel]; the CHANNEL_SHUFFLE between them folds into a convolution beside it.
+#include <fmt/format.h>
+
+#include "lib/ops/factor.h"
+#include "lib/ops/families.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+TensorType checked_self(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  args.require(self.dtype == at::kFloat || self.dtype == at::kQUInt8, "a tensor " + to_text(self), "float32 or quint8");
+  return self;
+}
+
+int64_t block_size(const OpArguments& args, const char* name) {
+  const int64_t block = args.integer(name);
+  args.require(block >= 1, fmt::format("{} = {}", name, block), "at least 1");
+  return block;
+}
+
+// A part of a size that has to divide it.
+Dim divided(const OpArguments& args, const Dim& size, int64_t divisor) {
+  const auto quotient = size.exact_div(Dim(divisor));
+  if (size.is_fixed() && size.value() % divisor == 0) return {size.value() / divisor};
+  args.require(quotient.has_value(), fmt::format("a size {}", size.text()), fmt::format("a multiple of {}", divisor),
+               size.is_fixed() ? "" : "give every size of the input with --input");
+  return *quotient;
+}
+
+std::vector<ValueType> pixel_shuffle_type(const OpArguments& args) {
+  const TensorType self = checked_self(args);
+  require_rank(args, self, 3, 4);
+  const int64_t block = block_size(args, "upscale_factor");
+  Dims dims = self.dims;
+  const size_t channels = dims.size() - 3;
+  dims[channels] = divided(args, dims[channels], block * block);
+  for (size_t i = channels + 1; i < dims.size(); ++i) dims[i] *= Dim(block);
+  return {self.with_dims(dims)};
+}
+
+std::vector<ValueType> pixel_unshuffle_type(const OpArguments& args) {
+  const TensorType self = checked_self(args);
+  require_rank(args, self, 3, 4);
+  const int64_t block = block_size(args, "downscale_factor");
+  Dims dims = self.dims;
+  const size_t channels = dims.size() - 3;
+  dims[channels] *= Dim(block * block);
+  for (size_t i = channels + 1; i < dims.size(); ++i) dims[i] = divided(args, dims[i], block);
+  return {self.with_dims(dims)};
+}
+
+// Channels numbered [groups, rest] become [rest, groups].
+LoweredTensor shuffled(OpContext& ctx, const LoweredTensor& tensor, const Dim& groups) {
+  if (groups == Dim(1) || groups == tensor.type.dims[1]) return tensor;
+  nnapi::Builder& builder = ctx.builder();
+  return {
+      ctx.emit_to(OperationCode::CHANNEL_SHUFFLE, {tensor.id, builder.int32(groups), builder.int32(1)}, tensor.type),
+      tensor.type};
+}
+
+void lower_pixel_shuffle(OpContext& ctx) {
+  const LoweredTensor self = ctx.operand("self");
+  const int64_t block = block_size(ctx, "upscale_factor");
+  const TensorType output = ctx.output_type();
+  const TensorType type = output.with_dims(as_image(output.dims, 2));
+  if (block == 1) return ctx.set_output(self.id);
+  const LoweredTensor image = shuffled(ctx, reshaped(ctx, self, as_image(self.type.dims, 2)), type.dims[1]);
+  nnapi::Builder& builder = ctx.builder();
+  const nnapi::OperandId result =
+      ctx.emit_to(OperationCode::DEPTH_TO_SPACE, {image.id, builder.int32(block), builder.boolean(true)}, type);
+  ctx.set_output(reshaped(ctx, {result, type}, output.dims).id);
+}
+
+void lower_pixel_unshuffle(OpContext& ctx) {
+  const LoweredTensor self = ctx.operand("self");
+  const int64_t block = block_size(ctx, "downscale_factor");
+  const TensorType output = ctx.output_type();
+  const TensorType type = output.with_dims(as_image(output.dims, 2));
+  if (block == 1) return ctx.set_output(self.id);
+  const LoweredTensor image = reshaped(ctx, self, as_image(self.type.dims, 2));
+  nnapi::Builder& builder = ctx.builder();
+  const nnapi::OperandId result =
+      ctx.emit_to(OperationCode::SPACE_TO_DEPTH, {image.id, builder.int32(block), builder.boolean(true)}, type);
+  ctx.set_output(reshaped(ctx, shuffled(ctx, {result, type}, Dim(block * block)), output.dims).id);
+}
+
+std::vector<ValueType> channel_shuffle_type(const OpArguments& args) {
+  const TensorType self = checked_self(args);
+  require_rank(args, self, 3, 4);
+  divided(args, self.dims[1], block_size(args, "groups"));
+  return {self};
+}
+
+void lower_channel_shuffle(OpContext& ctx) {
+  ctx.set_output(shuffled(ctx, ctx.operand("self"), Dim(ctx.integer("groups"))).id);
+}
+
+}  // namespace
+
+OpRules pixel_rules() {
+  return {
+      {"aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", 1,
+       "float32 or quint8; without a convolution before it: feature level 2", pixel_shuffle_type, lower_pixel_shuffle},
+      {"aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", 1,
+       "float32 or quint8; without a convolution after it: feature level 2", pixel_unshuffle_type,
+       lower_pixel_unshuffle},
+      {"aten::channel_shuffle(Tensor self, int groups) -> Tensor", 1,
+       "float32 or quint8; without a convolution beside it: feature level 2", channel_shuffle_type,
+       lower_channel_shuffle},
+      {"aten::native_channel_shuffle(Tensor self, int groups) -> Tensor", 1,
+       "float32 or quint8; without a convolution beside it: feature level 2", channel_shuffle_type,
+       lower_channel_shuffle},
+  };
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,34 @@
+// Windows of pools, for all rules that pool.
+#pragma once
+
+#include "lib/ops/op_rule.h"
+
+namespace nnapi_convert {
+
+// The window of a 2-D pool, height before width; 1-D ones have height 1.
+struct Pool {
+  std::vector<int64_t> kernel, stride, padding, dilation = {1, 1};
+  bool ceil_mode = false;
+  bool counts_padding = false;  // an average divides by the cells of the padding too
+  int64_t divisor = 0;          // an average divides by this number; 0: by the cells counted
+};
+
+// The result's sizes, and the padding after the end that windows reach.
+struct PooledAxes {
+  Dims output;
+  Dims padding_end;
+};
+
+// Appends MAX_POOL_2D, AVERAGE_POOL_2D or L2_POOL_2D of an [N, C, H, W].
+LoweredTensor emit_pool(OpContext& ctx, OperationCode code, const LoweredTensor& image, const Pool& pool,
+                        const PooledAxes& axes);
+
+// float32 or quint8 with `spatial` axes after the channels, and maybe without a batch.
+void require_pool_input(const OpArguments& args, const TensorType& self, size_t spatial);
+// 1 or 2, by the operation's name.
+size_t pooled_spatial_axes(const OpArguments& args);
+
+// The rules of adaptive_pooling.cpp, which pooling_rules() includes.
+OpRules adaptive_pooling_rules();
+
+}  // namespace nnapi_convert

@@ -1,0 +1,115 @@
+// Convolutions of quint8 with weights packed by PyTorch.
+#include <ATen/ATen.h>
+#include <ATen/native/quantized/PackedParams.h>
+#include <fmt/format.h>
+
+#include "lib/ops/convolution.h"
+#include "lib/ops/factor.h"
+#include "lib/ops/families.h"
+#include "lib/ops/quantized_weights.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+using PackedConv = c10::intrusive_ptr<ConvPackedParamsBase<2>>;
+
+PackedConv packed_conv(const OpArguments& args) {
+  const c10::IValue packed = args.value("packed_weight");
+  args.require(packed.isCustomClass(), "packed weights of another kind", "Conv2dPackedParamsBase");
+  return packed.toCustomClass<ConvPackedParamsBase<2>>();
+}
+
+// 1-D convolutions are packed as 2-D ones with height 1.
+size_t spatial_axes(const OpArguments& args) {
+  const std::string kind = args.node().kind().toQualString();
+  return kind.find("1d") != std::string::npos ? 1 : 2;
+}
+
+Convolution read_packed(const PackedConv& packed, const at::Tensor& weight) {
+  Convolution conv;
+  conv.stride = packed->stride().vec();
+  conv.padding = conv.padding_end = packed->padding().vec();
+  conv.dilation = packed->dilation().vec();
+  conv.groups = packed->groups();
+  conv.transposed = packed->transpose();
+  if (conv.transposed) conv.output_padding = packed->output_padding().vec();
+  conv.weight_sizes = weight.sizes().vec();
+  return conv;
+}
+
+std::vector<ValueType> quantized_conv_type(const OpArguments& args) {
+  const TensorType input = args.tensor("qx");
+  args.require(input.dtype == at::kQUInt8, "an input " + to_text(input), "quint8");
+  const PackedConv packed = packed_conv(args);
+  const Convolution conv = read_packed(packed, std::get<0>(packed->unpack()));
+  const Quantization output{args.number("output_scale"), args.integer("output_zero_point")};
+  return {TensorType{at::kQUInt8, convolution_dims(args, conv, input, spatial_axes(args)), output}};
+}
+
+at::Tensor with_written_zeros_int8(OpContext& ctx, Convolution& conv, const at::Tensor& weight) {
+  ctx.require(weight.qscheme() == at::kPerTensorAffine && weight.q_zero_point() == 0,
+              "per-channel weights of a transposed convolution with dilation, groups or output_padding",
+              "weights with one scale");
+  return at::_make_per_tensor_quantized_tensor(with_written_zeros(conv, weight.int_repr()), weight.q_scale(), 0);
+}
+
+template <FuseCode activation>
+void lower_quantized_conv(OpContext& ctx) {
+  const LoweredTensor input = ctx.operand("qx");
+  const PackedConv packed = packed_conv(ctx);
+  auto [weight, bias] = packed->unpack();
+  Convolution conv = read_packed(packed, weight);
+  at::Tensor filter = weight;
+  if (needs_written_zeros(conv)) filter = with_written_zeros_int8(ctx, conv, weight);
+  for (size_t i = 0; i < 2; ++i) conv.padding_end[i] -= conv.output_padding[i];
+  const c10::optional<at::Tensor> real_bias = bias;
+  const auto weights = [&](int64_t count) {
+    std::vector<ConvolutionWeights> parts;
+    ctx.require(count == 1 || filter.qscheme() == at::kPerTensorAffine,
+                "per-channel weights of a grouped convolution with dilation", "weights with one scale");
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t rows = filter.size(0) / count;
+      const int64_t outputs = conv.output_channels() / count;
+      const at::Tensor part = count == 1 ? filter : filter.narrow(0, i * rows, rows);
+      const bool has_bias = real_bias && real_bias->defined();
+      const auto part_bias =
+          has_bias ? c10::optional<at::Tensor>(real_bias->narrow(0, i * outputs, outputs)) : c10::nullopt;
+      const QuantizedWeights lowered = quantized_weights(ctx, part, part_bias, outputs, input.type);
+      const nnapi::OperandId id = ctx.builder().tensor(lowered.weight, lowered.scale, lowered.zero_point);
+      const TensorType type{at::kQUInt8, to_dims(part.sizes().vec()), {lowered.scale, lowered.zero_point}};
+      parts.push_back({{id, type}, ctx.builder().tensor(lowered.bias, lowered.bias_scale)});
+    }
+    return parts;
+  };
+  emit_convolution(ctx, conv, input, spatial_axes(ctx), weights, activation);
+}
+
+constexpr const char* kNote = "per-channel weights are requantised per tensor, with a warning";
+
+}  // namespace
+
+OpRules quantized_conv_rules() {
+  return {
+      {"quantized::conv1d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "
+       "output_scale, int output_zero_point) -> Tensor",
+       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},
+      {"quantized::conv1d_relu(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
+       "float output_scale, int output_zero_point) -> Tensor",
+       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>},
+      {"quantized::conv2d.new(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "
+       "output_scale, int output_zero_point) -> Tensor",
+       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},
+      {"quantized::conv2d_relu.new(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
+       "float output_scale, int output_zero_point) -> Tensor",
+       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>},
+      {"quantized::conv_transpose1d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
+       "float output_scale, int output_zero_point) -> Tensor",
+       3, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},
+      {"quantized::conv_transpose2d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
+       "float output_scale, int output_zero_point) -> Tensor",
+       3, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},
+  };
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,48 @@
+// Zeros of a PAD become a convolution's padding, others don't.
+#include "lib/nnapi/passes/fold_padding.h"
+
+#include <catch2/catch.hpp>
+
+#include "lib/nnapi/passes/compact.h"
+#include "tests/nnapi/interpreter.h"
+#include "tests/nnapi/small_models.h"
+
+using namespace nnapi_convert;
+using namespace nnapi_convert::nnapi;
+using testing::count;
+using testing::Net;
+
+namespace {
+
+// What a convolution of a padded [1, 3, 5, 6] keeps of its PAD.
+size_t pads_left(const std::vector<int64_t>& before_after) {
+  Net net;
+  const OperandId input = net.input({1, 3, 5, 6});
+  net.output(net.conv(net.pad(input, before_after), 4));
+  testing::Tensor argument({1, 3, 5, 6});
+  argument.values = testing::random_values(net.random, argument.values.size());
+  const auto before = testing::run(net.model, {argument});
+  fold_padding(net.model);
+  compact(net.model);
+  CHECK(testing::close(before[0], testing::run(net.model, {argument})[0]));
+  return count(net.model, OperationCode::PAD);
+}
+
+}  // namespace
+
+TEST_CASE("fold_padding: zeros around height and width") {
+  CHECK(pads_left({0, 0, 0, 0, 1, 1, 2, 2}) == 0);
+  CHECK(pads_left({0, 0, 0, 0, 0, 1, 0, 1}) == 0);
+}
+
+TEST_CASE("fold_padding: zeros along batch or channels stay") {
+  CHECK(pads_left({1, 0, 0, 0, 1, 1, 1, 1}) == 1);
+}
+
+TEST_CASE("fold_padding: a pool doesn't take them") {
+  Net net;
+  net.output(net.max_pool(net.pad(net.input({1, 3, 4, 6}), {0, 0, 0, 0, 1, 1, 1, 1})));
+  fold_padding(net.model);
+  compact(net.model);
+  CHECK(count(net.model, OperationCode::PAD) == 1);
+}
