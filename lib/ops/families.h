@@ -24,6 +24,7 @@ OpRules pixel_rules();              // pixel.cpp
 OpRules pooling_rules();            // pooling.cpp
 OpRules quantize_rules();           // quantize.cpp
 OpRules quantized_binary_rules();   // quantized_binary.cpp
+OpRules quantized_unary_rules();    // quantized_unary.cpp
 OpRules recurrent_rules();          // recurrent.cpp
 OpRules recurrent_cell_rules();     // recurrent_cell.cpp
 OpRules reduce_rules();             // reduce.cpp

@@ -30,6 +30,7 @@ OpRules join_families() {
                                 pooling_rules(),
                                 quantize_rules(),
                                 quantized_binary_rules(),
+                                quantized_unary_rules(),
                                 recurrent_rules(),
                                 recurrent_cell_rules(),
                                 reduce_rules(),
