@@ -12,6 +12,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCHEMA = "schemas/nnapi_operations.json"
 BANNER = f"// Generated from {SCHEMA} by scripts/generate_operations.py, do not edit.\n// clang-format off\n"
+ANY = "ANY"
 ROLES = ["none", "layout", "axis", "new_axis", "axes", "perm", "per_axis_vector", "per_axis_pairs", "per_axis_mask",
          "shape", "activation", "padding_scheme"]
 ROLE_NOTES = {
@@ -97,11 +98,12 @@ struct TypeCombination {{
 }};
 
 constexpr int8_t kFixedType = -1;
+constexpr int8_t kAnyType = -2;
 constexpr uint8_t kAnyRank = 255;
 
 struct ArgumentInfo {{
   const char* name;
-  int8_t type_variable;  // index into TypeCombination::types, or kFixedType
+  int8_t type_variable;  // index into TypeCombination::types, kFixedType or kAnyType
   OperandCode fixed_type;
   uint8_t min_rank, max_rank;  // of a tensor
   ArgumentRole role;
@@ -110,8 +112,12 @@ struct ArgumentInfo {{
   bool variadic;   // stands for one or more operands
   int32_t since;   // feature level
 
+  // Of an argument that doesn't take any type.
   constexpr OperandCode type_in(const TypeCombination& combination) const {{
-    return type_variable == kFixedType ? fixed_type : combination.types[type_variable];
+    return type_variable < 0 ? fixed_type : combination.types[type_variable];
+  }}
+  constexpr bool takes(OperandCode type, const TypeCombination& combination) const {{
+    return type_variable == kAnyType || type_in(combination) == type;
   }}
 }};
 
@@ -171,13 +177,13 @@ def max_variables(schema):
 
 def argument_row(argument, variables, operand_types):
     kind = argument["type"]
-    if kind not in variables and kind not in operand_types:
+    if kind not in variables and kind not in operand_types and kind != ANY:
         raise SchemaError(f"argument {argument['name']}: neither a type nor a type variable: {kind}")
     role = argument.get("role", "none")
     if role not in ROLES:
         raise SchemaError(f"argument {argument['name']}: unknown role {role}")
-    variable = str(variables.index(kind)) if kind in variables else "kFixedType"
-    fixed = "FLOAT32" if kind in variables else kind
+    variable = str(variables.index(kind)) if kind in variables else "kAnyType" if kind == ANY else "kFixedType"
+    fixed = kind if kind in operand_types else "FLOAT32"
     low, high = argument.get("rank", [0, 0])
     high = "kAnyRank" if high is None else high
     flags = [str(argument.get(key, False)).lower() for key in ("optional", "omittable", "variadic")]
@@ -195,16 +201,25 @@ def combination_row(row, variables, operand_types):
 
 def signature_tables(operation, operand_types):
     """The arrays of one operation and the row that views them."""
-    arrays, rows = [], []
+    arrays, rows, inputs_of = [], [], {}
     for number, signature in enumerate(operation["signatures"]):
         variables = type_variables(signature)
         prefix = f"k{operation['name']}_{number}"
+        names = {part: f"{prefix}_{part}" for part in ("inputs", "outputs", "types")}
+        if "inputs_of" in signature:
+            names["inputs"], shared_variables = inputs_of.get(signature["inputs_of"], (None, None))
+            if variables != shared_variables:
+                raise SchemaError(f"{operation['name']}: no signature before has these inputs and type variables: "
+                                  f"{signature['inputs_of']}")
+        inputs_of[signature["name"]] = names["inputs"], variables
         for part in ("inputs", "outputs"):
+            if part == "inputs" and "inputs_of" in signature:
+                continue
             arrays.append(f"constexpr ArgumentInfo {prefix}_{part}[] = {{")
             arrays += [argument_row(a, variables, operand_types) for a in signature[part]] + ["};"]
         arrays.append(f"constexpr TypeCombination {prefix}_types[] = {{")
         arrays += [combination_row(row, variables, operand_types) for row in signature["types"]] + ["};"]
-        views = ", ".join(f"view({prefix}_{part})" for part in ("inputs", "outputs", "types"))
+        views = ", ".join(f"view({name})" for name in names.values())
         rows.append(f'    {{"{signature["name"]}", {signature.get("since", operation["since"])}, {views}}},')
     if rows:
         arrays += [f"constexpr SignatureInfo k{operation['name']}[] = {{"] + rows + ["};", ""]

@@ -95,7 +95,7 @@ void apply_layout_choice(Conversion& conversion, const LayoutChoice& layout, Dia
   for (nnapi::Boundary& input : model.inputs) {
     const bool is_chosen =
         layout.nhwc_inputs.empty() || layout.nhwc_inputs.count(static_cast<int>(input.argument)) != 0;
-    input.nhwc = layout.nhwc && is_chosen && model.at(input.operand).dims.size() == 4;
+    input.nhwc = layout.nhwc && is_chosen && conversion.interface.inputs[input.argument].type.rank() == 4;
   }
   if (!layout.is_explicit && has_images(model)) {
     diagnostics.warn("inputs stay in NCHW, which drivers run slower or not at all; use --nhwc, or --nchw to keep NCHW");

@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/ops/op_context.h"
+#include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
 namespace {
@@ -128,7 +129,9 @@ TensorType type_from_spec(const InputSpec& spec, size_t index, const std::option
 }
 
 void check(const TensorType& type, const Value* input, const std::string& name) {
-  if (type.rank() < 1 || type.rank() > 4) fail(name, fmt::format("rank {} found, 1 to 4 needed", type.rank()));
+  if (type.rank() < 1 || type.rank() > kHighestRank) {
+    fail(name, fmt::format("rank {} found, 1 to {} needed", type.rank(), kHighestRank));
+  }
   for (const Dim& dim : type.dims) {
     if (dim.is_fixed() && dim.value() < 1)
       fail(name, fmt::format("shape {} found, sizes of 1 or more needed", to_text(type.dims)));

@@ -21,6 +21,14 @@ bool is_structural(const Node& node) {
          node.kind() == c10::prim::ListUnpack;
 }
 
+constexpr size_t kMaxRank = 4;
+
+Dims merged_last_axes(const Dims& dims) {
+  Dims merged(dims.begin(), dims.begin() + kMaxRank);
+  for (size_t i = kMaxRank; i < dims.size(); ++i) merged.back() *= dims[i];
+  return merged;
+}
+
 class Lowering {
  public:
   Lowering(const NormalisedModel& normalised, const TypeMap& types, int feature_level, Diagnostics& diagnostics)
@@ -44,15 +52,25 @@ class Lowering {
     for (size_t i = 0; i < normalised_.inputs.size(); ++i) {
       if (normalised_.inputs[i]->uses().empty()) continue;
       const nnapi::OperandId id = add_input(input_types[i]);
-      operands_[normalised_.inputs[i]] = {input_types[i].dtype == at::kBool ? as_bool(id) : id};
+      operands_[normalised_.inputs[i]] = {
+          with_rank_of(input_types[i].dtype == at::kBool ? as_bool(id) : id, input_types[i].dims)};
       result_.model.inputs.push_back({id, false, i});
     }
   }
 
-  // PyTorch's loader takes no bool: the module hands over int32.
+  // PyTorch's loader takes no bool, and NNAPI no tensors of high rank: the module hands over int32, and merges the last
+  // axes.
   nnapi::OperandId add_input(TensorType type) {
     if (type.dtype == at::kBool) type.dtype = at::kInt;
+    if (type.rank() > kMaxRank) type.dims = merged_last_axes(type.dims);
     return builder_.variable(to_operand(type));
+  }
+
+  nnapi::OperandId with_rank_of(nnapi::OperandId id, const Dims& dims) {
+    nnapi::Operand result = result_.model.at(id);
+    if (result.dims == dims) return id;
+    result.dims = dims;
+    return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(dims)}, result);
   }
 
   nnapi::OperandId as_bool(nnapi::OperandId id) {
@@ -122,6 +140,14 @@ class Lowering {
     return -1;
   }
 
+  // A result of high rank with its last axes merged: NNAPI has no such tensors.
+  nnapi::OperandId with_nnapi_rank(nnapi::OperandId id) {
+    nnapi::Operand result = result_.model.at(id);
+    if (result.dims.size() <= kMaxRank) return id;
+    result.dims = merged_last_axes(result.dims);
+    return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(result.dims)}, result);
+  }
+
   void add_output(const Value* value) { result_.outputs.push_back(output_of(value)); }
 
   InterfaceOutput output_of(const Value* value) {
@@ -142,8 +168,9 @@ class Lowering {
     const nnapi::OperandId id = found->second.at(0);
     const int input = input_number(id);
     if (input >= 0) return {InterfaceOutput::Source::kInput, static_cast<size_t>(input), {}, false, {}};
-    InterfaceOutput output{InterfaceOutput::Source::kNnapi, nnapi_output(id), {}, false, {}};
-    output.is_rank_0 = std::get<TensorType>(types_.at(value)).rank() == 0;
+    const TensorType type = std::get<TensorType>(types_.at(value));
+    InterfaceOutput output{InterfaceOutput::Source::kNnapi, nnapi_output(with_nnapi_rank(id)), {}, false, {}};
+    if (type.rank() == 0 || type.rank() > kMaxRank) output.shape = type.dims;
     return output;
   }
 

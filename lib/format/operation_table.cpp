@@ -293,6 +293,24 @@ constexpr SignatureInfo kFULLY_CONNECTED[] = {
     {"default", 1, view(kFULLY_CONNECTED_0_inputs), view(kFULLY_CONNECTED_0_outputs), view(kFULLY_CONNECTED_0_types)},
 };
 
+constexpr ArgumentInfo kHASHTABLE_LOOKUP_0_inputs[] = {
+    {"lookups", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"keys", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"values", 0, OperandCode::FLOAT32, 2, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kHASHTABLE_LOOKUP_0_outputs[] = {
+    {"output", 0, OperandCode::FLOAT32, 2, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"hits", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kHASHTABLE_LOOKUP_0_types[] = {
+    {1, {OperandCode::TENSOR_FLOAT32}},
+    {1, {OperandCode::TENSOR_INT32}},
+    {1, {OperandCode::TENSOR_QUANT8_ASYMM}},
+};
+constexpr SignatureInfo kHASHTABLE_LOOKUP[] = {
+    {"default", 1, view(kHASHTABLE_LOOKUP_0_inputs), view(kHASHTABLE_LOOKUP_0_outputs), view(kHASHTABLE_LOOKUP_0_types)},
+};
+
 constexpr ArgumentInfo kL2_NORMALIZATION_0_inputs[] = {
     {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
     {"axis", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kAxis, true, false, false, 3},
@@ -385,6 +403,72 @@ constexpr TypeCombination kLOGISTIC_0_types[] = {
 };
 constexpr SignatureInfo kLOGISTIC[] = {
     {"default", 1, view(kLOGISTIC_0_inputs), view(kLOGISTIC_0_outputs), view(kLOGISTIC_0_types)},
+};
+
+constexpr ArgumentInfo kLSH_PROJECTION_0_inputs[] = {
+    {"hash", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input", 1, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
+    {"weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"type", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kLSH_PROJECTION_0_outputs[] = {
+    {"output", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kLSH_PROJECTION_0_types[] = {
+    {1, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32}},
+    {1, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_INT32}},
+    {1, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_QUANT8_ASYMM}},
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT16}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_INT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_QUANT8_ASYMM}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kLSH_PROJECTION[] = {
+    {"default", 1, view(kLSH_PROJECTION_0_inputs), view(kLSH_PROJECTION_0_outputs), view(kLSH_PROJECTION_0_types)},
+};
+
+constexpr ArgumentInfo kLSTM_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"recurrent_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_to_input_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_forget_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_output_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"input_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"forget_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"projection_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"output_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"input_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, true, true, false, 3},
+    {"forget_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, true, true, false, 3},
+    {"cell_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, true, true, false, 3},
+    {"output_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, true, true, false, 3},
+};
+constexpr ArgumentInfo kLSTM_0_outputs[] = {
+    {"scratch_buffer", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kLSTM_0_types[] = {
+    {1, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr SignatureInfo kLSTM[] = {
+    {"default", 1, view(kLSTM_0_inputs), view(kLSTM_0_outputs), view(kLSTM_0_types)},
 };
 
 constexpr ArgumentInfo kMAX_POOL_2D_0_inputs[] = {
@@ -557,6 +641,26 @@ constexpr SignatureInfo kRESIZE_BILINEAR[] = {
     {"by_scale", 3, view(kRESIZE_BILINEAR_1_inputs), view(kRESIZE_BILINEAR_1_outputs), view(kRESIZE_BILINEAR_1_types)},
 };
 
+constexpr ArgumentInfo kRNN_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"hidden_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kActivation, false, false, false, 1},
+};
+constexpr ArgumentInfo kRNN_0_outputs[] = {
+    {"hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kRNN_0_types[] = {
+    {1, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kRNN[] = {
+    {"default", 1, view(kRNN_0_inputs), view(kRNN_0_outputs), view(kRNN_0_types)},
+};
+
 constexpr ArgumentInfo kSOFTMAX_0_inputs[] = {
     {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
     {"beta", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
@@ -591,6 +695,27 @@ constexpr TypeCombination kSPACE_TO_DEPTH_0_types[] = {
 };
 constexpr SignatureInfo kSPACE_TO_DEPTH[] = {
     {"default", 1, view(kSPACE_TO_DEPTH_0_inputs), view(kSPACE_TO_DEPTH_0_outputs), view(kSPACE_TO_DEPTH_0_types)},
+};
+
+constexpr ArgumentInfo kSVDF_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"weights_feature", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"weights_time", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"rank", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kActivation, false, false, false, 1},
+};
+constexpr ArgumentInfo kSVDF_0_outputs[] = {
+    {"state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kSVDF_0_types[] = {
+    {1, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kSVDF[] = {
+    {"default", 1, view(kSVDF_0_inputs), view(kSVDF_0_outputs), view(kSVDF_0_types)},
 };
 
 constexpr ArgumentInfo kTANH_0_inputs[] = {
@@ -824,6 +949,218 @@ constexpr SignatureInfo kARGMIN[] = {
     {"default", 3, view(kARGMIN_0_inputs), view(kARGMIN_0_outputs), view(kARGMIN_0_types)},
 };
 
+constexpr ArgumentInfo kAXIS_ALIGNED_BBOX_TRANSFORM_0_inputs[] = {
+    {"rois", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"deltas", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"image_sizes", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kAXIS_ALIGNED_BBOX_TRANSFORM_0_outputs[] = {
+    {"output", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kAXIS_ALIGNED_BBOX_TRANSFORM_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_ASYMM}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_ASYMM}},
+};
+constexpr SignatureInfo kAXIS_ALIGNED_BBOX_TRANSFORM[] = {
+    {"default", 3, view(kAXIS_ALIGNED_BBOX_TRANSFORM_0_inputs), view(kAXIS_ALIGNED_BBOX_TRANSFORM_0_outputs), view(kAXIS_ALIGNED_BBOX_TRANSFORM_0_types)},
+};
+
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_LSTM_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_recurrent_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_recurrent_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_recurrent_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_recurrent_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_cell_to_input_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_cell_to_forget_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_cell_to_output_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_input_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_forget_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_cell_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_output_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_projection_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_projection_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_recurrent_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_recurrent_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_recurrent_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_recurrent_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_cell_to_input_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_cell_to_forget_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_cell_to_output_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_input_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_forget_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_cell_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_projection_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_projection_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_output_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_cell_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_cell_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"aux_input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_aux_input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_aux_input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_aux_input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_aux_input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_aux_input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_aux_input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_aux_input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_aux_input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"merge_outputs", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"time_major", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_input_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_forget_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_cell_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_output_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_input_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_forget_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_cell_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_output_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_LSTM_0_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_LSTM_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_LSTM_1_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_LSTM_1_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_LSTM_2_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_LSTM_2_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_LSTM_3_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_LSTM_3_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr SignatureInfo kBIDIRECTIONAL_SEQUENCE_LSTM[] = {
+    {"separate_outputs", 3, view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_outputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_types)},
+    {"merged_outputs", 3, view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_1_outputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_1_types)},
+    {"separate_outputs_and_states", 4, view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_2_outputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_2_types)},
+    {"merged_outputs_and_states", 4, view(kBIDIRECTIONAL_SEQUENCE_LSTM_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_3_outputs), view(kBIDIRECTIONAL_SEQUENCE_LSTM_3_types)},
+};
+
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_RNN_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_recurrent_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_hidden_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_recurrent_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_hidden_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"aux_input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, true, false, 1},
+    {"fw_aux_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"bw_aux_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kActivation, false, false, false, 1},
+    {"time_major", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"merge_outputs", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_RNN_0_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_RNN_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_RNN_1_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_RNN_1_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_RNN_2_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_RNN_2_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr ArgumentInfo kBIDIRECTIONAL_SEQUENCE_RNN_3_outputs[] = {
+    {"fw_output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"fw_hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bw_hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBIDIRECTIONAL_SEQUENCE_RNN_3_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kBIDIRECTIONAL_SEQUENCE_RNN[] = {
+    {"separate_outputs", 3, view(kBIDIRECTIONAL_SEQUENCE_RNN_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_0_outputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_0_types)},
+    {"merged_outputs", 3, view(kBIDIRECTIONAL_SEQUENCE_RNN_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_1_outputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_1_types)},
+    {"separate_outputs_and_states", 4, view(kBIDIRECTIONAL_SEQUENCE_RNN_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_2_outputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_2_types)},
+    {"merged_outputs_and_states", 4, view(kBIDIRECTIONAL_SEQUENCE_RNN_0_inputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_3_outputs), view(kBIDIRECTIONAL_SEQUENCE_RNN_3_types)},
+};
+
+constexpr ArgumentInfo kBOX_WITH_NMS_LIMIT_0_inputs[] = {
+    {"scores", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"rois", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"score_threshold", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"max_detections", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"nms_kernel", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"iou_threshold", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"sigma", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"nms_score_threshold", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kBOX_WITH_NMS_LIMIT_0_outputs[] = {
+    {"output_scores", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_rois", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_classes", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kBOX_WITH_NMS_LIMIT_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kBOX_WITH_NMS_LIMIT[] = {
+    {"default", 3, view(kBOX_WITH_NMS_LIMIT_0_inputs), view(kBOX_WITH_NMS_LIMIT_0_outputs), view(kBOX_WITH_NMS_LIMIT_0_types)},
+};
+
 constexpr ArgumentInfo kCAST_0_inputs[] = {
     {"input", 0, OperandCode::FLOAT32, 1, kAnyRank, ArgumentRole::kNone, false, false, false, 1},
 };
@@ -847,10 +1184,6 @@ constexpr TypeCombination kCAST_0_types[] = {
     {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_FLOAT16}},
     {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_INT32}},
     {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT8_ASYMM}},
-    {3, {OperandCode::TENSOR_BOOL8, OperandCode::TENSOR_FLOAT32}},
-    {3, {OperandCode::TENSOR_BOOL8, OperandCode::TENSOR_FLOAT16}},
-    {3, {OperandCode::TENSOR_BOOL8, OperandCode::TENSOR_INT32}},
-    {3, {OperandCode::TENSOR_BOOL8, OperandCode::TENSOR_QUANT8_ASYMM}},
     {4, {OperandCode::TENSOR_BOOL8, OperandCode::TENSOR_BOOL8}},
     {4, {OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::TENSOR_QUANT16_ASYMM}},
     {4, {OperandCode::TENSOR_QUANT16_SYMM, OperandCode::TENSOR_QUANT16_SYMM}},
@@ -877,6 +1210,36 @@ constexpr TypeCombination kCHANNEL_SHUFFLE_0_types[] = {
 };
 constexpr SignatureInfo kCHANNEL_SHUFFLE[] = {
     {"default", 3, view(kCHANNEL_SHUFFLE_0_inputs), view(kCHANNEL_SHUFFLE_0_outputs), view(kCHANNEL_SHUFFLE_0_types)},
+};
+
+constexpr ArgumentInfo kDETECTION_POSTPROCESSING_0_inputs[] = {
+    {"scores", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"deltas", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"anchors", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"scale_y", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"scale_x", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"scale_h", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"scale_w", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"regular_nms", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"max_detections", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"max_classes_per_detection", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"max_detections_per_class", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"score_threshold", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"iou_threshold", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"label_background", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kDETECTION_POSTPROCESSING_0_outputs[] = {
+    {"output_scores", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_rois", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"output_classes", kFixedType, OperandCode::TENSOR_INT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_counts", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kDETECTION_POSTPROCESSING_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr SignatureInfo kDETECTION_POSTPROCESSING[] = {
+    {"default", 3, view(kDETECTION_POSTPROCESSING_0_inputs), view(kDETECTION_POSTPROCESSING_0_outputs), view(kDETECTION_POSTPROCESSING_0_types)},
 };
 
 constexpr ArgumentInfo kEQUAL_0_inputs[] = {
@@ -947,6 +1310,34 @@ constexpr TypeCombination kGATHER_0_types[] = {
 };
 constexpr SignatureInfo kGATHER[] = {
     {"default", 3, view(kGATHER_0_inputs), view(kGATHER_0_outputs), view(kGATHER_0_types)},
+};
+
+constexpr ArgumentInfo kGENERATE_PROPOSALS_0_inputs[] = {
+    {"scores", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"deltas", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"anchors", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"image_sizes", 2, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"height_ratio", 3, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"width_ratio", 3, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"pre_nms_limit", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"post_nms_limit", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"iou_threshold", 3, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"min_size", 3, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"layout", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kLayout, false, false, false, 1},
+};
+constexpr ArgumentInfo kGENERATE_PROPOSALS_0_outputs[] = {
+    {"output_scores", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_rois", 2, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kGENERATE_PROPOSALS_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_SYMM, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_SYMM, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kGENERATE_PROPOSALS[] = {
+    {"default", 3, view(kGENERATE_PROPOSALS_0_inputs), view(kGENERATE_PROPOSALS_0_outputs), view(kGENERATE_PROPOSALS_0_types)},
 };
 
 constexpr ArgumentInfo kGREATER_0_inputs[] = {
@@ -1037,6 +1428,25 @@ constexpr TypeCombination kGROUPED_CONV_2D_1_types[] = {
 constexpr SignatureInfo kGROUPED_CONV_2D[] = {
     {"explicit_padding", 3, view(kGROUPED_CONV_2D_0_inputs), view(kGROUPED_CONV_2D_0_outputs), view(kGROUPED_CONV_2D_0_types)},
     {"implicit_padding", 3, view(kGROUPED_CONV_2D_1_inputs), view(kGROUPED_CONV_2D_1_outputs), view(kGROUPED_CONV_2D_1_types)},
+};
+
+constexpr ArgumentInfo kHEATMAP_MAX_KEYPOINT_0_inputs[] = {
+    {"heatmaps", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"boxes", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"layout", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kLayout, false, false, false, 1},
+};
+constexpr ArgumentInfo kHEATMAP_MAX_KEYPOINT_0_outputs[] = {
+    {"output_scores", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_keypoints", 1, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kHEATMAP_MAX_KEYPOINT_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_ASYMM}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_ASYMM}},
+};
+constexpr SignatureInfo kHEATMAP_MAX_KEYPOINT[] = {
+    {"default", 3, view(kHEATMAP_MAX_KEYPOINT_0_inputs), view(kHEATMAP_MAX_KEYPOINT_0_outputs), view(kHEATMAP_MAX_KEYPOINT_0_types)},
 };
 
 constexpr ArgumentInfo kINSTANCE_NORMALIZATION_0_inputs[] = {
@@ -1302,6 +1712,50 @@ constexpr SignatureInfo kQUANTIZE[] = {
     {"default", 3, view(kQUANTIZE_0_inputs), view(kQUANTIZE_0_outputs), view(kQUANTIZE_0_types)},
 };
 
+constexpr ArgumentInfo kQUANTIZED_16BIT_LSTM_0_inputs[] = {
+    {"input", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_input_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_forget_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_cell_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_output_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_input_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_forget_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_cell_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_output_weights", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"forget_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_in", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output_state_in", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kQUANTIZED_16BIT_LSTM_0_outputs[] = {
+    {"cell_state_out", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kQUANTIZED_16BIT_LSTM_0_types[] = {
+    {3, {OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kQUANTIZED_16BIT_LSTM[] = {
+    {"default", 3, view(kQUANTIZED_16BIT_LSTM_0_inputs), view(kQUANTIZED_16BIT_LSTM_0_outputs), view(kQUANTIZED_16BIT_LSTM_0_types)},
+};
+
+constexpr ArgumentInfo kRANDOM_MULTINOMIAL_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"sample_count", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"seeds", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kRANDOM_MULTINOMIAL_0_outputs[] = {
+    {"output", kFixedType, OperandCode::TENSOR_INT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kRANDOM_MULTINOMIAL_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kRANDOM_MULTINOMIAL[] = {
+    {"default", 3, view(kRANDOM_MULTINOMIAL_0_inputs), view(kRANDOM_MULTINOMIAL_0_outputs), view(kRANDOM_MULTINOMIAL_0_types)},
+};
+
 constexpr ArgumentInfo kREDUCE_ALL_0_inputs[] = {
     {"input", 0, OperandCode::FLOAT32, 1, 4, ArgumentRole::kNone, false, false, false, 1},
     {"axes", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kAxes, false, false, false, 1},
@@ -1398,6 +1852,54 @@ constexpr TypeCombination kREDUCE_SUM_0_types[] = {
 };
 constexpr SignatureInfo kREDUCE_SUM[] = {
     {"default", 3, view(kREDUCE_SUM_0_inputs), view(kREDUCE_SUM_0_outputs), view(kREDUCE_SUM_0_types)},
+};
+
+constexpr ArgumentInfo kROI_ALIGN_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"rois", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_height", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"output_width", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"height_ratio", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"width_ratio", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"height_samples", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"width_samples", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"layout", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kLayout, false, false, false, 1},
+};
+constexpr ArgumentInfo kROI_ALIGN_0_outputs[] = {
+    {"output", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kROI_ALIGN_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kROI_ALIGN[] = {
+    {"default", 3, view(kROI_ALIGN_0_inputs), view(kROI_ALIGN_0_outputs), view(kROI_ALIGN_0_types)},
+};
+
+constexpr ArgumentInfo kROI_POOLING_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+    {"rois", 1, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"batches", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_height", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"output_width", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"height_ratio", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"width_ratio", 2, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"layout", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kLayout, false, false, false, 1},
+};
+constexpr ArgumentInfo kROI_POOLING_0_outputs[] = {
+    {"output", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kROI_POOLING_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+    {3, {OperandCode::TENSOR_QUANT8_ASYMM, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+    {4, {OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, OperandCode::TENSOR_QUANT16_ASYMM, OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kROI_POOLING[] = {
+    {"default", 3, view(kROI_POOLING_0_inputs), view(kROI_POOLING_0_outputs), view(kROI_POOLING_0_types)},
 };
 
 constexpr ArgumentInfo kRSQRT_0_inputs[] = {
@@ -1589,6 +2091,70 @@ constexpr SignatureInfo kTRANSPOSE_CONV_2D[] = {
     {"implicit_padding", 3, view(kTRANSPOSE_CONV_2D_1_inputs), view(kTRANSPOSE_CONV_2D_1_outputs), view(kTRANSPOSE_CONV_2D_1_types)},
 };
 
+constexpr ArgumentInfo kUNIDIRECTIONAL_SEQUENCE_LSTM_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"input_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_input_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"recurrent_to_forget_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_cell_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_output_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_to_input_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_forget_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_output_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"input_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"forget_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_gate_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"projection_bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"output_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_clip", 1, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"time_major", kFixedType, OperandCode::BOOL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"input_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"forget_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"output_layer_norm_weights", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+};
+constexpr ArgumentInfo kUNIDIRECTIONAL_SEQUENCE_LSTM_0_outputs[] = {
+    {"output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"output_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, true, false, false, 4},
+    {"cell_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, true, false, false, 4},
+};
+constexpr TypeCombination kUNIDIRECTIONAL_SEQUENCE_LSTM_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32, OperandCode::FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16, OperandCode::FLOAT16}},
+};
+constexpr SignatureInfo kUNIDIRECTIONAL_SEQUENCE_LSTM[] = {
+    {"default", 3, view(kUNIDIRECTIONAL_SEQUENCE_LSTM_0_inputs), view(kUNIDIRECTIONAL_SEQUENCE_LSTM_0_outputs), view(kUNIDIRECTIONAL_SEQUENCE_LSTM_0_types)},
+};
+
+constexpr ArgumentInfo kUNIDIRECTIONAL_SEQUENCE_RNN_0_inputs[] = {
+    {"input", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_weights", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"bias", 0, OperandCode::FLOAT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"hidden_state_in", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"activation", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kActivation, false, false, false, 1},
+    {"time_major", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kUNIDIRECTIONAL_SEQUENCE_RNN_0_outputs[] = {
+    {"output", 0, OperandCode::FLOAT32, 3, 3, ArgumentRole::kNone, false, false, false, 1},
+    {"hidden_state_out", 0, OperandCode::FLOAT32, 2, 2, ArgumentRole::kNone, true, false, false, 4},
+};
+constexpr TypeCombination kUNIDIRECTIONAL_SEQUENCE_RNN_0_types[] = {
+    {3, {OperandCode::TENSOR_FLOAT32}},
+    {3, {OperandCode::TENSOR_FLOAT16}},
+};
+constexpr SignatureInfo kUNIDIRECTIONAL_SEQUENCE_RNN[] = {
+    {"default", 3, view(kUNIDIRECTIONAL_SEQUENCE_RNN_0_inputs), view(kUNIDIRECTIONAL_SEQUENCE_RNN_0_outputs), view(kUNIDIRECTIONAL_SEQUENCE_RNN_0_types)},
+};
+
 constexpr ArgumentInfo kRESIZE_NEAREST_NEIGHBOR_0_inputs[] = {
     {"input", 0, OperandCode::FLOAT32, 4, 4, ArgumentRole::kNone, false, false, false, 1},
     {"output_width", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
@@ -1626,6 +2192,83 @@ constexpr TypeCombination kRESIZE_NEAREST_NEIGHBOR_1_types[] = {
 constexpr SignatureInfo kRESIZE_NEAREST_NEIGHBOR[] = {
     {"by_size", 3, view(kRESIZE_NEAREST_NEIGHBOR_0_inputs), view(kRESIZE_NEAREST_NEIGHBOR_0_outputs), view(kRESIZE_NEAREST_NEIGHBOR_0_types)},
     {"by_scale", 3, view(kRESIZE_NEAREST_NEIGHBOR_1_inputs), view(kRESIZE_NEAREST_NEIGHBOR_1_outputs), view(kRESIZE_NEAREST_NEIGHBOR_1_types)},
+};
+
+constexpr ArgumentInfo kQUANTIZED_LSTM_0_inputs[] = {
+    {"input", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_input_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"input_to_forget_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_cell_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_to_output_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_input_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"recurrent_to_forget_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_cell_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"recurrent_to_output_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_to_input_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_forget_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_to_output_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"input_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"forget_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"output_gate_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"projection_weights", kFixedType, OperandCode::TENSOR_QUANT8_SYMM, 2, 2, ArgumentRole::kNone, false, true, false, 1},
+    {"projection_bias", kFixedType, OperandCode::TENSOR_INT32, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"output_state_in", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_in", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"input_layer_norm_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"forget_layer_norm_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_layer_norm_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"output_layer_norm_weights", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 1, 1, ArgumentRole::kNone, false, true, false, 1},
+    {"cell_clip", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, true, false, 1},
+    {"projection_clip", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, true, false, 1},
+    {"input_intermediate_scale", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"forget_intermediate_scale", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_intermediate_scale", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"output_intermediate_scale", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"hidden_state_zero_point", kFixedType, OperandCode::INT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"hidden_state_scale", kFixedType, OperandCode::FLOAT32, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr ArgumentInfo kQUANTIZED_LSTM_0_outputs[] = {
+    {"output_state_out", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"cell_state_out", kFixedType, OperandCode::TENSOR_QUANT16_SYMM, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+    {"output", kFixedType, OperandCode::TENSOR_QUANT8_ASYMM_SIGNED, 2, 2, ArgumentRole::kNone, false, false, false, 1},
+};
+constexpr TypeCombination kQUANTIZED_LSTM_0_types[] = {
+    {4, {OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kQUANTIZED_LSTM[] = {
+    {"default", 4, view(kQUANTIZED_LSTM_0_inputs), view(kQUANTIZED_LSTM_0_outputs), view(kQUANTIZED_LSTM_0_types)},
+};
+
+constexpr ArgumentInfo kIF_0_inputs[] = {
+    {"condition", kFixedType, OperandCode::TENSOR_BOOL8, 1, 1, ArgumentRole::kNone, false, false, false, 1},
+    {"then_model", kFixedType, OperandCode::MODEL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"else_model", kFixedType, OperandCode::MODEL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"inputs", kAnyType, OperandCode::FLOAT32, 0, kAnyRank, ArgumentRole::kNone, true, false, true, 4},
+};
+constexpr ArgumentInfo kIF_0_outputs[] = {
+    {"outputs", kAnyType, OperandCode::FLOAT32, 0, kAnyRank, ArgumentRole::kNone, false, false, true, 1},
+};
+constexpr TypeCombination kIF_0_types[] = {
+    {4, {OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kIF[] = {
+    {"default", 4, view(kIF_0_inputs), view(kIF_0_outputs), view(kIF_0_types)},
+};
+
+constexpr ArgumentInfo kWHILE_0_inputs[] = {
+    {"condition_model", kFixedType, OperandCode::MODEL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"body_model", kFixedType, OperandCode::MODEL, 0, 0, ArgumentRole::kNone, false, false, false, 1},
+    {"inputs", kAnyType, OperandCode::FLOAT32, 0, kAnyRank, ArgumentRole::kNone, false, false, true, 1},
+};
+constexpr ArgumentInfo kWHILE_0_outputs[] = {
+    {"outputs", kAnyType, OperandCode::FLOAT32, 0, kAnyRank, ArgumentRole::kNone, false, false, true, 1},
+};
+constexpr TypeCombination kWHILE_0_types[] = {
+    {4, {OperandCode::FLOAT32}},
+};
+constexpr SignatureInfo kWHILE[] = {
+    {"default", 4, view(kWHILE_0_inputs), view(kWHILE_0_outputs), view(kWHILE_0_types)},
 };
 
 constexpr ArgumentInfo kELU_0_inputs[] = {
@@ -1783,13 +2426,13 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::EMBEDDING_LOOKUP, "EMBEDDING_LOOKUP", 1, view(kEMBEDDING_LOOKUP)},
     {OperationCode::FLOOR, "FLOOR", 1, view(kFLOOR)},
     {OperationCode::FULLY_CONNECTED, "FULLY_CONNECTED", 1, view(kFULLY_CONNECTED)},
-    {OperationCode::HASHTABLE_LOOKUP, "HASHTABLE_LOOKUP", 1, {}},
+    {OperationCode::HASHTABLE_LOOKUP, "HASHTABLE_LOOKUP", 1, view(kHASHTABLE_LOOKUP)},
     {OperationCode::L2_NORMALIZATION, "L2_NORMALIZATION", 1, view(kL2_NORMALIZATION)},
     {OperationCode::L2_POOL_2D, "L2_POOL_2D", 1, view(kL2_POOL_2D)},
     {OperationCode::LOCAL_RESPONSE_NORMALIZATION, "LOCAL_RESPONSE_NORMALIZATION", 1, view(kLOCAL_RESPONSE_NORMALIZATION)},
     {OperationCode::LOGISTIC, "LOGISTIC", 1, view(kLOGISTIC)},
-    {OperationCode::LSH_PROJECTION, "LSH_PROJECTION", 1, {}},
-    {OperationCode::LSTM, "LSTM", 1, {}},
+    {OperationCode::LSH_PROJECTION, "LSH_PROJECTION", 1, view(kLSH_PROJECTION)},
+    {OperationCode::LSTM, "LSTM", 1, view(kLSTM)},
     {OperationCode::MAX_POOL_2D, "MAX_POOL_2D", 1, view(kMAX_POOL_2D)},
     {OperationCode::MUL, "MUL", 1, view(kMUL)},
     {OperationCode::RELU, "RELU", 1, view(kRELU)},
@@ -1797,10 +2440,10 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::RELU6, "RELU6", 1, view(kRELU6)},
     {OperationCode::RESHAPE, "RESHAPE", 1, view(kRESHAPE)},
     {OperationCode::RESIZE_BILINEAR, "RESIZE_BILINEAR", 1, view(kRESIZE_BILINEAR)},
-    {OperationCode::RNN, "RNN", 1, {}},
+    {OperationCode::RNN, "RNN", 1, view(kRNN)},
     {OperationCode::SOFTMAX, "SOFTMAX", 1, view(kSOFTMAX)},
     {OperationCode::SPACE_TO_DEPTH, "SPACE_TO_DEPTH", 1, view(kSPACE_TO_DEPTH)},
-    {OperationCode::SVDF, "SVDF", 1, {}},
+    {OperationCode::SVDF, "SVDF", 1, view(kSVDF)},
     {OperationCode::TANH, "TANH", 1, view(kTANH)},
     {OperationCode::BATCH_TO_SPACE_ND, "BATCH_TO_SPACE_ND", 2, view(kBATCH_TO_SPACE_ND)},
     {OperationCode::DIV, "DIV", 2, view(kDIV)},
@@ -1814,22 +2457,22 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::ABS, "ABS", 3, view(kABS)},
     {OperationCode::ARGMAX, "ARGMAX", 3, view(kARGMAX)},
     {OperationCode::ARGMIN, "ARGMIN", 3, view(kARGMIN)},
-    {OperationCode::AXIS_ALIGNED_BBOX_TRANSFORM, "AXIS_ALIGNED_BBOX_TRANSFORM", 3, {}},
-    {OperationCode::BIDIRECTIONAL_SEQUENCE_LSTM, "BIDIRECTIONAL_SEQUENCE_LSTM", 3, {}},
-    {OperationCode::BIDIRECTIONAL_SEQUENCE_RNN, "BIDIRECTIONAL_SEQUENCE_RNN", 3, {}},
-    {OperationCode::BOX_WITH_NMS_LIMIT, "BOX_WITH_NMS_LIMIT", 3, {}},
+    {OperationCode::AXIS_ALIGNED_BBOX_TRANSFORM, "AXIS_ALIGNED_BBOX_TRANSFORM", 3, view(kAXIS_ALIGNED_BBOX_TRANSFORM)},
+    {OperationCode::BIDIRECTIONAL_SEQUENCE_LSTM, "BIDIRECTIONAL_SEQUENCE_LSTM", 3, view(kBIDIRECTIONAL_SEQUENCE_LSTM)},
+    {OperationCode::BIDIRECTIONAL_SEQUENCE_RNN, "BIDIRECTIONAL_SEQUENCE_RNN", 3, view(kBIDIRECTIONAL_SEQUENCE_RNN)},
+    {OperationCode::BOX_WITH_NMS_LIMIT, "BOX_WITH_NMS_LIMIT", 3, view(kBOX_WITH_NMS_LIMIT)},
     {OperationCode::CAST, "CAST", 3, view(kCAST)},
     {OperationCode::CHANNEL_SHUFFLE, "CHANNEL_SHUFFLE", 3, view(kCHANNEL_SHUFFLE)},
-    {OperationCode::DETECTION_POSTPROCESSING, "DETECTION_POSTPROCESSING", 3, {}},
+    {OperationCode::DETECTION_POSTPROCESSING, "DETECTION_POSTPROCESSING", 3, view(kDETECTION_POSTPROCESSING)},
     {OperationCode::EQUAL, "EQUAL", 3, view(kEQUAL)},
     {OperationCode::EXP, "EXP", 3, view(kEXP)},
     {OperationCode::EXPAND_DIMS, "EXPAND_DIMS", 3, view(kEXPAND_DIMS)},
     {OperationCode::GATHER, "GATHER", 3, view(kGATHER)},
-    {OperationCode::GENERATE_PROPOSALS, "GENERATE_PROPOSALS", 3, {}},
+    {OperationCode::GENERATE_PROPOSALS, "GENERATE_PROPOSALS", 3, view(kGENERATE_PROPOSALS)},
     {OperationCode::GREATER, "GREATER", 3, view(kGREATER)},
     {OperationCode::GREATER_EQUAL, "GREATER_EQUAL", 3, view(kGREATER_EQUAL)},
     {OperationCode::GROUPED_CONV_2D, "GROUPED_CONV_2D", 3, view(kGROUPED_CONV_2D)},
-    {OperationCode::HEATMAP_MAX_KEYPOINT, "HEATMAP_MAX_KEYPOINT", 3, {}},
+    {OperationCode::HEATMAP_MAX_KEYPOINT, "HEATMAP_MAX_KEYPOINT", 3, view(kHEATMAP_MAX_KEYPOINT)},
     {OperationCode::INSTANCE_NORMALIZATION, "INSTANCE_NORMALIZATION", 3, view(kINSTANCE_NORMALIZATION)},
     {OperationCode::LESS, "LESS", 3, view(kLESS)},
     {OperationCode::LESS_EQUAL, "LESS_EQUAL", 3, view(kLESS_EQUAL)},
@@ -1846,16 +2489,16 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::POW, "POW", 3, view(kPOW)},
     {OperationCode::PRELU, "PRELU", 3, view(kPRELU)},
     {OperationCode::QUANTIZE, "QUANTIZE", 3, view(kQUANTIZE)},
-    {OperationCode::QUANTIZED_16BIT_LSTM, "QUANTIZED_16BIT_LSTM", 3, {}},
-    {OperationCode::RANDOM_MULTINOMIAL, "RANDOM_MULTINOMIAL", 3, {}},
+    {OperationCode::QUANTIZED_16BIT_LSTM, "QUANTIZED_16BIT_LSTM", 3, view(kQUANTIZED_16BIT_LSTM)},
+    {OperationCode::RANDOM_MULTINOMIAL, "RANDOM_MULTINOMIAL", 3, view(kRANDOM_MULTINOMIAL)},
     {OperationCode::REDUCE_ALL, "REDUCE_ALL", 3, view(kREDUCE_ALL)},
     {OperationCode::REDUCE_ANY, "REDUCE_ANY", 3, view(kREDUCE_ANY)},
     {OperationCode::REDUCE_MAX, "REDUCE_MAX", 3, view(kREDUCE_MAX)},
     {OperationCode::REDUCE_MIN, "REDUCE_MIN", 3, view(kREDUCE_MIN)},
     {OperationCode::REDUCE_PROD, "REDUCE_PROD", 3, view(kREDUCE_PROD)},
     {OperationCode::REDUCE_SUM, "REDUCE_SUM", 3, view(kREDUCE_SUM)},
-    {OperationCode::ROI_ALIGN, "ROI_ALIGN", 3, {}},
-    {OperationCode::ROI_POOLING, "ROI_POOLING", 3, {}},
+    {OperationCode::ROI_ALIGN, "ROI_ALIGN", 3, view(kROI_ALIGN)},
+    {OperationCode::ROI_POOLING, "ROI_POOLING", 3, view(kROI_POOLING)},
     {OperationCode::RSQRT, "RSQRT", 3, view(kRSQRT)},
     {OperationCode::SELECT, "SELECT", 3, view(kSELECT)},
     {OperationCode::SIN, "SIN", 3, view(kSIN)},
@@ -1865,12 +2508,12 @@ constexpr OperationInfo kOperations[] = {
     {OperationCode::TILE, "TILE", 3, view(kTILE)},
     {OperationCode::TOPK_V2, "TOPK_V2", 3, view(kTOPK_V2)},
     {OperationCode::TRANSPOSE_CONV_2D, "TRANSPOSE_CONV_2D", 3, view(kTRANSPOSE_CONV_2D)},
-    {OperationCode::UNIDIRECTIONAL_SEQUENCE_LSTM, "UNIDIRECTIONAL_SEQUENCE_LSTM", 3, {}},
-    {OperationCode::UNIDIRECTIONAL_SEQUENCE_RNN, "UNIDIRECTIONAL_SEQUENCE_RNN", 3, {}},
+    {OperationCode::UNIDIRECTIONAL_SEQUENCE_LSTM, "UNIDIRECTIONAL_SEQUENCE_LSTM", 3, view(kUNIDIRECTIONAL_SEQUENCE_LSTM)},
+    {OperationCode::UNIDIRECTIONAL_SEQUENCE_RNN, "UNIDIRECTIONAL_SEQUENCE_RNN", 3, view(kUNIDIRECTIONAL_SEQUENCE_RNN)},
     {OperationCode::RESIZE_NEAREST_NEIGHBOR, "RESIZE_NEAREST_NEIGHBOR", 3, view(kRESIZE_NEAREST_NEIGHBOR)},
-    {OperationCode::QUANTIZED_LSTM, "QUANTIZED_LSTM", 4, {}},
-    {OperationCode::IF, "IF", 4, {}},
-    {OperationCode::WHILE, "WHILE", 4, {}},
+    {OperationCode::QUANTIZED_LSTM, "QUANTIZED_LSTM", 4, view(kQUANTIZED_LSTM)},
+    {OperationCode::IF, "IF", 4, view(kIF)},
+    {OperationCode::WHILE, "WHILE", 4, view(kWHILE)},
     {OperationCode::ELU, "ELU", 4, view(kELU)},
     {OperationCode::HARD_SWISH, "HARD_SWISH", 4, view(kHARD_SWISH)},
     {OperationCode::FILL, "FILL", 4, view(kFILL)},

@@ -39,18 +39,19 @@ struct TableView {
 };
 
 // Types of one signature vary together: a combination binds each of the signature's type variables.
-constexpr std::size_t kMaxTypeVariables = 3;
+constexpr std::size_t kMaxTypeVariables = 4;
 struct TypeCombination {
   int32_t since;  // feature level
   OperandCode types[kMaxTypeVariables];
 };
 
 constexpr int8_t kFixedType = -1;
+constexpr int8_t kAnyType = -2;
 constexpr uint8_t kAnyRank = 255;
 
 struct ArgumentInfo {
   const char* name;
-  int8_t type_variable;  // index into TypeCombination::types, or kFixedType
+  int8_t type_variable;  // index into TypeCombination::types, kFixedType or kAnyType
   OperandCode fixed_type;
   uint8_t min_rank, max_rank;  // of a tensor
   ArgumentRole role;
@@ -59,8 +60,12 @@ struct ArgumentInfo {
   bool variadic;   // stands for one or more operands
   int32_t since;   // feature level
 
+  // Of an argument that doesn't take any type.
   constexpr OperandCode type_in(const TypeCombination& combination) const {
-    return type_variable == kFixedType ? fixed_type : combination.types[type_variable];
+    return type_variable < 0 ? fixed_type : combination.types[type_variable];
+  }
+  constexpr bool takes(OperandCode type, const TypeCombination& combination) const {
+    return type_variable == kAnyType || type_in(combination) == type;
   }
 };
 

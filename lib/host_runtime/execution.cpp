@@ -1,181 +1,254 @@
+// The states of an execution, and its computation. Its inputs and outputs are set in arguments.cpp.
 #include "lib/host_runtime/execution.h"
 
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
-#include "lib/format/operation_table.h"
 #include "lib/host_runtime/failure.h"
+#include "lib/host_runtime/guard.h"
+#include "lib/host_runtime/half_precision.h"
+#include "lib/host_runtime/log.h"
 
 namespace nnapi_convert::host {
+namespace {
 
-Compilation::Compilation(std::shared_ptr<const Model> model) : model_(std::move(model)) {
-  if (!model_->finished()) fail(ResultCode::BAD_STATE, "compilation: the model is not finished");
+// The bytes as a tensor: a view where they are aligned, as tensors have to be.
+at::Tensor tensor_of(void* buffer, OperandCode type, const Dims& dims) {
+  if (reinterpret_cast<std::uintptr_t>(buffer) % static_cast<std::size_t>(element_bytes(type)) == 0) {
+    return view_of(buffer, type, dims);
+  }
+  at::Tensor copy = at::empty(dims, at::TensorOptions(storage_type(type)));
+  std::memcpy(copy.data_ptr(), buffer, copy.nbytes());
+  return copy;
 }
 
-void Compilation::set_preference(int32_t preference) {
-  if (finished_) fail(ResultCode::BAD_STATE, "setPreference: the compilation is finished already");
-  if (preference < 0 || preference > static_cast<int32_t>(PreferenceCode::SUSTAINED_SPEED)) {
-    bad_data("setPreference: {} found, 0 to 2 needed", preference);
-  }
-}
+}  // namespace
 
-void Compilation::finish() {
-  if (finished_) fail(ResultCode::BAD_STATE, "finish: the compilation is finished already");
-  const auto& operations = model_->operations();
-  std::vector<bool> used_later(model_->operands().size(), false);
-  for (const uint32_t index : model_->outputs()) used_later[index] = true;
-  last_uses_.resize(operations.size());
-  for (std::size_t i = operations.size(); i-- > 0;) {
-    const auto release = [&](const std::vector<uint32_t>& indices) {
-      for (const uint32_t index : indices) {
-        if (!used_later[index]) last_uses_[i].push_back(index);
-        used_later[index] = true;
-      }
-    };
-    release(operations[i].inputs);
-    release(operations[i].outputs);
-  }
-  finished_ = true;
+Burst::Burst(std::shared_ptr<const Compilation> compilation) : compilation_(std::move(compilation)) {
+  if (!compilation_->finished()) fail(ResultCode::BAD_STATE, "burst: the compilation is not finished");
 }
 
 Execution::Execution(std::shared_ptr<const Compilation> compilation) : compilation_(std::move(compilation)) {
   if (!compilation_->finished()) fail(ResultCode::BAD_STATE, "execution: the compilation is not finished");
   inputs_.resize(compilation_->model().inputs().size());
   outputs_.resize(compilation_->model().outputs().size());
+  results_.resize(outputs_.size());
 }
 
-Execution::Argument& Execution::argument(std::vector<Argument>& arguments, int32_t index, const char* what) {
-  if (started_) fail(ResultCode::BAD_STATE, "{} {}: the execution has started already", what, index);
-  if (index < 0 || static_cast<std::size_t>(index) >= arguments.size()) {
-    bad_data("{} index {} found, below {} needed", what, index, arguments.size());
-  }
-  Argument& result = arguments[static_cast<std::size_t>(index)];
-  if (result.set) bad_data("{} {}: set before", what, index);
-  return result;
+void Execution::require_preparing(const char* what) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (state_ != State::kPreparing) fail(ResultCode::BAD_STATE, "{}: the execution has started already", what);
 }
 
-Shape Execution::merged_shape(const Operand& operand, const ANeuralNetworksOperandType* type,
-                              const std::string& subject) const {
-  if (!type) return operand.shape;
-  if (type->type != static_cast<int32_t>(operand.type)) {
-    bad_data("{}: type {} found, {} needed", subject, name_of(static_cast<OperandCode>(type->type)),
-             name_of(operand.type));
-  }
-  const Operand given = make_operand(*type, subject, compilation_->model().feature_level());
-  if (given.scale != operand.scale || given.zero_point != operand.zero_point) {
-    bad_data("{}: scale {}, zero point {} found, {}, {} needed", subject, given.scale, given.zero_point, operand.scale,
-             operand.zero_point);
-  }
-  if (!given.shape.rank_known) return operand.shape;
-  if (!operand.shape.rank_known) return given.shape;
-  Shape merged = operand.shape;
-  bool agree = given.shape.dims.size() == merged.dims.size();
-  for (std::size_t i = 0; agree && i < merged.dims.size(); ++i) {
-    if (merged.dims[i] == kUnknown) merged.dims[i] = given.shape.dims[i];
-    agree = given.shape.dims[i] == kUnknown || given.shape.dims[i] == merged.dims[i];
-  }
-  if (!agree) bad_data("{}: dimensions {} found, {} needed", subject, to_string(given.shape), to_string(operand.shape));
-  return merged;
+void Execution::require_one_chosen_device(const char* what) const {
+  if (compilation_->on_one_chosen_device()) return;
+  bad_data("{}: a compilation for exactly one chosen device is needed", what);
 }
 
-void Execution::set_input(int32_t index, const ANeuralNetworksOperandType* type, const void* buffer,
-                          std::size_t length) {
-  Argument& input = argument(inputs_, index, "input");
-  const Model& model = compilation_->model();
-  const Operand& operand = model.operands()[model.inputs()[static_cast<std::size_t>(index)]];
-  const std::string subject = fmt::format("input {}", index);
-  Shape shape = merged_shape(operand, type, subject);
-  if (!buffer && length != 0) bad_data("{}: no buffer found for {} bytes", subject, length);
-  if (buffer && !shape.known()) bad_data("{}: dimensions {} found, known ones needed", subject, to_string(shape));
-  if (buffer && length != static_cast<uint64_t>(byte_length(operand.type, shape))) {
-    bad_data("{}: {} bytes found, {} needed", subject, length, byte_length(operand.type, shape));
-  }
-  input = {true, std::move(shape), const_cast<void*>(buffer), length, true};
+void Execution::set_loop_timeout(uint64_t nanoseconds) {
+  require_preparing("setLoopTimeout");
+  settings_.loop_timeout = std::min(to_duration(nanoseconds), kMaximumLoopTimeout);
+  if (nanoseconds == 0) settings_.loop_timeout = kDefaultLoopTimeout;
 }
 
-void Execution::set_output(int32_t index, const ANeuralNetworksOperandType* type, void* buffer, std::size_t length) {
-  Argument& output = argument(outputs_, index, "output");
-  const Model& model = compilation_->model();
-  const Operand& operand = model.operands()[model.outputs()[static_cast<std::size_t>(index)]];
-  const std::string subject = fmt::format("output {}", index);
-  Shape shape = merged_shape(operand, type, subject);
-  if (!buffer && length != 0) bad_data("{}: no buffer found for {} bytes", subject, length);
-  if (buffer && shape.known() && length != static_cast<uint64_t>(byte_length(operand.type, shape))) {
-    bad_data("{}: {} bytes found, {} needed", subject, length, byte_length(operand.type, shape));
-  }
-  output = {true, std::move(shape), buffer, length, true};
+void Execution::set_timeout(uint64_t nanoseconds) {
+  require_one_chosen_device("setTimeout");
+  require_preparing("setTimeout");
+  timeout_ = nanoseconds;
+}
+
+void Execution::set_measure_timing(bool measure) {
+  require_one_chosen_device("setMeasureTiming");
+  require_preparing("setMeasureTiming");
+  measure_ = measure;
+}
+
+void Execution::set_reusable(bool reusable) {
+  require_preparing("setReusable");
+  reusable_ = reusable;
+}
+
+void Execution::enable_padding(bool enable) {
+  require_preparing("enableInputAndOutputPadding");
+  if (any_set_) fail(ResultCode::BAD_STATE, "enableInputAndOutputPadding: an input or output is set already");
+  padding_ = enable;
 }
 
 void Execution::require_all_set() const {
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (!inputs_[i].set) bad_data("compute: input {} is not set", i);
-  }
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (!outputs_[i].set) bad_data("compute: output {} is not set", i);
-  }
-}
-
-void Execution::take_inputs() {
-  const Model& model = compilation_->model();
-  shapes_ = model.shapes();
-  values_.assign(model.operands().size(), at::Tensor());
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const uint32_t index = model.inputs()[i];
-    if (!inputs_[i].buffer) continue;  // omitted; an operation that needs it complains
-    shapes_[index] = inputs_[i].shape;
-    values_[index] = view_of(inputs_[i].buffer, model.operands()[index].type, inputs_[i].shape.dims);
-  }
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (outputs_[i].shape.rank_known) shapes_[model.outputs()[i]] = outputs_[i].shape;
+  for (const auto* arguments : {&inputs_, &outputs_}) {
+    const char* what = arguments == &inputs_ ? "input" : "output";
+    for (std::size_t i = 0; i < arguments->size(); ++i) {
+      if (!(*arguments)[i].set) bad_data("compute: {} {} is not set", what, i);
+    }
   }
 }
 
-void Execution::write_outputs() {
-  const Model& model = compilation_->model();
+void Execution::begin(const char* what) {
+  require_all_set();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (state_ == State::kComputing) fail(ResultCode::BAD_STATE, "{}: the execution is computing already", what);
+  if (state_ == State::kCompleted && !reusable_) {
+    fail(ResultCode::BAD_STATE, "{}: the execution has computed already, and is not reusable", what);
+  }
+  state_ = State::kComputing;
+}
+
+void Execution::end(ResultCode code) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  code_ = code;
+  state_ = State::kCompleted;
+  idle_.notify_all();
+}
+
+bool Execution::wait_until_idle() const {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const bool busy = state_ == State::kComputing;
+  idle_.wait(lock, [this] { return state_ != State::kComputing; });
+  return busy;
+}
+
+std::vector<Value> Execution::input_values() const {
+  std::vector<Value> values(inputs_.size());
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Argument& input = inputs_[i];
+    if (input.device) values[i] = input.device->read(fmt::format("input {}", i));
+    if (!input.buffer) continue;  // omitted, or of a device
+    values[i] = {input.shape, tensor_of(input.buffer, operand(Direction::kInput, i).type, input.shape.dims)};
+  }
+  return values;
+}
+
+void Execution::write_outputs(const std::vector<Value>& values) {
   std::string complaint;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const uint32_t index = model.outputs()[i];
-    Argument& output = outputs_[i];
-    output.shape = shapes_[index];
-    const int64_t needed = byte_length(model.operands()[index].type, output.shape);
-    output.fits = output.length >= static_cast<uint64_t>(needed);
-    if (!output.fits && complaint.empty()) {
+    const Argument& output = outputs_[i];
+    results_[i] = {values[i].shape, true};
+    if (output.device) {
+      output.device->write(values[i]);
+      continue;
+    }
+    const int64_t needed = byte_length(operand(Direction::kOutput, i).type, values[i].shape);
+    results_[i].fits = output.length >= static_cast<uint64_t>(needed);
+    if (!results_[i].fits && complaint.empty()) {
       complaint = fmt::format("output {}: {} bytes found, {} needed", i, output.length, needed);
     }
-    if (!output.fits || needed == 0) continue;
-    view_of(output.buffer, model.operands()[index].type, output.shape.dims).copy_(values_[index]);
+    if (!results_[i].fits || needed == 0) continue;
+    std::memcpy(output.buffer, values[i].codes.contiguous().data_ptr(), static_cast<std::size_t>(needed));
   }
-  values_.clear();
-  computed_ = true;
   if (!complaint.empty()) fail(ResultCode::OUTPUT_INSUFFICIENT_SIZE, "{}", complaint);
 }
 
-void Execution::compute() {
-  if (started_) fail(ResultCode::BAD_STATE, "compute: the execution has started already");
-  require_all_set();
-  started_ = true;
+void Execution::run(const RunSettings& settings) {
   const c10::InferenceMode inference;
-  take_inputs();
-  const Model& model = compilation_->model();
-  for (std::size_t i = 0; i < model.operations().size(); ++i) {
-    OpContext context(model.operations()[i], model.operands(), shapes_, values_, compilation_->cache());
-    context.run();
-    for (const uint32_t index : compilation_->last_uses()[i]) values_[index].reset();
+  const auto start = RunSettings::Clock::now();
+  std::vector<Shape> declared;
+  for (const Argument& output : outputs_) declared.push_back(output.shape);
+  const std::vector<Value> inputs = input_values();
+  const auto started = RunSettings::Clock::now();
+  const std::vector<Value> outputs = Run(compilation_->program(), settings).compute(inputs, declared);
+  const auto computed = RunSettings::Clock::now();
+  write_outputs(outputs);
+  on_hardware_ = computed - started;
+  in_driver_ = RunSettings::Clock::now() - start;
+}
+
+void Execution::finish_computation(uint64_t nanoseconds) {
+  RunSettings settings = settings_;
+  // The shorter one counts; 0 means none.
+  const uint64_t limit = std::min(timeout_ - 1, nanoseconds - 1);
+  if (limit != std::numeric_limits<uint64_t>::max()) {
+    const auto now = RunSettings::Clock::now();
+    settings.deadline = now + std::min(to_duration(limit + 1), RunSettings::Clock::time_point::max() - now);
   }
-  write_outputs();
+  try {
+    const std::unique_ptr<Trace> trace = Trace::begin();
+    settings.trace = trace.get();
+    settings.logs_operations = logs(LogLevel::kDebug);
+    settings.half_results = rounds_to_half(compilation_->model());
+    run(settings);
+  } catch (...) {
+    const ResultCode code = code_of_exception();
+    if (code != ResultCode::OUTPUT_INSUFFICIENT_SIZE) {
+      for (const Argument& output : outputs_) {
+        if (output.device) output.device->invalidate();
+      }
+    }
+    end(code);
+    throw;
+  }
+  end(ResultCode::NO_ERROR);
+}
+
+void Execution::compute() {
+  begin("compute");
+  finish_computation(0);
+}
+
+void Execution::compute(Burst& burst) {
+  if (burst.compilation() != compilation_.get()) bad_data("burstCompute: the burst is of another compilation");
+  const std::unique_lock<std::mutex> busy(burst.busy(), std::try_to_lock);
+  if (!busy) fail(ResultCode::BAD_STATE, "burstCompute: the burst is computing another execution");
+  begin("burstCompute");
+  finish_computation(0);
+}
+
+ResultCode Execution::run_after(const std::vector<std::shared_ptr<const Event>>& dependencies, uint64_t nanoseconds) {
+  return guarded_code([&] {
+    for (std::size_t i = 0; i < dependencies.size(); ++i) {
+      if (dependencies[i]->wait() == ResultCode::NO_ERROR) continue;
+      end(ResultCode::OP_FAILED);
+      fail(ResultCode::OP_FAILED, "startComputeWithDependencies: dependency {} has failed", i);
+    }
+    finish_computation(nanoseconds);
+  });
+}
+
+std::unique_ptr<Event> Execution::start(std::vector<std::shared_ptr<const Event>> dependencies, uint64_t nanoseconds) {
+  begin("startCompute");
+  try {
+    return std::make_unique<BackgroundEvent>([self = shared_from_this(), dependencies = std::move(dependencies),
+                                              nanoseconds] { return self->run_after(dependencies, nanoseconds); });
+  } catch (...) {  // no thread
+    end(ResultCode::OUT_OF_MEMORY);
+    throw;
+  }
+}
+
+void Execution::require_completed(const char* what) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (state_ != State::kCompleted) fail(ResultCode::BAD_STATE, "{}: the execution has not computed yet", what);
+  if (code_ == ResultCode::NO_ERROR || code_ == ResultCode::OUTPUT_INSUFFICIENT_SIZE) return;
+  fail(ResultCode::BAD_STATE, "{}: the execution has failed", what);
 }
 
 const Dims& Execution::output_dims(int32_t index) const {
-  if (!computed_) fail(ResultCode::BAD_STATE, "output {}: its shape is not computed yet", index);
-  if (index < 0 || static_cast<std::size_t>(index) >= outputs_.size()) {
-    bad_data("output index {} found, below {} needed", index, outputs_.size());
+  require_completed("output dimensions");
+  if (index < 0 || static_cast<std::size_t>(index) >= results_.size()) {
+    bad_data("output index {} found, below {} needed", index, results_.size());
   }
-  return outputs_[static_cast<std::size_t>(index)].shape.dims;
+  return results_[static_cast<std::size_t>(index)].shape.dims;
 }
 
 bool Execution::output_fits(int32_t index) const {
-  return outputs_[static_cast<std::size_t>(index)].fits;
+  return results_[static_cast<std::size_t>(index)].fits;
+}
+
+uint64_t Execution::duration(int32_t code) const {
+  require_completed("getDuration");
+  if (code_ != ResultCode::NO_ERROR) fail(ResultCode::BAD_STATE, "getDuration: the execution has failed");
+  if (!measure_) fail(ResultCode::BAD_STATE, "getDuration: the execution was not asked to measure it");
+  switch (static_cast<DurationCode>(code)) {
+    case DurationCode::kOnHardware:
+    case DurationCode::kFencedOnHardware:
+      return static_cast<uint64_t>(on_hardware_.count());
+    case DurationCode::kInDriver:
+    case DurationCode::kFencedInDriver:
+      return static_cast<uint64_t>(in_driver_.count());
+  }
+  bad_data("getDuration: code {} found, 0 to 3 needed", code);
 }
 
 }  // namespace nnapi_convert::host

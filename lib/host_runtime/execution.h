@@ -1,69 +1,106 @@
-// Compilations and executions.
+// An execution: buffers for a compilation's inputs and outputs, and their computations, one after the other.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
-#include "lib/host_runtime/kernel.h"
-#include "lib/host_runtime/model.h"
+#include "lib/host_runtime/compilation.h"
+#include "lib/host_runtime/event.h"
+#include "lib/host_runtime/memory.h"
 #include "lib/host_runtime/neural_networks.h"
 
 namespace nnapi_convert::host {
 
-class Compilation {
+// What getDuration answers; the fenced ones start when all an execution waited for is over.
+enum class DurationCode : int32_t { kOnHardware = 0, kInDriver = 1, kFencedOnHardware = 2, kFencedInDriver = 3 };
+
+// Executes one computation at a time with a compilation of the same model.
+class Burst {
  public:
-  explicit Compilation(std::shared_ptr<const Model> model);
-
-  void set_preference(int32_t preference);
-  void finish();
-
-  bool finished() const { return finished_; }
-  const Model& model() const { return *model_; }
-  ConstantCache& cache() const { return cache_; }
-  // For each operation, the operands that nothing reads after it.
-  const std::vector<std::vector<uint32_t>>& last_uses() const { return last_uses_; }
+  explicit Burst(std::shared_ptr<const Compilation> compilation);
+  const Compilation* compilation() const { return compilation_.get(); }
+  std::mutex& busy() { return busy_; }
 
  private:
-  std::shared_ptr<const Model> model_;
-  bool finished_ = false;
-  std::vector<std::vector<uint32_t>> last_uses_;
-  mutable ConstantCache cache_;
+  std::shared_ptr<const Compilation> compilation_;
+  std::mutex busy_;
 };
 
-class Execution {
+class Execution : public std::enable_shared_from_this<Execution> {
  public:
   explicit Execution(std::shared_ptr<const Compilation> compilation);
 
-  void set_input(int32_t index, const ANeuralNetworksOperandType* type, const void* buffer, std::size_t length);
-  void set_output(int32_t index, const ANeuralNetworksOperandType* type, void* buffer, std::size_t length);
-  void compute();
+  // Before the computation starts.
+  void set_buffer(Direction direction, int32_t index, const ANeuralNetworksOperandType* type, void* buffer,
+                  std::size_t length);
+  void set_memory(Direction direction, int32_t index, const ANeuralNetworksOperandType* type,
+                  std::shared_ptr<Memory> memory, std::size_t offset, std::size_t length);
+  void set_loop_timeout(uint64_t nanoseconds);
+  void set_timeout(uint64_t nanoseconds);
+  void set_measure_timing(bool measure);
+  void set_reusable(bool reusable);
+  void enable_padding(bool enable);
 
-  // After compute(), also where it failed because an output's buffer was too small.
+  void compute();
+  void compute(Burst& burst);
+  // In the background, after the events; `nanoseconds` limit the computation alone, 0 does not.
+  std::unique_ptr<Event> start(std::vector<std::shared_ptr<const Event>> dependencies, uint64_t nanoseconds);
+  // Returns when no computation is going on; true if there was one.
+  bool wait_until_idle() const;
+
+  // After a computation, also one that failed because an output's buffer was too small.
   const Dims& output_dims(int32_t index) const;
   bool output_fits(int32_t index) const;
+  uint64_t duration(int32_t code) const;
 
  private:
+  enum class State { kPreparing, kComputing, kCompleted };
   struct Argument {
     bool set = false;
     Shape shape;
-    void* buffer = nullptr;  // null: omitted
+    void* buffer = nullptr;  // null: omitted, unless `device` is set
     std::size_t length = 0;
+    std::shared_ptr<const Memory> keeps;
+    std::shared_ptr<DeviceMemory> device;
+  };
+  struct Result {
+    Shape shape;
     bool fits = true;
   };
 
-  Argument& argument(std::vector<Argument>& arguments, int32_t index, const char* what);
-  Shape merged_shape(const Operand& operand, const ANeuralNetworksOperandType* type, const std::string& subject) const;
+  void require_preparing(const char* what) const;
+  void require_one_chosen_device(const char* what) const;
+  Argument& argument(Direction direction, int32_t index);
+  const Operand& operand(Direction direction, std::size_t index) const;
+  Shape merged_shape(Direction direction, int32_t index, const ANeuralNetworksOperandType* type) const;
+  void check_length(Direction direction, int32_t index, const Argument& argument) const;
+  void check_device_memory(Direction direction, int32_t index, const Argument& argument, std::size_t offset) const;
   void require_all_set() const;
-  void take_inputs();
-  void write_outputs();
+  void begin(const char* what);
+  // Computes and ends the state that begin() has begun; fails as the computation does.
+  void finish_computation(uint64_t nanoseconds);
+  void run(const RunSettings& settings);
+  ResultCode run_after(const std::vector<std::shared_ptr<const Event>>& dependencies, uint64_t nanoseconds);
+  void end(ResultCode code);
+  std::vector<Value> input_values() const;
+  void write_outputs(const std::vector<Value>& values);
+  void require_completed(const char* what) const;
 
   std::shared_ptr<const Compilation> compilation_;
-  bool started_ = false;
-  bool computed_ = false;
+  mutable std::mutex mutex_;  // of the state and its code
+  mutable std::condition_variable idle_;
+  State state_ = State::kPreparing;
+  ResultCode code_ = ResultCode::NO_ERROR;
+  bool any_set_ = false, padding_ = false, reusable_ = false, measure_ = false;
+  uint64_t timeout_ = 0;
   std::vector<Argument> inputs_, outputs_;
-  std::vector<Shape> shapes_;
-  std::vector<at::Tensor> values_;
+  std::vector<Result> results_;
+  RunSettings settings_;
+  std::chrono::nanoseconds on_hardware_{0}, in_driver_{0};
 };
 
 }  // namespace nnapi_convert::host

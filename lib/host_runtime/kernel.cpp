@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "lib/format/operation_table.h"
+#include "lib/host_runtime/program.h"
 #include "lib/host_runtime/quantization.h"
 
 namespace nnapi_convert::host {
@@ -50,6 +51,13 @@ at::Tensor view_of(const void* data, OperandCode type, const Dims& dims) {
   return at::from_blob(const_cast<void*>(data), dims, at::TensorOptions(storage_type(type)));
 }
 
+OpContext::OpContext(const Operation& operation, Run& run)
+    : operation_(operation),
+      operands_(run.program().model().operands()),
+      shapes_(run.shapes()),
+      values_(&run.values()),
+      run_(&run) {}
+
 bool OpContext::find_if_present(const char* name, std::size_t n, uint32_t* index) const {
   const auto search = [&](const TableView<ArgumentInfo>& arguments, const std::vector<uint32_t>& indices) {
     for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -65,6 +73,11 @@ bool OpContext::find_if_present(const char* name, std::size_t n, uint32_t* index
          search(operation_.signature->outputs, operation_.outputs);
 }
 
+const char* OpContext::output_name(std::size_t n) const {
+  const auto& arguments = operation_.signature->outputs;
+  return arguments[argument_index(arguments, n, operation_.outputs.size())].name;
+}
+
 uint32_t OpContext::find(const char* name, std::size_t n) const {
   uint32_t index = 0;
   TORCH_INTERNAL_ASSERT(find_if_present(name, n, &index), subject_of(operation_), " has no argument ", name);
@@ -73,7 +86,10 @@ uint32_t OpContext::find(const char* name, std::size_t n) const {
 
 bool OpContext::has(const char* name) const {
   uint32_t index = 0;
-  return find_if_present(name, 0, &index) && !is_omitted(index);
+  if (!find_if_present(name, 0, &index)) return false;
+  // Whether a model input is omitted is an execution's to say.
+  if (!values_ && operands_[index].lifetime == Lifetime::kInput) throw Deferred();
+  return !is_omitted(index);
 }
 
 bool OpContext::is_omitted(uint32_t index) const {
@@ -95,6 +111,10 @@ std::size_t OpContext::count(const char* name) const {
 
 const Operand& OpContext::operand(const char* name, std::size_t n) const {
   return operands_[find(name, n)];
+}
+
+const Shape& OpContext::shape(const char* name, std::size_t n) const {
+  return shapes_[find(name, n)];
 }
 
 const Dims& OpContext::dims(const char* name, std::size_t n) const {
@@ -152,34 +172,36 @@ Dims OpContext::integers(const char* name) const {
 }
 
 void OpContext::set_output(const Dims& dims, std::size_t n) {
-  const auto& arguments = operation_.signature->outputs;
-  const char* name = arguments[argument_index(arguments, n, operation_.outputs.size())].name;
-  const uint32_t index = operation_.outputs[n];
-  Shape& shape = shapes_[index];
-  int64_t bytes = element_bytes(operands_[index].type);
+  int64_t bytes = element_bytes(operands_[operation_.outputs[n]].type);
   for (const int64_t extent : dims) {
-    if (extent < 0) refuse(name, "dimensions {} computed, none below 0 needed", to_string(dims));
+    if (extent < 0) refuse(output_name(n), "dimensions {} computed, none below 0 needed", to_string(dims));
     if (extent > 0 && bytes > std::numeric_limits<uint32_t>::max() / extent) {
-      refuse(name, "dimensions {} computed, at most {} bytes needed", to_string(dims),
+      refuse(output_name(n), "dimensions {} computed, at most {} bytes needed", to_string(dims),
              std::numeric_limits<uint32_t>::max());
     }
     if (extent > 0) bytes *= extent;
   }
-  bool agree = !shape.rank_known || shape.dims.size() == dims.size();
-  for (std::size_t i = 0; agree && shape.rank_known && i < dims.size(); ++i) {
-    agree = shape.dims[i] == kUnknown || shape.dims[i] == dims[i];
-  }
-  if (!agree) refuse(name, "dimensions {} found, {} needed", to_string(shape), to_string(dims));
-  shape.rank_known = true;
-  shape.dims = dims;
+  expect_output(dims, n);
+}
+
+void OpContext::expect_output(const Dims& dims, std::size_t n) {
+  Shape& shape = shapes_[operation_.outputs[n]];
+  const std::optional<Shape> known = merged(shape, {true, dims});
+  if (!known) refuse(output_name(n), "dimensions {} found, {} needed", to_string(shape), to_string(dims));
+  shape = *known;
 }
 
 void OpContext::check_omitted() const {
   for (std::size_t i = 0; i < operation_.inputs.size(); ++i) {
-    if (!is_omitted(operation_.inputs[i])) continue;
+    const uint32_t index = operation_.inputs[i];
     const auto& arguments = operation_.signature->inputs;
     const ArgumentInfo& argument = arguments[argument_index(arguments, i, operation_.inputs.size())];
-    if (!argument.omittable) refuse(argument.name, "an omitted value found, a value needed");
+    if (is_omitted(index)) {
+      if (!argument.omittable) refuse(argument.name, "an omitted value found, a value needed");
+    } else if (argument.omittable && (values_ || operands_[index].lifetime != Lifetime::kInput)) {
+      const std::string complaint = rank_complaint(argument, shapes_[index]);
+      if (!complaint.empty()) bad_data("{}{}", subject_of(operation_), complaint);
+    }
   }
 }
 
@@ -228,7 +250,29 @@ void OpContext::store(const at::Tensor& numbers, std::size_t n) {
 
 at::Tensor OpContext::cached(const char* argument, const std::string& key,
                              const std::function<at::Tensor()>& make) const {
-  return is_constant(argument) ? cache_->get(operation_.index, key, make) : make();
+  return is_constant(argument) ? run_->program().cache().get(operation_.index, key, make) : make();
+}
+
+std::vector<Value> OpContext::values(const char* name) const {
+  std::vector<Value> result;
+  for (std::size_t n = 0; n < count(name); ++n) {
+    const uint32_t index = find(name, n);
+    result.push_back({shapes_[index], value(index)});
+  }
+  return result;
+}
+
+std::vector<Value> OpContext::run_model(const char* name, const std::vector<Value>& inputs, int64_t iteration) {
+  return run_->run_inner(operation_, name, *operand(name).model, inputs, iteration);
+}
+
+void OpContext::put_value(const Value& value, std::size_t n) {
+  set_output(value.shape.dims, n);
+  put(value.codes, n);
+}
+
+std::chrono::nanoseconds OpContext::loop_timeout() const {
+  return run_->settings().loop_timeout;
 }
 
 }  // namespace nnapi_convert::host

@@ -7,6 +7,7 @@
 
 #include <ATen/ATen.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -30,20 +31,27 @@ class ConstantCache {
   std::map<std::pair<std::size_t, std::string>, at::Tensor> tensors_;
 };
 
+class Run;
+
+// A tensor or scalar with its extents; without codes it is omitted.
+struct Value {
+  Shape shape;
+  at::Tensor codes;
+};
+
 class OpContext {
  public:
   // When a model is finished: no values but constants.
   OpContext(const Operation& operation, const std::vector<Operand>& operands, std::vector<Shape>& shapes)
       : operation_(operation), operands_(operands), shapes_(shapes) {}
   // In an execution.
-  OpContext(const Operation& operation, const std::vector<Operand>& operands, std::vector<Shape>& shapes,
-            std::vector<at::Tensor>& values, ConstantCache& cache)
-      : operation_(operation), operands_(operands), shapes_(shapes), values_(&values), cache_(&cache) {}
+  OpContext(const Operation& operation, Run& run);
 
   void check();
   void run();
 
   OperationCode code() const { return operation_.code; }
+  std::string subject() const { return subject_of(operation_); }
   int feature_level() const { return operation_.feature_level; }
 
   // Arguments, inputs and outputs alike; `n` counts the operands of an argument that stands for several.
@@ -52,6 +60,7 @@ class OpContext {
   const Operand& operand(const char* name, std::size_t n = 0) const;
   OperandCode type(const char* name, std::size_t n = 0) const { return operand(name, n).type; }
   const Dims& dims(const char* name, std::size_t n = 0) const;
+  const Shape& shape(const char* name, std::size_t n = 0) const;  // as far as it is known
   int64_t rank(const char* name) const { return static_cast<int64_t>(dims(name).size()); }
   bool is_constant(const char* name) const { return operand(name).lifetime == Lifetime::kConstant; }
 
@@ -70,6 +79,8 @@ class OpContext {
 
   // Computed extents of an output; the declared ones have to agree.
   void set_output(const Dims& dims, std::size_t n = 0);
+  // The same in a rule, where only the kernel will know the extents given as kUnknown; it calls set_output.
+  void expect_output(const Dims& dims, std::size_t n = 0);
 
   // Values, in an execution. `stored` has the operand's own codes (float16 as Half, bool as Byte), `real` the numbers
   // they stand for: Float, or Double for integer and quantised types.
@@ -77,6 +88,12 @@ class OpContext {
   at::Tensor real(const char* name, std::size_t n = 0) const;
   void put(at::Tensor codes, std::size_t n = 0);
   void store(const at::Tensor& numbers, std::size_t n = 0);  // rounds and saturates to the output's type
+  // For operations that run other models: their inputs, a run of the model at an argument, and an output of this
+  // operation. `iteration` counts the runs of a loop.
+  std::vector<Value> values(const char* name) const;
+  std::vector<Value> run_model(const char* name, const std::vector<Value>& inputs, int64_t iteration = 0);
+  void put_value(const Value& value, std::size_t n);
+  std::chrono::nanoseconds loop_timeout() const;
   // Calls `make` once per compilation if the argument is constant, else each time.
   at::Tensor cached(const char* argument, const std::string& key, const std::function<at::Tensor()>& make) const;
 
@@ -87,12 +104,13 @@ class OpContext {
   const void* scalar(const char* name) const;
   at::Tensor value(uint32_t index) const;
   void check_omitted() const;
+  const char* output_name(std::size_t n) const;
 
   const Operation& operation_;
   const std::vector<Operand>& operands_;
   std::vector<Shape>& shapes_;
   std::vector<at::Tensor>* values_ = nullptr;
-  ConstantCache* cache_ = nullptr;
+  Run* run_ = nullptr;
 };
 
 // The tensor type that holds an operand type's values, and a view of memory as such a tensor.

@@ -1,27 +1,60 @@
-// A mapping of a file descriptor, for constants, inputs and outputs.
+// Memory objects: mappings of file descriptors, and memories of the runtime's own (memory domains), made from a
+// descriptor that says where they will be used.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
+
+#include "lib/host_runtime/kernel.h"
+#include "lib/host_runtime/memory_descriptor.h"
 
 namespace nnapi_convert::host {
 
 class Memory {
  public:
-  Memory(std::size_t size, int protect, int fd, std::size_t offset);
-  ~Memory();
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
+  virtual ~Memory() = default;
+};
+
+class MappedMemory : public Memory {
+ public:
+  MappedMemory(std::size_t size, int protect, int fd, std::size_t offset);
+  ~MappedMemory() override;
+  MappedMemory(const MappedMemory&) = delete;
+  MappedMemory& operator=(const MappedMemory&) = delete;
 
   // Fails where [offset, offset + length) is not inside.
   char* at(std::size_t offset, std::size_t length) const;
+  std::size_t size() const { return size_; }
+  bool readable() const { return readable_; }
   bool writable() const { return writable_; }
 
  private:
   std::size_t size_;
-  bool writable_;
+  bool readable_, writable_;
   std::size_t skipped_;  // from the page's start to the caller's offset
   void* base_;
 };
+
+// Holds one value, of extents that the last writer gave. Readers and writers may come from several threads.
+class DeviceMemory : public Memory {
+ public:
+  explicit DeviceMemory(const MemoryDescriptor& descriptor) : descriptor_(descriptor) {}
+
+  const MemoryDescriptor& descriptor() const { return descriptor_; }
+  // Fails before the first write and after a failed one.
+  Value read(const std::string& subject) const;
+  void write(const Value& value);
+  void invalidate();
+
+ private:
+  const MemoryDescriptor descriptor_;
+  mutable std::mutex mutex_;
+  std::optional<Value> value_;
+};
+
+// As ANeuralNetworksMemory_copy has it.
+void copy(const Memory& source, Memory& target);
 
 }  // namespace nnapi_convert::host

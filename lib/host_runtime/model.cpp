@@ -7,6 +7,7 @@
 #include "lib/host_runtime/failure.h"
 #include "lib/host_runtime/feature_level.h"
 #include "lib/host_runtime/kernel.h"
+#include "lib/host_runtime/log.h"
 
 namespace nnapi_convert::host {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::size_t kMaxCopiedBytes = 128;
 
 bool has_value_from_start(const Operand& operand) {
   return operand.lifetime == Lifetime::kInput || operand.lifetime == Lifetime::kConstant ||
-         operand.lifetime == Lifetime::kOmitted;
+         operand.lifetime == Lifetime::kOmitted || operand.lifetime == Lifetime::kModel;
 }
 
 const char* describe(Lifetime lifetime) {
@@ -28,6 +29,8 @@ const char* describe(Lifetime lifetime) {
       return "a constant";
     case Lifetime::kOmitted:
       return "an omitted value";
+    case Lifetime::kModel:
+      return "a referenced model";
     case Lifetime::kTemporary:
       break;
   }
@@ -68,8 +71,9 @@ void Model::set_value(int32_t index, const void* buffer, std::size_t length, std
   if (operand.lifetime == Lifetime::kInput || operand.lifetime == Lifetime::kOutput) {
     bad_data("operand {}: a value found, but it is {}", index, describe(operand.lifetime));
   }
+  if (operand.type == OperandCode::MODEL) bad_data("operand {}: a value found, MODEL refers to a model", index);
   if (!buffer) {
-    if (length != 0) bad_data("operand {}: no buffer found for {} bytes", index, length);
+    if (length != 0) fail(ResultCode::UNEXPECTED_NULL, "operand {}: no buffer found for {} bytes", index, length);
     operand.lifetime = Lifetime::kOmitted;
     return;
   }
@@ -86,6 +90,17 @@ void Model::set_value(int32_t index, const void* buffer, std::size_t length, std
   std::memcpy(copy.get(), buffer, length);
   operand.keeps = copy;
   operand.data = copy.get();
+}
+
+void Model::set_model(int32_t index, std::shared_ptr<const Model> value) {
+  require_unfinished("setOperandValueFromModel");
+  Operand& operand = checked_operand(index, "setOperandValueFromModel");
+  if (operand.type != OperandCode::MODEL) {
+    bad_data("operand {}: {} found, a referenced model needs MODEL", index, name_of(operand.type));
+  }
+  if (!value->finished()) bad_data("operand {}: the model it refers to is not finished", index);
+  operand.lifetime = Lifetime::kModel;
+  operand.model = std::move(value);
 }
 
 void Model::set_channel_quantization(int32_t index, const ANeuralNetworksSymmPerChannelQuantParams& params) {
@@ -112,6 +127,12 @@ void Model::set_channel_quantization(int32_t index, const ANeuralNetworksSymmPer
   operand.channels = std::move(channels);
 }
 
+void Model::refuse_extension_data(int32_t index) {
+  require_unfinished("setOperandExtensionData");
+  const Operand& operand = checked_operand(index, "setOperandExtensionData");
+  bad_data("operand {}: {} found, a type of an extension needed for an extension's data", index, name_of(operand.type));
+}
+
 void Model::add_operation(int32_t code, std::vector<uint32_t> inputs, std::vector<uint32_t> outputs) {
   require_unfinished("addOperation");
   Operation operation;
@@ -135,6 +156,7 @@ void Model::add_operation(int32_t code, std::vector<uint32_t> inputs, std::vecto
 void Model::mark(const std::vector<uint32_t>& indices, Lifetime lifetime, const char* what) {
   for (const uint32_t index : indices) {
     Operand& operand = operands_[index];
+    if (operand.type == OperandCode::MODEL) bad_data("operand {}: a MODEL cannot be a model {}", index, what);
     if (operand.lifetime != Lifetime::kTemporary) {
       bad_data("operand {}: listed as a model {}, but it is {} already", index, what, describe(operand.lifetime));
     }
@@ -155,8 +177,9 @@ void Model::identify_inputs_and_outputs(std::vector<uint32_t> inputs, std::vecto
   identified_ = true;
 }
 
-void Model::relax_to_float16() {
+void Model::relax_to_float16(bool allow) {
   require_unfinished("relaxComputationFloat32toFloat16");
+  relaxed_ = allow;
 }
 
 void Model::check_operands() const {
@@ -165,6 +188,7 @@ void Model::check_operands() const {
     if (operand.type == OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL && !operand.channels) {
       bad_data("operand {}: TENSOR_QUANT8_SYMM_PER_CHANNEL has no per-channel scales", i);
     }
+    if (operand.type == OperandCode::MODEL && !operand.model) bad_data("operand {}: MODEL refers to no model", i);
     if (feature_level_ < 3 && operand.lifetime == Lifetime::kInput && is_tensor(operand.type) &&
         !operand.shape.rank_known) {
       bad_data("operand {}: a model input of unknown rank needs feature level 3, {} is offered", i, feature_level_);
@@ -228,13 +252,14 @@ void Model::check_operations() {
 }
 
 void Model::finish() {
-  if (finished_) bad_data("finish: the model is finished already");
+  if (finished_) fail(ResultCode::BAD_STATE, "finish: the model is finished already");
   if (!identified_) bad_data("finish: the model's inputs and outputs are not identified");
   if (operations_.empty()) bad_data("finish: no operations found, at least one needed");
   check_operands();
   check_writers();
   sort_operations();
   check_operations();
+  log(LogLevel::kInfo, "model finished: {} operands, {} operations", operands_.size(), operations_.size());
   finished_ = true;
 }
 

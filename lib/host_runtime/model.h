@@ -19,14 +19,17 @@ class Model {
   void add_operand(const ANeuralNetworksOperandType& type);
   // `keeps` owns the bytes, or is null: then short values are copied, and the caller keeps long ones.
   void set_value(int32_t index, const void* buffer, std::size_t length, std::shared_ptr<const void> keeps);
+  void set_model(int32_t index, std::shared_ptr<const Model> value);
   void set_channel_quantization(int32_t index, const ANeuralNetworksSymmPerChannelQuantParams& params);
+  [[noreturn]] void refuse_extension_data(int32_t index);
   void add_operation(int32_t code, std::vector<uint32_t> inputs, std::vector<uint32_t> outputs);
   void identify_inputs_and_outputs(std::vector<uint32_t> inputs, std::vector<uint32_t> outputs);
-  void relax_to_float16();
+  void relax_to_float16(bool allow);
   void finish();
 
   bool finished() const { return finished_; }
   int feature_level() const { return feature_level_; }
+  bool relaxed() const { return relaxed_; }
   const std::vector<Operand>& operands() const { return operands_; }
   // After finish() in an order in which each operand is written before it is read.
   const std::vector<Operation>& operations() const { return operations_; }
@@ -46,6 +49,7 @@ class Model {
   void check_operations();
 
   int feature_level_;
+  bool relaxed_ = false;
   bool identified_ = false;
   bool finished_ = false;
   std::vector<Operand> operands_;

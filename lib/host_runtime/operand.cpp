@@ -89,6 +89,18 @@ int64_t Shape::elements() const {
   return count;
 }
 
+std::optional<Shape> merged(const Shape& a, const Shape& b) {
+  if (!a.rank_known) return b;
+  if (!b.rank_known) return a;
+  if (a.dims.size() != b.dims.size()) return std::nullopt;
+  Shape result = a;
+  for (std::size_t i = 0; i < a.dims.size(); ++i) {
+    if (result.dims[i] == kUnknown) result.dims[i] = b.dims[i];
+    if (b.dims[i] != kUnknown && b.dims[i] != result.dims[i]) return std::nullopt;
+  }
+  return result;
+}
+
 std::string to_string(const Dims& dims) {
   std::string text = "[";
   for (const int64_t extent : dims) {
@@ -168,7 +180,6 @@ Operand make_operand(const ANeuralNetworksOperandType& type, const std::string& 
   operand.type = static_cast<OperandCode>(type.type);
   const OperandTypeInfo* info = find_operand_type(operand.type);
   if (!info) bad_data("{}: unknown type {} found", subject, type.type);
-  if (operand.type == OperandCode::MODEL) bad_data("{}: type MODEL found, this runtime has no subgraphs", subject);
   if (info->since > feature_level) {
     bad_data("{}: type {} needs feature level {}, {} is offered", subject, info->name, info->since, feature_level);
   }

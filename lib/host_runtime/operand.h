@@ -17,6 +17,8 @@ namespace nnapi_convert::host {
 using Dims = std::vector<int64_t>;
 constexpr int64_t kUnknown = -1;
 
+class Model;
+
 // A tensor's shape. Scalars have rank 0 and are always known.
 struct Shape {
   bool rank_known = false;
@@ -25,10 +27,12 @@ struct Shape {
   bool known() const;
   int64_t elements() const;  // of a known shape
 };
+// What both say together; nothing where they contradict each other.
+std::optional<Shape> merged(const Shape& a, const Shape& b);
 std::string to_string(const Shape& shape);
 std::string to_string(const Dims& dims);
 
-enum class Lifetime { kTemporary, kInput, kOutput, kConstant, kOmitted };
+enum class Lifetime { kTemporary, kInput, kOutput, kConstant, kOmitted, kModel };
 
 struct ChannelQuantization {
   uint32_t dim = 0;
@@ -42,8 +46,9 @@ struct Operand {
   int32_t zero_point = 0;
   std::optional<ChannelQuantization> channels;
   Lifetime lifetime = Lifetime::kTemporary;
-  const void* data = nullptr;         // of a constant
-  std::shared_ptr<const void> keeps;  // what `data` points into, unless the caller keeps it
+  const void* data = nullptr;          // of a constant
+  std::shared_ptr<const void> keeps;   // what `data` points into, unless the caller keeps it
+  std::shared_ptr<const Model> model;  // of kModel
 };
 
 bool is_tensor(OperandCode type);

@@ -24,9 +24,11 @@ int64_t round_small(double number) {
   return static_cast<int64_t>(number + (number < 0 ? -0.5 : 0.5));
 }
 
-int64_t rounded(double number, const Operand& operand) {
-  const double code = number / operand.scale;
-  if (std::isnan(code)) return operand.zero_point;
+// In the precision of the number: Android's reference divides single ones in single precision, which moves halves.
+template <typename Number>
+int64_t rounded(Number number, const Operand& operand) {
+  const double code = number / static_cast<Number>(operand.scale);
+  if (std::isnan(code)) return highest_code(operand.type);
   const double low = static_cast<double>(lowest_code(operand.type) - operand.zero_point);
   const double high = static_cast<double>(highest_code(operand.type) - operand.zero_point);
   return round_small(std::clamp(code, low, high)) + operand.zero_point;
@@ -117,7 +119,7 @@ double to_number(int64_t code, const Operand& operand) {
 }
 
 int64_t to_code(double number, const Operand& operand) {
-  return static_cast<int64_t>(rounded(number, operand));
+  return rounded(static_cast<float>(number), operand);
 }
 
 at::Tensor to_numbers(const at::Tensor& codes, const Operand& operand) {
@@ -145,6 +147,17 @@ at::Tensor to_codes(const at::Tensor& numbers, const Operand& operand) {
   const at::Tensor contiguous = numbers.contiguous();
   if (contiguous.scalar_type() == at::kFloat) return quantize<float>(contiguous, operand);
   return quantize<double>(contiguous.to(at::kDouble), operand);
+}
+
+at::Tensor to_shifted_codes(const at::Tensor& numbers, const Operand& operand) {
+  if (is_float_tensor(operand.type)) return to_codes(numbers, operand);
+  const at::Tensor codes = numbers.div(static_cast<double>(operand.scale)).add_(operand.zero_point);
+  return round_codes(codes, operand, FuseCode::NONE);
+}
+
+at::Tensor requantized(const OpContext& context, const char* name, const Operand& output) {
+  if (!is_quantized_8bit(output.type)) return context.stored(name);
+  return to_shifted_codes(context.real(name).to(at::kFloat).to(at::kDouble), output);
 }
 
 at::Tensor map_codes(const at::Tensor& codes, const Operand& input, const Operand& output,
@@ -181,6 +194,12 @@ at::Tensor activate(at::Tensor numbers, FuseCode activation) {
       break;
   }
   return numbers;
+}
+
+at::Tensor to_activated_codes(const at::Tensor& numbers, const Operand& operand, FuseCode activation) {
+  if (!is_quantized_8bit(operand.type)) return to_codes(activate(numbers, activation), operand);
+  const Clamp clamp = clamp_of(activation, operand);
+  return to_codes(numbers, operand).clamp_(clamp.low, clamp.high);
 }
 
 at::Tensor round_codes(const at::Tensor& codes, const Operand& output, FuseCode activation) {

@@ -13,8 +13,13 @@ namespace nnapi_convert::host {
 
 // The numbers that an operand's codes stand for: Float from float types, Double from integer and quantised ones.
 at::Tensor to_numbers(const at::Tensor& codes, const Operand& operand);
-// The nearest codes of the operand's type, halves away from zero, saturated.
+// The nearest codes of the operand's type, halves away from zero, saturated; what is no number becomes the highest
+// code.
 at::Tensor to_codes(const at::Tensor& numbers, const Operand& operand);
+// The same for operations whose reference adds the zero point before it rounds: halves go away from the code 0.
+at::Tensor to_shifted_codes(const at::Tensor& numbers, const Operand& operand);
+// An argument's codes, in the output's quantisation if it has one; other types stay as they are stored.
+at::Tensor requantized(const OpContext& context, const char* name, const Operand& output);
 double to_number(int64_t code, const Operand& operand);
 int64_t to_code(double number, const Operand& operand);
 
@@ -26,6 +31,9 @@ at::Tensor map_codes(const at::Tensor& codes, const Operand& input, const Operan
 FuseCode activation_of(const OpContext& context);
 // Clamps in place: the tensor has to be the kernel's own.
 at::Tensor activate(at::Tensor numbers, FuseCode activation);
+
+// Numbers of the kernel's own as codes within the activation's range, whose bounds are codes too.
+at::Tensor to_activated_codes(const at::Tensor& numbers, const Operand& operand, FuseCode activation);
 
 // Accumulators of channel c at [outer, c, inner] become codes: round(accumulator * multipliers[c]) + zero point, halves
 // away from zero, clamped to the activation's range. `sums` is Float, Double or Int with exact integers, contiguous in

@@ -41,20 +41,6 @@ std::string types_of(const ArgumentInfo& argument, const Combinations& combinati
   return text;
 }
 
-std::string rank_complaint(const ArgumentInfo& argument, const Operand& operand) {
-  if (!is_tensor(operand.type) || !operand.shape.rank_known) return {};
-  const std::size_t rank = operand.shape.dims.size();
-  if (rank >= argument.min_rank && (argument.max_rank == kAnyRank || rank <= argument.max_rank)) return {};
-  if (argument.max_rank == kAnyRank) {
-    return fmt::format(", argument {}: rank {} found, at least {} needed", argument.name, rank, argument.min_rank);
-  }
-  if (argument.min_rank == argument.max_rank) {
-    return fmt::format(", argument {}: rank {} found, {} needed", argument.name, rank, argument.min_rank);
-  }
-  return fmt::format(", argument {}: rank {} found, {} to {} needed", argument.name, rank, argument.min_rank,
-                     argument.max_rank);
-}
-
 class Matcher {
  public:
   Matcher(const Operation& operation, const std::vector<Operand>& operands, const SignatureInfo& signature)
@@ -86,7 +72,7 @@ class Matcher {
   std::string argument_complaint(const ArgumentInfo& argument, const Operand& operand) {
     Combinations left;
     for (const TypeCombination* combination : combinations_) {
-      if (argument.type_in(*combination) == operand.type) left.push_back(combination);
+      if (argument.takes(operand.type, *combination)) left.push_back(combination);
     }
     if (left.empty()) {
       return fmt::format(", argument {}: {} found, {} needed", argument.name, name_of(operand.type),
@@ -97,7 +83,7 @@ class Matcher {
                          operation_.feature_level);
     }
     combinations_ = left;
-    return rank_complaint(argument, operand);
+    return argument.omittable ? "" : rank_complaint(argument, operand.shape);
   }
 
   void check_level() {
@@ -120,6 +106,20 @@ class Matcher {
 
 std::string subject_of(const Operation& operation) {
   return fmt::format("operation {} ({})", operation.index, name_of(operation.code));
+}
+
+std::string rank_complaint(const ArgumentInfo& argument, const Shape& shape) {
+  if (argument.max_rank == 0 || !shape.rank_known) return {};
+  const std::size_t rank = shape.dims.size();
+  if (rank >= argument.min_rank && (argument.max_rank == kAnyRank || rank <= argument.max_rank)) return {};
+  if (argument.max_rank == kAnyRank) {
+    return fmt::format(", argument {}: rank {} found, at least {} needed", argument.name, rank, argument.min_rank);
+  }
+  if (argument.min_rank == argument.max_rank) {
+    return fmt::format(", argument {}: rank {} found, {} needed", argument.name, rank, argument.min_rank);
+  }
+  return fmt::format(", argument {}: rank {} found, {} to {} needed", argument.name, rank, argument.min_rank,
+                     argument.max_rank);
 }
 
 std::size_t argument_index(const TableView<ArgumentInfo>& arguments, std::size_t position, std::size_t count) {

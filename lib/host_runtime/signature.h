@@ -22,8 +22,12 @@ struct Operation {
 // "operation 3 (CONV_2D)"
 std::string subject_of(const Operation& operation);
 
+// What is wrong with a tensor's rank, or nothing.
+std::string rank_complaint(const ArgumentInfo& argument, const Shape& shape);
+
 // The signature that fits types, ranks and number of the operands at the feature level; fails with bad data where none
-// does. Operand indices have been checked. Omitted operands are known only when the model is complete.
+// does. Operand indices have been checked. Omitted operands are known only when the model is complete, so that ranks of
+// arguments that may be omitted are not checked.
 const SignatureInfo* match_signature(const Operation& operation, const std::vector<Operand>& operands);
 
 // The description of the operation's n-th input; an argument that stands for several operands repeats.

@@ -30,11 +30,11 @@ struct Attempt {
 // Empty if the operand fits, else what is wrong.
 std::string mismatch(const Operand& operand, const ArgumentInfo& argument, const TypeCombination& combination) {
   const OperandCode needed = argument.type_in(combination);
-  if (operand.type != needed) {
+  if (!argument.takes(operand.type, combination)) {
     return fmt::format("argument {}: {} found, {} needed", argument.name, name_of(operand.type), name_of(needed));
   }
   const size_t rank = operand.dims.size();
-  if (is_tensor(needed) && (rank < argument.min_rank || rank > argument.max_rank)) {
+  if (is_tensor(operand.type) && (rank < argument.min_rank || rank > argument.max_rank)) {
     return fmt::format("argument {}: rank {} found, {} to {} needed", argument.name, rank, argument.min_rank,
                        argument.max_rank);
   }
@@ -50,7 +50,7 @@ Attempt attempt(const Model& model, const Operation& operation, const SignatureI
     result.match.problem = mismatch(model.at(id), argument, combination);
     if (result.match.problem.empty()) {
       result.points += 2;
-    } else if (model.at(id).type == argument.type_in(combination)) {
+    } else if (argument.takes(model.at(id).type, combination)) {
       ++result.points;
     }
     return result.match.problem.empty();

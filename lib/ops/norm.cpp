@@ -1,56 +1,260 @@
-// Batch norm, lowered plainly to MUL and ADD; fold_affine moves both into the convolution before.
+// Normalisations. Batch norm is lowered plainly to MUL and ADD, which fold_affine moves into the convolution before;
+// the others take their statistics from the input.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "lib/ops/expression.h"
 #include "lib/ops/families.h"
+#include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
 namespace {
 
-std::vector<ValueType> batch_norm_type(const OpArguments& args) {
-  const TensorType input = args.tensor("input");
+// The type of the input, or quantised as the arguments say.
+std::vector<ValueType> normalised_type(const OpArguments& args) {
+  if (args.has("output_scale")) return given_quantization(args);
+  const TensorType input = args.tensor(tensor_name(args));
   require_float(args, input);
-  require_rank(args, input, 2, 4);
-  args.require(!args.boolean("training"), "training = True", "False", "call model.eval() before tracing or scripting");
-  args.require(!args.is_none("running_mean") && !args.is_none("running_var"), "no running statistics",
-               "running_mean and running_var", "make the layer with track_running_stats=True");
-  const int64_t channels = args.constant("running_mean").numel();
-  args.require(input.dims[1] == Dim(channels), "an input " + to_text(input),
-               fmt::format("{} channels (dimension 1)", channels), "see --input");
   return {input};
 }
 
+std::string statistic(const OpArguments& args, const std::string& name) {
+  return args.has("running_" + name) ? "running_" + name : name;
+}
+
+std::vector<ValueType> batch_norm_type(const OpArguments& args) {
+  const TensorType input = args.tensor(tensor_name(args));
+  require_rank(args, input, 2, 4);
+  const bool in_training = args.has("training") && args.boolean("training");
+  args.require(!in_training, "training = True", "False", "call model.eval() before tracing or scripting");
+  const bool has_statistics = !args.is_none(statistic(args, "mean")) && !args.is_none(statistic(args, "var"));
+  args.require(has_statistics, "no running statistics", "running_mean and running_var",
+               "make the layer with track_running_stats=True");
+  const int64_t channels = args.constant(statistic(args, "mean")).numel();
+  args.require(input.dims[1] == Dim(channels), "an input " + to_text(input),
+               fmt::format("{} channels (dimension 1)", channels), "see --input");
+  return normalised_type(args);
+}
+
 // A vector of a value per channel that broadcasts against an operand of `rank` axes.
-nnapi::OperandId per_channel(OpContext& ctx, const at::Tensor& values, size_t rank) {
+Expression per_channel(OpContext& ctx, const at::Tensor& values, size_t rank) {
   std::vector<int64_t> shape(rank - 1, 1);
   shape[0] = values.numel();
-  return ctx.builder().tensor(to_constant(values.to(at::kFloat)).then(nnapi::Reshape{shape}));
+  const nnapi::Constant constant = to_constant(values.to(at::kFloat)).then(nnapi::Reshape{shape});
+  return {ctx, {ctx.builder().tensor(constant), {at::kFloat, to_dims(shape), {}}}};
 }
 
 void lower_batch_norm(OpContext& ctx) {
-  const LoweredTensor input = ctx.operand("input");
-  const at::Tensor mean = ctx.constant("running_mean").to(at::kDouble);
-  const at::Tensor variance = ctx.constant("running_var").to(at::kDouble);
+  const Expression x = dequantize(argument(ctx, tensor_name(ctx)));
+  const at::Tensor mean = ctx.constant(statistic(ctx, "mean")).to(at::kDouble);
+  const at::Tensor variance = ctx.constant(statistic(ctx, "var")).to(at::kDouble);
   at::Tensor factor = (variance + ctx.number("eps")).rsqrt();
   if (!ctx.is_none("weight")) factor = factor * ctx.constant("weight").to(at::kDouble);
   at::Tensor offset = -mean * factor;
   if (!ctx.is_none("bias")) offset = offset + ctx.constant("bias").to(at::kDouble);
-  const nnapi::OperandId no_activation = ctx.builder().int32(static_cast<int64_t>(FuseCode::NONE));
-  const size_t rank = input.type.rank();
-  const nnapi::OperandId scaled =
-      ctx.emit_to(OperationCode::MUL, {input.id, per_channel(ctx, factor, rank), no_activation}, input.type);
-  ctx.emit(OperationCode::ADD, {scaled, per_channel(ctx, offset, rank), no_activation});
+  const size_t rank = x.type().rank();
+  (x * per_channel(ctx, factor, rank) + per_channel(ctx, offset, rank)).set_output();
+}
+
+// The input less its mean, and 1 / sqrt(variance + eps), along axes that stay.
+struct Standard {
+  Expression mean, centred, factor;
+};
+
+Standard standardise(const Expression& x, const std::vector<int64_t>& axes, double eps) {
+  const Expression mean = reduce(OperationCode::MEAN, x, axes, true);
+  const Expression centred = x - mean;
+  const Expression variance = reduce(OperationCode::MEAN, square(centred), axes, true);
+  return {mean, centred, rsqrt(variance + eps)};
+}
+
+std::vector<int64_t> axes_from(size_t first, size_t rank) {
+  std::vector<int64_t> axes;
+  for (size_t i = first; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  return axes;
+}
+
+size_t first_normalised_axis(const OpArguments& args) {
+  const TensorType input = args.tensor("input");
+  const Dims shape = args.sizes("normalized_shape");
+  const size_t first = input.rank() - std::min(input.rank(), shape.size());
+  const Dims last(input.dims.begin() + static_cast<std::ptrdiff_t>(first), input.dims.end());
+  args.require(!shape.empty() && last == shape,
+               fmt::format("normalized_shape {} of {}", to_text(shape), to_text(input)), "the sizes of the last axes",
+               "see --input");
+  return first;
+}
+
+std::vector<ValueType> layer_norm_type(const OpArguments& args) {
+  const size_t first = first_normalised_axis(args);
+  std::vector<ValueType> types = normalised_type(args);
+  if (args.node().outputs().size() == 1) return types;
+  TensorType statistics = args.tensor("input");
+  for (size_t i = first; i < statistics.rank(); ++i) statistics.dims[i] = Dim(1);
+  return {types[0], statistics, statistics};
+}
+
+// x * weight + bias, where there are such.
+Expression affine(OpContext& ctx, Expression x) {
+  if (!ctx.is_none("weight")) x = x * argument_as(ctx, "weight", at::kFloat);
+  return ctx.is_none("bias") ? x : x + argument_as(ctx, "bias", at::kFloat);
+}
+
+void lower_layer_norm(OpContext& ctx) {
+  const Expression x = dequantize(argument(ctx, "input"));
+  const std::vector<int64_t> axes = axes_from(first_normalised_axis(ctx), x.type().rank());
+  const Standard standard = standardise(x, axes, ctx.number("eps"));
+  affine(ctx, standard.centred * standard.factor).set_output();
+  if (ctx.node().outputs().size() == 1) return;
+  standard.mean.set_output(1);
+  standard.factor.set_output(2);
+}
+
+// The same with a weight and a bias for each channel.
+Expression affine_per_channel(OpContext& ctx, Expression x) {
+  const size_t rank = x.type().rank();
+  if (!ctx.is_none("weight")) x = x * per_channel(ctx, ctx.constant("weight"), rank);
+  return ctx.is_none("bias") ? x : x + per_channel(ctx, ctx.constant("bias"), rank);
+}
+
+// Each channel by itself. INSTANCE_NORMALIZATION takes images: other ranks are seen as such.
+Expression normalise_instances(const Expression& x, double eps) {
+  OpContext& ctx = x.context();
+  const Dims dims = x.type().dims;
+  Dims image(dims.begin(), dims.begin() + 2);
+  image.push_back(dims.size() == 2 ? Dim(1) : dims[2]);
+  image.push_back(
+      product(Dims(dims.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(3, dims.size())), dims.end())));
+  nnapi::Builder& builder = ctx.builder();
+  const Expression result = reshape(x, image).then(
+      OperationCode::INSTANCE_NORMALIZATION,
+      {builder.float32(1), builder.float32(0), builder.float32(static_cast<float>(eps)), builder.boolean(true)});
+  return reshape(result, dims);
+}
+
+std::vector<ValueType> instance_norm_type(const OpArguments& args) {
+  const TensorType input = args.tensor("input");
+  if (args.has("use_input_stats") && !args.boolean("use_input_stats")) return batch_norm_type(args);
+  require_rank(args, input, 3, 4);
+  return normalised_type(args);
+}
+
+void lower_instance_norm(OpContext& ctx) {
+  if (ctx.has("use_input_stats") && !ctx.boolean("use_input_stats")) return lower_batch_norm(ctx);
+  const Expression x = dequantize(argument(ctx, "input"));
+  affine_per_channel(ctx, normalise_instances(x, ctx.number("eps"))).set_output();
+}
+
+std::vector<ValueType> group_norm_type(const OpArguments& args) {
+  const TensorType input = args.tensor("input");
+  require_rank(args, input, 2, 4);
+  const int64_t groups = args.integer("num_groups");
+  const Dim& channels = input.dims[1];
+  args.require(channels.is_fixed() && groups > 0 && channels.value() % groups == 0,
+               fmt::format("{} groups of {} channels", groups, channels.text()),
+               "a fixed number of channels that the groups divide");
+  return normalised_type(args);
+}
+
+// Means of channels [N, C] as means of their groups, for each channel: a product with a constant matrix.
+Expression group_means(const Expression& means, int64_t groups, double added) {
+  OpContext& ctx = means.context();
+  const int64_t channels = means.type().dims[1].value();
+  const int64_t size = channels / groups;
+  const at::Tensor group = at::arange(channels).floor_divide(size);
+  const at::Tensor matrix = group.unsqueeze(0).eq(group.unsqueeze(1)).to(at::kFloat) / static_cast<double>(size);
+  return means.then(OperationCode::FULLY_CONNECTED,
+                    {ctx.constant_operand(matrix), ctx.constant_operand(at::full({channels}, added)),
+                     ctx.builder().int32(static_cast<int64_t>(FuseCode::NONE))});
+}
+
+// By means of channels, so that no axes are moved: the image is read as it lies, in either layout.
+Expression normalise_groups(const Expression& x, int64_t groups, double eps) {
+  const std::vector<int64_t> axes = axes_from(2, x.type().rank());
+  Dims broadcast_dims(x.type().dims.begin(), x.type().dims.begin() + 2);
+  broadcast_dims.resize(x.type().rank(), Dim(1));
+  const Expression means = group_means(reduce(OperationCode::MEAN, x, axes, false), groups, 0);
+  const Expression centred = x - reshape(means, broadcast_dims);
+  const Expression variance = group_means(reduce(OperationCode::MEAN, square(centred), axes, false), groups, eps);
+  return centred * reshape(rsqrt(variance), broadcast_dims);
+}
+
+void lower_group_norm(OpContext& ctx) {
+  const Expression x = dequantize(argument(ctx, "input"));
+  const int64_t groups = ctx.integer("num_groups");
+  const double eps = ctx.number("eps");
+  const auto normalise = [&]() {
+    if (groups == 1) {
+      const Standard standard = standardise(x, axes_from(1, x.type().rank()), eps);
+      return standard.centred * standard.factor;
+    }
+    const bool is_alone = x.type().rank() > 2 && Dim(groups) == x.type().dims[1];
+    return is_alone ? normalise_instances(x, eps) : normalise_groups(x, groups, eps);
+  };
+  affine_per_channel(ctx, normalise()).set_output();
+}
+
+std::vector<ValueType> cosine_type(const OpArguments& args) {
+  TensorType type = promoted_type(args, {"x1", "x2"});
+  require_float(args, type);
+  const int64_t axis = checked_axis(args, args.integer("dim"), type.rank());
+  return {type.with_dims(without_axes(type.dims, {axis}, false))};
+}
+
+void lower_cosine_similarity(OpContext& ctx) {
+  const Expression a = argument_as(ctx, "x1", at::kFloat);
+  const Expression b = argument_as(ctx, "x2", at::kFloat);
+  const size_t rank = std::max(a.type().rank(), b.type().rank());
+  ctx.require(a.type().rank() == b.type().rank(), "tensors of two ranks", "equal ranks");
+  const int64_t axis = checked_axis(ctx, ctx.integer("dim"), rank);
+  const auto sum = [&](const Expression& x) { return reduce(OperationCode::REDUCE_SUM, x, {axis}, false); };
+  const double eps = ctx.number("eps");
+  (sum(a * b) * rsqrt(maximum(sum(square(a)) * sum(square(b)), eps * eps))).set_output();
 }
 
 }  // namespace
 
 OpRules norm_rules() {
+  const char* statistics_note = "float32";
+  const char* quantized_note = "quint8, by float32";
   return {
       {"aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
        "training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
        1, "float32, evaluation mode; folded into the convolution or linear layer before", batch_norm_type,
        lower_batch_norm},
+      {"quantized::batch_norm(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float "
+       "output_scale, int output_zero_point) -> Tensor",
+       3, quantized_note, batch_norm_type, lower_batch_norm},
+      {"quantized::batch_norm1d(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float "
+       "output_scale, int output_zero_point) -> Tensor",
+       3, quantized_note, batch_norm_type, lower_batch_norm},
+      {"quantized::batch_norm2d(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float "
+       "output_scale, int output_zero_point) -> Tensor",
+       3, quantized_note, batch_norm_type, lower_batch_norm},
+      {"aten::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
+       "eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
+       3, statistics_note, layer_norm_type, lower_layer_norm},
+      {"aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> "
+       "(Tensor, Tensor, Tensor)",
+       3, statistics_note, layer_norm_type, lower_layer_norm},
+      {"quantized::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps, float "
+       "output_scale, int output_zero_point) -> Tensor",
+       3, quantized_note, layer_norm_type, lower_layer_norm},
+      {"aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
+       "bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+       1, "statistics of the input: feature level 3", instance_norm_type, lower_instance_norm},
+      {"quantized::instance_norm(Tensor input, Tensor? weight, Tensor? bias, float eps, float output_scale, int "
+       "output_zero_point) -> Tensor",
+       3, quantized_note, instance_norm_type, lower_instance_norm},
+      {"aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
+       "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
+       3, "a fixed number of channels", group_norm_type, lower_group_norm},
+      {"quantized::group_norm(Tensor input, int num_groups, Tensor? weight, Tensor? bias, float eps, float "
+       "output_scale, int output_zero_point) -> Tensor",
+       3, quantized_note, group_norm_type, lower_group_norm},
+      {"aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", 3, "equal ranks",
+       cosine_type, lower_cosine_similarity},
   };
 }
 

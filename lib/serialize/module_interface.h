@@ -39,7 +39,7 @@ struct InterfaceOutput {
   Quantization quantization;          // of the last quantised tensor on the way to the caller; none in float models
   at::ScalarType dtype = at::kFloat;  // what the caller gets
   at::ScalarType original_dtype = at::kFloat;  // what the original's forward gives
-  bool is_rank_0 = false;                      // where NNAPI's output has rank 1 and one element
+  std::optional<Dims> shape = {};              // what the caller gets, where NNAPI has no tensors of that rank
 };
 
 struct ModuleInterface {

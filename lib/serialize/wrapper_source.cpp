@@ -175,22 +175,30 @@ class WrapperSource {
     }
     if (input.type.dtype == at::kLong || input.type.dtype == at::kBool) text = as_dtype(text, at::kInt);
     if (boundary.nhwc) text = fmt::format("torch.permute({}, [0, 2, 3, 1])", text);
+    const Dims& dims = request_.model.at(boundary.operand).dims;
+    if (dims.size() != input.type.rank()) text = fmt::format("torch.reshape({}, {})", text, sizes_text(dims));
     return fmt::format("torch.contiguous({})", text);
   }
 
+  // A list of sizes, computed where they depend on the inputs.
+  std::string sizes_text(const Dims& dims) const {
+    std::vector<std::string> sizes;
+    for (const Dim& dim : dims) sizes.push_back(dim_text(dim));
+    return sizes.empty() ? "annotate(List[int], [])" : fmt::format("[{}]", fmt::join(sizes, ", "));
+  }
+
   std::string empty_output(const nnapi::Operand& operand) const {
-    std::string sizes;
-    for (const Dim& dim : operand.dims) sizes += (sizes.empty() ? "" : ", ") + dim_text(dim);
+    const std::string sizes = sizes_text(operand.dims);
     if (operand.type == OperandCode::TENSOR_QUANT8_ASYMM) {
       return fmt::format(
-          "torch._empty_affine_quantized([{}], dtype=13, layout=None, device=None, pin_memory=None, scale={}, "
+          "torch._empty_affine_quantized({}, dtype=13, layout=None, device=None, pin_memory=None, scale={}, "
           "zero_point={}, memory_format=None)",
           sizes, number(static_cast<double>(operand.scale)), operand.zero_point);
     }
     const int dtype = operand.type == OperandCode::TENSOR_INT32   ? 3
                       : operand.type == OperandCode::TENSOR_BOOL8 ? 11
                                                                   : 6;
-    return fmt::format("torch.empty([{}], dtype={}, layout=None, device=None, pin_memory=None, memory_format=None)",
+    return fmt::format("torch.empty({}, dtype={}, layout=None, device=None, pin_memory=None, memory_format=None)",
                        sizes, dtype);
   }
 
@@ -219,7 +227,7 @@ class WrapperSource {
     if (output.source == InterfaceOutput::Source::kConstant) return fmt::format("self.constant_{}", number);
     std::string text = fmt::format("nnapi_output_{}", output.index);
     if (request_.model.outputs[output.index].nhwc) text = fmt::format("torch.permute({}, [0, 3, 1, 2])", text);
-    if (output.is_rank_0) text = fmt::format("torch.reshape({}, annotate(List[int], []))", text);
+    if (output.shape) text = fmt::format("torch.reshape({}, {})", text, sizes_text(*output.shape));
     if (output.dequantize) return fmt::format("torch.dequantize({})", text);
     return output.dtype == at::kLong ? as_dtype(text, at::kLong) : text;
   }

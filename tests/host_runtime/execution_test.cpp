@@ -196,7 +196,7 @@ TEST_CASE("values that only an execution knows are checked there", "[execution]"
         std::string::npos);
 }
 
-TEST_CASE("executions of one compilation run at the same time", "[execution]") {
+TEST_CASE("executions of one compilation run at the same time", "[execution][threads]") {
   constexpr uint32_t kExtent = 24;
   constexpr std::size_t kInputs = kExtent * kExtent * 4, kOutputs = kExtent * kExtent * 8;
   const ModelSpec spec = float_conv(kExtent);

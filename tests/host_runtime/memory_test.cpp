@@ -1,4 +1,4 @@
-// Constants, inputs and outputs in shared memory; devices.
+// Constants, inputs and outputs in shared memory.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -80,20 +80,4 @@ TEST_CASE("memory that is not there", "[memory]") {
   CHECK(ANeuralNetworksMemory_createFromFd(8, PROT_READ, -1, 0, &memory) ==
         static_cast<int>(nnapi_convert::ResultCode::UNMAPPABLE));
   CHECK(memory == nullptr);
-}
-
-TEST_CASE("the device", "[device]") {
-  uint32_t count = 0;
-  REQUIRE(ANeuralNetworks_getDeviceCount(&count) == 0);
-  CHECK(count == 1);
-  ANeuralNetworksDevice* device = nullptr;
-  REQUIRE(ANeuralNetworks_getDevice(0, &device) == 0);
-  const char* name = nullptr;
-  REQUIRE(ANeuralNetworksDevice_getName(device, &name) == 0);
-  CHECK(std::string(name) == "nnapi-convert-host");
-  int64_t level = 0;
-  REQUIRE(ANeuralNetworksDevice_getFeatureLevel(device, &level) == 0);
-  CHECK(level == ANeuralNetworks_getRuntimeFeatureLevel());
-  StderrCapture capture;
-  CHECK(ANeuralNetworks_getDevice(1, &device) == kBadData);
 }

@@ -20,6 +20,7 @@ int add_operand(const OperandSpec& operand, int32_t index, ANeuralNetworksModel*
     code = ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(model, index, &params);
   }
   if (code == 0 && operand.omitted) code = ANeuralNetworksModel_setOperandValue(model, index, nullptr, 0);
+  if (code == 0 && operand.model) code = ANeuralNetworksModel_setOperandValueFromModel(model, index, operand.model);
   if (code == 0 && !operand.bytes.empty()) {
     code = ANeuralNetworksModel_setOperandValue(model, index, operand.bytes.data(), operand.bytes.size());
   }
@@ -59,8 +60,13 @@ int build(const ModelSpec& spec, ANeuralNetworksModel* model) {
   return code != 0 ? code : ANeuralNetworksModel_finish(model);
 }
 
-Compiled::Compiled(const ModelSpec& spec) : model(new_model()), compilation(nullptr, ANeuralNetworksCompilation_free) {
+Model built(const ModelSpec& spec) {
+  Model model = new_model();
   require(build(spec, model.get()), "the model");
+  return model;
+}
+
+Compiled::Compiled(const ModelSpec& spec) : model(built(spec)), compilation(nullptr, ANeuralNetworksCompilation_free) {
   ANeuralNetworksCompilation* made = nullptr;
   require(ANeuralNetworksCompilation_create(model.get(), &made), "Compilation_create");
   compilation.reset(made);

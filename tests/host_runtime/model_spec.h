@@ -22,6 +22,7 @@ struct OperandSpec {
   int32_t zero_point = 0;
   std::vector<uint8_t> bytes;  // of a constant
   bool omitted = false;
+  const ANeuralNetworksModel* model = nullptr;  // of type MODEL
   std::vector<float> channel_scales;
   uint32_t channel_dim = 0;
 };
@@ -82,6 +83,12 @@ inline OperandSpec int32_list(const std::vector<int32_t>& values) {
   return constant(OperandCode::TENSOR_INT32, {static_cast<uint32_t>(values.size())}, values);
 }
 
+inline OperandSpec reference(const ANeuralNetworksModel* model) {
+  OperandSpec operand = tensor(OperandCode::MODEL, {});
+  operand.model = model;
+  return operand;
+}
+
 using Model = std::unique_ptr<ANeuralNetworksModel, decltype(&ANeuralNetworksModel_free)>;
 using Compilation = std::unique_ptr<ANeuralNetworksCompilation, decltype(&ANeuralNetworksCompilation_free)>;
 using Execution = std::unique_ptr<ANeuralNetworksExecution, decltype(&ANeuralNetworksExecution_free)>;
@@ -92,6 +99,8 @@ ANeuralNetworksOperandType type_of(const OperandSpec& operand);
 Model new_model();
 // Builds as far as the library goes along; its first refusal, or 0. The spec has to outlive the model.
 int build(const ModelSpec& spec, ANeuralNetworksModel* model);
+// A model that has to be accepted.
+Model built(const ModelSpec& spec);
 
 // Builds and compiles a model that has to be accepted.
 struct Compiled {

@@ -1,10 +1,11 @@
-// Android's NNAPI test cases: reading them, and their numbers as bytes. The folder of the data explains the fields.
+// Android's NNAPI test cases as data. The folder of the data explains the fields.
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,18 @@ struct Operand {
   uint32_t channel_dim = 0;
   std::vector<float> channel_scales;
   bool ignored = false;
-  std::vector<double> values;  // of a constant or an input
+  std::vector<double> values;  // of a constant or an input; of a subgraph the index among the referenced ones
   std::vector<double> expected;
 };
 
 struct Operation {
   OperationCode code = OperationCode::ADD;
+  std::vector<uint32_t> inputs, outputs;
+};
+
+struct Graph {
+  std::vector<Operand> operands;
+  std::vector<Operation> operations;
   std::vector<uint32_t> inputs, outputs;
 };
 
@@ -41,25 +48,40 @@ struct Case {
   std::string spec, name;
   int min_level = 0;  // 0: unknown
   bool relaxed = false, expect_failure = false, zero_sized = false, dynamic_output_shape = false,
-       quant8_coupling = false, has_subgraphs = false;
-  std::vector<Operand> operands;
-  std::vector<Operation> operations;
-  std::vector<uint32_t> inputs, outputs;
+       quant8_coupling = false;
+  Graph main;
+  std::vector<Graph> referenced;
   std::map<OperandCode, Tolerance> tolerances;
+  std::optional<double> multinomial;  // tolerance of frequencies
 };
 
-// Calls `use` for each case under the folder or in the .tar.xz archive; returns how many there are.
-int for_each_case(const std::string& path, const std::function<void(const Case&)>& use);
+// A case that the data do not hold, of a spec of which they may hold others.
+struct LeftOut {
+  std::string spec, name, reason;
+};
+
+// The data, in a folder or in a .tar.xz archive, which is unpacked for the object's life.
+class Collection {
+ public:
+  explicit Collection(const std::string& path);
+  ~Collection();
+  Collection(const Collection&) = delete;
+  Collection& operator=(const Collection&) = delete;
+
+  const std::vector<std::filesystem::path>& files() const { return files_; }  // in the order of their names
+  const std::vector<LeftOut>& left_out() const { return left_out_; }
+
+ private:
+  std::filesystem::path temporary_;
+  std::vector<std::filesystem::path> files_;
+  std::vector<LeftOut> left_out_;
+};
+
+std::vector<Case> read_cases(const std::filesystem::path& file);
 
 // The case with its unsigned 8-bit operands turned into signed ones.
 Case with_signed_codes(const Case& original);
 // The case with its outputs' extents undeclared.
 Case with_unknown_outputs(const Case& original);
-
-bool is_tensor(OperandCode type);
-std::vector<uint8_t> to_bytes(OperandCode type, const std::vector<double>& values);
-std::vector<double> from_bytes(OperandCode type, const std::vector<uint8_t>& bytes);
-// The value as the type holds it.
-double rounded_to(OperandCode type, double value);
 
 }  // namespace vectors

@@ -13,4 +13,11 @@ namespace nnapi_convert {
 // becomes what it should be. The host's NNAPI library has to be loaded.
 std::vector<std::string> check_case(OpCase& op_case, bool rebase);
 
+// The same for a case without a golden section, at its feature level, which need not be the lowest: it may be refused.
+struct FreeResult {
+  std::vector<std::string> problems;
+  std::string refusal;  // the message; empty where the case was converted
+};
+FreeResult check_free_case(OpCase& op_case);
+
 }  // namespace nnapi_convert

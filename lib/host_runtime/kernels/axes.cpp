@@ -19,6 +19,13 @@ void apply_scheme(PaddingScheme scheme, int64_t input, Span& span) {
   span.tail = needed - span.head;
 }
 
+// A window that lies in the padding alone would have no cells.
+void check_reach(const OpContext& context, const Span& span, const char* head, const char* tail) {
+  const int64_t reach = (span.filter - 1) * span.dilation + 1;
+  if (span.head >= reach) context.refuse(head, "{} found, less than the filter's {} needed", span.head, reach);
+  if (span.tail >= reach) context.refuse(tail, "{} found, less than the filter's {} needed", span.tail, reach);
+}
+
 void compute_output(const OpContext& context, int64_t input, Span& span, const char* axis) {
   const int64_t reach = (span.filter - 1) * span.dilation + 1;
   const int64_t room = input + span.head + span.tail - reach;
@@ -36,6 +43,11 @@ int64_t normalized_axis(const OpContext& context, const char* argument, int64_t 
   return axis < 0 ? axis + rank : axis;
 }
 
+int64_t axis_from_start(const OpContext& context, const char* argument, int64_t axis, int64_t rank) {
+  if (axis < 0 || axis >= rank) context.refuse(argument, "{} found, 0 to {} needed", axis, rank - 1);
+  return axis;
+}
+
 int64_t axis_of(const OpContext& context, const char* argument, int64_t rank) {
   return normalized_axis(context, argument, context.integer(argument), rank);
 }
@@ -46,6 +58,15 @@ Dims axes_of(const OpContext& context, const char* argument, int64_t rank) {
   std::sort(axes.begin(), axes.end());
   axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   return axes;
+}
+
+at::Tensor checked_indices(const OpContext& context, const char* argument, int64_t extent) {
+  const at::Tensor indices = context.stored(argument).to(at::kLong).reshape({-1});
+  for (int64_t i = 0; i < indices.numel(); ++i) {
+    const int64_t index = indices.data_ptr<int64_t>()[i];
+    if (index < 0 || index >= extent) context.refuse(argument, "index {} found, 0 to {} needed", index, extent - 1);
+  }
+  return indices;
 }
 
 Dims broadcast_dims(const OpContext& context, const char* a, const char* b) {
@@ -120,6 +141,8 @@ Window window_of(const OpContext& context, const Image& image, int64_t filter_he
     apply_scheme(scheme, image.width, window.width);
   } else {
     read_explicit_padding(context, window);
+    check_reach(context, window.width, "padding_left", "padding_right");
+    check_reach(context, window.height, "padding_top", "padding_bottom");
   }
   compute_output(context, image.height, window.height, "height");
   compute_output(context, image.width, window.width, "width");

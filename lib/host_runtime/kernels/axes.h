@@ -7,9 +7,14 @@ namespace nnapi_convert::host {
 
 // An axis argument, negative ones counted from the end; refuses one outside of [-rank, rank).
 int64_t axis_of(const OpContext& context, const char* argument, int64_t rank);
+// For operations that do not count from the end: an axis in [0, rank).
+int64_t axis_from_start(const OpContext& context, const char* argument, int64_t axis, int64_t rank);
 int64_t normalized_axis(const OpContext& context, const char* argument, int64_t axis, int64_t rank);
 // Each axis of the tensor argument `argument` of axis indices, once, in ascending order.
 Dims axes_of(const OpContext& context, const char* argument, int64_t rank);
+
+// The entries of a tensor of INT32, as Long in one dimension; refuses one outside of [0, extent).
+at::Tensor checked_indices(const OpContext& context, const char* argument, int64_t extent);
 
 Dims broadcast_dims(const OpContext& context, const char* a, const char* b);
 

@@ -13,12 +13,12 @@ bool is_int32(const OpContext& context, const char* name) {
 template <typename Function>
 void arithmetic(OpContext& context, const Function& function) {
   if (is_int32(context, "input1")) return context.put(function(context.stored("input1"), context.stored("input2")));
-  context.store(activate(function(context.real("input1"), context.real("input2")), activation_of(context)));
+  const at::Tensor numbers = function(context.real("input1"), context.real("input2"));
+  context.put(to_activated_codes(numbers, context.operand("output"), activation_of(context)));
 }
 
 template <typename Function>
 void elementwise(OpContext& context, const char* first, const char* second, const Function& function) {
-  if (is_int32(context, first)) return context.put(function(context.stored(first), context.stored(second)));
   context.store(function(context.real(first), context.real(second)));
 }
 
@@ -68,11 +68,13 @@ void div(OpContext& context) {
 }
 
 void maximum(OpContext& context) {
-  elementwise(context, "input1", "input2", [](const auto& a, const auto& b) { return at::maximum(a, b); });
+  const Operand& output = context.operand("output");
+  context.put(at::maximum(requantized(context, "input1", output), requantized(context, "input2", output)));
 }
 
 void minimum(OpContext& context) {
-  elementwise(context, "input1", "input2", [](const auto& a, const auto& b) { return at::minimum(a, b); });
+  const Operand& output = context.operand("output");
+  context.put(at::minimum(requantized(context, "input1", output), requantized(context, "input2", output)));
 }
 
 void pow(OpContext& context) {

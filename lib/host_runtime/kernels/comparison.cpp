@@ -1,6 +1,7 @@
 // Comparisons, logical operations and SELECT.
 #include "lib/host_runtime/kernels/axes.h"
 #include "lib/host_runtime/kernels/kernels.h"
+#include "lib/host_runtime/quantization.h"
 
 namespace nnapi_convert::host {
 namespace {
@@ -25,7 +26,11 @@ at::Tensor compared(OperationCode code, const at::Tensor& a, const at::Tensor& b
 }  // namespace
 
 void compare(OpContext& context) {
-  context.put(compared(context.code(), context.real("input1"), context.real("input2")).to(at::kByte));
+  // The reference compares codes as single-precision numbers, which makes some of them equal.
+  const auto numbers = [&](const char* name) {
+    return is_quantized_8bit(context.type(name)) ? context.real(name).to(at::kFloat) : context.real(name);
+  };
+  context.put(compared(context.code(), numbers("input1"), numbers("input2")).to(at::kByte));
 }
 
 void logical(OpContext& context) {
@@ -45,10 +50,8 @@ void select_rule(OpContext& context) {
 
 void select(OpContext& context) {
   const at::Tensor condition = context.stored("condition").ne(0);
-  if (context.type("input1") == OperandCode::TENSOR_INT32) {
-    return context.put(at::where(condition, context.stored("input1"), context.stored("input2")));
-  }
-  context.store(at::where(condition, context.real("input1"), context.real("input2")));
+  const Operand& output = context.operand("output");
+  context.put(at::where(condition, requantized(context, "input1", output), requantized(context, "input2", output)));
 }
 
 }  // namespace nnapi_convert::host

@@ -16,7 +16,6 @@ void cast(OpContext& context) {
   const OperandCode from = context.type("input"), to = context.type("output");
   const at::Tensor input = context.stored("input");
   if (from == to) return context.put(input);
-  if (to == OperandCode::TENSOR_BOOL8) return context.put(input.ne(0).to(at::kByte));
   if (to == OperandCode::TENSOR_QUANT8_ASYMM) {
     const at::Tensor numbers = input.scalar_type() == at::kHalf ? input.to(at::kFloat) : input;
     return context.put(numbers.clamp(0, 255).to(at::kByte));

@@ -5,6 +5,27 @@
 
 namespace nnapi_convert::host {
 
+// detection.cpp
+void box_with_nms_limit_rule(OpContext& context);
+void box_with_nms_limit(OpContext& context);
+void detection_postprocessing_rule(OpContext& context);
+void detection_postprocessing(OpContext& context);
+
+// keypoint.cpp
+void heatmap_max_keypoint_rule(OpContext& context);
+void heatmap_max_keypoint(OpContext& context);
+
+// proposals.cpp
+void bbox_transform_rule(OpContext& context);
+void bbox_transform(OpContext& context);
+void generate_proposals_rule(OpContext& context);
+void generate_proposals(OpContext& context);
+
+// roi.cpp
+void roi_rule(OpContext& context);  // ROI_ALIGN, ROI_POOLING
+void roi_align(OpContext& context);
+void roi_pooling(OpContext& context);
+
 // convolution.cpp
 void conv_rule(OpContext& context);  // CONV_2D, GROUPED_CONV_2D
 void depthwise_conv_rule(OpContext& context);
@@ -125,6 +146,12 @@ void logical(OpContext& context);  // LOGICAL_AND, LOGICAL_OR
 void select_rule(OpContext& context);
 void select(OpContext& context);
 
+// control_flow.cpp
+void if_rule(OpContext& context);
+void if_else(OpContext& context);
+void while_rule(OpContext& context);
+void while_loop(OpContext& context);
+
 // lookup.cpp
 void gather_rule(OpContext& context);
 void gather(OpContext& context);
@@ -134,5 +161,43 @@ void fill_rule(OpContext& context);
 void fill(OpContext& context);
 void rank_rule(OpContext& context);
 void rank(OpContext& context);
+
+// lstm.cpp
+void lstm_rule(OpContext& context);
+void lstm(OpContext& context);
+void unidirectional_sequence_lstm_rule(OpContext& context);
+void unidirectional_sequence_lstm(OpContext& context);
+void bidirectional_sequence_lstm_rule(OpContext& context);
+void bidirectional_sequence_lstm(OpContext& context);
+
+// quantized_lstm.cpp
+void quantized_lstm_rule(OpContext& context);
+void quantized_lstm(OpContext& context);
+
+// quantized_16bit_lstm.cpp
+void quantized_16bit_lstm_rule(OpContext& context);
+void quantized_16bit_lstm(OpContext& context);
+
+// rnn.cpp
+void rnn_rule(OpContext& context);
+void rnn(OpContext& context);
+void unidirectional_sequence_rnn_rule(OpContext& context);
+void unidirectional_sequence_rnn(OpContext& context);
+void bidirectional_sequence_rnn_rule(OpContext& context);
+void bidirectional_sequence_rnn(OpContext& context);
+
+// svdf.cpp
+void svdf_rule(OpContext& context);
+void svdf(OpContext& context);
+
+// hashing.cpp
+void lsh_projection_rule(OpContext& context);
+void lsh_projection(OpContext& context);
+void hashtable_lookup_rule(OpContext& context);
+void hashtable_lookup(OpContext& context);
+
+// random.cpp
+void random_multinomial_rule(OpContext& context);
+void random_multinomial(OpContext& context);
 
 }  // namespace nnapi_convert::host

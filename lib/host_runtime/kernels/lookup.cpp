@@ -4,19 +4,6 @@
 #include "lib/host_runtime/quantization.h"
 
 namespace nnapi_convert::host {
-namespace {
-
-at::Tensor checked_indices(const OpContext& context, const char* argument, int64_t extent) {
-  const at::Tensor indices = context.stored(argument).to(at::kLong).reshape({-1});
-  for (int64_t i = 0; i < indices.numel(); ++i) {
-    const int64_t index = indices.data_ptr<int64_t>()[i];
-    if (index < 0 || index >= extent) context.refuse(argument, "index {} found, 0 to {} needed", index, extent - 1);
-  }
-  return indices;
-}
-
-}  // namespace
-
 void gather_rule(OpContext& context) {
   require_same_quantization(context, "input", "output");
   Dims output = context.dims("input");

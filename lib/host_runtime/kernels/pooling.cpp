@@ -14,13 +14,6 @@ struct Pool {
   FuseCode activation = FuseCode::NONE;
 };
 
-void check_padding(const OpContext& context, const Span& span, const char* head, const char* tail) {
-  if (span.head >= span.filter)
-    context.refuse(head, "{} found, less than the filter's {} needed", span.head, span.filter);
-  if (span.tail >= span.filter)
-    context.refuse(tail, "{} found, less than the filter's {} needed", span.tail, span.filter);
-}
-
 Pool pool_of(const OpContext& context) {
   Pool pool;
   pool.image = image_of(context, "input");
@@ -72,10 +65,6 @@ void pool_with(OpContext& context, const Reduce& reduce) {
 void pool_rule(OpContext& context) {
   require_same_quantization(context, "input", "output");
   const Pool pool = pool_of(context);
-  if (!context.has("padding_scheme")) {
-    check_padding(context, pool.window.width, "padding_left", "padding_right");
-    check_padding(context, pool.window.height, "padding_top", "padding_bottom");
-  }
   context.set_output(pool.output.dims());
 }
 

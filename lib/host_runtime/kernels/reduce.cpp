@@ -50,9 +50,12 @@ void mean(OpContext& context) {
   if (!is_quantized_8bit(context.type("input"))) {
     return context.store(context.real("input").mean(axes).reshape(context.dims("output")));
   }
-  // Input and output have the same scale: the codes themselves are averaged.
-  const at::Tensor means = context.stored("input").to(at::kDouble).mean(axes).reshape(context.dims("output"));
-  context.put(round_codes(means, context.operand("output"), FuseCode::NONE));
+  // Input and output have the same scale: the codes themselves are averaged. The reference drops the fraction.
+  const at::Tensor input = context.stored("input");
+  int64_t count = 1;
+  for (const int64_t axis : axes) count *= input.size(axis);
+  const at::Tensor means = at::div(input.to(at::kLong).sum(axes), std::max<int64_t>(count, 1), "trunc");
+  context.put(means.to(input.scalar_type()).reshape(context.dims("output")));
 }
 
 void reduce(OpContext& context) {

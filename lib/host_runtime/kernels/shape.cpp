@@ -121,7 +121,7 @@ void concatenation_rule(OpContext& context) {
                    input.scale, input.zero_point, output.scale, output.zero_point);
   }
   Dims dims = context.dims("inputs");
-  const int64_t axis = axis_of(context, "axis", static_cast<int64_t>(dims.size()));
+  const int64_t axis = axis_from_start(context, "axis", context.integer("axis"), context.rank("inputs"));
   require_same_dims_but(context, axis);
   for (std::size_t n = 1; n < context.count("inputs"); ++n) {
     dims[static_cast<std::size_t>(axis)] += context.dims("inputs", n)[static_cast<std::size_t>(axis)];
@@ -130,7 +130,7 @@ void concatenation_rule(OpContext& context) {
 }
 
 void concatenation(OpContext& context) {
-  const int64_t axis = axis_of(context, "axis", context.rank("inputs"));
+  const int64_t axis = context.integer("axis");
   const Operand& output = context.operand("output");
   std::vector<at::Tensor> parts;
   for (std::size_t n = 0; n < context.count("inputs"); ++n) {
@@ -144,15 +144,15 @@ void pack_rule(OpContext& context) {
   require_same_quantization(context, "inputs", "output");
   require_same_dims_but(context, -1);
   Dims output = context.dims("inputs");
-  output.insert(output.begin() + axis_of(context, "axis", context.rank("inputs") + 1),
-                static_cast<int64_t>(context.count("inputs")));
+  const int64_t axis = axis_from_start(context, "axis", context.integer("axis"), context.rank("inputs") + 1);
+  output.insert(output.begin() + axis, static_cast<int64_t>(context.count("inputs")));
   context.set_output(output);
 }
 
 void pack(OpContext& context) {
   std::vector<at::Tensor> parts;
   for (std::size_t n = 0; n < context.count("inputs"); ++n) parts.push_back(context.stored("inputs", n));
-  context.put(at::stack(parts, axis_of(context, "axis", context.rank("inputs") + 1)));
+  context.put(at::stack(parts, context.integer("axis")));
 }
 
 void split_rule(OpContext& context) {

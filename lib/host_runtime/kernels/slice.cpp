@@ -137,7 +137,7 @@ void reverse_rule(OpContext& context) {
   require_same_quantization(context, "input", "output");
   const Dims axes = context.integers("axis");
   if (axes.size() != 1) context.refuse("axis", "{} entries found, 1 needed", axes.size());
-  normalized_axis(context, "axis", axes[0], context.rank("input"));
+  axis_from_start(context, "axis", axes[0], context.rank("input"));
   context.set_output(context.dims("input"));
 }
 

@@ -1,0 +1,33 @@
+// Devices: the host itself, and one that a profile describes (NNAPI_HOST_PROFILE).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/host_runtime/device_profile.h"
+#include "lib/host_runtime/model.h"
+
+namespace nnapi_convert::host {
+
+// Kinds of devices, as getType answers them.
+enum class DeviceType : int32_t { kOther = 1, kCpu = 2, kGpu = 3, kAccelerator = 4 };
+
+class Device {
+ public:
+  Device() = default;  // the host
+  explicit Device(DeviceProfile profile) : profile_(std::make_unique<const DeviceProfile>(std::move(profile))) {}
+
+  const char* name() const;
+  const char* version() const;
+  DeviceType type() const;
+  int feature_level() const;
+  // Empty, or why the device does not take the operation, or one of the models that it refers to.
+  std::string refusal(const Model& model, const Operation& operation) const;
+
+ private:
+  std::unique_ptr<const DeviceProfile> profile_;  // null: takes all operations
+};
+
+}  // namespace nnapi_convert::host

@@ -1,0 +1,8 @@
+// The highest feature level of a library file; the build sets it for each.
+#include "lib/host_runtime/feature_level.h"
+
+namespace nnapi_convert::host {
+
+const int kLibraryFeatureLevel = NNAPI_HOST_LIBRARY_LEVEL;
+
+}  // namespace nnapi_convert::host

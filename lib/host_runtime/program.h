@@ -1,0 +1,82 @@
+// A model made ready to run, and one run of it: an execution's own, and within it those of the models that IF and WHILE
+// refer to.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "lib/host_runtime/kernel.h"
+#include "lib/host_runtime/model.h"
+#include "lib/host_runtime/trace.h"
+
+namespace nnapi_convert::host {
+
+// What NNAPI gives a WHILE where the execution does not say, and the most that it may say.
+constexpr std::chrono::nanoseconds kDefaultLoopTimeout = std::chrono::seconds(2);
+constexpr std::chrono::nanoseconds kMaximumLoopTimeout = std::chrono::seconds(15);
+
+// The model has to outlive it. Runs may share it at the same time.
+class Program {
+ public:
+  explicit Program(const Model& model);
+
+  const Model& model() const { return model_; }
+  // For each operation, the operands that nothing reads after it.
+  const std::vector<std::vector<uint32_t>>& last_uses() const { return last_uses_; }
+  ConstantCache& cache() const { return cache_; }
+  const Program& inner(const Model& model) const { return *inner_.at(&model); }
+
+ private:
+  const Model& model_;
+  std::vector<std::vector<uint32_t>> last_uses_;
+  mutable ConstantCache cache_;
+  std::map<const Model*, std::unique_ptr<const Program>> inner_;
+};
+
+// What holds for a whole execution.
+struct RunSettings {
+  using Clock = std::chrono::steady_clock;
+
+  std::chrono::nanoseconds loop_timeout = kDefaultLoopTimeout;
+  Clock::time_point deadline = Clock::time_point::max();
+  bool half_results = false;  // float32 results are rounded to half precision
+  Trace* trace = nullptr;     // if there is one
+  bool logs_operations = false;
+
+  // Whether anything wants to know the time at each operation.
+  bool timed() const { return trace || logs_operations || deadline != Clock::time_point::max(); }
+};
+
+class Run {
+ public:
+  Run(const Program& program, const RunSettings& settings, const Frame* frame = nullptr);
+
+  // A value for each of the model's inputs and outputs; `declared` is what the caller knows of the outputs.
+  std::vector<Value> compute(const std::vector<Value>& inputs, const std::vector<Shape>& declared);
+  // Runs the model of an operation's argument.
+  std::vector<Value> run_inner(const Operation& operation, const char* argument, const Model& model,
+                               const std::vector<Value>& inputs, int64_t iteration) const;
+
+  const Program& program() const { return program_; }
+  const RunSettings& settings() const { return settings_; }
+  std::vector<Shape>& shapes() { return shapes_; }
+  std::vector<at::Tensor>& values() { return values_; }
+
+ private:
+  void take_inputs(const std::vector<Value>& inputs);
+  void compute(const Operation& operation);
+  void compute_timed(const Operation& operation);
+  void round_results(const Operation& operation);
+  void trace(const Operation& operation, std::chrono::nanoseconds taken) const;
+
+  const Program& program_;
+  const RunSettings& settings_;
+  const Frame* frame_;
+  std::vector<Shape> shapes_;
+  std::vector<at::Tensor> values_;
+};
+
+}  // namespace nnapi_convert::host

@@ -1,0 +1,159 @@
+// Where two results are one quantum apart and both defensible, the library gives the one of Android's own CPU device;
+// what that device refuses, the library refuses.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/host_runtime/model_checks.h"
+#include "tests/host_runtime/model_spec.h"
+
+using namespace model_spec;
+
+namespace {
+
+const OperandCode kFloat = OperandCode::TENSOR_FLOAT32;
+const OperandCode kCodes = OperandCode::TENSOR_QUANT8_ASYMM;
+const OperandCode kSigned = OperandCode::TENSOR_QUANT8_ASYMM_SIGNED;
+const OperandCode kBool = OperandCode::TENSOR_BOOL8;
+
+using Bytes = std::vector<uint8_t>;
+
+// One operation on model inputs, then constants; its first output.
+Bytes result_of(OperationCode code, const std::vector<OperandSpec>& inputs, const std::vector<Bytes>& values,
+                const std::vector<OperandSpec>& constants, const OperandSpec& output, std::size_t output_bytes) {
+  ModelSpec spec;
+  OperationSpec only;
+  only.code = code;
+  for (const OperandSpec& input : inputs) only.inputs.push_back(spec.add(input));
+  spec.inputs = only.inputs;
+  for (const OperandSpec& constant : constants) only.inputs.push_back(spec.add(constant));
+  only.outputs = {spec.add(output)};
+  spec.outputs = only.outputs;
+  spec.operations = {only};
+  return compute(Compiled(spec), values, output_bytes);
+}
+
+Bytes signed_bytes(const std::vector<int8_t>& values) {
+  return bytes_of(values);
+}
+
+}  // namespace
+
+TEST_CASE("a mean of codes drops its fraction", "[execution]") {
+  const auto mean = [](OperandCode type, const Bytes& codes) {
+    const auto count = static_cast<uint32_t>(codes.size());
+    return result_of(OperationCode::MEAN, {tensor(type, {count}, 0.5f)}, {codes}, {int32_list({0}), int32(1)},
+                     tensor(type, {1}, 0.5f), 1);
+  };
+  CHECK(mean(kCodes, {1, 2}) == Bytes{1});
+  CHECK(mean(kCodes, {5, 5, 6, 7, 7}) == Bytes{6});
+  CHECK(mean(kCodes, {200, 199, 200, 200}) == Bytes{199});
+  CHECK(mean(kSigned, signed_bytes({-1, -2})) == signed_bytes({-1}));
+  CHECK(mean(kSigned, signed_bytes({-3, -3, -2, -3})) == signed_bytes({-2}));
+}
+
+TEST_CASE("QUANTIZE divides in single precision", "[execution]") {
+  const auto quantize = [](OperandCode type, float number, float scale) {
+    return result_of(OperationCode::QUANTIZE, {tensor(kFloat, {1})}, {bytes_of(std::vector<float>{number})}, {},
+                     tensor(type, {1}, scale), 1);
+  };
+  // 0.25 / 0.1f is 2.49999996, the nearest single is 2.5.
+  CHECK(quantize(kCodes, 0.25f, 0.1f) == Bytes{3});
+  CHECK(quantize(kSigned, -0.25f, 0.1f) == signed_bytes({-3}));
+  CHECK(quantize(kCodes, std::nanf(""), 0.1f) == Bytes{255});
+  CHECK(quantize(kSigned, std::nanf(""), 0.1f) == signed_bytes({127}));
+}
+
+TEST_CASE("bounds of activations are divided in single precision", "[execution]") {
+  const OperandSpec codes = tensor(kCodes, {2}, 0.4f);
+  CHECK(result_of(OperationCode::RELU1, {codes}, {{1, 9}}, {}, codes, 2) == Bytes{1, 3});
+  CHECK(result_of(OperationCode::ADD, {codes, codes}, {{1, 9}, {0, 0}}, {int32(2)}, codes, 2) == Bytes{1, 3});
+}
+
+TEST_CASE("codes that get another scale are rounded with their zero point", "[execution]") {
+  // -1.5 becomes 126.5, a half, at zero point 128.
+  const OperandSpec input = tensor(kCodes, {1}, 0.5f, 10), output = tensor(kCodes, {1}, 1, 128);
+  for (const OperationCode code : {OperationCode::MAXIMUM, OperationCode::MINIMUM}) {
+    CHECK(result_of(code, {input, input}, {{7}, {7}}, {}, output, 1) == Bytes{127});
+  }
+  CHECK(result_of(OperationCode::SELECT, {tensor(kBool, {1}), input, input}, {{1}, {7}, {0}}, {}, output, 1) ==
+        Bytes{127});
+  ModelSpec spec;
+  spec.add(tensor(kCodes, {1, 2, 2, 1}, 0.5f, 10));
+  spec.add(tensor(OperandCode::TENSOR_QUANT16_ASYMM, {1, 4}, 0.125f));
+  spec.add(boolean(false));
+  spec.add(tensor(kCodes, {1, 1}, 1, 128));
+  spec.add(tensor(OperandCode::TENSOR_QUANT16_ASYMM, {1, 1, 2}, 0.125f));
+  spec.operations = {{OperationCode::HEATMAP_MAX_KEYPOINT, {0, 1, 2}, {3, 4}}};
+  spec.inputs = {0, 1};
+  spec.outputs = {3, 4};
+  const Compiled compiled(spec);
+  const Execution execution = new_execution(compiled);
+  const Bytes cells(4, 7), box(8, 0);
+  Bytes score(1), keypoint(4);
+  REQUIRE(ANeuralNetworksExecution_setInput(execution.get(), 0, nullptr, cells.data(), 4) == 0);
+  REQUIRE(ANeuralNetworksExecution_setInput(execution.get(), 1, nullptr, box.data(), 8) == 0);
+  REQUIRE(ANeuralNetworksExecution_setOutput(execution.get(), 0, nullptr, score.data(), 1) == 0);
+  REQUIRE(ANeuralNetworksExecution_setOutput(execution.get(), 1, nullptr, keypoint.data(), 4) == 0);
+  REQUIRE(ANeuralNetworksExecution_compute(execution.get()) == 0);
+  CHECK(score == Bytes{127});
+}
+
+TEST_CASE("codes are compared as single-precision numbers", "[execution]") {
+  // 3 * 0.1f rounds to 0.3f.
+  const OperandSpec tenths = tensor(kCodes, {1}, 0.1f), three_tenths = tensor(kCodes, {1}, 0.3f);
+  const auto compare = [&](OperationCode code) {
+    return result_of(code, {tenths, three_tenths}, {{3}, {1}}, {}, tensor(kBool, {1}), 1);
+  };
+  CHECK(compare(OperationCode::EQUAL) == Bytes{1});
+  CHECK(compare(OperationCode::LESS) == Bytes{0});
+  CHECK(compare(OperationCode::GREATER_EQUAL) == Bytes{1});
+}
+
+TEST_CASE("what Android's validation refuses", "[model]") {
+  const auto model = [](OperationCode code, std::vector<OperandSpec> operands, uint32_t model_inputs) {
+    ModelSpec spec;
+    OperationSpec only;
+    only.code = code;
+    for (const OperandSpec& operand : operands) only.inputs.push_back(spec.add(operand));
+    only.outputs = {only.inputs.back()};
+    only.inputs.pop_back();
+    for (uint32_t i = 0; i < model_inputs; ++i) spec.inputs.push_back(i);
+    spec.outputs = only.outputs;
+    spec.operations = {only};
+    return spec;
+  };
+  const OperandSpec floats = tensor(kFloat, {2, 3});
+  SECTION("axes from the end, where only some operations take them") {
+    accepts(model(OperationCode::CONCATENATION, {floats, floats, int32(1), tensor(kFloat, {2, 6})}, 2));
+    refuses(model(OperationCode::CONCATENATION, {floats, floats, int32(-1), tensor(kFloat, {2, 6})}, 2),
+            "argument axis: -1 found, 0 to 1 needed");
+    ModelSpec pack = model(OperationCode::PACK, {int32(-1), floats, tensor(kFloat, {2, 3, 1})}, 0);
+    pack.inputs = {1};
+    refuses(pack, "argument axis: -1 found, 0 to 2 needed");
+    refuses(model(OperationCode::REVERSE, {floats, int32_list({-1}), floats}, 1),
+            "argument axis: -1 found, 0 to 1 needed");
+    accepts(model(OperationCode::GATHER, {floats, int32(-1), int32_list({0, 1, 2}), floats}, 1));
+  }
+  SECTION("a convolution's padding reaches no further than its filter") {
+    const auto conv = [&](int32_t padding, int32_t dilation, uint32_t extent) {
+      std::vector<OperandSpec> operands = {tensor(kFloat, {1, 4, 4, 1}),
+                                           constant(kFloat, {1, 2, 2, 1}, std::vector<float>(4, 1)),
+                                           constant(kFloat, {1}, std::vector<float>{0})};
+      for (const int32_t value : {padding, 0, 0, 0, 1, 1, 0}) operands.push_back(int32(value));
+      operands.push_back(boolean(false));
+      for (int i = 0; i < 2; ++i) operands.push_back(int32(dilation));
+      operands.push_back(tensor(kFloat, {1, extent, extent + static_cast<uint32_t>(padding), 1}));
+      return model(OperationCode::CONV_2D, operands, 1);
+    };
+    accepts(conv(1, 1, 3));
+    refuses(conv(2, 1, 3), "argument padding_left: 2 found, less than the filter's 2 needed");
+    accepts(conv(2, 2, 2));
+    refuses(conv(3, 2, 2), "argument padding_left: 3 found, less than the filter's 3 needed");
+  }
+  SECTION("booleans are cast to booleans only") {
+    const OperandSpec flags = tensor(kBool, {2});
+    accepts(model(OperationCode::CAST, {flags, flags}, 1));
+    refuses(model(OperationCode::CAST, {flags, tensor(kFloat, {2})}, 1),
+            "argument output: TENSOR_FLOAT32 found, TENSOR_BOOL8 needed");
+  }
+}

@@ -1,0 +1,13 @@
+// Random cases: short chains of operators with random shapes and arguments, made so that PyTorch runs them.
+#pragma once
+
+#include <cstdint>
+
+#include "tests/ops/op_case.h"
+
+namespace nnapi_convert {
+
+// The same case for the same seed. Its outputs are finite and of moderate size.
+OpCase random_case(uint64_t seed);
+
+}  // namespace nnapi_convert
