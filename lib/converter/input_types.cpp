@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/ops/known_refusals.h"
 #include "lib/ops/op_context.h"
 #include "lib/ops/shape_rules.h"
 
