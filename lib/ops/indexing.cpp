@@ -180,7 +180,8 @@ void lower_index(OpContext& ctx) {
   const nnapi::OperandId indices =
       index.computed != nullptr ? ctx.operand_of(index.computed).id : ctx.constant_operand(index.merged);
   // A single index is a vector of one in NNAPI.
-  const TensorType result = gathered(source, index.first, index.dims.empty() ? Dims{1} : index.dims);
+  const Dims dims = index.computed != nullptr ? ctx.type_of(index.computed).dims : index.dims;
+  const TensorType result = gathered(source, index.first, dims.empty() ? Dims{1} : dims);
   const nnapi::OperandId found =
       emit_gather(ctx, {ctx.reshaped(self, source.dims), source}, index.first, indices, result);
   ctx.set_output(ctx.reshaped({found, result}, ctx.output_type().dims));

@@ -320,7 +320,45 @@ void OpContext::emit(OperationCode code, std::vector<nnapi::OperandId> inputs) {
   set_output(emit_to(code, std::move(inputs), output_type()));
 }
 
+namespace {
+
+constexpr int64_t kLargestFilled = 4096;  // elements of a constant that says the same everywhere
+
+// Operations that move elements and take no bool.
+bool moves_numbers_only(OperationCode code) {
+  return code == OperationCode::RESHAPE || code == OperationCode::TRANSPOSE || code == OperationCode::TILE ||
+         code == OperationCode::STRIDED_SLICE;
+}
+
+// The same number everywhere: a constant, or a TILE where that is large or of flexible size.
+nnapi::OperandId filled(OpContext& ctx, const TensorType& type, double value) {
+  const at::TensorOptions options(type.dtype);
+  const Dim count = product(type.dims);
+  if (count.is_fixed() && count.value() <= kLargestFilled) {
+    return ctx.constant_operand(at::full(fixed_values(type.dims), value, options));
+  }
+  const nnapi::OperandId one = ctx.constant_operand(at::full(std::vector<int64_t>(type.rank(), 1), value, options));
+  return ctx.emit_to(OperationCode::TILE, {one, ctx.builder().int32_tensor(type.dims)}, type);
+}
+
+// CAST takes no bool.
+nnapi::OperandId numbers_of(OpContext& ctx, nnapi::OperandId condition, const TensorType& type) {
+  return ctx.emit_to(OperationCode::SELECT, {condition, filled(ctx, type, 1), filled(ctx, type, 0)}, type);
+}
+
+}  // namespace
+
 nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::OperandId> inputs, const TensorType& type) {
+  const auto is_bool = [&](size_t i) { return builder_.model().at(inputs[i]).type == OperandCode::TENSOR_BOOL8; };
+  if (code == OperationCode::CAST && type.dtype != at::kBool && is_bool(0)) {
+    return numbers_of(*this, inputs[0], type);
+  }
+  if (moves_numbers_only(code) && is_bool(0)) {
+    const TensorType numbers{at::kFloat, builder_.model().at(inputs[0]).dims, {}};
+    inputs[0] = numbers_of(*this, inputs[0], numbers);
+    const nnapi::OperandId moved = emit_to(code, std::move(inputs), {at::kFloat, type.dims, {}});
+    return emit_to(OperationCode::NOT_EQUAL, {moved, builder_.tensor(nnapi::Constant::of_floats({0}))}, type);
+  }
   require(has_operand_code(type.dtype), "a result of dtype " + dtype_name(type.dtype),
           "float32, int32, bool or quint8");
   return builder_.add(code, std::move(inputs), to_operand(type));

@@ -135,11 +135,19 @@ class LayoutChooser {
     copies(id) = {kNone, id};
   }
 
-  // Neither RESHAPE nor TRANSPOSE takes bool: it goes as float32.
+  // Repeated from one number: it has the operand's size, which may be flexible.
+  OperandId filled(const Operand& type, float value) {
+    const std::vector<int64_t> ones(type.dims.size(), 1);
+    const OperandId one = builder_.tensor(Constant::of_floats({value}, ones));
+    return builder_.add(OperationCode::TILE, {one, builder_.int32_tensor(type.dims)}, type);
+  }
+
+  // Neither RESHAPE, TRANSPOSE nor CAST takes bool: SELECT makes numbers of it, which are moved.
   OperandId moved_bool(OperandId id, const std::vector<int64_t>& order) {
     Operand number = model_.at(id);
     number.type = OperandCode::TENSOR_FLOAT32;
-    const OperandId result = moved(builder_.add(OperationCode::CAST, {id}, number), order);
+    const OperandId numbers = builder_.add(OperationCode::SELECT, {id, filled(number, 1), filled(number, 0)}, number);
+    const OperandId result = moved(numbers, order);
     Operand condition = model_.at(result);
     condition.type = OperandCode::TENSOR_BOOL8;
     return builder_.add(OperationCode::NOT_EQUAL, {result, builder_.tensor(Constant::of_floats({0}))}, condition);
