@@ -11,6 +11,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/closed_evaluation.h"
+#include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {
@@ -180,6 +181,11 @@ class Inference {
   }
 
   void refuse_unknown(const Node& node) {
+    if (const KnownRefusal* known = known_refusal(node)) {
+      result_.refusals.push_back(
+          {source_of(node), node.kind().toQualString(), known->found, known->needed, known->hint});
+      return;
+    }
     const c10::FunctionSchema* schema = node.maybeSchema();
     const std::string found =
         schema != nullptr

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/ops/known_refusals.h"
 #include "lib/ops/op_context.h"
 #include "lib/ops/shape_rules.h"
 
@@ -103,7 +104,8 @@ Dims flexible_image(size_t input, int64_t channels) {
 
 bool feeds_quantized_operator(const Value* value) {
   return std::any_of(value->uses().begin(), value->uses().end(), [](const torch::jit::Use& use) {
-    return std::string(use.user->kind().ns().toUnqualString()) == "quantized";
+    // Dynamic quantisation, which is refused, takes float.
+    return std::string(use.user->kind().ns().toUnqualString()) == "quantized" && known_refusal(*use.user) == nullptr;
   });
 }
 

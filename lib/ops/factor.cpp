@@ -46,6 +46,10 @@ LoweredTensor permuted(OpContext& ctx, const LoweredTensor& tensor, const std::v
 
 std::vector<Factor> list_of_factors(OpContext& ctx, const std::string& name) {
   std::vector<Factor> factors;
+  if (ctx.is_constant(name)) {
+    for (const at::Tensor& tensor : ctx.constants(name)) factors.push_back(Factor(ctx, tensor));
+    return factors;
+  }
   const auto elements = ctx.input(name)->node()->inputs();
   const std::vector<LoweredTensor> operands = ctx.operands(name);
   for (size_t i = 0; i < operands.size(); ++i) {

@@ -11,6 +11,7 @@ OpRules binary_rules();             // binary.cpp
 OpRules comparison_rules();         // comparison.cpp
 OpRules conv_rules();               // conv.cpp
 OpRules conversion_rules();         // conversion.cpp
+OpRules creation_rules();           // creation.cpp
 OpRules einsum_rules();             // einsum.cpp
 OpRules indexing_rules();           // indexing.cpp
 OpRules joining_rules();            // joining.cpp
@@ -23,6 +24,9 @@ OpRules pixel_rules();              // pixel.cpp
 OpRules pooling_rules();            // pooling.cpp
 OpRules quantize_rules();           // quantize.cpp
 OpRules quantized_binary_rules();   // quantized_binary.cpp
+OpRules quantized_unary_rules();    // quantized_unary.cpp
+OpRules recurrent_rules();          // recurrent.cpp
+OpRules recurrent_cell_rules();     // recurrent_cell.cpp
 OpRules reduce_rules();             // reduce.cpp
 OpRules resize_rules();             // resize.cpp
 OpRules selection_rules();          // selection.cpp

@@ -179,7 +179,12 @@ void lower_index(OpContext& ctx) {
   const TensorType source = indexed_source(self.type, index);
   const nnapi::OperandId indices =
       index.computed != nullptr ? ctx.operand_of(index.computed).id : ctx.constant_operand(index.merged);
-  ctx.set_output(emit_gather(ctx, {ctx.reshaped(self, source.dims), source}, index.first, indices, ctx.output_type()));
+  // A single index is a vector of one in NNAPI.
+  const Dims dims = index.computed != nullptr ? ctx.type_of(index.computed).dims : index.dims;
+  const TensorType result = gathered(source, index.first, dims.empty() ? Dims{1} : dims);
+  const nnapi::OperandId found =
+      emit_gather(ctx, {ctx.reshaped(self, source.dims), source}, index.first, indices, result);
+  ctx.set_output(ctx.reshaped({found, result}, ctx.output_type().dims));
 }
 
 std::vector<ValueType> gather_type(const OpArguments& args) {

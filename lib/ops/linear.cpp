@@ -66,8 +66,9 @@ std::vector<ValueType> quantized_linear_type(const OpArguments& args) {
 
 template <FuseCode activation>
 void lower_quantized_linear(OpContext& ctx) {
-  const LoweredTensor input = ctx.operand("X");
-  auto [weight, bias] = packed_linear(ctx)->unpack();
+  auto [given, bias] = packed_linear(ctx)->unpack();
+  const LoweredTensor whole = ctx.operand("X");
+  const auto [input, weight] = with_small_product(ctx, whole, given, whole.type.rank() - 1, ctx.number("Y_scale_i"));
   const QuantizedWeights weights = quantized_weights(ctx, weight, bias, weight.size(0), input.type);
   const nnapi::OperandId filter = ctx.builder().tensor(weights.weight, weights.scale, weights.zero_point);
   const nnapi::OperandId added = ctx.builder().tensor(weights.bias, weights.bias_scale);

@@ -148,12 +148,36 @@ const TensorTypes* OpArguments::tensor_list(const std::string& name) const {
 
 TensorTypes OpArguments::tensors(const std::string& name) const {
   if (const TensorTypes* made = tensor_list(name)) return *made;
+  TensorTypes types;
+  if (is_constant(name)) {
+    for (const at::Tensor& tensor : constants(name)) types.push_back(type_of_constant(tensor));
+    return types;
+  }
+  for (const TorchValue* element : elements(name)) types.push_back(type_of(element));
+  return types;
+}
+
+std::vector<const TorchValue*> OpArguments::elements(const std::string& name) const {
   const TorchNode* list = input(name)->node();
   require(list->kind() == c10::prim::ListConstruct, fmt::format("argument {} is a list made elsewhere", name),
           "a list of tensors made in place");
-  TensorTypes types;
-  for (const TorchValue* element : list->inputs()) types.push_back(type_of(element));
-  return types;
+  return {list->inputs().begin(), list->inputs().end()};
+}
+
+std::vector<at::Tensor> OpArguments::constants(const std::string& name) const {
+  std::vector<at::Tensor> tensors;
+  if (const auto list = torch::jit::toIValue(input(name))) {
+    require(list->isTensorList(), fmt::format("argument {} is {}", name, list->tagKind()), "a list of tensors");
+    for (const at::Tensor& tensor : list->toTensorVector()) tensors.push_back(tensor.detach());
+    return tensors;
+  }
+  for (const TorchValue* element : elements(name)) {
+    const auto found = torch::jit::toIValue(element);
+    require(found && found->isTensor(), fmt::format("argument {} has tensors computed at run time", name),
+            "constant tensors");
+    tensors.push_back(found->toTensor().detach());
+  }
+  return tensors;
 }
 
 at::Tensor OpArguments::constant(const std::string& name) const {
@@ -278,7 +302,13 @@ std::vector<LoweredTensor> OpContext::operands(const std::string& name) {
     for (size_t i = 0; i < made->size(); ++i) result.push_back({ids.at(i), (*made)[i]});
     return result;
   }
-  for (const TorchValue* element : input(name)->node()->inputs()) result.push_back(lowered(element));
+  if (is_constant(name)) {
+    for (const at::Tensor& tensor : constants(name)) {
+      result.push_back({constant_operand(tensor), type_of_constant(tensor)});
+    }
+    return result;
+  }
+  for (const TorchValue* element : elements(name)) result.push_back(lowered(element));
   return result;
 }
 
@@ -290,7 +320,45 @@ void OpContext::emit(OperationCode code, std::vector<nnapi::OperandId> inputs) {
   set_output(emit_to(code, std::move(inputs), output_type()));
 }
 
+namespace {
+
+constexpr int64_t kLargestFilled = 4096;  // elements of a constant that says the same everywhere
+
+// Operations that move elements and take no bool.
+bool moves_numbers_only(OperationCode code) {
+  return code == OperationCode::RESHAPE || code == OperationCode::TRANSPOSE || code == OperationCode::TILE ||
+         code == OperationCode::STRIDED_SLICE;
+}
+
+// The same number everywhere: a constant, or a TILE where that is large or of flexible size.
+nnapi::OperandId filled(OpContext& ctx, const TensorType& type, double value) {
+  const at::TensorOptions options(type.dtype);
+  const Dim count = product(type.dims);
+  if (count.is_fixed() && count.value() <= kLargestFilled) {
+    return ctx.constant_operand(at::full(fixed_values(type.dims), value, options));
+  }
+  const nnapi::OperandId one = ctx.constant_operand(at::full(std::vector<int64_t>(type.rank(), 1), value, options));
+  return ctx.emit_to(OperationCode::TILE, {one, ctx.builder().int32_tensor(type.dims)}, type);
+}
+
+// CAST takes no bool.
+nnapi::OperandId numbers_of(OpContext& ctx, nnapi::OperandId condition, const TensorType& type) {
+  return ctx.emit_to(OperationCode::SELECT, {condition, filled(ctx, type, 1), filled(ctx, type, 0)}, type);
+}
+
+}  // namespace
+
 nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::OperandId> inputs, const TensorType& type) {
+  const auto is_bool = [&](size_t i) { return builder_.model().at(inputs[i]).type == OperandCode::TENSOR_BOOL8; };
+  if (code == OperationCode::CAST && type.dtype != at::kBool && is_bool(0)) {
+    return numbers_of(*this, inputs[0], type);
+  }
+  if (moves_numbers_only(code) && is_bool(0)) {
+    const TensorType numbers{at::kFloat, builder_.model().at(inputs[0]).dims, {}};
+    inputs[0] = numbers_of(*this, inputs[0], numbers);
+    const nnapi::OperandId moved = emit_to(code, std::move(inputs), {at::kFloat, type.dims, {}});
+    return emit_to(OperationCode::NOT_EQUAL, {moved, builder_.tensor(nnapi::Constant::of_floats({0}))}, type);
+  }
   require(has_operand_code(type.dtype), "a result of dtype " + dtype_name(type.dtype),
           "float32, int32, bool or quint8");
   return builder_.add(code, std::move(inputs), to_operand(type));

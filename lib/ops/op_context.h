@@ -68,6 +68,10 @@ class OpArguments {
   TensorTypes tensors(const std::string& name) const;
   // The same for a list that another operator made; null for any other argument.
   const TensorTypes* tensor_list(const std::string& name) const;
+  // The values of a list that is made in place; empty for a constant list.
+  std::vector<const TorchValue*> elements(const std::string& name) const;
+  // The tensors of a list of constants; refuses a list with one that is computed at run time.
+  std::vector<at::Tensor> constants(const std::string& name) const;
   // A constant tensor; refuses one that is computed at run time.
   at::Tensor constant(const std::string& name) const;
   // The same; refuses another dtype than float32.

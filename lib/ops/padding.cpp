@@ -88,7 +88,8 @@ nnapi::OperandId value_operand(OpContext& ctx, const TensorType& type, double va
 
 void lower_constant_pad(OpContext& ctx, const LoweredTensor& self, const Padding& padding) {
   std::vector<nnapi::OperandId> inputs{self.id, pairs_operand(ctx, padding)};
-  if (padding.value == 0) return ctx.emit(OperationCode::PAD, inputs);
+  // Below feature level 3 it is not said what PAD writes into a quantised tensor.
+  if (padding.value == 0 && !self.type.is_quantized()) return ctx.emit(OperationCode::PAD, inputs);
   inputs.push_back(value_operand(ctx, self.type, padding.value));
   ctx.emit(OperationCode::PAD_V2, inputs);
 }

@@ -54,11 +54,20 @@ at::Tensor with_written_zeros_int8(OpContext& ctx, Convolution& conv, const at::
   return at::_make_per_tensor_quantized_tensor(with_written_zeros(conv, weight.int_repr()), weight.q_scale(), 0);
 }
 
+// Groups have no room for a repeated input.
+QuantizedFactors small_product(OpContext& ctx, const LoweredTensor& input, const PackedConv& packed,
+                               const at::Tensor& weight) {
+  if (packed->groups() != 1 || packed->transpose()) return {input, weight};
+  return with_small_product(ctx, input, weight, input.type.rank() - 1 - spatial_axes(ctx), ctx.number("output_scale"));
+}
+
 template <FuseCode activation>
 void lower_quantized_conv(OpContext& ctx) {
-  const LoweredTensor input = ctx.operand("qx");
   const PackedConv packed = packed_conv(ctx);
-  auto [weight, bias] = packed->unpack();
+  const auto unpacked = packed->unpack();
+  const LoweredTensor whole = ctx.operand("qx");
+  const auto [input, weight] = small_product(ctx, whole, packed, std::get<0>(unpacked));
+  const c10::optional<at::Tensor> bias = std::get<1>(unpacked);
   Convolution conv = read_packed(packed, weight);
   at::Tensor filter = weight;
   if (needs_written_zeros(conv)) filter = with_written_zeros_int8(ctx, conv, weight);

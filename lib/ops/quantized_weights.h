@@ -18,4 +18,16 @@ struct QuantizedWeights {
 QuantizedWeights quantized_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                    int64_t output_channels, const TensorType& input);
 
+// The factors of a product.
+struct QuantizedFactors {
+  LoweredTensor input;
+  at::Tensor weight;
+};
+
+// Below feature level 3 NNAPI wants an output scale above the product of input and weight scale. Where it isn't, the
+// input is repeated along `axis`, and weights of a smaller scale that add up to the given ones stand side by side along
+// their axis 1: the sum is the same.
+QuantizedFactors with_small_product(OpContext& ctx, const LoweredTensor& input, const at::Tensor& weight, size_t axis,
+                                    double output_scale);
+
 }  // namespace nnapi_convert

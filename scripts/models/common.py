@@ -50,15 +50,19 @@ def images(count: int, size: int, channels: int = 3) -> torch.Tensor:
     return mixed
 
 
+CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.ConvTranspose1d, nn.ConvTranspose2d)
+BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
+
+
 def init_weights(model: nn.Module) -> nn.Module:
     """Kaiming weights; batch norms and biases away from their neutral values, so that dropping one shows. Batch norms
     lean to the positive side of relu, as trained ones do: fewer dead values, and quantisation that loses little."""
     for module in model.modules():
-        if isinstance(module, (nn.Conv2d, nn.Linear)):
+        if isinstance(module, (*CONVOLUTIONS, nn.Linear)):
             nn.init.kaiming_uniform_(module.weight, mode="fan_in", nonlinearity="relu")
             if module.bias is not None:
                 nn.init.uniform_(module.bias, -0.2, 0.2)
-        elif isinstance(module, nn.BatchNorm2d):
+        elif isinstance(module, BATCH_NORMS):
             nn.init.uniform_(module.weight, 0.8, 1.2)
             nn.init.uniform_(module.bias, -0.1, 0.8)
     return model
@@ -66,7 +70,7 @@ def init_weights(model: nn.Module) -> nn.Module:
 
 def settle(model: nn.Module, batches: Sequence[torch.Tensor]) -> nn.Module:
     """Gives batch norms the real statistics of seeded data, then switches to eval."""
-    norms = [m for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
+    norms = [m for m in model.modules() if isinstance(m, BATCH_NORMS)]
     for norm in norms:
         norm.reset_running_stats()
         norm.momentum = None  # a plain average over the batches
@@ -101,6 +105,11 @@ def standardise(model: nn.Module, batch: torch.Tensor) -> nn.Module:
 def trace(model: nn.Module, *arguments: torch.Tensor, check: bool = True) -> torch.jit.ScriptModule:
     with torch.no_grad():
         return torch.jit.trace(model, arguments, check_trace=check)
+
+
+def traced(model: nn.Module, samples: Sequence[Arguments], **options) -> Made:
+    """A file with all samples bundled: what they hold, indices for example, can't be guessed."""
+    return Made(bundle(trace(model, *samples[0]), samples), samples, **options)
 
 
 def bundle(module: torch.jit.ScriptModule, samples: Sequence[Arguments]) -> torch.jit.ScriptModule:

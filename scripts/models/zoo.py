@@ -7,7 +7,9 @@ import torchvision
 from torch import nn
 
 from .common import Made, Recipe, bundle, images, init_weights, made, settle, standardise, trace
+from .picture_nets import picture_recipes
 from .quantised import quantise, quantised_files, quantised_names
+from .sequence_nets import sequence_recipes
 
 vision = torchvision.models
 
@@ -138,6 +140,8 @@ def test_recipes() -> List[Recipe]:
         Recipe("tuple_output", ["tuple_output.pt"], make_tuple_output, "scores and a feature map; input 1,3,32,32"),
         quantised_net("mobilenet_v2", vision.mobilenet_v2, 96, "MobileNetV2 quantised in qnnpack's way, and its float twin"),
         quantised_net("resnet18", vision.resnet18, 64, "ResNet-18 quantised in qnnpack's way, and its float twin"),
+        *sequence_recipes(),
+        *picture_recipes(),
     ]
 
 

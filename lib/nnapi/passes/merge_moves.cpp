@@ -89,8 +89,8 @@ class MoveMerger {
   int cost_of(OperandId from, OperandId to) const {
     return 1 + cost_of(model_.at(from).dims) + cost_of(model_.at(to).dims);
   }
-  static int cost_of(const std::vector<Move>& moves) {
-    int cost = 0;
+  int cost_of(OperandId source, const std::vector<Move>& moves) const {
+    int cost = moves.empty() ? 0 : cost_of(model_.at(source).dims);
     for (const Move& move : moves) cost += 1 + cost_of(move.dims);
     return cost;
   }
@@ -120,7 +120,8 @@ class MoveMerger {
       }
       auto moves = merged(chain, count, last);
       if (!moves) continue;
-      const int saving = removed - cost_of(*moves);
+      const OperandId source = count == 0 ? last.inputs[0] : chain[count - 1]->inputs[0];
+      const int saving = removed - cost_of(source, *moves);
       if (saving <= best_saving) continue;
       best = count;
       best_saving = saving;

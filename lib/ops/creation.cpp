@@ -1,0 +1,60 @@
+// Tensors of one value whose size depends on the inputs: FILL. Those of fixed size are constants before they come here.
+#include "lib/ops/expression.h"
+#include "lib/ops/families.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+std::vector<ValueType> filled_type(const OpArguments& args, at::ScalarType fallback) {
+  const at::ScalarType dtype = args.is_none("dtype") ? fallback : static_cast<at::ScalarType>(args.integer("dtype"));
+  args.require(dtype == at::kFloat || dtype == at::kInt || dtype == at::kLong, "dtype = " + dtype_name(dtype),
+               "float32, int32 or int64");
+  const TensorType type{dtype, args.sizes("size"), {}};
+  require_rank(args, type, 1, kHighestRank);
+  return {type};
+}
+
+std::vector<ValueType> float_filled_type(const OpArguments& args) {
+  return filled_type(args, at::kFloat);
+}
+
+std::vector<ValueType> full_type(const OpArguments& args) {
+  return filled_type(args, args.value("fill_value").isInt() ? at::kLong : at::kFloat);
+}
+
+void lower_filled(OpContext& ctx, double value) {
+  const TensorType type = ctx.output_type();
+  const nnapi::OperandId number = type.dtype == at::kFloat ? ctx.builder().float32(static_cast<float>(value))
+                                                           : ctx.builder().int32(static_cast<int64_t>(value));
+  ctx.emit(OperationCode::FILL, {ctx.builder().int32_tensor(type.dims), number});
+}
+
+template <int value>
+void lower_constant(OpContext& ctx) {
+  lower_filled(ctx, value);
+}
+
+void lower_full(OpContext& ctx) {
+  lower_filled(ctx, ctx.number("fill_value"));
+}
+
+constexpr const char* kNote = "fixed sizes: a constant, feature level 1";
+
+}  // namespace
+
+OpRules creation_rules() {
+  return {
+      {"aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+       "pin_memory=None) -> Tensor",
+       4, kNote, float_filled_type, lower_constant<0>},
+      {"aten::ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+       "pin_memory=None) -> Tensor",
+       4, kNote, float_filled_type, lower_constant<1>},
+      {"aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+       "device=None, bool? pin_memory=None) -> Tensor",
+       4, kNote, full_type, lower_full},
+  };
+}
+
+}  // namespace nnapi_convert

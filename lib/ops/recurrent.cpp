@@ -1,0 +1,193 @@
+// Recurrent layers over a sequence of fixed length, unrolled: the input's products for all steps at once, then step by
+// step the recurrent ones.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "lib/ops/factor.h"
+#include "lib/ops/families.h"
+#include "lib/ops/recurrent.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+struct Sequence {
+  CellKind kind;
+  bool batch_first;
+  int64_t directions;
+  std::vector<CellWeights> weights;  // layer after layer, in each forward before backward
+  int64_t length;
+  Dim batch;
+
+  size_t state_count() const { return weights.size(); }
+  int64_t layers() const { return static_cast<int64_t>(weights.size()) / directions; }
+  int64_t state_size() const { return weights[0].state_size(); }
+};
+
+// Each direction of each layer: input and hidden weights, their biases if any, an LSTM's projection if any.
+std::vector<CellWeights> read_weights(const OpArguments& args, CellKind kind, int64_t directions) {
+  const std::vector<at::Tensor> params = args.constants("params");
+  const int64_t layers = args.integer("num_layers");
+  const bool has_biases = args.boolean("has_biases");
+  args.require(params.size() >= 2, fmt::format("{} weights", params.size()), "2 or more");
+  const bool has_projection = kind == CellKind::kLstm && params[0].dim() == 2 && params[1].dim() == 2 &&
+                              params[0].size(0) != 4 * params[1].size(1);
+  const size_t each = 2 + (has_biases ? 2 : 0) + (has_projection ? 1 : 0);
+  const auto count = static_cast<size_t>(layers * directions);
+  args.require(params.size() == each * count, fmt::format("{} weights", params.size()), std::to_string(each * count));
+  std::vector<CellWeights> result;
+  for (size_t at = 0; at < params.size(); at += each) {
+    CellWeights weights{params[at], params[at + 1], {}, {}, {}};
+    if (has_biases) {
+      weights.input_bias = params[at + 2];
+      weights.hidden_bias = params[at + 3];
+    }
+    if (has_projection) weights.projection = params[at + each - 1];
+    require_cell_weights(args, kind, weights);
+    result.push_back(weights);
+  }
+  return result;
+}
+
+Sequence read_sequence(const OpArguments& args, CellKind kind) {
+  const TensorType input = args.tensor("input");
+  require_float(args, input);
+  require_rank(args, input, 3, 3);
+  args.require(!args.boolean("train") || args.number("dropout") == 0,
+               fmt::format("dropout = {} in training mode", args.number("dropout")), "evaluation mode",
+               "call model.eval() before tracing or scripting");
+  Sequence sequence{kind, args.boolean("batch_first"), args.boolean("bidirectional") ? 2 : 1, {}, 0, {}};
+  sequence.weights = read_weights(args, kind, sequence.directions);
+  const int64_t features = sequence.weights[0].features();
+  args.require(input.dims[2] == Dim(features), "an input " + to_text(input),
+               fmt::format("a last dimension of {}", features), "see --input");
+  const Dim& length = input.dims[sequence.batch_first ? 1 : 0];
+  args.require(length.is_fixed(),
+               fmt::format("a sequence of flexible length {} (dimension {} of {})", length.text(),
+                           sequence.batch_first ? 1 : 0, to_text(input)),
+               "a fixed length: the steps are unrolled", "give the length with --input");
+  args.require(length.value() > 0, "an empty sequence", "1 step or more");
+  sequence.length = length.value();
+  sequence.batch = input.dims[sequence.batch_first ? 0 : 1];
+  return sequence;
+}
+
+template <CellKind kind>
+std::vector<ValueType> sequence_type(const OpArguments& args) {
+  const Sequence sequence = read_sequence(args, kind);
+  const Dim count(static_cast<int64_t>(sequence.state_count()));
+  const Dims hidden{count, sequence.batch, Dim(sequence.state_size())};
+  const Dims cell{count, sequence.batch, Dim(sequence.weights[0].cell_size(kind))};
+  const TensorTypes states = state_types(args, kind);
+  require_state(args, states[0], hidden);
+  TensorType output = args.tensor("input");
+  output.dims[2] = Dim(sequence.directions * sequence.state_size());
+  std::vector<ValueType> types{output, output.with_dims(hidden)};
+  if (kind == CellKind::kLstm) {
+    require_state(args, states[1], cell);
+    types.emplace_back(output.with_dims(cell));
+  }
+  return types;
+}
+
+Expression joined(const std::vector<Expression>& parts, size_t axis) {
+  if (parts.size() == 1) return parts[0];
+  OpContext& ctx = parts[0].context();
+  TensorType type = parts[0].type();
+  type.dims[axis] = type.dims[axis] * Dim(static_cast<int64_t>(parts.size()));
+  std::vector<nnapi::OperandId> ids;
+  for (const Expression& part : parts) ids.push_back(part.id());
+  ids.push_back(ctx.builder().int32(static_cast<int64_t>(axis)));
+  return {ctx, {ctx.emit_to(OperationCode::CONCATENATION, ids, type), type}};
+}
+
+// [layers * directions, batch, size] as a matrix for each; none for zeros.
+std::vector<std::optional<Expression>> state_of_each(OpContext& ctx, const std::optional<Expression>& state,
+                                                     size_t count) {
+  if (!state) return std::vector<std::optional<Expression>>(count);
+  const Dims& dims = state->type().dims;
+  const LoweredTensor rows = reshaped(ctx, {state->id(), state->type()}, {dims[0] * dims[1], dims[2]});
+  const std::vector<Expression> parts = equal_parts({ctx, rows}, 0, static_cast<int64_t>(count));
+  return {parts.begin(), parts.end()};
+}
+
+// A direction of a layer. `state` is the one before the first step, and then the one after the last.
+std::vector<Expression> run_direction(OpContext& ctx, const Sequence& sequence, const CellWeights& weights,
+                                      const Expression& input, bool is_backward, CellState& state) {
+  const RecurrentCell cell(ctx, sequence.kind, weights);
+  std::vector<std::vector<Expression>> products;  // by group, then by step
+  for (const Expression& all : cell.input_products(input)) products.push_back(equal_parts(all, 0, sequence.length));
+  std::vector<Expression> outputs;
+  for (int64_t i = 0; i < sequence.length; ++i) {
+    const auto step = static_cast<size_t>(is_backward ? sequence.length - 1 - i : i);
+    GateProducts of_step;
+    for (const auto& group : products) of_step.push_back(group[step]);
+    state = cell.step(of_step, state);
+    outputs.push_back(*state.hidden);
+  }
+  if (is_backward) std::reverse(outputs.begin(), outputs.end());
+  return outputs;
+}
+
+// The input with the steps as its first axis. A batch of one is in that order already.
+Expression steps_first(OpContext& ctx, const Sequence& sequence) {
+  const LoweredTensor input = ctx.operand("input");
+  if (!sequence.batch_first || sequence.batch == Dim(1)) return {ctx, input};
+  return {ctx, permuted(ctx, input, {1, 0, 2})};
+}
+
+void set_sequence_output(OpContext& ctx, const Sequence& sequence, const Expression& rows) {
+  const TensorType output = ctx.output_type(0);
+  if (!sequence.batch_first || sequence.batch == Dim(1)) {
+    return ctx.set_output(reshape(rows, output.dims).id(), 0);
+  }
+  const Expression steps = reshape(rows, {output.dims[1], output.dims[0], output.dims[2]});
+  ctx.set_output(permuted(ctx, {steps.id(), steps.type()}, {1, 0, 2}).id, 0);
+}
+
+template <CellKind kind>
+void lower_sequence(OpContext& ctx) {
+  const Sequence sequence = read_sequence(ctx, kind);
+  const auto initial = initial_states(ctx, kind);
+  const auto hidden = state_of_each(ctx, initial[0], sequence.state_count());
+  const auto cells = state_of_each(ctx, initial.back(), sequence.state_count());
+  std::vector<Expression> last_hidden;
+  std::vector<Expression> last_cells;
+  Expression input = steps_first(ctx, sequence);
+  for (size_t at = 0; at < sequence.state_count();) {
+    std::vector<Expression> directions;
+    for (int64_t direction = 0; direction < sequence.directions; ++direction, ++at) {
+      CellState state{hidden[at], kind == CellKind::kLstm ? cells[at] : std::nullopt};
+      directions.push_back(joined(run_direction(ctx, sequence, sequence.weights[at], input, direction == 1, state), 0));
+      last_hidden.push_back(*state.hidden);
+      if (kind == CellKind::kLstm) last_cells.push_back(*state.cell);
+    }
+    input = joined(directions, 1);
+  }
+  set_sequence_output(ctx, sequence, input);
+  ctx.set_output(reshape(joined(last_hidden, 0), ctx.output_type(1).dims).id(), 1);
+  if (kind == CellKind::kLstm) ctx.set_output(reshape(joined(last_cells, 0), ctx.output_type(2).dims).id(), 2);
+}
+
+constexpr const char* kNote = "float32, a fixed length, constant weights; unrolled, slices below feature level 3";
+
+}  // namespace
+
+OpRules recurrent_rules() {
+  return {
+      {"aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
+       "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
+       2, kNote, sequence_type<CellKind::kLstm>, lower_sequence<CellKind::kLstm>},
+      {"aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool "
+       "train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+       2, kNote, sequence_type<CellKind::kGru>, lower_sequence<CellKind::kGru>},
+      {"aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
+       "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+       1, kNote, sequence_type<CellKind::kTanh>, lower_sequence<CellKind::kTanh>},
+      {"aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
+       "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+       1, kNote, sequence_type<CellKind::kRelu>, lower_sequence<CellKind::kRelu>},
+  };
+}
+
+}  // namespace nnapi_convert
