@@ -95,6 +95,25 @@ LoweredTensor convolved_by_groups(OpContext& ctx, Convolution conv, const Lowere
   return {ctx.emit_to(OperationCode::CONCATENATION, results, type), type};
 }
 
+// The image with what NNAPI doesn't take as a convolution's own padding: as much as the filter reaches, or more.
+LoweredTensor with_excess_padding(OpContext& ctx, Convolution& conv, const LoweredTensor& image) {
+  Dims pairs(8, Dim(0));
+  TensorType type = image.type;
+  for (size_t i = 0; i < 2 && !conv.transposed; ++i) {
+    const int64_t reach = conv.dilation[i] * (conv.kernel(i) - 1) + 1;
+    if (conv.padding[i] < reach && conv.padding_end[i] < reach) continue;
+    pairs[4 + 2 * i] = Dim(conv.padding[i]);
+    pairs[5 + 2 * i] = Dim(conv.padding_end[i]);
+    type.dims[2 + i] += Dim(conv.padding[i] + conv.padding_end[i]);
+    conv.padding[i] = conv.padding_end[i] = 0;
+  }
+  if (type.dims == image.type.dims) return image;
+  std::vector<nnapi::OperandId> inputs{image.id, ctx.builder().int32_tensor(pairs, {4, 2})};
+  if (!type.is_quantized()) return {ctx.emit_to(OperationCode::PAD, inputs, type), type};
+  inputs.push_back(ctx.builder().int32(type.quantization.zero_point));  // PAD's value is undefined before level 3
+  return {ctx.emit_to(OperationCode::PAD_V2, inputs, type), type};
+}
+
 bool is_split_by_groups(const Convolution& conv) {
   return conv.groups > 1 && (conv.transposed || (conv.is_dilated() && !conv.is_depthwise()));
 }
@@ -159,10 +178,10 @@ Dims convolution_dims(const OpArguments& args, const Convolution& conv, const Te
   return dims;
 }
 
-void emit_convolution(OpContext& ctx, const Convolution& conv, const LoweredTensor& input, size_t spatial,
+void emit_convolution(OpContext& ctx, Convolution conv, const LoweredTensor& input, size_t spatial,
                       const WeightsInParts& weights, FuseCode activation) {
   const TensorType output = ctx.output_type();
-  const LoweredTensor image = reshaped(ctx, input, as_image(input.type.dims, spatial));
+  const LoweredTensor image = with_excess_padding(ctx, conv, reshaped(ctx, input, as_image(input.type.dims, spatial)));
   const TensorType type = output.with_dims(as_image(output.dims, spatial));
   const LoweredTensor result = is_split_by_groups(conv)
                                    ? convolved_by_groups(ctx, conv, image, weights, type, activation)

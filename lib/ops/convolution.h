@@ -43,7 +43,7 @@ struct ConvolutionWeights {
 using WeightsInParts = std::function<std::vector<ConvolutionWeights>(int64_t parts)>;
 
 // Appends the operations for a convolution and sets the node's output.
-void emit_convolution(OpContext& ctx, const Convolution& conv, const LoweredTensor& input, size_t spatial,
+void emit_convolution(OpContext& ctx, Convolution conv, const LoweredTensor& input, size_t spatial,
                       const WeightsInParts& weights, FuseCode activation);
 
 // Transposed convolutions as TRANSPOSE_CONV_2D takes them: the weight written out with the zeros of its dilation, with

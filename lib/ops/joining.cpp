@@ -214,8 +214,6 @@ void lower_interleave(OpContext& ctx) {
 OpRules joining_rules() {
   return {
       {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", cat_type, lower_cat},
-      {"aten::concat(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", cat_type, lower_cat},
-      {"aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", cat_type, lower_cat},
       {"quantized::cat(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor", 1,
        "unequal scales: feature level 3", cat_type, lower_cat},
       {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", stack_type, lower_stack},

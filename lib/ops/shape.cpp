@@ -143,10 +143,9 @@ std::vector<int64_t> moved_axes(const OpArguments& args, const TensorType& self)
 std::vector<int64_t> permutation(const OpArguments& args, const TensorType& self) {
   std::vector<int64_t> order(self.rank());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
-  for (const auto& [first, second] : {std::pair("dim0", "dim1"), std::pair("axis0", "axis1")}) {
-    if (!args.has(first)) continue;
-    std::swap(order[static_cast<size_t>(checked_axis(args, args.integer(first), self.rank()))],
-              order[static_cast<size_t>(checked_axis(args, args.integer(second), self.rank()))]);
+  if (args.has("dim0")) {
+    std::swap(order[static_cast<size_t>(checked_axis(args, args.integer("dim0"), self.rank()))],
+              order[static_cast<size_t>(checked_axis(args, args.integer("dim1"), self.rank()))]);
     return order;
   }
   if (args.has("source")) return moved_axes(args, self);
@@ -202,8 +201,6 @@ OpRules shape_rules() {
       {"aten::squeeze(Tensor(a) self) -> Tensor(a)", 1, "fixed sizes", squeeze_type, lower_reshape},
       {"aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", 2, "", permute_type, lower_permute},
       {"aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", 2, "", permute_type, lower_permute},
-      {"aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", 2, "", permute_type, lower_permute},
-      {"aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", 2, "", permute_type, lower_permute},
       {"aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)", 2, "", permute_type,
        lower_permute},
       {"aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", 2, "", permute_type,

@@ -250,8 +250,6 @@ OpRules slicing_rules() {
        parts_type<split_lengths, false>, lower_parts<split_lengths, false>},
       {"aten::split.sizes(Tensor(a -> *) self, int[] split_size, int dim=0) -> Tensor(a)[]", 2, "",
        parts_type<split_lengths, false>, lower_parts<split_lengths, false>},
-      {"aten::split(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", 2, "",
-       parts_type<split_lengths, false>, lower_parts<split_lengths, false>},
       {"aten::split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", 2, "",
        parts_type<split_lengths, false>, lower_parts<split_lengths, false>},
       {"aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", 2, kFixedNote,

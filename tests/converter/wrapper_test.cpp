@@ -192,7 +192,7 @@ TEST_CASE("every refused operation is reported, with its line") {
   const std::string message = error_of(ExitCode::kNotConvertible, [&] {
     convert_fixture("unknown_operations.pt", options_for({"1,3,16,16"}), diagnostics);
   });
-  CHECK(diagnostics.refusals.size() == 3);
+  CHECK(diagnostics.refusals.size() == 2);
   for (const Refusal& refusal : diagnostics.refusals) {
     CHECK_THAT(refusal.where, Contains(".py:"));
     CHECK_THAT(message, Contains(refusal.message()));

@@ -78,7 +78,7 @@ TEST_CASE("validate: every operation's problem is reported") {
   net.unary(static_cast<OperationCode>(9999), x);
   CHECK(validate(net.model, 8) == Problems{"operation 0 (RELU): the operation takes no such number of arguments",
                                            "operation 2 (LSTM): the operation takes no such number of arguments",
-                                           "operation 3 (9999): the operations table doesn't describe it"});
+                                           "operation 3 (unknown): the operations table doesn't describe it"});
 }
 
 TEST_CASE("validate: a bias has the scale of input times weights") {

@@ -36,7 +36,8 @@ class Growing {
       try_step();
     if (statements_.empty()) add("torch.tanh(x)");
     case_.source = source(statements_);
-    if (statements_.size() > 1) case_.quanta = 2.0 * static_cast<double>(statements_.size());
+    if (statements_.size() > 1) case_.quanta = 3.0 * static_cast<double>(statements_.size());
+    if (is_quantized()) case_.engine = "onednn";  // qnnpack ignores count_include_pad
     if (steps_.chance(0.25)) open_sizes();
     write_lines();
     return std::move(case_);
@@ -136,6 +137,7 @@ class Growing {
       case_.lines.push_back(fmt::format("weight {} {}", weight.name, fmt::join(fixed_values(weight.type.dims), ",")));
     }
     case_.lines.push_back(fmt::format("level {}", case_.level));
+    if (case_.engine != "qnnpack") case_.lines.push_back("engine " + case_.engine);
     if (case_.quanta != 1) case_.lines.push_back(fmt::format("quanta {}", case_.quanta));
     if (!case_.flexible.empty()) case_.lines.push_back(fmt::format("flexible {}", fmt::join(case_.flexible[0], ",")));
     case_.lines.emplace_back("source");
