@@ -43,7 +43,7 @@ class Usage(NamedTuple):
     memory: float
 
 
-def infer(model_path: str, inferences: int, quantised: bool, library: str) -> None:
+def infer(model_path: str, inferences: int, library: str) -> None:
     """What a measured process does; prints its usage."""
     import torch  # pylint: disable=import-outside-toplevel
 
@@ -52,10 +52,7 @@ def infer(model_path: str, inferences: int, quantised: bool, library: str) -> No
         # PyTorch's loader asks for the library by its name, and gets the one that is loaded already.
         ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
     model = torch.jit.load(model_path).eval()
-    torch.manual_seed(0)
-    image = torch.randn(1, 3, 224, 224)
-    if quantised:
-        image = torch.quantize_per_tensor(image, 0.0187, 114, torch.quint8)
+    image = model.get_all_bundled_inputs()[0][0]
     times = []
     with torch.inference_mode():
         for i in range(WARM_UP + inferences):
@@ -67,10 +64,8 @@ def infer(model_path: str, inferences: int, quantised: bool, library: str) -> No
     print(json.dumps([statistics.median(times), time.process_time(), peak]))
 
 
-def measure(model: pathlib.Path, inferences: int, quantised: bool, library: str) -> Usage:
+def measure(model: pathlib.Path, inferences: int, library: str) -> Usage:
     command = [sys.executable, __file__, "--infer", str(model), "--inferences", str(inferences), "--library", library]
-    if quantised:
-        command.append("--quantised")
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return Usage(*json.loads(result.stdout))
 
@@ -81,7 +76,7 @@ def median(usages: List[Usage]) -> Usage:
 
 def convert(case: Case, converter: str) -> pathlib.Path:
     output = FOLDER / f"host_{CASES.index(case)}.pt"
-    subprocess.run([converter, str(FOLDER / case.model), *case.options, "-q", "-o", str(output)], check=True)
+    subprocess.run([converter, str(FOLDER / case.model), *case.options, "--bundle-inputs", "-q", "-o", str(output)], check=True)
     return output
 
 
@@ -90,9 +85,8 @@ def compare(case: Case, runs: int, inferences: int, converter: str) -> bool:
     converted = convert(case, converter)
     usages: Dict[str, List[Usage]] = {"torch": [], "host": []}
     for _ in range(runs):
-        # TorchScript's quantised model quantises its float input by itself.
-        usages["torch"].append(measure(FOLDER / case.model, inferences, False, ""))
-        usages["host"].append(measure(converted, inferences, "full" in case.options, str(LIBRARY)))
+        usages["torch"].append(measure(FOLDER / case.model, inferences, ""))
+        usages["host"].append(measure(converted, inferences, str(LIBRARY)))
     torch_usage, host = median(usages["torch"]), median(usages["host"])
     cpu = host.inference / torch_usage.inference
     memory = host.memory / torch_usage.memory
@@ -113,10 +107,9 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help=f"fail above x{MAX_CPU} CPU time or x{MAX_MEMORY} memory")
     for option in ("--infer", "--library"):
         parser.add_argument(option, default="", help=argparse.SUPPRESS)
-    parser.add_argument("--quantised", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.infer:
-        infer(arguments.infer, arguments.inferences, arguments.quantised, arguments.library)
+        infer(arguments.infer, arguments.inferences, arguments.library)
         return
     script = str(ROOT / "scripts" / "make_models.py")
     subprocess.run([script, "--group", "demo", str(FOLDER)], check=True)
