@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <random>
 
@@ -19,29 +18,12 @@ using nnapi_convert::OperationInfo;
 using nnapi_convert::SignatureInfo;
 using nnapi_convert::TypeCombination;
 
-constexpr std::array<int32_t, 18> kIntegers = {0,       1,
-                                               2,       3,
-                                               4,       5,
-                                               7,       8,
-                                               100,     255,
-                                               256,     65536,
-                                               1 << 30, std::numeric_limits<int32_t>::max(),
-                                               -1,      -2,
-                                               -128,    std::numeric_limits<int32_t>::min()};
-constexpr std::array<float, 14> kReals = {0,
-                                          -0.0F,
-                                          1,
-                                          -1,
-                                          0.5F,
-                                          2,
-                                          6,
-                                          1e-3F,
-                                          1e-30F,
-                                          1e30F,
-                                          -1e30F,
-                                          255,
-                                          std::numeric_limits<float>::infinity(),
-                                          std::numeric_limits<float>::quiet_NaN()};
+constexpr int32_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
+constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::array<int32_t, 18> kIntegers = {0,   1,   2,     3,       4,     5,  7,  8,    100,
+                                               255, 256, 65536, 1 << 30, kMost, -1, -2, -128, kLeast};
+constexpr std::array<float, 14> kReals = {0,      -0.0f, 1,     -1,     0.5f, 2,         6,
+                                          1e-30f, 1e-3f, 1e30f, -1e30f, 255,  kInfinity, kNan};
 
 class Mutation {
  public:
@@ -68,24 +50,15 @@ class Mutation {
   uint32_t any_type() { return below(17); }
 
   void frame() {
-    switch (below(6)) {
-      case 0:
-        program_.level = static_cast<uint8_t>(1 + below(8));
-        break;
-      case 1:
-        program_.relaxed = !program_.relaxed;
-        break;
-      case 2:
-        program_.padded = !program_.padded;
-        break;
-      case 3:
-        program_.unaligned = !program_.unaligned;
-        break;
-      case 4:
-        program_.half = !program_.half;
-        break;
-      default:
-        program_.way = static_cast<Way>(below(static_cast<std::size_t>(Way::kCount)));
+    if (one_in(6)) {
+      program_.level = static_cast<uint8_t>(1 + below(8));
+    } else if (one_in(3)) {
+      program_.way = static_cast<Way>(below(static_cast<std::size_t>(Way::kCount)));
+    } else {
+      const std::array<bool*, 6> flags = {&program_.relaxed, &program_.padded, &program_.unaligned,
+                                          &program_.half,    &program_.traced, &program_.misused};
+      bool& flag = *any_of(flags);
+      flag = !flag;
     }
   }
 
@@ -152,7 +125,7 @@ class Mutation {
   void channels(Operand& changed) {
     if (!changed.dims.empty() && one_in(2)) changed.channel_dim = below(changed.dims.size());
     const std::size_t extent = changed.channel_dim < changed.dims.size() ? changed.dims[changed.channel_dim] : 1;
-    changed.channel_scales.assign(std::min<std::size_t>(extent, 64), one_in(8) ? any_of(kReals) : 0.5F);
+    changed.channel_scales.assign(std::min<std::size_t>(extent, 64), one_in(8) ? any_of(kReals) : 0.5f);
   }
 
   void indices(std::vector<uint32_t>& list, std::size_t count) {
@@ -192,7 +165,7 @@ class Mutation {
                            type == OperandCode::TENSOR_QUANT8_ASYMM_SIGNED ||
                            type == OperandCode::TENSOR_QUANT16_SYMM || type == OperandCode::TENSOR_QUANT16_ASYMM ||
                            type == OperandCode::TENSOR_QUANT8_SYMM;
-    if (quantized) made.scale = 0.5F;
+    if (quantized) made.scale = 0.5f;
     made.pattern.resize(16);
     for (uint8_t& byte : made.pattern) byte = one_in(3) ? 1 : 0;
     return made;

@@ -10,7 +10,7 @@
 namespace fuzz {
 namespace {
 
-enum Flag : uint8_t { kRelaxed = 1, kPadded = 2, kUnaligned = 4, kHalf = 8 };
+enum Flag : uint8_t { kRelaxed = 1, kPadded = 2, kUnaligned = 4, kHalf = 8, kTraced = 16, kMisused = 32 };
 enum OperandFlag : uint8_t { kQuantized = 64, kChannels = 128 };
 
 // Reads zeros after the end.
@@ -172,6 +172,8 @@ Program decode(const uint8_t* data, std::size_t size) {
   program.padded = flags & kPadded;
   program.unaligned = flags & kUnaligned;
   program.half = flags & kHalf;
+  program.traced = flags & kTraced;
+  program.misused = flags & kMisused;
   for (std::size_t left = 1 + reader.count(kMaxGraphs - 1); left > 0; --left) {
     program.graphs.push_back(read_graph(reader));
   }
@@ -183,7 +185,8 @@ Bytes encode(const Program& program) {
   writer.byte(program.level);
   writer.byte(static_cast<uint8_t>(program.way));
   writer.byte(static_cast<uint8_t>((program.relaxed ? kRelaxed : 0) | (program.padded ? kPadded : 0) |
-                                   (program.unaligned ? kUnaligned : 0) | (program.half ? kHalf : 0)));
+                                   (program.unaligned ? kUnaligned : 0) | (program.half ? kHalf : 0) |
+                                   (program.traced ? kTraced : 0) | (program.misused ? kMisused : 0)));
   writer.number(static_cast<uint32_t>(program.graphs.size() - 1));
   for (const Graph& graph : program.graphs) write_graph(graph, writer);
   return writer.take();

@@ -52,7 +52,8 @@ enum class Way : uint8_t { kBuffers, kMemories, kBurst, kReusable, kBackground, 
 struct Program {
   uint8_t level = 8;  // the offered feature level
   Way way = Way::kBuffers;
-  bool relaxed = false, padded = false, unaligned = false, half = false;
+  bool relaxed = false, padded = false, unaligned = false, half = false, traced = false;
+  bool misused = false;  // calls at wrong times and of wrong indices as well
   // The last one is run. Others may refer to those before them.
   std::vector<Graph> graphs;
 };

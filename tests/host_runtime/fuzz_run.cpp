@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -87,6 +88,7 @@ class Runner {
 
  private:
   bool build(const Graph& graph);
+  static void compile_too_early(ANeuralNetworksModel* model);
   void add_operand(const Operand& operand, int32_t index, ANeuralNetworksModel* model);
   void set_memory(const Operand& operand, int32_t index, ANeuralNetworksModel* model);
   bool compile();
@@ -96,6 +98,7 @@ class Runner {
   void set_argument(ANeuralNetworksExecution* execution, const Operand& operand, int32_t index, bool input);
   void compute(ANeuralNetworksExecution* execution);
   void ask(ANeuralNetworksExecution* execution);
+  void misuse(ANeuralNetworksExecution* execution);
 
   const Program& program_;
   std::vector<std::unique_ptr<Bytes>> values_;
@@ -160,7 +163,23 @@ bool Runner::build(const Graph& graph) {
   ANeuralNetworksModel_identifyInputsAndOutputs(model, size_of(graph.inputs), graph.inputs.data(),
                                                 size_of(graph.outputs), graph.outputs.data());
   if (program_.relaxed) ANeuralNetworksModel_relaxComputationFloat32toFloat16(model, true);
-  return ANeuralNetworksModel_finish(model) == 0;
+  if (program_.misused) compile_too_early(model);
+  const bool finished = ANeuralNetworksModel_finish(model) == 0;
+  if (program_.misused && !graph.operands.empty()) {
+    add_operand(graph.operands.front(), 0, model);
+    ANeuralNetworksModel_identifyInputsAndOutputs(model, 0, nullptr, 0, nullptr);
+    ANeuralNetworksModel_finish(model);
+  }
+  return finished;
+}
+
+void Runner::compile_too_early(ANeuralNetworksModel* model) {
+  ANeuralNetworksCompilation* made = nullptr;
+  ANeuralNetworksCompilation_create(model, &made);
+  ANeuralNetworksExecution* execution = nullptr;
+  if (made) ANeuralNetworksExecution_create(made, &execution);
+  ANeuralNetworksExecution_free(execution);
+  ANeuralNetworksCompilation_free(made);
 }
 
 bool Runner::compile() {
@@ -284,6 +303,22 @@ void Runner::ask(ANeuralNetworksExecution* execution) {
   ANeuralNetworksExecution_getDuration(execution, 0, &duration);
 }
 
+void Runner::misuse(ANeuralNetworksExecution* execution) {
+  ask(execution);
+  compute(execution);
+  std::array<uint8_t, 16> bytes{};
+  for (const int32_t index : {-1, static_cast<int32_t>(program_.graphs.back().inputs.size())}) {
+    ANeuralNetworksExecution_setInput(execution, index, nullptr, bytes.data(), bytes.size());
+    ANeuralNetworksExecution_setOutput(execution, index, nullptr, bytes.data(), bytes.size());
+    uint32_t rank = 0;
+    ANeuralNetworksExecution_getOutputOperandRank(execution, index, &rank);
+  }
+  own_memory(true, kMaxArguments);
+  ANeuralNetworksMemory* memory = nullptr;
+  ANeuralNetworksMemory_createFromFd(bytes.size(), PROT_READ, -1, 0, &memory);
+  ANeuralNetworksMemory_free(memory);
+}
+
 void Runner::execute() {
   ANeuralNetworksExecution* made = nullptr;
   if (ANeuralNetworksExecution_create(compilation_.get(), &made) != 0) return;
@@ -293,9 +328,11 @@ void Runner::execute() {
   ANeuralNetworksExecution_setMeasureTiming(made, true);
   if (program_.padded) ANeuralNetworksExecution_enableInputAndOutputPadding(made, true);
   if (program_.way == Way::kReusable) ANeuralNetworksExecution_setReusable(made, true);
+  if (program_.misused) misuse(made);
   set_arguments(made);
   compute(made);
   ask(made);
+  if (program_.misused) misuse(made);
 }
 
 }  // namespace
@@ -303,6 +340,7 @@ void Runner::execute() {
 void run(const Program& program) {
   setenv("NNAPI_HOST_FEATURE_LEVEL", std::to_string(program.level).c_str(), 1);
   setenv("NNAPI_HOST_RELAX", program.half ? "fp16" : "", 1);
+  setenv("NNAPI_HOST_TRACE", program.traced ? "/dev/null" : "", 1);
   Runner(program).run();
 }
 
