@@ -76,7 +76,8 @@ def median(usages: List[Usage]) -> Usage:
 
 def convert(case: Case, converter: str) -> pathlib.Path:
     output = FOLDER / f"host_{CASES.index(case)}.pt"
-    subprocess.run([converter, str(FOLDER / case.model), *case.options, "--bundle-inputs", "-q", "-o", str(output)], check=True)
+    command = [converter, str(FOLDER / case.model), *case.options, "--bundle-inputs", "-q", "-o", str(output)]
+    subprocess.run(command, check=True)
     return output
 
 

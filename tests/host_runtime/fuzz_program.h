@@ -8,7 +8,7 @@
 
 namespace fuzz {
 
-constexpr std::size_t kMaxOperands = 96, kMaxOperations = 24, kMaxGraphs = 4, kMaxArguments = 40, kMaxRank = 8;
+constexpr std::size_t kMaxOperands = 128, kMaxOperations = 24, kMaxGraphs = 4, kMaxArguments = 64, kMaxRank = 8;
 constexpr std::size_t kMaxPattern = 2048;
 
 // How an operand gets its value when the model is built.

@@ -89,7 +89,7 @@ class Runner {
  private:
   bool build(const Graph& graph);
   static void compile_too_early(ANeuralNetworksModel* model);
-  void add_operand(const Operand& operand, int32_t index, ANeuralNetworksModel* model);
+  void add_operand(const Operand& operand, int32_t index, bool is_input, ANeuralNetworksModel* model);
   void set_memory(const Operand& operand, int32_t index, ANeuralNetworksModel* model);
   bool compile();
   void execute();
@@ -116,7 +116,8 @@ void Runner::set_memory(const Operand& operand, int32_t index, ANeuralNetworksMo
   ANeuralNetworksModel_setOperandValueFromMemory(model, index, memory.get(), memory.offset(), length);
 }
 
-void Runner::add_operand(const Operand& operand, int32_t index, ANeuralNetworksModel* model) {
+// The source of a model input is what the execution does with it.
+void Runner::add_operand(const Operand& operand, int32_t index, bool is_input, ANeuralNetworksModel* model) {
   const ANeuralNetworksOperandType type = type_of(operand);
   ANeuralNetworksModel_addOperand(model, &type);
   if (!operand.channel_scales.empty()) {
@@ -124,6 +125,7 @@ void Runner::add_operand(const Operand& operand, int32_t index, ANeuralNetworksM
         operand.channel_dim, static_cast<uint32_t>(operand.channel_scales.size()), operand.channel_scales.data()};
     ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(model, index, &params);
   }
+  if (is_input) return;
   switch (operand.source) {
     case Source::kOmitted:
       ANeuralNetworksModel_setOperandValue(model, index, nullptr, 0);
@@ -154,7 +156,9 @@ bool Runner::build(const Graph& graph) {
   if (ANeuralNetworksModel_create(&model) != 0) return false;
   models_.emplace_back(model, ANeuralNetworksModel_free);
   for (std::size_t i = 0; i < graph.operands.size(); ++i) {
-    add_operand(graph.operands[i], static_cast<int32_t>(i), model);
+    const auto index = static_cast<uint32_t>(i);
+    const bool is_input = std::find(graph.inputs.begin(), graph.inputs.end(), index) != graph.inputs.end();
+    add_operand(graph.operands[i], static_cast<int32_t>(i), is_input && !program_.misused, model);
   }
   for (const Operation& operation : graph.operations) {
     ANeuralNetworksModel_addOperation(model, static_cast<int32_t>(operation.code), size_of(operation.inputs),
@@ -166,7 +170,7 @@ bool Runner::build(const Graph& graph) {
   if (program_.misused) compile_too_early(model);
   const bool finished = ANeuralNetworksModel_finish(model) == 0;
   if (program_.misused && !graph.operands.empty()) {
-    add_operand(graph.operands.front(), 0, model);
+    add_operand(graph.operands.front(), 0, false, model);
     ANeuralNetworksModel_identifyInputsAndOutputs(model, 0, nullptr, 0, nullptr);
     ANeuralNetworksModel_finish(model);
   }
