@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Measures the host's NNAPI against TorchScript: MobileNetV2 at 224x224, float and quantised, through PyTorch's stock
-loader. Each number is of a process of its own, the two sides take turns, and medians are compared."""
+loader. Each number is of a process of its own with one thread, the two sides take turns, and medians are compared."""
 
 import argparse
 import ctypes
@@ -48,6 +48,7 @@ def infer(model_path: str, inferences: int, library: str) -> None:
     import torch  # pylint: disable=import-outside-toplevel
 
     torch.backends.quantized.engine = "qnnpack"
+    torch.set_num_threads(1)  # threads that wait for each other would count as work
     if library:
         # PyTorch's loader asks for the library by its name, and gets the one that is loaded already.
         ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
