@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # PYTHON is for those who source this
 # Sourced by the other scripts: `step NAME COMMAND...` runs a command under a heading and remembers how long it took;
-# `step_times` prints the list. A script that calls another one shares its list through STEP_LOG.
+# `step_times` prints the list. A script that calls another one shares its list through STEP_LOG. Sets NNAPI_VECTORS.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PYTHON=/usr/bin/python3 # Debian's: another one on PATH would lack PyTorch
@@ -22,3 +22,9 @@ step_times() {
   printf '\n== time by step\n'
   awk -F '\t' '{ printf "%5d s  %s\n", $1, $2; sum += $1 } END { printf "%5d s  in all\n", sum }' "$STEP_LOG"
 }
+
+# Android's conformance cases, where they lie beside the project and nothing else is said.
+vectors=$ROOT/../shared/vectors/nnapi_vectors.tar.xz
+if [[ -z ${NNAPI_VECTORS+set} && -f $vectors ]]; then
+  export NNAPI_VECTORS=$vectors
+fi

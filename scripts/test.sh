@@ -7,11 +7,6 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 cd "$ROOT"
 
-vectors=$ROOT/../shared/vectors/nnapi_vectors.tar.xz
-if [[ -z ${NNAPI_VECTORS+set} && -f $vectors ]]; then
-  export NNAPI_VECTORS=$vectors
-fi
-
 run_tests() {
   ctest --preset "$1" --parallel 2 --no-tests=error --output-log "build/ctest-$1.log"
 }
@@ -23,10 +18,13 @@ step "make test models" ./scripts/make_models.py build/models
 step "configure with sanitizers" cmake --preset asan
 step "build with sanitizers" cmake --build --preset asan --parallel 2
 step "test with sanitizers" run_tests asan
+step "configure the host's NNAPI with sanitizers" cmake --preset fuzz
+step "build the host's NNAPI with sanitizers" cmake --build --preset fuzz --parallel 2
+step "test the host's NNAPI with sanitizers" run_tests fuzz
 step "test" run_tests release
 
 step_times
-for preset in asan release; do
+for preset in asan fuzz release; do
   printf '\n%s: ' "$preset"
   sed -n '/tests passed/,$p' "build/ctest-$preset.log"
 done

@@ -198,7 +198,8 @@ void OpContext::check_omitted() const {
     const ArgumentInfo& argument = arguments[argument_index(arguments, i, operation_.inputs.size())];
     if (is_omitted(index)) {
       if (!argument.omittable) refuse(argument.name, "an omitted value found, a value needed");
-    } else if (argument.omittable && (values_ || operands_[index].lifetime != Lifetime::kInput)) {
+    } else if (!argument.omittable || values_ || operands_[index].lifetime != Lifetime::kInput) {
+      // Known by now, where the declared one was not: from the operations before, or from the execution.
       const std::string complaint = rank_complaint(argument, shapes_[index]);
       if (!complaint.empty()) bad_data("{}{}", subject_of(operation_), complaint);
     }

@@ -1,8 +1,11 @@
 // What LSH_PROJECTION, HASHTABLE_LOOKUP and RANDOM_MULTINOMIAL compute where Android's cases do not look.
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "tests/host_runtime/layer_spec.h"
+#include "tests/host_runtime/stderr_capture.h"
 
 using namespace model_spec;
 
@@ -62,4 +65,22 @@ TEST_CASE("random samples", "[hashing]") {
   CHECK(samples(1, 2) == some);
   CHECK(samples(1, 3) != some);
   CHECK(samples(0, 0) != samples(0, 0));
+}
+
+TEST_CASE("samples of what has no probabilities", "[hashing]") {
+  for (const float number : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    const Layer layer(OperationCode::RANDOM_MULTINOMIAL,
+                      {{"input", constant(kFloat, {2, 2}, std::vector<float>{0, 0, 1, number})},
+                       {"sample_count", int32(3)},
+                       {"seeds", int32_list({1, 2})},
+                       {"output", tensor(OperandCode::TENSOR_INT32, {2, 3})}});
+    const Compiled compiled(layer);
+    const Execution execution = new_execution(compiled);
+    std::vector<int32_t> output(6);
+    ANeuralNetworksExecution_setOutput(execution.get(), 0, nullptr, output.data(), output.size() * sizeof(int32_t));
+    StderrCapture capture;
+    CHECK(ANeuralNetworksExecution_compute(execution.get()) == kBadData);
+    CHECK(capture.text().find("argument input: row 1 has no probabilities: finite numbers needed") !=
+          std::string::npos);
+  }
 }

@@ -342,3 +342,17 @@ TEST_CASE("null pointers and states", "[model]") {
   CHECK(ANeuralNetworksModel_finish(model.get()) == kBadData);
   CHECK(ANeuralNetworksModel_setOperandValue(model.get(), -1, nullptr, 0) == kBadData);
 }
+
+TEST_CASE("the rank that an operation's input gets from the operation before", "[model]") {
+  ModelSpec spec;
+  spec.inputs = {spec.add(tensor(kFloat, {4, 4}))};
+  const uint32_t between = spec.add(tensor(kFloat, {}));
+  spec.outputs = {spec.add(tensor(kFloat, {}))};
+  std::vector<uint32_t> arguments = {between};
+  for (const int32_t value : {0, 0, 0, 0, 1, 1, 1, 1, 0}) arguments.push_back(spec.add(int32(value)));
+  spec.operations = {{OperationCode::FLOOR, spec.inputs, {between}},
+                     {OperationCode::MAX_POOL_2D, arguments, spec.outputs}};
+  refuses(spec, "operation 1 (MAX_POOL_2D), argument input: rank 2 found, 4 needed");
+  spec.operands[0].dims = {1, 4, 4, 1};
+  accepts(spec);
+}
