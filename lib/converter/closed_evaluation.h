@@ -15,8 +15,9 @@ class ClosedEvaluation {
  public:
   explicit ClosedEvaluation(torch::jit::Graph& graph);
 
-  // Runs the node if all its inputs are constants, or it reads their shape and dtype alone, and nothing but values made here changes by it, and inserts
-  // constants before it that equal its outputs. False, and nothing changed, where that can't be done.
+  // Runs the node if all its inputs are constants, or it reads their shape and dtype alone, and nothing but values made
+  // here changes by it, and inserts constants before it that equal its outputs. False, and nothing changed, where that
+  // can't be done.
   bool run(torch::jit::Node& node, const TypeMap& types, std::vector<torch::jit::Value*>& outputs);
   // The node stays in the graph and reads its constant inputs as they are at this point of the program.
   void keep(const torch::jit::Node& node);

@@ -38,8 +38,8 @@ struct ConvertOptions {
   bool bundle_inputs = false;
   std::string emit_cpu;  // path of the CPU counterpart; empty: none
   int feature_level = 3;
-  std::set<std::string> disabled_passes;  // of the stage optimise, to find faults
-  std::function<void(const std::string& stage)> on_stage;                          // called as each stage begins
+  std::set<std::string> disabled_passes;                   // of the stage optimise, to find faults
+  std::function<void(const std::string& stage)> on_stage;  // called as each stage begins
   std::function<void(const std::string& stage, const std::string& text)> on_dump;  // text form after a stage or pass
 };
 
