@@ -19,8 +19,9 @@ LAYOUTS = ("nhwc", "nchw")
 
 HEADER = """# torchvision's networks
 
-Every classification and segmentation network of torchvision 0.14.1, traced as it comes with seeded weights and live
-activations, converted whole and run on the host's NNAPI by PyTorch's own loader. Made by `scripts/zoo.py`.
+Networks of torchvision 0.14.1, traced as they come with seeded weights and live activations, converted whole and run on
+the host's NNAPI by PyTorch's own loader. Made by `scripts/zoo.py`, which knows all 80 classification and 6 segmentation
+networks; the table has those that were run.
 
 - **level**: the lowest NNAPI feature level that runs the result; below level 3, in NHWC.
 - **operations**, and how many of them are **TRANSPOSE**, in NHWC and in NCHW.
