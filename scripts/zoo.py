@@ -66,7 +66,7 @@ def incumbent(model: pathlib.Path, work: pathlib.Path, shape: str) -> str:
     if done.returncode == 0:
         return str(read_counts(str(work / "incumbent.pt")).operations)
     last = done.stderr.strip().splitlines()[-1]
-    return last.split("Exception: ")[-1][:60]
+    return last.split("Exception: ")[-1].split(" in node")[0][:60]
 
 
 def is_transformer(name: str) -> bool:
