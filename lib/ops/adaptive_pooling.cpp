@@ -149,12 +149,34 @@ constexpr int64_t kMaxQuantizedCells = 256;
 // A matrix of bins by cells may have this many numbers.
 constexpr int64_t kMaxMatrix = 1 << 20;
 
+// The average over windows of the image's own height, width or both, which may be flexible.
+LoweredTensor whole_pool(OpContext& ctx, const LoweredTensor& image, const Dim& rows, const Dim& columns) {
+  TensorType type = image.type;
+  if (rows == type.dims[2]) type.dims[2] = Dim(1);
+  if (columns == type.dims[3]) type.dims[3] = Dim(1);
+  std::vector<nnapi::OperandId> inputs{image.id};
+  for (const Dim& value : {Dim(0), Dim(0), Dim(0), Dim(0), columns, rows, columns, rows, Dim(0)}) {
+    inputs.push_back(ctx.builder().int32(value));
+  }
+  inputs.push_back(ctx.builder().boolean(true));
+  return {ctx.emit_to(OperationCode::AVERAGE_POOL_2D, inputs, type), type};
+}
+
+// Not by MEAN, which cuts off the fraction of quantised averages: over a whole net that is a bias.
+LoweredTensor quantized_global_average(OpContext& ctx, const LoweredTensor& image) {
+  const Dim rows = image.type.dims[2];
+  const Dim columns = image.type.dims[3];
+  if (!rows.is_fixed() || !columns.is_fixed()) return whole_pool(ctx, image, rows, columns);
+  return whole_pool(ctx, whole_pool(ctx, image, rows, Dim(1)), Dim(1), columns);
+}
+
 void lower_adaptive_average(OpContext& ctx) {
   const Adaptive adaptive = read_adaptive(ctx);
   const bool is_fixed = adaptive.rows.count() != 0;
   const bool fits = is_fixed && (!adaptive.output.is_quantized() ||
                                  adaptive.rows.size(0) * adaptive.columns.size(0) <= kMaxQuantizedCells);
   if (!fits && is_global(adaptive.output.dims)) {
+    if (adaptive.output.is_quantized()) return set_pooled(ctx, quantized_global_average(ctx, adaptive.image));
     const nnapi::OperandId mean =
         ctx.emit_to(OperationCode::MEAN,
                     {adaptive.image.id, ctx.builder().int32_tensor({2, 3}), ctx.builder().int32(1)}, adaptive.output);
@@ -222,7 +244,7 @@ void lower_adaptive_max(OpContext& ctx) {
 }
 
 constexpr const char* kAverageNote =
-    "float32 or quint8; flexible or large quint8 inputs: output size 1, feature level 2; uneven bins: a constant "
+    "float32 or quint8; flexible inputs: output size 1, float32 at feature level 2; uneven bins: a constant "
     "matrix";
 constexpr const char* kMaxNote = "float32; the values only; uneven bins and flexible inputs: feature level 3";
 

@@ -72,11 +72,11 @@ OpRules conv_rules() {
       {"aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, str padding, int[] dilation, "
        "int groups) -> Tensor",
        1, kNote, conv_type, lower_conv},
-      {"aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] "
-       "dilation=1, int groups=1) -> Tensor",
+      {"aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] "
+       "dilation=[1], int groups=1) -> Tensor",
        2, kNote, conv_type, lower_conv},
-      {"aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding=\"valid\", "
-       "int[1] dilation=1, int groups=1) -> Tensor",
+      {"aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], str padding=\"valid\", "
+       "int[1] dilation=[1], int groups=1) -> Tensor",
        2, kNote, conv_type, lower_conv},
       {"aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
        "dilation=1, int groups=1) -> Tensor",
@@ -84,8 +84,8 @@ OpRules conv_rules() {
       {"aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", "
        "int[2] dilation=1, int groups=1) -> Tensor",
        1, kNote, conv_type, lower_conv},
-      {"aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, "
-       "int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
+      {"aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], "
+       "int[1] output_padding=[0], int groups=1, int[1] dilation=[1]) -> Tensor",
        3, kTransposedNote, conv_type, lower_conv},
       {"aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
        "padding=0, "

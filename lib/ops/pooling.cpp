@@ -261,19 +261,20 @@ LoweredTensor emit_pool(OpContext& ctx, OperationCode code, const LoweredTensor&
 
 OpRules pooling_rules() {
   OpRules rules = {
-      {"aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool "
+      {"aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], "
+       "bool "
        "ceil_mode=False) -> Tensor",
        2, kMaxNote, pool_type, lower_max_pool},
       {"aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
        "ceil_mode=False) -> Tensor",
        1, kMaxNote, pool_type, lower_max_pool},
-      {"aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] "
-       "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+      {"aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
+       "dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)",
        2, kIndicesNote, pool_with_indices_type, lower_max_pool},
       {"aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] "
        "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
        1, kIndicesNote, pool_with_indices_type, lower_max_pool},
-      {"aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, "
+      {"aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, "
        "bool count_include_pad=True) -> Tensor",
        2, "float32 or quint8", pool_type, lower_avg_pool},
       {"aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, "

@@ -66,13 +66,14 @@ void lower_quantized_conv(OpContext& ctx) {
   const PackedConv packed = packed_conv(ctx);
   const auto unpacked = packed->unpack();
   const LoweredTensor whole = ctx.operand("qx");
-  const auto [input, weight] = small_product(ctx, whole, packed, std::get<0>(unpacked));
-  const c10::optional<at::Tensor> bias = std::get<1>(unpacked);
+  const auto product = small_product(ctx, whole, packed, std::get<0>(unpacked));
+  const LoweredTensor& input = product.input;
+  const at::Tensor& weight = product.weight;
+  const c10::optional<at::Tensor>& bias = std::get<1>(unpacked);
   Convolution conv = read_packed(packed, weight);
   at::Tensor filter = weight;
   if (needs_written_zeros(conv)) filter = with_written_zeros_int8(ctx, conv, weight);
   for (size_t i = 0; i < 2; ++i) conv.padding_end[i] -= conv.output_padding[i];
-  const c10::optional<at::Tensor> real_bias = bias;
   const auto weights = [&](int64_t count) {
     std::vector<ConvolutionWeights> parts;
     ctx.require(count == 1 || filter.qscheme() == at::kPerTensorAffine,
@@ -81,9 +82,8 @@ void lower_quantized_conv(OpContext& ctx) {
       const int64_t rows = filter.size(0) / count;
       const int64_t outputs = conv.output_channels() / count;
       const at::Tensor part = count == 1 ? filter : filter.narrow(0, i * rows, rows);
-      const bool has_bias = real_bias && real_bias->defined();
-      const auto part_bias =
-          has_bias ? c10::optional<at::Tensor>(real_bias->narrow(0, i * outputs, outputs)) : c10::nullopt;
+      const bool has_bias = bias && bias->defined();
+      const auto part_bias = has_bias ? c10::optional<at::Tensor>(bias->narrow(0, i * outputs, outputs)) : c10::nullopt;
       const QuantizedWeights lowered = quantized_weights(ctx, part, part_bias, outputs, input.type);
       const nnapi::OperandId id = ctx.builder().tensor(lowered.weight, lowered.scale, lowered.zero_point);
       const TensorType type{at::kQUInt8, to_dims(part.sizes().vec()), {lowered.scale, lowered.zero_point}};

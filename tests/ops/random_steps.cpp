@@ -133,8 +133,7 @@ std::string RandomSteps::part(const std::string& value, const Sizes& sizes) {
   const int64_t begin = number(0, size - 1);
   switch (number(0, 6)) {
     case 0:
-      return fmt::format("torch.slice({}, {}, {}, {}, {})", value, dim, begin, number(begin + 1, size + 1),
-                         number(1, 3));
+      return fmt::format("torch.slice({}, {}, {}, {}, {})", value, dim, begin, number(begin + 1, size), number(1, 3));
     case 1:
       return fmt::format("torch.select({}, {}, {})", value, dim, chance(0.3) ? begin - size : begin);
     case 2:
