@@ -74,22 +74,44 @@ void lower_reduction(OpContext& ctx) {
   reduce_argument(ctx, code, x).set_output();
 }
 
+// The average over height and width.
+Expression image_average(const Expression& x) {
+  nnapi::Builder& builder = x.context().builder();
+  const Dim& rows = x.type().dims[2];
+  const Dim& columns = x.type().dims[3];
+  std::vector<nnapi::OperandId> window;
+  for (const Dim& value : {Dim(0), Dim(0), Dim(0), Dim(0), columns, rows, columns, rows, Dim(0)}) {
+    window.push_back(builder.int32(value));
+  }
+  window.push_back(builder.boolean(true));
+  const Dims dims{x.type().dims[0], x.type().dims[1], Dim(1), Dim(1)};
+  return x.then(OperationCode::AVERAGE_POOL_2D, window, x.type().with_dims(dims));
+}
+
+// NNAPI's MEAN of quantised numbers cuts off the fraction, and PyTorch's rounds.
+void lower_mean(OpContext& ctx) {
+  const Expression x = argument(ctx, "self");
+  if (!x.type().is_quantized()) return lower_reduction<OperationCode::MEAN>(ctx);
+  const bool is_of_image = x.type().rank() == 4 && reduced_axes(ctx, x.type()) == std::vector<int64_t>{2, 3};
+  if (is_of_image) return reshape(image_average(x), ctx.output_type().dims).set_output();
+  reduce_argument(ctx, OperationCode::MEAN, dequantize(x)).set_output();
+}
+
 template <OperationCode code>
 void lower_truth(OpContext& ctx) {
   reduce_argument(ctx, code, cast(argument(ctx, "self"), at::kBool)).set_output();
 }
 
 constexpr const char* kNote = "integers as float32, up to 2^24";
-constexpr const char* kQuantizedNote = "float32 or quint8";
+constexpr const char* kQuantizedNote = "float32 or quint8; quint8 but over height and width: feature level 3";
 
 }  // namespace
 
 OpRules reduce_rules() {
   return {
-      {"aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", 2, kQuantizedNote, mean_type,
-       lower_reduction<OperationCode::MEAN>},
+      {"aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", 2, kQuantizedNote, mean_type, lower_mean},
       {"aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", 2,
-       kQuantizedNote, mean_type, lower_reduction<OperationCode::MEAN>},
+       kQuantizedNote, mean_type, lower_mean},
       {"aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", 2, kNote, sum_type, lower_sum},
       {"aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", 2,
        kNote, sum_type, lower_sum},

@@ -106,10 +106,8 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
       ->capture_default_str();
   app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
   app.add_option("--report", arguments.report, "write a JSON report; - is stdout")->type_name("FILE");
-  app.add_option(
-         "--dump-after", arguments.dump_after,
-         "print the model after a stage (normalise, infer, lower, optimise, serialize, emit), or each time after a "
-         "pass of the stage optimise")
+  app.add_option("--dump-after", arguments.dump_after,
+                 "print the model after a stage, or each time after a pass (see --disable-pass)")
       ->check(CLI::IsMember(stages_and_passes()).description(""))
       ->type_name("STAGE");
   app.add_option("--disable-pass", arguments.options.disabled_passes,
