@@ -1,6 +1,7 @@
 // What the detection operations refuse, when a model is built and when it runs, and the shapes that only a run knows.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 
 #include "tests/host_runtime/model_checks.h"
 #include "tests/host_runtime/model_spec.h"
@@ -343,4 +344,20 @@ TEST_CASE("greatest halves", "[execution]") {
   const Run result = run(spec, {bytes_of(cells), bytes_of(box), bytes_of(std::vector<int32_t>{0})}, {32});
   REQUIRE(result.code == 0);
   CHECK(values_of<uint16_t>(result.outputs[0]) == std::vector<uint16_t>(16, one));
+}
+
+TEST_CASE("ROI_ALIGN takes any number of samples in the same time", "[execution]") {
+  const int32_t most = std::numeric_limits<int32_t>::max();
+  const ModelSpec spec =
+      operation(OperationCode::ROI_ALIGN,
+                {tensor(kFloat, {1, 1, 4, 1}), constant(kFloat, {1, 4}, std::vector<float>{0, 0, 4, 1}),
+                 constant(kInts, {1}, std::vector<int32_t>{0}), int32(1), int32(1), float32(1), float32(1), int32(most),
+                 int32(most), boolean(false)},
+                1, {tensor(kFloat, {1, 1, 1, 1})});
+  const std::vector<uint8_t> bytes =
+      compute(Compiled(spec), {bytes_of(std::vector<float>{0, 1, 2, 10})}, sizeof(float));
+  float mean = 0;
+  std::memcpy(&mean, bytes.data(), sizeof(mean));
+  // Lines between the cells, 0.5 + 1.5 + 6, and 10 from the last cell on, over 4 cells.
+  CHECK(mean == Approx(4.5f).epsilon(1e-6));
 }

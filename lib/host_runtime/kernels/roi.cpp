@@ -63,21 +63,28 @@ Regions regions_of(const OpContext& context) {
   return regions;
 }
 
-// What each cell contributes to each bin: [bins, cells]. A sample lies between two cells and blends them.
+// What each cell contributes to each bin: [bins, cells]. A sample lies between two cells and blends them. The samples
+// of a bin are evenly spaced, so those within one cell are summed at once: their number, which models choose, costs
+// nothing.
 at::Tensor bin_weights(const Extent& extent) {
   at::Tensor weights = at::zeros({extent.bins, extent.cells}, at::kFloat);
-  const float bin = std::max(extent.end - extent.begin, 1.0f) / static_cast<float>(extent.bins);
+  const double bin = std::max(extent.end - extent.begin, 1.0f) / static_cast<double>(extent.bins);
   const int64_t samples = extent.samples > 0 ? extent.samples : static_cast<int64_t>(std::ceil(bin));
-  const float step = bin / static_cast<float>(samples);
+  const double step = bin / static_cast<double>(samples);
   const int64_t last = extent.cells - 1;
   for (int64_t b = 0; b < extent.bins; ++b) {
     float* row = weights.data_ptr<float>() + b * extent.cells;
-    for (int64_t s = 0; s < samples; ++s) {
-      const float at = bin * static_cast<float>(b) + extent.begin + step / 2 + step * static_cast<float>(s);
-      const auto cell = static_cast<int64_t>(std::floor(at));
-      const float share = cell < last ? at - static_cast<float>(cell) : 0;
-      row[std::min(cell, last)] += 1 - share;
-      if (cell < last) row[cell + 1] += share;
+    const double first = extent.begin + bin * static_cast<double>(b) + step / 2;
+    int64_t done = 0;
+    for (int64_t cell = std::min(static_cast<int64_t>(first), last); done < samples; ++cell) {
+      const double end = std::ceil((static_cast<double>(cell + 1) - first) / step);
+      const int64_t next = cell == last ? samples : static_cast<int64_t>(std::min(end, static_cast<double>(samples)));
+      const auto count = static_cast<double>(next - done);
+      const double mean = first + step * static_cast<double>(done + next - 1) / 2;
+      const double share = cell < last ? mean - static_cast<double>(cell) : 0;
+      row[cell] += static_cast<float>(count * (1 - share));
+      if (cell < last) row[cell + 1] += static_cast<float>(count * share);
+      done = next;
     }
   }
   return weights.div_(static_cast<double>(samples));
