@@ -13,5 +13,5 @@ cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --parallel 2
 mkdir -p $folder/corpus $folder/findings
 $folder/bin/fuzz_seeds $folder/seeds
-$folder/bin/fuzz_model -max_total_time="$seconds" -max_len=4096 -timeout=20 -rss_limit_mb=3000 -close_fd_mask=1 \
+$folder/bin/fuzz_model -max_total_time="$seconds" -max_len=4096 -timeout=60 -rss_limit_mb=3000 -close_fd_mask=1 \
   -print_final_stats=1 -artifact_prefix=$folder/findings/ $folder/corpus $folder/seeds
