@@ -1,0 +1,90 @@
+// The model buffer, version 2: what the shim (lib/shim) reads. schemas/nnapi_buffer.md describes it with an example.
+//
+// Everything is in 32-bit little-endian words; 64-bit numbers take two, the low one first. When a constant here
+// changes, the apps in the field do not: add a version, its page and its frozen sample.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nnapi_convert::buffer_format_v2 {
+
+constexpr int32_t kVersion = 2;
+constexpr uint32_t kMaxCount = 1u << 24;    // every count is below this
+constexpr uint32_t kMaxRank = 8;            // of an argument and of an operand
+constexpr size_t kWeightAlignment = 64;     // of each weight within the weights
+constexpr size_t kPageAlignment = 1 << 14;  // of the weights within the archive, so that they can be mapped
+
+// Header, by word.
+enum HeaderWord : size_t {
+  kVersionWord = 0,
+  kWordCount,     // of the whole buffer
+  kChecksum,      // CRC-32 (zip's) of all words, this one taken as 0
+  kFeatureLevel,  // the least that runs the model
+  kPreference,    // lib/format/nnapi_codes.h, PreferenceCode
+  kFlags,
+  kWeightBytesLow,
+  kWeightBytesHigh,
+  kWeightChecksum,  // CRC-32 of the weights
+  kArgumentCount,   // of the module's forward
+  kExpressionCount,
+  kPatchCount,
+  kModelCount,  // the first is the main one, the others are subgraphs
+  kTextBytes,   // of names and source lines, without padding; 0: stripped
+  kHeaderWords,
+};
+constexpr uint32_t kRelaxFp16 = 1;  // in the word of flags; no other bit has a meaning
+
+// Sections after the header, without a gap:
+//   arguments    each its rank, then its sizes (0: flexible), in PyTorch's order
+//   expressions  kExpressionWords each
+//   patches      kPatchWords each, in ascending order of words
+//   models       see below, one after the other
+//   text         only if kTextBytes is not 0: for each model, a word for each operand (offset of its name), two for
+//   each
+//                operation (offsets of its name and of its source line); then the bytes, NUL-terminated UTF-8, padded
+//                with zeros to a whole word. Offset 0 is the empty string.
+constexpr size_t kExpressionWords = 3;  // kind, a, b
+constexpr size_t kPatchWords = 2;       // position of the word in the buffer, number of the expression
+
+// An expression names earlier ones only. Values are 64-bit.
+enum class ExpressionKind : int32_t {
+  kNumber = 0,    // a: low word, b: high word
+  kSize = 1,      // size of axis b of argument a
+  kSum = 2,       // of expressions a and b
+  kProduct = 3,   // of expressions a and b
+  kFloorDiv = 4,  // of expression a by expression b, which is more than 0
+};
+
+// A model: kModelWords of counts, then operands, values, operations, then what they count.
+constexpr size_t kModelWords = 5;  // operands, values, operations, inputs, outputs
+constexpr size_t kOperandWords =
+    6;                             // type, rank, scale (float bits), zero point, channel axis, number of channel scales
+constexpr size_t kValueWords = 6;  // operand, source, offset (2 words), length in bytes (2 words)
+constexpr size_t kOperationWords = 3;  // code, input count, output count
+//   dimensions      of each operand in turn (0 and patched: flexible)
+//   channel scales  float bits, of each operand in turn
+//   value data      of the immediate values in turn, each padded with zeros to a whole word
+//   arguments       of each operation its inputs, then its outputs
+//   inputs          kInputWords each
+//   outputs         kOutputWords each
+constexpr size_t kInputWords = 3;   // operand, argument of forward (-1 in subgraphs), Layout
+constexpr size_t kOutputWords = 2;  // operand, Layout
+
+enum class ValueSource : int32_t {
+  kImmediate = 0,  // offset 0; the bytes are in the value data
+  kOmitted = 1,    // an optional input that is left out; offset and length 0
+  kWeight = 2,     // a range of the weights; the offset is a multiple of kWeightAlignment
+  kModel = 3,      // offset: number of the subgraph, more than this model's own; length 0
+};
+
+// What NNAPI's tensor is to the caller's.
+enum class Layout : int32_t {
+  kSame = 0,
+  kNhwc = 1,  // NHWC, where the caller has NCHW
+};
+
+// The archive's extra file that tells where the buffer and the weights are: two record names, one a line.
+constexpr const char* kIndexRecord = "extra/nnapi_shim.index";
+
+}  // namespace nnapi_convert::buffer_format_v2

@@ -1,0 +1,34 @@
+// CRC-32 as zip archives use it (polynomial 0xEDB88320, reflected).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace nnapi_convert {
+
+namespace detail {
+
+constexpr std::array<uint32_t, 256> make_crc32_table() {
+  std::array<uint32_t, 256> table{};
+  for (uint32_t i = 0; i < 256; ++i) {
+    uint32_t value = i;
+    for (int bit = 0; bit < 8; ++bit) value = (value & 1u) != 0 ? (value >> 1) ^ 0xEDB88320u : value >> 1;
+    table[i] = value;
+  }
+  return table;
+}
+
+inline constexpr std::array<uint32_t, 256> kCrc32Table = make_crc32_table();
+
+}  // namespace detail
+
+// Of `size` bytes that follow those that gave `before`.
+inline uint32_t crc32(const void* data, size_t size, uint32_t before = 0) {
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  uint32_t value = ~before;
+  for (size_t i = 0; i < size; ++i) value = detail::kCrc32Table[(value ^ bytes[i]) & 0xFFu] ^ (value >> 8);
+  return ~value;
+}
+
+}  // namespace nnapi_convert

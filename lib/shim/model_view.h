@@ -1,0 +1,74 @@
+// A model as the shim builds it: what a buffer of version 2 says, checked, with flexible sizes filled in. Everything
+// points into memory that `ModelView` keeps alive, or into the weights.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lib/format/buffer_format_v2.h"
+
+namespace nnapi_shim {
+
+namespace format = nnapi_convert::buffer_format_v2;
+
+struct OperandView {
+  int32_t type = 0;  // ANEURALNETWORKS_*
+  uint32_t rank = 0;
+  const uint32_t* dims = nullptr;  // `rank` sizes
+  float scale = 0;
+  int32_t zero_point = 0;
+  int32_t channel_axis = -1;  // -1: no scales per channel
+  uint32_t channel_scale_count = 0;
+  const float* channel_scales = nullptr;
+};
+
+struct ValueView {
+  uint32_t operand = 0;
+  format::ValueSource source = format::ValueSource::kOmitted;
+  const void* data = nullptr;  // kImmediate
+  uint64_t offset = 0;         // kWeight: into the weights
+  uint64_t length = 0;         // bytes, of kImmediate and kWeight
+  uint32_t model = 0;          // kModel: number of the subgraph
+};
+
+struct OperationView {
+  int32_t code = 0;
+  uint32_t input_count = 0, output_count = 0;
+  const uint32_t* inputs = nullptr;
+  const uint32_t* outputs = nullptr;
+  const char* name = "";
+  const char* source = "";
+};
+
+struct BoundaryView {
+  uint32_t operand = 0;
+  int32_t argument = -1;  // of the main model's inputs
+  format::Layout layout = format::Layout::kSame;
+};
+
+struct SubgraphView {
+  std::vector<OperandView> operands;
+  std::vector<ValueView> values;
+  std::vector<OperationView> operations;
+  std::vector<BoundaryView> inputs, outputs;
+  std::vector<uint32_t> input_operands, output_operands;  // the same operands, as NNAPI takes them
+};
+
+struct ModelView {
+  uint32_t feature_level = 1;
+  int32_t preference = 0;
+  bool relax_fp16 = false;
+  std::vector<SubgraphView> models;                   // the first is the main one
+  std::shared_ptr<const std::vector<int32_t>> words;  // patched; what the pointers point into
+};
+
+// Where the weights are. With a file descriptor NNAPI is handed the file, otherwise the memory.
+struct Weights {
+  const uint8_t* data = nullptr;
+  uint64_t bytes = 0;
+  int fd = -1;
+  uint64_t file_offset = 0;  // a multiple of the page size, where fd is not -1
+};
+
+}  // namespace nnapi_shim
