@@ -140,6 +140,27 @@ int64_t Dim::evaluate(const std::function<int64_t(int, int)>& size_of) const {
   return sum;
 }
 
+size_t Dim::visit_atom(const Atom& atom, DimVisitor& visitor) {
+  if (!atom.numerator) return visitor.size(atom.input, atom.axis);
+  return visitor.floor_div(atom.numerator->visit(visitor), visitor.number(atom.divisor));
+}
+
+size_t Dim::visit_term(const Monomial& monomial, int64_t coefficient, DimVisitor& visitor) {
+  if (monomial.empty()) return visitor.number(coefficient);
+  size_t term = visit_atom(monomial[0], visitor);
+  for (size_t i = 1; i < monomial.size(); ++i) term = visitor.product(term, visit_atom(monomial[i], visitor));
+  return coefficient == 1 ? term : visitor.product(term, visitor.number(coefficient));
+}
+
+size_t Dim::visit(DimVisitor& visitor) const {
+  std::optional<size_t> sum;
+  for (const auto& [monomial, coefficient] : terms_) {
+    const size_t term = visit_term(monomial, coefficient, visitor);
+    sum = sum ? visitor.sum(*sum, term) : term;
+  }
+  return sum ? *sum : visitor.number(0);
+}
+
 std::string Dim::atom_text(const Atom& atom, const std::function<std::string(int, int)>& symbol) {
   if (!atom.numerator) return symbol(atom.input, atom.axis);
   const std::string numerator = atom.numerator->text(symbol);

@@ -5,6 +5,7 @@
 // compare unequal may still be equal for some sizes: nothing may be concluded from `!=` unless both are fixed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,6 +15,17 @@
 #include <vector>
 
 namespace nnapi_convert {
+
+// Takes an expression apart, part by part. What it returns for a part is handed to it where the part is used.
+class DimVisitor {
+ public:
+  virtual ~DimVisitor() = default;
+  virtual size_t number(int64_t value) = 0;
+  virtual size_t size(int input, int axis) = 0;
+  virtual size_t sum(size_t a, size_t b) = 0;
+  virtual size_t product(size_t a, size_t b) = 0;
+  virtual size_t floor_div(size_t a, size_t b) = 0;
+};
 
 class Dim {
  public:
@@ -43,6 +55,8 @@ class Dim {
 
   // The number for given input sizes.
   int64_t evaluate(const std::function<int64_t(int input, int axis)>& size_of) const;
+  // What the visitor makes of the whole expression.
+  size_t visit(DimVisitor& visitor) const;
   // Text in Python's and TorchScript's syntax, with `symbol` naming an input's size: for example "(H + 1) // 2".
   std::string text(const std::function<std::string(int input, int axis)>& symbol) const;
   // Text for dumps: sizes are written x0.2 (input 0, axis 2).
@@ -62,6 +76,8 @@ class Dim {
     bool operator()(const Monomial& a, const Monomial& b) const;
   };
 
+  static size_t visit_atom(const Atom& atom, DimVisitor& visitor);
+  static size_t visit_term(const Monomial& monomial, int64_t coefficient, DimVisitor& visitor);
   static std::string atom_text(const Atom& atom, const std::function<std::string(int, int)>& symbol);
   static std::string monomial_key(const Monomial& monomial);
   void add_term(const Monomial& monomial, int64_t coefficient);

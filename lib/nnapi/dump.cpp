@@ -9,6 +9,7 @@ namespace {
 
 struct ValueText {
   std::string operator()(const std::monostate&) const { return ""; }
+  std::string operator()(const Omitted&) const { return "omitted"; }
   std::string operator()(const Dims& values) const {
     return values.size() == 1 ? values[0].text() : nnapi_convert::to_text(values);
   }
@@ -56,6 +57,9 @@ std::string type_text(const Operand& operand) {
   std::string text = fmt::format("{}{}", name_of(operand.type), nnapi_convert::to_text(operand.dims));
   if (is_quant8(operand.type) || operand.scale != 0) {
     text += fmt::format(" scale {} zero_point {}", operand.scale, operand.zero_point);
+  }
+  if (operand.channels != nullptr) {
+    text += fmt::format(" {} scales along {}", operand.channels->scales.size(), operand.channels->axis);
   }
   return text;
 }

@@ -4,6 +4,7 @@
 // (passes/choose_layout.h) rewrites what becomes NHWC.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -17,9 +18,18 @@ namespace nnapi_convert::nnapi {
 
 using OperandId = int32_t;
 
+// An optional input of an operation that is left out. Only the buffer's version 2 can say it.
+struct Omitted {};
+
 // Nothing for an operand that an operation or the caller fills; Dims for INT32 and TENSOR_INT32 constants, which may
 // hold expressions; bool and float for scalars; a Constant for weights.
-using OperandValue = std::variant<std::monostate, Dims, bool, float, Constant>;
+using OperandValue = std::variant<std::monostate, Omitted, Dims, bool, float, Constant>;
+
+// A scale for each index of an axis. Only the buffer's version 2 can say it.
+struct ChannelScales {
+  size_t axis = 0;
+  std::vector<float> scales;
+};
 
 struct Operand {
   OperandCode type = OperandCode::TENSOR_FLOAT32;
@@ -27,6 +37,7 @@ struct Operand {
   float scale = 0;  // quantised types
   int32_t zero_point = 0;
   OperandValue value;
+  std::shared_ptr<const ChannelScales> channels = nullptr;  // of TENSOR_QUANT8_SYMM_PER_CHANNEL
 
   bool is_constant() const { return !std::holds_alternative<std::monostate>(value); }
   const Constant* constant() const { return std::get_if<Constant>(&value); }

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "lib/serialize/boundary_source.h"
 #include "lib/serialize/source_text.h"
 
 namespace nnapi_convert {
@@ -11,15 +12,10 @@ namespace {
 
 constexpr const char* kCompilation = "__torch__.torch.classes._nnapi.Compilation";
 
-// Local names begin with nnapi_, out of the way of forward's argument names.
 class WrapperSource {
  public:
-  explicit WrapperSource(const WrapperRequest& request) : request_(request) {
-    for (const InterfaceInput& input : request.interface.inputs) {
-      parameters_ += fmt::format(", {}: Tensor", input.name);
-      arguments_ += input.name + ", ";
-    }
-  }
+  explicit WrapperSource(const WrapperRequest& request)
+      : request_(request), boundary_(request.model, request.interface) {}
 
   std::string text() {
     line("class NnapiModule(Module):");
@@ -34,7 +30,7 @@ class WrapperSource {
  private:
   void line(const std::string& content) { text_ += content + "\n"; }
 
-  const std::vector<InterfaceInput>& inputs() const { return request_.interface.inputs; }
+  const std::vector<InterfaceInput>& inputs() const { return boundary_.inputs(); }
   bool is_flexible() const { return !request_.serialized.patches.empty(); }
 
   void attributes() {
@@ -47,24 +43,9 @@ class WrapperSource {
       line("  patch_words : Tensor");
       for (size_t i = 0; i < inputs().size(); ++i) line(fmt::format("  prepared_{} : List[int]", i));
     }
-    for (size_t i = 0; i < request_.interface.outputs.size(); ++i) {
-      if (request_.interface.outputs[i].source == InterfaceOutput::Source::kConstant) {
-        line(fmt::format("  constant_{} : Tensor", i));
-      }
-    }
+    text_ += boundary_.constant_attributes();
     if (!request_.bundled_type.empty()) line(fmt::format("  bundled_inputs : List[{}]", request_.bundled_type));
     line(fmt::format("  comp : Optional[{}]", kCompilation));
-  }
-
-  // if CONDITION: raise "input NAME: WHAT {} found, NEEDED needed".
-  void raise_if(const std::string& condition, const std::string& name, const std::string& what,
-                const std::string& found, const std::string& needed) {
-    line(fmt::format("    if {}:", condition));
-    line(fmt::format(
-        "      ops.prim.RaiseException(torch.format(\"nnapi-convert: input {}: {} {{}} found, {} needed\", {}))", name,
-        what, needed, found));
-    line("    else:");
-    line("      pass");
   }
 
   // Sizes for people: "[1, 3, ?, ?]".
@@ -78,38 +59,26 @@ class WrapperSource {
     const Dims& dims = input.type.dims;
     const std::string size = fmt::format("torch.size({})", input.name);
     if (all_fixed(dims)) {
-      return raise_if(fmt::format("torch.ne({}, {})", size, to_text(dims)), input.name, "shape", size, to_text(dims));
+      text_ += BoundarySource::raise_if(fmt::format("torch.ne({}, {})", size, to_text(dims)), input.name, "shape", size,
+                                        to_text(dims));
+      return;
     }
-    raise_if(fmt::format("torch.ne(torch.dim({}), {})", input.name, dims.size()), input.name, "shape", size,
-             shape_text(dims));
+    text_ += BoundarySource::raise_if(fmt::format("torch.ne(torch.dim({}), {})", input.name, dims.size()), input.name,
+                                      "shape", size, shape_text(dims));
     for (size_t axis = 0; axis < dims.size(); ++axis) {
       if (!dims[axis].is_fixed()) continue;
-      raise_if(fmt::format("torch.ne(torch.size({}, {}), {})", input.name, axis, dims[axis].text()), input.name,
-               "shape", size, shape_text(dims));
+      text_ +=
+          BoundarySource::raise_if(fmt::format("torch.ne(torch.size({}, {}), {})", input.name, axis, dims[axis].text()),
+                                   input.name, "shape", size, shape_text(dims));
     }
-  }
-
-  void check_dtype(const InterfaceInput& input) {
-    const std::string dtype = fmt::format("ops.prim.dtype({})", input.name);
-    const auto needed = static_cast<int>(input.type.dtype);
-    raise_if(fmt::format("torch.ne({}, {})", dtype, needed), input.name, "dtype number", dtype,
-             fmt::format("{} ({})", needed, dtype_name(input.type.dtype)));
-    if (!input.type.is_quantized()) return;
-    const std::string scale = fmt::format("torch.q_scale({})", input.name);
-    const std::string zero_point = fmt::format("torch.q_zero_point({})", input.name);
-    const Quantization& quantization = input.type.quantization;
-    raise_if(fmt::format("torch.ne({}, {})", scale, number(quantization.scale)), input.name, "scale", scale,
-             number(quantization.scale));
-    raise_if(fmt::format("torch.ne({}, {})", zero_point, quantization.zero_point), input.name, "zero point", zero_point,
-             std::to_string(quantization.zero_point));
   }
 
   // The stock loader computes wrong numbers from another scale without a word, so the module checks for itself.
   void check_method() {
-    line(fmt::format("  def check_inputs(self: {}{}) -> None:", kWrapperClass, parameters_));
+    line(fmt::format("  def check_inputs(self: {}{}) -> None:", kWrapperClass, boundary_.parameters()));
     for (size_t i = 0; i < inputs().size(); ++i) {
       if (!inputs()[i].is_read) continue;
-      check_dtype(inputs()[i]);
+      text_ += BoundarySource::check_dtype(inputs()[i]);
       check_shape(inputs()[i]);
       if (!is_flexible()) continue;
       const std::string size = fmt::format("torch.size({})", inputs()[i].name);
@@ -127,18 +96,12 @@ class WrapperSource {
     line("    return None");
   }
 
-  std::string dim_text(const Dim& dim) const {
-    return dim.text([this](int input, int axis) {
-      return fmt::format("torch.size({}, {})", inputs()[static_cast<size_t>(input)].name, axis);
-    });
-  }
-
   // Writes the words that depend on the input's size. Equal expressions are computed once.
   void patch_words() {
     std::map<std::string, std::string> variables;
     std::string values;
     for (const WordPatch& patch : request_.serialized.patches) {
-      const std::string expression = dim_text(patch.value);
+      const std::string expression = boundary_.dim_text(patch.value);
       const auto [variable, is_new] = variables.emplace(expression, fmt::format("nnapi_size_{}", variables.size()));
       if (is_new) line(fmt::format("    {} = {}", variable->second, expression));
       values += (values.empty() ? "" : ", ") + variable->second;
@@ -151,7 +114,7 @@ class WrapperSource {
   }
 
   void prepare_method() {
-    line(fmt::format("  def prepare(self: {}{}) -> {}:", kWrapperClass, parameters_, kCompilation));
+    line(fmt::format("  def prepare(self: {}{}) -> {}:", kWrapperClass, boundary_.parameters(), kCompilation));
     if (is_flexible()) patch_words();
     line(fmt::format("    nnapi_comp = {0}.__new__({0})", kCompilation));
     line("    nnapi_created = (nnapi_comp).__init__()");
@@ -161,34 +124,8 @@ class WrapperSource {
     line("    return nnapi_comp");
   }
 
-  static std::string as_dtype(const std::string& text, at::ScalarType dtype) {
-    return fmt::format("torch.to({}, {}, False, False, None)", text, static_cast<int>(dtype));
-  }
-
-  // NNAPI's input number `index` from the caller's argument.
-  std::string nnapi_input(const nnapi::Boundary& boundary) const {
-    const InterfaceInput& input = inputs()[boundary.argument];
-    std::string text = input.name;
-    if (input.quantize) {
-      text = fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", text, number(input.quantize->scale),
-                         input.quantize->zero_point);
-    }
-    if (input.type.dtype == at::kLong || input.type.dtype == at::kBool) text = as_dtype(text, at::kInt);
-    if (boundary.nhwc) text = fmt::format("torch.permute({}, [0, 2, 3, 1])", text);
-    const Dims& dims = request_.model.at(boundary.operand).dims;
-    if (dims.size() != input.type.rank()) text = fmt::format("torch.reshape({}, {})", text, sizes_text(dims));
-    return fmt::format("torch.contiguous({})", text);
-  }
-
-  // A list of sizes, computed where they depend on the inputs.
-  std::string sizes_text(const Dims& dims) const {
-    std::vector<std::string> sizes;
-    for (const Dim& dim : dims) sizes.push_back(dim_text(dim));
-    return sizes.empty() ? "annotate(List[int], [])" : fmt::format("[{}]", fmt::join(sizes, ", "));
-  }
-
   std::string empty_output(const nnapi::Operand& operand) const {
-    const std::string sizes = sizes_text(operand.dims);
+    const std::string sizes = boundary_.sizes_text(operand.dims);
     if (operand.type == OperandCode::TENSOR_QUANT8_ASYMM) {
       return fmt::format(
           "torch._empty_affine_quantized({}, dtype=13, layout=None, device=None, pin_memory=None, scale={}, "
@@ -204,13 +141,13 @@ class WrapperSource {
 
   void run_nnapi() {
     line("    if torch.__is__(self.comp, None):");
-    line(fmt::format("      nnapi_comp = (self).prepare({})", arguments_));
+    line(fmt::format("      nnapi_comp = (self).prepare({})", boundary_.arguments()));
     line("    else:");
     line(fmt::format("      nnapi_comp = unchecked_cast({}, self.comp)", kCompilation));
     std::string arguments;
     std::string results;
     for (size_t i = 0; i < request_.model.inputs.size(); ++i) {
-      line(fmt::format("    nnapi_input_{} = {}", i, nnapi_input(request_.model.inputs[i])));
+      line(fmt::format("    nnapi_input_{} = {}", i, boundary_.nnapi_input(request_.model.inputs[i])));
       arguments += fmt::format("{}nnapi_input_{}", i ? ", " : "", i);
     }
     for (size_t i = 0; i < request_.model.outputs.size(); ++i) {
@@ -221,38 +158,19 @@ class WrapperSource {
     line(fmt::format("    nnapi_done = (nnapi_comp).run([{}], [{}])", arguments, results));
   }
 
-  std::string output_value(size_t number) const {
-    const InterfaceOutput& output = request_.interface.outputs[number];
-    if (output.source == InterfaceOutput::Source::kInput) return inputs()[output.index].name;
-    if (output.source == InterfaceOutput::Source::kConstant) return fmt::format("self.constant_{}", number);
-    std::string text = fmt::format("nnapi_output_{}", output.index);
-    if (request_.model.outputs[output.index].nhwc) text = fmt::format("torch.permute({}, [0, 3, 1, 2])", text);
-    if (output.shape) text = fmt::format("torch.reshape({}, {})", text, sizes_text(*output.shape));
-    if (output.dequantize) return fmt::format("torch.dequantize({})", text);
-    return output.dtype == at::kLong ? as_dtype(text, at::kLong) : text;
-  }
-
-  std::string return_value(const ReturnTree& tree) const {
-    if (tree.kind == ReturnTree::Kind::kTensor) return fmt::format("nnapi_result_{}", tree.tensor);
-    std::vector<std::string> elements;
-    for (const ReturnTree& element : tree.elements) elements.push_back(return_value(element));
-    return collection(tree, elements);
-  }
-
   void forward_method() {
     const ReturnTree& tree = request_.interface.return_tree;
-    line(fmt::format("  def forward(self: {}{}) -> {}:", kWrapperClass, parameters_, return_type(tree)));
-    line(fmt::format("    nnapi_checked = (self).check_inputs({})", arguments_));
+    line(fmt::format("  def forward(self: {}{}) -> {}:", kWrapperClass, boundary_.parameters(), return_type(tree)));
+    line(fmt::format("    nnapi_checked = (self).check_inputs({})", boundary_.arguments()));
     run_nnapi();
     for (size_t i = 0; i < request_.interface.outputs.size(); ++i) {
-      line(fmt::format("    nnapi_result_{} = {}", i, output_value(i)));
+      line(fmt::format("    nnapi_result_{} = {}", i, boundary_.output_value(i)));
     }
-    line("    return " + return_value(tree));
+    line("    return " + BoundarySource::return_value(tree));
   }
 
   const WrapperRequest& request_;
-  std::string parameters_;  // ", x: Tensor, y: Tensor"
-  std::string arguments_;   // "x, y, "
+  BoundarySource boundary_;
   std::string text_;
 };
 

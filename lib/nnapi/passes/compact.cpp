@@ -32,6 +32,7 @@ namespace {
 
 struct ValueKey {
   std::string operator()(const std::monostate&) const { return ""; }
+  std::string operator()(const Omitted&) const { return "omitted"; }
   std::string operator()(const Dims& values) const { return nnapi_convert::to_text(values); }
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(float value) const { return fmt::format("{}", value); }
@@ -43,7 +44,13 @@ std::string constant_key(const Operand& operand) {
   return type_text(operand) + "=" + std::visit(ValueKey{}, operand.value);
 }
 
+bool same_scales(const Operand& a, const Operand& b) {
+  if (a.channels == b.channels) return true;
+  return a.channels != nullptr && b.channels != nullptr && a.channels->scales == b.channels->scales;
+}
+
 bool same_value(const Operand& a, const Operand& b) {
+  if (!same_scales(a, b)) return false;
   if (a.constant() == nullptr || b.constant() == nullptr) return true;  // the key has it all
   return *a.constant() == *b.constant();
 }

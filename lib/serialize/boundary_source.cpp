@@ -1,0 +1,108 @@
+#include "lib/serialize/boundary_source.h"
+
+#include <fmt/format.h>
+
+#include "lib/serialize/source_text.h"
+
+namespace nnapi_convert {
+namespace {
+
+std::string as_dtype(const std::string& text, at::ScalarType dtype) {
+  return fmt::format("torch.to({}, {}, False, False, None)", text, static_cast<int>(dtype));
+}
+
+}  // namespace
+
+std::string BoundarySource::parameters() const {
+  std::string text;
+  for (const InterfaceInput& input : inputs()) text += fmt::format(", {}: Tensor", input.name);
+  return text;
+}
+
+std::string BoundarySource::arguments() const {
+  std::string text;
+  for (const InterfaceInput& input : inputs()) text += input.name + ", ";
+  return text;
+}
+
+std::string BoundarySource::dim_text(const Dim& dim) const {
+  return dim.text([this](int input, int axis) {
+    return fmt::format("torch.size({}, {})", inputs()[static_cast<size_t>(input)].name, axis);
+  });
+}
+
+std::string BoundarySource::sizes_text(const Dims& dims) const {
+  std::vector<std::string> sizes;
+  for (const Dim& dim : dims) sizes.push_back(dim_text(dim));
+  return sizes.empty() ? "annotate(List[int], [])" : fmt::format("[{}]", fmt::join(sizes, ", "));
+}
+
+std::string BoundarySource::raise_if(const std::string& condition, const std::string& name, const std::string& what,
+                                     const std::string& found, const std::string& needed) {
+  return fmt::format(
+      "    if {}:\n"
+      "      ops.prim.RaiseException(torch.format(\"nnapi-convert: input {}: {} {{}} found, {} needed\", {}))\n"
+      "    else:\n"
+      "      pass\n",
+      condition, name, what, needed, found);
+}
+
+std::string BoundarySource::check_dtype(const InterfaceInput& input) {
+  const std::string dtype = fmt::format("ops.prim.dtype({})", input.name);
+  const auto needed = static_cast<int>(input.type.dtype);
+  std::string text = raise_if(fmt::format("torch.ne({}, {})", dtype, needed), input.name, "dtype number", dtype,
+                              fmt::format("{} ({})", needed, dtype_name(input.type.dtype)));
+  if (!input.type.is_quantized()) return text;
+  const std::string scale = fmt::format("torch.q_scale({})", input.name);
+  const std::string zero_point = fmt::format("torch.q_zero_point({})", input.name);
+  const Quantization& quantization = input.type.quantization;
+  text += raise_if(fmt::format("torch.ne({}, {})", scale, number(quantization.scale)), input.name, "scale", scale,
+                   number(quantization.scale));
+  text += raise_if(fmt::format("torch.ne({}, {})", zero_point, quantization.zero_point), input.name, "zero point",
+                   zero_point, std::to_string(quantization.zero_point));
+  return text;
+}
+
+std::string BoundarySource::constant_attributes() const {
+  std::string text;
+  for (size_t i = 0; i < interface_.outputs.size(); ++i) {
+    if (interface_.outputs[i].source == InterfaceOutput::Source::kConstant) {
+      text += fmt::format("  constant_{} : Tensor\n", i);
+    }
+  }
+  return text;
+}
+
+std::string BoundarySource::nnapi_input(const nnapi::Boundary& boundary) const {
+  const InterfaceInput& input = inputs()[boundary.argument];
+  std::string text = input.name;
+  if (input.quantize) {
+    text = fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", text, number(input.quantize->scale),
+                       input.quantize->zero_point);
+  }
+  if (input.type.dtype == at::kLong || input.type.dtype == at::kBool) text = as_dtype(text, at::kInt);
+  if (boundary.nhwc) text = fmt::format("torch.permute({}, [0, 2, 3, 1])", text);
+  const Dims& dims = model_.at(boundary.operand).dims;
+  if (dims.size() != input.type.rank()) text = fmt::format("torch.reshape({}, {})", text, sizes_text(dims));
+  return fmt::format("torch.contiguous({})", text);
+}
+
+std::string BoundarySource::output_value(size_t number) const {
+  const InterfaceOutput& output = interface_.outputs[number];
+  if (output.source == InterfaceOutput::Source::kInput) return inputs()[output.index].name;
+  if (output.source == InterfaceOutput::Source::kConstant) return fmt::format("self.constant_{}", number);
+  std::string text = fmt::format("nnapi_output_{}", output.index);
+  if (model_.outputs[output.index].nhwc) text = fmt::format("torch.permute({}, [0, 3, 1, 2])", text);
+  if (output.shape) text = fmt::format("torch.reshape({}, {})", text, sizes_text(*output.shape));
+  if (output.dequantize) return fmt::format("torch.dequantize({})", text);
+  return output.dtype == at::kLong ? as_dtype(text, at::kLong) : text;
+}
+
+std::string BoundarySource::return_value(const ReturnTree& tree) {
+  if (tree.kind == ReturnTree::Kind::kTensor) return fmt::format("nnapi_result_{}", tree.tensor);
+  std::vector<std::string> elements;
+  for (const ReturnTree& element : tree.elements) elements.push_back(return_value(element));
+  return collection(tree, elements);
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,317 @@
+#include "lib/serialize/shim_buffer_writer.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "lib/base/error.h"
+#include "lib/format/buffer_format_v2.h"
+#include "lib/format/crc32.h"
+
+namespace nnapi_convert {
+namespace {
+
+namespace format = buffer_format_v2;
+
+// Constants up to this size go into the buffer itself.
+constexpr uint64_t kMaxImmediateBytes = 128;
+
+int32_t float_bits(float value) {
+  int32_t bits;
+  static_assert(sizeof bits == sizeof value);
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+int32_t low_word(uint64_t value) {
+  return static_cast<int32_t>(static_cast<uint32_t>(value));
+}
+
+int32_t high_word(uint64_t value) {
+  return static_cast<int32_t>(static_cast<uint32_t>(value >> 32));
+}
+
+int32_t count(size_t value, const char* what) {
+  if (value < format::kMaxCount) return static_cast<int32_t>(value);
+  throw ConvertError(
+      ExitCode::kNotConvertible,
+      fmt::format("the model has {} {}, and the buffer format holds less than {}", value, what, format::kMaxCount));
+}
+
+// The expressions of all flexible words; equal ones are there once.
+class Expressions : public DimVisitor {
+ public:
+  size_t number(int64_t value) override {
+    const auto bits = static_cast<uint64_t>(value);
+    return add(format::ExpressionKind::kNumber, low_word(bits), high_word(bits));
+  }
+  size_t size(int input, int axis) override { return add(format::ExpressionKind::kSize, input, axis); }
+  size_t sum(size_t a, size_t b) override { return add_pair(format::ExpressionKind::kSum, a, b); }
+  size_t product(size_t a, size_t b) override { return add_pair(format::ExpressionKind::kProduct, a, b); }
+  size_t floor_div(size_t a, size_t b) override { return add_pair(format::ExpressionKind::kFloorDiv, a, b); }
+
+  const std::vector<int32_t>& words() const { return words_; }
+  size_t size() const { return words_.size() / format::kExpressionWords; }
+
+ private:
+  size_t add_pair(format::ExpressionKind kind, size_t a, size_t b) {
+    return add(kind, count(a, "sizes to compute"), count(b, "sizes to compute"));
+  }
+
+  size_t add(format::ExpressionKind kind, int32_t a, int32_t b) {
+    const auto [place, is_new] = known_.emplace(std::make_tuple(kind, a, b), size());
+    if (is_new) words_.insert(words_.end(), {static_cast<int32_t>(kind), a, b});
+    return place->second;
+  }
+
+  std::map<std::tuple<format::ExpressionKind, int32_t, int32_t>, size_t> known_;
+  std::vector<int32_t> words_;
+};
+
+// Names and source lines, each once.
+class Texts {
+ public:
+  Texts() : bytes_(1, '\0') {}
+
+  int32_t offset_of(const std::string& text) {
+    if (text.empty()) return 0;
+    const auto [place, is_new] = offsets_.emplace(text, bytes_.size());
+    if (is_new) bytes_.append(text.c_str(), text.size() + 1);
+    return count(place->second, "bytes of names");
+  }
+
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+  std::unordered_map<std::string, size_t> offsets_;
+};
+
+class ShimBufferWriter {
+ public:
+  explicit ShimBufferWriter(const ShimBufferRequest& request) : request_(request), model_(request.model) {}
+
+  // The model comes first, as only then the sizes to compute are known.
+  ShimBuffer write() {
+    write_model();
+    std::vector<int32_t> model = std::exchange(words_, {});
+    if (request_.keeps_names) write_texts();
+    const std::vector<int32_t> texts = std::exchange(words_, {});
+    for (const Dims& dims : request_.arguments) {
+      put(count(dims.size(), "axes"));
+      for (const Dim& dim : dims) put(static_cast<int32_t>(dim.fixed_value().value_or(0)));
+    }
+    append(expressions_.words());
+    const size_t first = format::kHeaderWords + words_.size() + patches_.size() * format::kPatchWords;
+    for (const auto& [position, expression] : patches_) {
+      put(count(first + position, "words"));
+      put(count(expression, "sizes to compute"));
+    }
+    append(model);
+    append(texts);
+    const std::vector<int32_t> body = std::exchange(words_, {});
+    write_header(body.size());
+    append(body);
+    result_.words = std::move(words_);
+    return std::move(result_);
+  }
+
+ private:
+  void put(int32_t word) { words_.push_back(word); }
+  void put_long(uint64_t value) {
+    put(low_word(value));
+    put(high_word(value));
+  }
+  void append(const std::vector<int32_t>& words) { words_.insert(words_.end(), words.begin(), words.end()); }
+
+  // A number of the model, or 0 and a patch.
+  void put(const Dim& value) {
+    if (!value.is_fixed()) patches_.emplace_back(words_.size(), value.visit(expressions_));
+    const int64_t number = value.fixed_value().value_or(0);
+    if (number < INT32_MIN || number > INT32_MAX) {
+      throw ConvertError(ExitCode::kNotConvertible,
+                         fmt::format("the model has the number {}, and the buffer format holds 32 bits", number));
+    }
+    put(static_cast<int32_t>(number));
+  }
+
+  void put_bytes(const void* bytes, size_t size) {
+    const size_t first = words_.size();
+    words_.resize(first + (size + 3) / 4, 0);
+    if (size > 0) std::memcpy(words_.data() + first, bytes, size);
+  }
+
+  void write_header(size_t body_words) {
+    std::vector<int32_t> header(format::kHeaderWords, 0);
+    header[format::kVersionWord] = format::kVersion;
+    header[format::kWordCount] = count(format::kHeaderWords + body_words, "words");
+    header[format::kFeatureLevel] = request_.feature_level;
+    header[format::kPreference] = static_cast<int32_t>(request_.preference);
+    header[format::kFlags] = request_.relax_fp16 ? static_cast<int32_t>(format::kRelaxFp16) : 0;
+    header[format::kWeightBytesLow] = low_word(result_.weight_bytes);
+    header[format::kWeightBytesHigh] = high_word(result_.weight_bytes);
+    header[format::kArgumentCount] = count(request_.arguments.size(), "arguments");
+    header[format::kExpressionCount] = count(expressions_.size(), "sizes to compute");
+    header[format::kPatchCount] = count(patches_.size(), "flexible words");
+    header[format::kModelCount] = 1;
+    header[format::kTextBytes] = request_.keeps_names ? count(texts_.bytes().size(), "bytes of names") : 0;
+    append(header);
+  }
+
+  void write_model() {
+    std::vector<const nnapi::Operand*> constants;
+    put(count(model_.operands.size(), "operands"));
+    const size_t constant_count = words_.size();
+    put(0);
+    put(count(model_.operations.size(), "operations"));
+    put(count(model_.inputs.size(), "inputs"));
+    put(count(model_.outputs.size(), "outputs"));
+    for (const nnapi::Operand& operand : model_.operands) write_operand(operand);
+    for (size_t i = 0; i < model_.operands.size(); ++i) {
+      if (!model_.operands[i].is_constant()) continue;
+      constants.push_back(&model_.operands[i]);
+      write_value_record(static_cast<int32_t>(i));
+    }
+    words_[constant_count] = count(constants.size(), "constants");
+    for (const nnapi::Operation& operation : model_.operations) {
+      put(static_cast<int32_t>(operation.code));
+      put(count(operation.inputs.size(), "operation inputs"));
+      put(count(operation.outputs.size(), "operation outputs"));
+    }
+    for (const nnapi::Operand& operand : model_.operands) {
+      for (const Dim& dim : operand.dims) put(dim);
+    }
+    for (const nnapi::Operand& operand : model_.operands) {
+      if (operand.channels == nullptr) continue;
+      for (const float scale : operand.channels->scales) put(float_bits(scale));
+    }
+    for (const nnapi::Operand* operand : constants) write_value_data(*operand);
+    write_references();
+  }
+
+  void write_references() {
+    for (const nnapi::Operation& operation : model_.operations) {
+      append(operation.inputs);
+      append(operation.outputs);
+    }
+    for (const nnapi::Boundary& input : model_.inputs) {
+      put(input.operand);
+      put(count(input.argument, "arguments"));
+      put(layout_of(input));
+    }
+    for (const nnapi::Boundary& output : model_.outputs) {
+      put(output.operand);
+      put(layout_of(output));
+    }
+  }
+
+  static int32_t layout_of(const nnapi::Boundary& boundary) {
+    return static_cast<int32_t>(boundary.nhwc ? format::Layout::kNhwc : format::Layout::kSame);
+  }
+
+  void write_operand(const nnapi::Operand& operand) {
+    put(static_cast<int32_t>(operand.type));
+    put(count(operand.dims.size(), "dimensions"));
+    put(float_bits(operand.scale));
+    put(operand.zero_point);
+    put(operand.channels != nullptr ? count(operand.channels->axis, "dimensions") : -1);
+    put(operand.channels != nullptr ? count(operand.channels->scales.size(), "channels") : 0);
+  }
+
+  static bool is_weight(const nnapi::Operand& operand) {
+    return operand.constant() != nullptr && operand.constant()->byte_count() > kMaxImmediateBytes;
+  }
+
+  static uint64_t byte_count(const nnapi::Operand& operand) {
+    if (operand.constant() != nullptr) return operand.constant()->byte_count();
+    if (operand.ints() != nullptr) return 4 * operand.ints()->size();
+    if (std::holds_alternative<nnapi::Omitted>(operand.value)) return 0;
+    return std::holds_alternative<bool>(operand.value) ? 1 : 4;
+  }
+
+  void write_value_record(int32_t id) {
+    const nnapi::Operand& operand = model_.at(id);
+    const uint64_t bytes = byte_count(operand);
+    auto source = format::ValueSource::kImmediate;
+    uint64_t offset = 0;
+    if (std::holds_alternative<nnapi::Omitted>(operand.value)) {
+      source = format::ValueSource::kOmitted;
+    } else if (is_weight(operand)) {
+      source = format::ValueSource::kWeight;
+      offset = result_.weight_bytes;
+      result_.weights.push_back({*operand.constant(), offset});
+      const uint64_t unit = format::kWeightAlignment;
+      result_.weight_bytes += (bytes + unit - 1) / unit * unit;
+    }
+    put(id);
+    put(static_cast<int32_t>(source));
+    put_long(offset);
+    put_long(bytes);
+  }
+
+  void write_value_data(const nnapi::Operand& operand) {
+    if (is_weight(operand) || std::holds_alternative<nnapi::Omitted>(operand.value)) return;
+    if (operand.constant() != nullptr) {
+      const std::vector<uint8_t> bytes = operand.constant()->bytes();
+      put_bytes(bytes.data(), bytes.size());
+    } else if (operand.ints() != nullptr) {
+      for (const Dim& value : *operand.ints()) put(value);
+    } else if (const bool* flag = std::get_if<bool>(&operand.value)) {
+      put(*flag ? 1 : 0);
+    } else {
+      put(float_bits(std::get<float>(operand.value)));
+    }
+  }
+
+  std::string name_of_operand(int32_t id) const {
+    for (const nnapi::Boundary& input : model_.inputs) {
+      if (input.operand == id) return request_.names[input.argument];
+    }
+    return "";
+  }
+
+  void write_texts() {
+    for (size_t i = 0; i < model_.operands.size(); ++i) {
+      put(texts_.offset_of(name_of_operand(static_cast<int32_t>(i))));
+    }
+    for (const nnapi::Operation& operation : model_.operations) {
+      put(texts_.offset_of(std::string(name_of(operation.code))));
+      put(texts_.offset_of(operation.source));
+    }
+    put_bytes(texts_.bytes().data(), texts_.bytes().size());
+  }
+
+  const ShimBufferRequest& request_;
+  const nnapi::Model& model_;
+  std::vector<int32_t> words_;                      // of the section that is being written
+  std::vector<std::pair<size_t, size_t>> patches_;  // word of the model, expression
+  Expressions expressions_;
+  Texts texts_;
+  ShimBuffer result_;
+};
+
+}  // namespace
+
+ShimBuffer write_shim_buffer(const ShimBufferRequest& request) {
+  return ShimBufferWriter(request).write();
+}
+
+void seal(ShimBuffer& buffer, uint8_t* out) {
+  uint64_t end = 0;
+  for (PlacedWeight& weight : buffer.weights) {
+    std::memset(out + end, 0, weight.offset - end);
+    const nnapi::Constant value = weight.value.evaluated();
+    std::memcpy(out + weight.offset, value.source(), value.byte_count());
+    end = weight.offset + value.byte_count();
+  }
+  std::memset(out + end, 0, buffer.weight_bytes - end);
+  buffer.weights.clear();
+  buffer.words[format::kWeightChecksum] = low_word(crc32(out, buffer.weight_bytes));
+  buffer.words[format::kChecksum] = 0;
+  buffer.words[format::kChecksum] = low_word(crc32(buffer.words.data(), 4 * buffer.words.size()));
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,124 @@
+#include "lib/serialize/shim_source.h"
+
+#include <fmt/format.h>
+
+#include "lib/serialize/boundary_source.h"
+#include "lib/serialize/source_text.h"
+#include "lib/serialize/wrapper_source.h"
+
+namespace nnapi_convert {
+namespace {
+
+class ShimSource {
+ public:
+  explicit ShimSource(const ShimSourceRequest& request)
+      : request_(request), boundary_(request.model, request.interface) {}
+
+  std::string text() {
+    line("class NnapiModule(Module):");
+    attributes();
+    has_fallback() ? forward_or_cpu_method() : forward_method();
+    control_methods();
+    text_ += bundled_methods(kWrapperClass, request_.bundled_type);
+    return std::move(text_);
+  }
+
+ private:
+  void line(const std::string& content) { text_ += content + "\n"; }
+  void line_at(int depth, const std::string& content) { line(std::string(static_cast<size_t>(depth), ' ') + content); }
+
+  bool has_fallback() const { return !request_.cpu_class.empty(); }
+
+  void attributes() {
+    line("  __parameters__ = []");
+    line("  __buffers__ = []");
+    line("  training : bool");
+    line(fmt::format("  comp : {}", kShimCompilationClass));
+    if (has_fallback()) line(fmt::format("  cpu : {}", request_.cpu_class));
+    text_ += boundary_.constant_attributes();
+    if (!request_.bundled_type.empty()) line(fmt::format("  bundled_inputs : List[{}]", request_.bundled_type));
+  }
+
+  // The compilation checks what NNAPI is handed; what the module converts on the way is checked here.
+  void check_converted_inputs() {
+    for (const InterfaceInput& input : boundary_.inputs()) {
+      const bool is_converted = input.quantize || input.type.dtype == at::kLong || input.type.dtype == at::kBool;
+      if (input.is_read && is_converted) text_ += BoundarySource::check_dtype(input);
+    }
+  }
+
+  void begin_forward() {
+    line(fmt::format("  def forward(self: {}{}) -> {}:", kWrapperClass, boundary_.parameters(),
+                     return_type(request_.interface.return_tree)));
+    check_converted_inputs();
+  }
+
+  void run_nnapi(int depth, const char* method) {
+    std::string inputs;
+    for (size_t i = 0; i < request_.model.inputs.size(); ++i) {
+      line_at(depth, fmt::format("nnapi_input_{} = {}", i, boundary_.nnapi_input(request_.model.inputs[i])));
+      inputs += fmt::format("{}nnapi_input_{}", i ? ", " : "", i);
+    }
+    line_at(depth, fmt::format("nnapi_results = (self.comp).{}([{}], [{}])", method, boundary_.arguments(), inputs));
+  }
+
+  void outputs(int depth) {
+    for (size_t i = 0; i < request_.model.outputs.size(); ++i) {
+      line_at(depth, fmt::format("nnapi_output_{} = nnapi_results[{}]", i, i));
+    }
+    for (size_t i = 0; i < request_.interface.outputs.size(); ++i) {
+      line_at(depth, fmt::format("nnapi_result_{} = {}", i, boundary_.output_value(i)));
+    }
+  }
+
+  std::string result() const { return BoundarySource::return_value(request_.interface.return_tree); }
+
+  void forward_method() {
+    begin_forward();
+    run_nnapi(4, "run");
+    outputs(4);
+    line("    return " + result());
+  }
+
+  void forward_or_cpu_method() {
+    const std::string on_cpu = fmt::format("nnapi_value = (self.cpu).forward({})", boundary_.arguments());
+    begin_forward();
+    line("    if (self.comp).uses_cpu():");
+    line("      nnapi_begin = (self.comp).clock()");
+    line("      " + on_cpu);
+    line("      nnapi_taken = (self.comp).cpu_ran(nnapi_begin)");
+    line("    else:");
+    run_nnapi(6, "try_run");
+    line("      if torch.eq(torch.len(nnapi_results), 0):");
+    line("        " + on_cpu);
+    line("      else:");
+    outputs(8);
+    line("        nnapi_value = " + result());
+    line("    return nnapi_value");
+  }
+
+  void control_methods() {
+    line(fmt::format("  def nnapi_configure(self: {}, options: Dict[str, str]) -> None:", kWrapperClass));
+    line("    nnapi_done = (self.comp).configure(options)");
+    line("    return None");
+    line(fmt::format("  def nnapi_warm_up(self: {}{}) -> None:", kWrapperClass, boundary_.parameters()));
+    line(fmt::format("    nnapi_done = (self.comp).warm_up([{}])", boundary_.arguments()));
+    line("    return None");
+    line(fmt::format("  def nnapi_state(self: {}) -> str:", kWrapperClass));
+    line("    return (self.comp).state()");
+    line(fmt::format("  def nnapi_profile(self: {}) -> Dict[str, int]:", kWrapperClass));
+    line("    return (self.comp).profile()");
+  }
+
+  const ShimSourceRequest& request_;
+  BoundarySource boundary_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string shim_source(const ShimSourceRequest& request) {
+  return ShimSource(request).text();
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,25 @@
+// The TorchScript source of a module for the shim (torch.classes.nnapi_convert.Compilation of lib/shim).
+#pragma once
+
+#include <string>
+
+#include "lib/nnapi/model.h"
+#include "lib/serialize/module_interface.h"
+
+namespace nnapi_convert {
+
+constexpr const char* kShimCompilationClass = "__torch__.torch.classes.nnapi_convert.Compilation";
+
+struct ShimSourceRequest {
+  const nnapi::Model& model;
+  const ModuleInterface& interface;
+  std::string cpu_class;     // qualified name of the CPU counterpart's class; empty: no fallback
+  std::string bundled_type;  // TorchScript type of one bundled input tuple; empty: none
+};
+
+// The class is kWrapperClass and has the attributes training, comp and, as needed, cpu, constant_<n> (output n) and
+// bundled_inputs. comp comes before all others that hold tensors: so its weights are the archive's first record.
+// Its methods beside forward: nnapi_configure, nnapi_warm_up, nnapi_state, nnapi_profile.
+std::string shim_source(const ShimSourceRequest& request);
+
+}  // namespace nnapi_convert
