@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "lib/shim/name_list.h"
 #include "lib/shim/nnapi_names.h"
 #include "lib/shim/operation_text.h"
 
@@ -45,7 +46,7 @@ bool is_asked_for(const Device& device, const Options& options) {
 }
 
 int fail_device_call(const char* function, uint32_t index, int code, nnapi_shim_error* error) {
-  return fail(error, NNAPI_SHIM_NO_DEVICE, code, "%s failed for NNAPI device %u: %s", function, index,
+  return fail_with(error, NNAPI_SHIM_NO_DEVICE, code, "%s failed for NNAPI device %u: %s", function, index,
               result_name(code));
 }
 
@@ -80,16 +81,16 @@ int fail_no_device(const std::vector<Device>& devices, const Options& options, n
   NameList names;
   for (const Device& device : devices) names.add("%s", device.name);
   if (!options.device.empty()) {
-    return fail(error, NNAPI_SHIM_NO_DEVICE, 0, "there is no NNAPI device named %s, this phone has: %s",
+    return fail(error, NNAPI_SHIM_NO_DEVICE, "there is no NNAPI device named %s, this phone has: %s",
                 options.device.c_str(), names.count() > 0 ? names.text() : "none");
   }
-  return fail(error, NNAPI_SHIM_NO_DEVICE, 0, "there is no NNAPI device %s, this phone has: %s",
+  return fail(error, NNAPI_SHIM_NO_DEVICE, "there is no NNAPI device %s, this phone has: %s",
               kind_text(options.device_kind), names.count() > 0 ? names.text() : "none");
 }
 
 int check_one_device(const DeviceChoice& choice, const Options& options, nnapi_shim_error* error) {
   if (!options.needs_one_device() || choice.handles.size() == 1) return NNAPI_SHIM_OK;
-  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, 0,
+  return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
               "options: timeouts and timing need exactly one device, found: %s; name one in `device`",
               choice.handles.empty() ? "that NNAPI chooses" : choice.names.c_str());
 }
@@ -115,7 +116,7 @@ int list_devices(const NnapiLibrary& library, std::vector<Device>* devices, nnap
   devices->clear();
   if (!library.ANeuralNetworks_getDeviceCount || !library.ANeuralNetworks_getDevice ||
       !library.ANeuralNetworksDevice_getName) {
-    return fail(error, NNAPI_SHIM_TOO_OLD, 0,
+    return fail(error, NNAPI_SHIM_TOO_OLD,
                 "NNAPI's devices can't be listed or chosen below feature level 3 (Android 10), found level %u; leave "
                 "the choice to NNAPI",
                 library.feature_level);
@@ -123,7 +124,7 @@ int list_devices(const NnapiLibrary& library, std::vector<Device>* devices, nnap
   uint32_t count = 0;
   const int code = library.ANeuralNetworks_getDeviceCount(&count);
   if (code != 0) {
-    return fail(error, NNAPI_SHIM_NO_DEVICE, code, "ANeuralNetworks_getDeviceCount failed: %s", result_name(code));
+    return fail_with(error, NNAPI_SHIM_NO_DEVICE, code, "ANeuralNetworks_getDeviceCount failed: %s", result_name(code));
   }
   for (uint32_t i = 0; i < count; ++i) {
     Device device;
@@ -140,7 +141,7 @@ int choose_devices(const NnapiLibrary& library, const Options& options, DeviceCh
   // Where there is no other way to compile, all devices are named.
   if (any && library.ANeuralNetworksCompilation_create) return check_one_device(*choice, options, error);
   if (!library.ANeuralNetworksCompilation_createForDevices) {
-    return fail(error, NNAPI_SHIM_TOO_OLD, 0,
+    return fail(error, NNAPI_SHIM_TOO_OLD,
                 "NNAPI can't compile for a chosen device below feature level 3 (Android 10), found level %u; leave the "
                 "choice to NNAPI",
                 library.feature_level);
@@ -172,7 +173,7 @@ int query_support(const NnapiLibrary& library, const DeviceChoice& choice, const
       model, asked.handles.data(), static_cast<uint32_t>(asked.handles.size()),
       reinterpret_cast<bool*>(supported->data()));
   if (code != 0) {
-    return fail(error, NNAPI_SHIM_REFUSED, code,
+    return fail_with(error, NNAPI_SHIM_REFUSED, code,
                 "ANeuralNetworksModel_getSupportedOperationsForDevices failed for %s: %s", asked.names.c_str(),
                 result_name(code));
   }
@@ -195,7 +196,7 @@ int complete_devices(const NnapiLibrary& library, const Options& options, const 
                        options.device_kind != NNAPI_SHIM_ANY_DEVICE;
   const bool may_add = is_kind && !options.needs_one_device() && static_cast<size_t>(refused.count()) < total;
   if (may_add && add_reference(library, choice)) return succeed(error);
-  return fail(error, NNAPI_SHIM_REFUSED, 0,
+  return fail(error, NNAPI_SHIM_REFUSED,
               "%s can't run %d of the model's %zu operations: %s; choose another device, or leave the choice to NNAPI",
               choice->names.c_str(), refused.count(), total, refused.text());
 }

@@ -96,18 +96,18 @@ int load_table(void* handle, const char* path, NnapiLibrary* library, nnapi_shim
   using GetTable = const SupportLibraryTable* (*)();
   void* symbol = dlsym(handle, "ANeuralNetworks_getSLDriverImpl");
   if (!symbol) {
-    return fail(error, NNAPI_SHIM_UNAVAILABLE, 0,
+    return fail(error, NNAPI_SHIM_UNAVAILABLE,
                 "%s is no NNAPI support library: it has no function ANeuralNetworks_getSLDriverImpl", path);
   }
   GetTable get_table;
   std::memcpy(&get_table, &symbol, sizeof(get_table));
   const SupportLibraryTable* table = get_table();
   if (!table) {
-    return fail(error, NNAPI_SHIM_UNAVAILABLE, 0, "the NNAPI support library %s offers no drivers on this device",
+    return fail(error, NNAPI_SHIM_UNAVAILABLE, "the NNAPI support library %s offers no drivers on this device",
                 path);
   }
   if (table->feature_level < kSupportLibraryLevel) {
-    return fail(error, NNAPI_SHIM_UNAVAILABLE, 0,
+    return fail(error, NNAPI_SHIM_UNAVAILABLE,
                 "the NNAPI support library %s has a function table of level code %lld; %lld (feature level 5) or more "
                 "is needed",
                 path, static_cast<long long>(table->feature_level), static_cast<long long>(kSupportLibraryLevel));
@@ -127,7 +127,7 @@ int load_functions(void* handle, const char* path, bool is_support_library, Nnap
     library->feature_level = find_exports(handle, library);
   }
   if (const char* name = missing_function(*library)) {
-    return fail(error, NNAPI_SHIM_UNAVAILABLE, 0,
+    return fail(error, NNAPI_SHIM_UNAVAILABLE,
                 "the NNAPI library %s lacks the function %s, without which no model can run", path, name);
   }
   if (library->ANeuralNetworks_getRuntimeFeatureLevel) {
@@ -162,7 +162,7 @@ int load_nnapi(const char* path, bool is_support_library, const NnapiLibrary** l
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* reason = dlerror();
-    return fail(error, NNAPI_SHIM_UNAVAILABLE, 0, "this device has no NNAPI library %s that can be opened: %s", path,
+    return fail(error, NNAPI_SHIM_UNAVAILABLE, "this device has no NNAPI library %s that can be opened: %s", path,
                 reason ? reason : "no reason given");
   }
   NnapiLibrary found;

@@ -13,14 +13,14 @@ constexpr size_t kFirstBytes = offsetof(nnapi_shim_options, no_reuse) + sizeof(i
 int copy_struct(const nnapi_shim_options* from, nnapi_shim_options* to, nnapi_shim_error* error) {
   const size_t bytes = from->struct_bytes;
   if (bytes < kFirstBytes) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, 0,
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
                 "options: struct_bytes is %zu, sizeof(nnapi_shim_options), at least %zu, is needed", bytes,
                 kFirstBytes);
   }
   const auto* tail = reinterpret_cast<const unsigned char*>(from);
   for (size_t i = sizeof(*to); i < bytes; ++i) {
     if (tail[i] != 0) {
-      return fail(error, NNAPI_SHIM_BAD_ARGUMENT, 0,
+      return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
                   "options: byte %zu of %zu is set, this version of the library knows %zu bytes; leave newer options "
                   "at zero or update the library",
                   i, bytes, sizeof(*to));
@@ -32,26 +32,26 @@ int copy_struct(const nnapi_shim_options* from, nnapi_shim_options* to, nnapi_sh
 
 int check_numbers(const nnapi_shim_options& options, nnapi_shim_error* error) {
   if (options.device_kind < NNAPI_SHIM_ANY_DEVICE || options.device_kind > NNAPI_SHIM_NOT_REFERENCE_CPU) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, 0,
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
                 "options: device_kind is %d, a nnapi_shim_device_kind (%d to %d) is needed", options.device_kind,
                 NNAPI_SHIM_ANY_DEVICE, NNAPI_SHIM_NOT_REFERENCE_CPU);
   }
   if (options.preference < 0 || options.preference > 3) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, 0,
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
                 "options: preference is %d, 0 or 1 + ANEURALNETWORKS_PREFER_* (1 to 3) is needed", options.preference);
   }
   if (options.priority != 0 && options.priority != 90 && options.priority != 100 && options.priority != 110) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, 0,
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
                 "options: priority is %d, 0 or ANEURALNETWORKS_PRIORITY_* (90, 100 or 110) is needed",
                 options.priority);
   }
   if (options.device && options.device_kind != NNAPI_SHIM_ANY_DEVICE) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, 0,
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
                 "options: both device (%s) and device_kind (%d) are set, leave one out", options.device,
                 options.device_kind);
   }
   if (options.is_support_library && !options.library) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, 0,
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
                 "options: is_support_library is set, but library has no path of one");
   }
   return NNAPI_SHIM_OK;
