@@ -47,7 +47,7 @@ bool is_asked_for(const Device& device, const Options& options) {
 
 int fail_device_call(const char* function, uint32_t index, int code, nnapi_shim_error* error) {
   return fail_with(error, NNAPI_SHIM_NO_DEVICE, code, "%s failed for NNAPI device %u: %s", function, index,
-              result_name(code));
+                   result_name(code));
 }
 
 int describe_device(const NnapiLibrary& library, uint32_t index, Device* device, nnapi_shim_error* error) {
@@ -132,7 +132,7 @@ int list_devices(const NnapiLibrary& library, std::vector<Device>* devices, nnap
     if (status != NNAPI_SHIM_OK) return status;
     devices->push_back(device);
   }
-  return succeed(error);
+  return NNAPI_SHIM_OK;
 }
 
 int choose_devices(const NnapiLibrary& library, const Options& options, DeviceChoice* choice, nnapi_shim_error* error) {
@@ -159,11 +159,11 @@ int choose_devices(const NnapiLibrary& library, const Options& options, DeviceCh
 int query_support(const NnapiLibrary& library, const DeviceChoice& choice, const ANeuralNetworksModel* model,
                   size_t operation_count, std::vector<int8_t>* supported, nnapi_shim_error* error) {
   supported->assign(operation_count, -1);
-  if (!library.ANeuralNetworksModel_getSupportedOperationsForDevices) return succeed(error);
+  if (!library.ANeuralNetworksModel_getSupportedOperationsForDevices) return NNAPI_SHIM_OK;
   DeviceChoice all;
   if (choice.handles.empty()) {
     std::vector<Device> devices;
-    if (list_devices(library, &devices, error) != NNAPI_SHIM_OK) return succeed(error);
+    if (list_devices(library, &devices, error) != NNAPI_SHIM_OK) return NNAPI_SHIM_OK;
     for (const Device& device : devices) add_device(device, &all);
   }
   const DeviceChoice& asked = choice.handles.empty() ? all : choice;
@@ -174,15 +174,15 @@ int query_support(const NnapiLibrary& library, const DeviceChoice& choice, const
       reinterpret_cast<bool*>(supported->data()));
   if (code != 0) {
     return fail_with(error, NNAPI_SHIM_REFUSED, code,
-                "ANeuralNetworksModel_getSupportedOperationsForDevices failed for %s: %s", asked.names.c_str(),
-                result_name(code));
+                     "ANeuralNetworksModel_getSupportedOperationsForDevices failed for %s: %s", asked.names.c_str(),
+                     result_name(code));
   }
-  return succeed(error);
+  return NNAPI_SHIM_OK;
 }
 
 int complete_devices(const NnapiLibrary& library, const Options& options, const SubgraphView& main,
                      const ANeuralNetworksModel* model, DeviceChoice* choice, nnapi_shim_error* error) {
-  if (choice->handles.empty()) return succeed(error);
+  if (choice->handles.empty()) return NNAPI_SHIM_OK;
   std::vector<int8_t> supported;
   const int status = query_support(library, *choice, model, main.operations.size(), &supported, error);
   if (status != NNAPI_SHIM_OK) return status;
@@ -190,12 +190,12 @@ int complete_devices(const NnapiLibrary& library, const Options& options, const 
   for (size_t i = 0; i < supported.size(); ++i) {
     if (supported[i] == 0) refused.add("%s", OperationText(main.operations[i], i).text());
   }
-  if (refused.count() == 0) return succeed(error);
+  if (refused.count() == 0) return NNAPI_SHIM_OK;
   const size_t total = supported.size();
   const bool is_kind = options.device.empty() && options.device_kind != NNAPI_SHIM_NOT_REFERENCE_CPU &&
                        options.device_kind != NNAPI_SHIM_ANY_DEVICE;
   const bool may_add = is_kind && !options.needs_one_device() && static_cast<size_t>(refused.count()) < total;
-  if (may_add && add_reference(library, choice)) return succeed(error);
+  if (may_add && add_reference(library, choice)) return NNAPI_SHIM_OK;
   return fail(error, NNAPI_SHIM_REFUSED,
               "%s can't run %d of the model's %zu operations: %s; choose another device, or leave the choice to NNAPI",
               choice->names.c_str(), refused.count(), total, refused.text());

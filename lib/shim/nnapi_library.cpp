@@ -103,8 +103,7 @@ int load_table(void* handle, const char* path, NnapiLibrary* library, nnapi_shim
   std::memcpy(&get_table, &symbol, sizeof(get_table));
   const SupportLibraryTable* table = get_table();
   if (!table) {
-    return fail(error, NNAPI_SHIM_UNAVAILABLE, "the NNAPI support library %s offers no drivers on this device",
-                path);
+    return fail(error, NNAPI_SHIM_UNAVAILABLE, "the NNAPI support library %s offers no drivers on this device", path);
   }
   if (table->feature_level < kSupportLibraryLevel) {
     return fail(error, NNAPI_SHIM_UNAVAILABLE,
@@ -114,7 +113,7 @@ int load_table(void* handle, const char* path, NnapiLibrary* library, nnapi_shim
   }
   copy_table(*table, library);
   library->feature_level = level_from_code(table->feature_level);
-  return succeed(error);
+  return NNAPI_SHIM_OK;
 }
 
 int load_functions(void* handle, const char* path, bool is_support_library, NnapiLibrary* library,
@@ -134,7 +133,7 @@ int load_functions(void* handle, const char* path, bool is_support_library, Nnap
     const uint32_t level = level_from_code(library->ANeuralNetworks_getRuntimeFeatureLevel());
     if (level > 0) library->feature_level = level;
   }
-  return succeed(error);
+  return NNAPI_SHIM_OK;
 }
 
 }  // namespace
@@ -155,7 +154,7 @@ int load_nnapi(const char* path, bool is_support_library, const NnapiLibrary** l
   for (const LoadedLibrary* known = loaded; known; known = known->next) {
     if (known->library.is_support_library == is_support_library && std::strcmp(known->path, path) == 0) {
       *library = &known->library;
-      return succeed(error);
+      return NNAPI_SHIM_OK;
     }
   }
   // Drivers leave threads behind: once it is in use, a library stays.

@@ -46,13 +46,11 @@ int check_numbers(const nnapi_shim_options& options, nnapi_shim_error* error) {
                 options.priority);
   }
   if (options.device && options.device_kind != NNAPI_SHIM_ANY_DEVICE) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
-                "options: both device (%s) and device_kind (%d) are set, leave one out", options.device,
-                options.device_kind);
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "options: both device (%s) and device_kind (%d) are set, leave one out",
+                options.device, options.device_kind);
   }
   if (options.is_support_library && !options.library) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
-                "options: is_support_library is set, but library has no path of one");
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "options: is_support_library is set, but library has no path of one");
   }
   return NNAPI_SHIM_OK;
 }
@@ -65,7 +63,7 @@ const char* text_or_empty(const char* text) {
 
 int read_options(const nnapi_shim_options* from, Options* options, nnapi_shim_error* error) {
   *options = Options();
-  if (!from) return succeed(error);
+  if (!from) return NNAPI_SHIM_OK;
   nnapi_shim_options known{};
   int status = copy_struct(from, &known, error);
   if (status == NNAPI_SHIM_OK) status = check_numbers(known, error);
@@ -84,7 +82,7 @@ int read_options(const nnapi_shim_options* from, Options* options, nnapi_shim_er
   if (known.max_compiled != 0) options->max_compiled = known.max_compiled;
   options->no_burst = known.no_burst != 0;
   options->no_reuse = known.no_reuse != 0;
-  return succeed(error);
+  return NNAPI_SHIM_OK;
 }
 
 }  // namespace nnapi_shim
