@@ -163,7 +163,7 @@ int query_support(const NnapiLibrary& library, const DeviceChoice& choice, const
   DeviceChoice all;
   if (choice.handles.empty()) {
     std::vector<Device> devices;
-    if (list_devices(library, &devices, error) != NNAPI_SHIM_OK) return NNAPI_SHIM_OK;
+    if (list_devices(library, &devices, nullptr) != NNAPI_SHIM_OK) return NNAPI_SHIM_OK;
     for (const Device& device : devices) add_device(device, &all);
   }
   const DeviceChoice& asked = choice.handles.empty() ? all : choice;
