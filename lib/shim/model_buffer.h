@@ -1,8 +1,8 @@
 // A model buffer of version 2 or 1 (schemas/nnapi_buffer.md), checked once, and the model it gives for arguments of
 // certain shapes.
 //
-// Buffers may come from anywhere: every count, offset and index is checked with 64-bit arithmetic before it is used, and
-// memory is taken only in proportion to the buffer's own size. What fails is told by one sentence with the word's
+// Buffers may come from anywhere: every count, offset and index is checked with 64-bit arithmetic before it is used,
+// and memory is taken only in proportion to the buffer's own size. What fails is told by one sentence with the word's
 // position, what was found and what is needed.
 #pragma once
 
@@ -51,6 +51,7 @@ class ModelBuffer {
 
  private:
   ModelBuffer() = default;
+  bool take(std::vector<int32_t> words, uint64_t weight_bytes, const uint32_t* origin, nnapi_shim_error* error);
 
   std::shared_ptr<const std::vector<int32_t>> words_;
   BufferLayout layout_;
