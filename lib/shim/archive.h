@@ -25,7 +25,8 @@ class Archive {
 
   // Finds the record "<root>/extra/nnapi_shim.index" and what it names, and maps the weights read-only.
   // Returns NNAPI_SHIM_OK; NNAPI_SHIM_BAD_ARGUMENT where the file can't be opened; NNAPI_SHIM_BAD_MODEL where it is no
-  // archive, is damaged, has deflated records or was not written with --runtime shim.
+  // archive, is damaged, has these records deflated or was not written with --runtime shim;
+  // NNAPI_SHIM_FAILED where the weights can't be mapped.
   int open(const char* path, nnapi_shim_error* error);
 
   // Little-endian words, as ModelBuffer::parse takes them. The buffer copies them: drop_words() frees this copy.
@@ -40,6 +41,7 @@ class Archive {
 
  private:
   void close();
+  int open_checked(const char* path, nnapi_shim_error* error);
   int map_weights(uint64_t offset, uint64_t bytes, nnapi_shim_error* error);
 
   std::vector<int32_t> words_;

@@ -27,8 +27,11 @@ struct BufferLayout {
   size_t text = 0, text_bytes = 0;  // the word at which the bytes start
 };
 
+// CRC-32 of at least kHeaderWords words, the checksum's own taken as 0.
+uint32_t buffer_checksum(const int32_t* words, size_t word_count);
+
 // Checks header, checksum, every count and that the sections fill the words exactly. Nothing else: indices within them
-// may be wrong. Returns NNAPI_SHIM_OK or NNAPI_SHIM_BAD_MODEL.
-int find_layout(const int32_t* words, size_t word_count, BufferLayout* layout, nnapi_shim_error* error);
+// may be wrong. False where something is wrong.
+bool find_layout(const int32_t* words, size_t word_count, BufferLayout* layout, nnapi_shim_error* error);
 
 }  // namespace nnapi_shim

@@ -34,4 +34,15 @@ int fail_with(nnapi_shim_error* error, nnapi_shim_status status, int nnapi_code,
   return status;
 }
 
+bool damaged(nnapi_shim_error* error, size_t word, const char* format, ...) {
+  char problem[256];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(problem, sizeof problem, format, arguments);
+  va_end(arguments);
+  fail(error, NNAPI_SHIM_BAD_MODEL, "damaged model buffer at word %zu: %s; copy or convert the model again", word,
+       problem);
+  return false;
+}
+
 }  // namespace nnapi_shim

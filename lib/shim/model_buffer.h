@@ -51,6 +51,7 @@ class ModelBuffer {
 
  private:
   ModelBuffer() = default;
+  bool take(std::vector<int32_t> words, uint64_t weight_bytes, const uint32_t* origin, nnapi_shim_error* error);
 
   std::shared_ptr<const std::vector<int32_t>> words_;
   BufferLayout layout_;
