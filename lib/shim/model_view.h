@@ -21,12 +21,13 @@ struct OperandView {
   int32_t channel_axis = -1;  // -1: no scales per channel
   uint32_t channel_scale_count = 0;
   const float* channel_scales = nullptr;
+  const char* name = "";  // "" if stripped
 };
 
 struct ValueView {
   uint32_t operand = 0;
   format::ValueSource source = format::ValueSource::kOmitted;
-  const void* data = nullptr;  // kImmediate
+  const void* data = nullptr;  // kImmediate; of version 1's numbered buffers the caller's memory
   uint64_t offset = 0;         // kWeight: into the weights
   uint64_t length = 0;         // bytes, of kImmediate and kWeight
   uint32_t model = 0;          // kModel: number of the subgraph

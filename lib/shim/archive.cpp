@@ -1,0 +1,197 @@
+// Off_t has 64 bits on 32-bit systems too.
+#define _FILE_OFFSET_BITS 64
+
+#include "lib/shim/archive.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "lib/shim/failure.h"
+#include "lib/shim/zip_directory.h"
+
+namespace nnapi_shim {
+namespace {
+
+constexpr size_t kMaxIndexBytes = 4096;
+
+class RecordFinder {
+ public:
+  RecordFinder(const ZipFile& file, nnapi_shim_error* error) : file_(file), error_(error) {}
+
+  int read_directory() { return read_zip_directory(file_, &records_, error_); }
+
+  // The record of this name, which has to be the only one.
+  int find(const std::string& name, uint64_t* offset, uint64_t* bytes) const {
+    const ZipRecord* found = nullptr;
+    for (const ZipRecord& record : records_) {
+      if (record.name != name) continue;
+      if (found != nullptr) {
+        return fail(error_, NNAPI_SHIM_BAD_MODEL, "%.200s has two records %.80s; convert the model again", file_.path,
+                    name.c_str());
+      }
+      found = &record;
+    }
+    if (found == nullptr) {
+      return fail(error_, NNAPI_SHIM_BAD_MODEL, "%.200s has no record %.80s; convert the model again", file_.path,
+                  name.c_str());
+    }
+    *bytes = found->bytes;
+    return find_record_data(file_, *found, offset, error_);
+  }
+
+  // The archive's root folder: the first part of the index's name, whose other parts are known.
+  int find_root(std::string* root) const {
+    const std::string ending = std::string("/") + format::kIndexRecord;
+    for (const ZipRecord& record : records_) {
+      if (record.name.size() <= ending.size()) continue;
+      const size_t root_bytes = record.name.size() - ending.size();
+      if (record.name.compare(root_bytes, ending.size(), ending) != 0) continue;
+      if (record.name.find('/') != root_bytes) continue;
+      *root = record.name.substr(0, root_bytes + 1);
+      return NNAPI_SHIM_OK;
+    }
+    return fail(error_, NNAPI_SHIM_BAD_MODEL, "%.200s has no record %s; convert the model with --runtime shim",
+                file_.path, format::kIndexRecord);
+  }
+
+ private:
+  const ZipFile& file_;
+  nnapi_shim_error* error_;
+  std::vector<ZipRecord> records_;
+};
+
+// Takes a line off the front; false where there is none.
+bool take_line(std::string* text, std::string* line) {
+  const size_t end = text->find('\n');
+  *line = text->substr(0, end);
+  text->erase(0, end == std::string::npos ? end : end + 1);
+  return !line->empty() && line->find('\0') == std::string::npos;
+}
+
+int read_index(const ZipFile& file, const RecordFinder& records, const std::string& root, std::string* words,
+               std::string* weights, nnapi_shim_error* error) {
+  uint64_t offset = 0, bytes = 0;
+  if (const int status = records.find(root + format::kIndexRecord, &offset, &bytes)) return status;
+  std::string text;
+  if (bytes <= kMaxIndexBytes) {
+    text.resize(static_cast<size_t>(bytes));
+    if (!read_at(file, offset, &text[0], text.size())) text.clear();
+  }
+  if (take_line(&text, words) && take_line(&text, weights) && text.empty()) return NNAPI_SHIM_OK;
+  return fail(error, NNAPI_SHIM_BAD_MODEL,
+              "record %s of %.200s does not have two lines, the names of two records; convert the model again",
+              format::kIndexRecord, file.path);
+}
+
+int read_words(const ZipFile& file, uint64_t offset, uint64_t bytes, std::vector<int32_t>* words,
+               nnapi_shim_error* error) {
+  if (bytes % sizeof(int32_t) != 0 || bytes > std::numeric_limits<uint32_t>::max()) {
+    return fail(
+        error, NNAPI_SHIM_BAD_MODEL,
+        "the model buffer in %.200s has %llu bytes, a multiple of 4 below 4 GiB needed; convert the model again",
+        file.path, static_cast<unsigned long long>(bytes));
+  }
+  words->resize(static_cast<size_t>(bytes / sizeof(int32_t)));
+  if (read_at(file, offset, words->data(), static_cast<size_t>(bytes))) return NNAPI_SHIM_OK;
+  return fail(error, NNAPI_SHIM_BAD_MODEL, "the model buffer in %.200s can't be read; copy the file again", file.path);
+}
+
+}  // namespace
+
+Archive::Archive(Archive&& other) noexcept {
+  *this = std::move(other);
+}
+
+Archive& Archive::operator=(Archive&& other) noexcept {
+  std::swap(words_, other.words_);
+  std::swap(weights_, other.weights_);
+  std::swap(fd_, other.fd_);
+  std::swap(mapping_, other.mapping_);
+  std::swap(mapped_bytes_, other.mapped_bytes_);
+  return *this;
+}
+
+Archive::~Archive() {
+  close();
+}
+
+void Archive::close() {
+  if (mapping_ != nullptr) ::munmap(mapping_, mapped_bytes_);
+  if (fd_ >= 0) ::close(fd_);
+  mapping_ = nullptr;
+  mapped_bytes_ = 0;
+  fd_ = -1;
+  weights_ = Weights();
+  drop_words();
+}
+
+void Archive::drop_words() {
+  words_ = std::vector<int32_t>();
+}
+
+int Archive::open(const char* path, nnapi_shim_error* error) {
+  close();
+  if (path == nullptr) return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "the archive's path is NULL; give a path");
+  const int status = open_checked(path, error);
+  if (status != NNAPI_SHIM_OK) close();
+  return status;
+}
+
+int Archive::open_checked(const char* path, nnapi_shim_error* error) {
+  fd_ = ::open(path, O_RDONLY | O_CLOEXEC);
+  struct stat about;
+  if (fd_ < 0 || ::fstat(fd_, &about) != 0) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.300s can't be opened: %s", path, std::strerror(errno));
+  }
+  if (!S_ISREG(about.st_mode)) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.300s is not a file; give the path of an archive", path);
+  }
+  ZipFile file;
+  file.fd = fd_;
+  file.bytes = static_cast<uint64_t>(about.st_size);
+  file.path = path;
+  RecordFinder records(file, error);
+  std::string root, words, weights;
+  uint64_t offset = 0, bytes = 0;
+  if (const int status = records.read_directory()) return status;
+  if (const int status = records.find_root(&root)) return status;
+  if (const int status = read_index(file, records, root, &words, &weights, error)) return status;
+  if (const int status = records.find(root + words, &offset, &bytes)) return status;
+  if (const int status = read_words(file, offset, bytes, &words_, error)) return status;
+  if (const int status = records.find(root + weights, &offset, &bytes)) return status;
+  return map_weights(offset, bytes, error);
+}
+
+int Archive::map_weights(uint64_t offset, uint64_t bytes, nnapi_shim_error* error) {
+  if (bytes == 0) return NNAPI_SHIM_OK;
+  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t before = offset % page;
+  if (bytes > std::numeric_limits<size_t>::max() - page) {
+    return fail(error, NNAPI_SHIM_BAD_MODEL, "the weights have %llu bytes, more than this process can map",
+                static_cast<unsigned long long>(bytes));
+  }
+  const auto map_bytes = static_cast<size_t>(before + bytes);
+  void* mapping = ::mmap(nullptr, map_bytes, PROT_READ, MAP_SHARED, fd_, static_cast<off_t>(offset - before));
+  if (mapping == MAP_FAILED) {
+    return fail(error, NNAPI_SHIM_FAILED, "%llu bytes of weights can't be mapped: %s; free some memory",
+                static_cast<unsigned long long>(bytes), std::strerror(errno));
+  }
+  mapping_ = mapping;
+  mapped_bytes_ = map_bytes;
+  weights_.data = static_cast<const uint8_t*>(mapping) + before;
+  weights_.bytes = bytes;
+  if (before != 0) return NNAPI_SHIM_OK;
+  weights_.fd = fd_;
+  weights_.file_offset = offset;
+  return NNAPI_SHIM_OK;
+}
+
+}  // namespace nnapi_shim

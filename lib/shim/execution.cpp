@@ -1,0 +1,224 @@
+// Executions and bursts.
+#include "lib/shim/execution.h"
+
+#include "lib/format/nnapi_codes.h"
+#include "lib/shim/nnapi_names.h"
+
+namespace nnapi_shim {
+namespace {
+
+using nnapi_convert::ResultCode;
+
+constexpr size_t kMostIdle = 4;                    // executions that wait with their buffers
+constexpr uint32_t kMostBursts = 4;                // more runs at once go without
+constexpr int32_t kOnHardware = 0, kInDriver = 1;  // ANEURALNETWORKS_DURATION_*
+
+bool same_addresses(const std::vector<const void*>& addresses, const RunBuffers& buffers) {
+  const void* const* known = addresses.data();
+  for (uint32_t i = 0; i < buffers.input_count; ++i) {
+    if (*known++ != buffers.inputs[i].data) return false;
+  }
+  for (uint32_t i = 0; i < buffers.output_count; ++i) {
+    if (*known++ != buffers.outputs[i].data) return false;
+  }
+  return true;
+}
+
+bool is_deadline(int code) {
+  return code == static_cast<int>(ResultCode::MISSED_DEADLINE_TRANSIENT) ||
+         code == static_cast<int>(ResultCode::MISSED_DEADLINE_PERSISTENT);
+}
+
+}  // namespace
+
+ExecutionPool::ExecutionPool(const NnapiLibrary& library, const Options& options,
+                             ANeuralNetworksCompilation* compilation, const std::string& devices)
+    : library_(library),
+      options_(options),
+      compilation_(compilation),
+      devices_(devices),
+      reuses_(!options.no_reuse && !library.is_support_library && library.ANeuralNetworksExecution_setReusable),
+      bursts_(!options.no_burst && library.ANeuralNetworksBurst_create && library.ANeuralNetworksBurst_free &&
+              library.ANeuralNetworksExecution_burstCompute) {}
+
+ExecutionPool::~ExecutionPool() {
+  for (const Bound& bound : idle_) drop(bound.execution, nullptr);
+  for (ANeuralNetworksBurst* burst : idle_bursts_) drop(nullptr, burst);
+}
+
+int ExecutionPool::run(const RunBuffers& buffers, DeviceTimes* times, nnapi_shim_error* error) {
+  Bound bound;
+  ANeuralNetworksBurst* burst = nullptr;
+  const bool may_make_burst = take_idle(buffers, &bound, &burst);
+  if (!bound.execution) {
+    const int status = make(buffers, &bound, error);
+    if (status != NNAPI_SHIM_OK) {
+      give_back(nullptr, burst, true);
+      return status;
+    }
+  }
+  if (!burst && may_make_burst) burst = make_burst();
+  const char* function = "";
+  const int code = compute(bound.execution, burst, &function);
+  if (code == 0 && options_.measure_timing) measure(bound.execution, times);
+  give_back(&bound, burst, code == 0);
+  return code == 0 ? NNAPI_SHIM_OK : fail_call(function, code, error);
+}
+
+// Takes an execution that has these buffers and a burst, as far as there are any. True: without a burst, one may be
+// made, and is counted already.
+bool ExecutionPool::take_idle(const RunBuffers& buffers, Bound* bound, ANeuralNetworksBurst** burst) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = idle_.size(); i-- > 0;) {
+    if (!same_addresses(idle_[i].addresses, buffers)) continue;
+    *bound = std::move(idle_[i]);
+    idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
+    break;
+  }
+  if (!bursts_) return false;
+  if (!idle_bursts_.empty()) {
+    *burst = idle_bursts_.back();
+    idle_bursts_.pop_back();
+    return false;
+  }
+  if (burst_count_ >= kMostBursts) return false;
+  ++burst_count_;
+  return true;
+}
+
+int ExecutionPool::make(const RunBuffers& buffers, Bound* bound, nnapi_shim_error* error) {
+  ANeuralNetworksExecution* execution = nullptr;
+  const int code = library_.ANeuralNetworksExecution_create(compilation_, &execution);
+  if (code != 0 || !execution) return fail_call("ANeuralNetworksExecution_create", code, error);
+  int status = set_options(execution, error);
+  if (status == NNAPI_SHIM_OK) status = bind(buffers, execution, error);
+  if (status != NNAPI_SHIM_OK) {
+    drop(execution, nullptr);
+    return status;
+  }
+  bound->execution = execution;
+  if (!reuses_) return status;
+  bound->addresses.reserve(buffers.input_count + buffers.output_count);
+  for (uint32_t i = 0; i < buffers.input_count; ++i) bound->addresses.push_back(buffers.inputs[i].data);
+  for (uint32_t i = 0; i < buffers.output_count; ++i) bound->addresses.push_back(buffers.outputs[i].data);
+  return status;
+}
+
+int ExecutionPool::set_options(ANeuralNetworksExecution* execution, nnapi_shim_error* error) {
+  int code = reuses_ ? library_.ANeuralNetworksExecution_setReusable(execution, true) : 0;
+  if (code != 0) return fail_call("ANeuralNetworksExecution_setReusable", code, error);
+  if (options_.measure_timing) code = library_.ANeuralNetworksExecution_setMeasureTiming(execution, true);
+  if (code != 0) return fail_call("ANeuralNetworksExecution_setMeasureTiming", code, error);
+  if (options_.execute_timeout_ns != 0) {
+    code = library_.ANeuralNetworksExecution_setTimeout(execution, options_.execute_timeout_ns);
+  }
+  if (code != 0) return fail_call("ANeuralNetworksExecution_setTimeout", code, error);
+  // Where there is no such function, there are no loops.
+  if (options_.loop_timeout_ns != 0 && library_.ANeuralNetworksExecution_setLoopTimeout) {
+    code = library_.ANeuralNetworksExecution_setLoopTimeout(execution, options_.loop_timeout_ns);
+  }
+  return code == 0 ? NNAPI_SHIM_OK : fail_call("ANeuralNetworksExecution_setLoopTimeout", code, error);
+}
+
+int ExecutionPool::bind(const RunBuffers& buffers, ANeuralNetworksExecution* execution, nnapi_shim_error* error) {
+  for (uint32_t i = 0; i < buffers.input_count; ++i) {
+    const nnapi_shim_buffer& input = buffers.inputs[i];
+    const int code = library_.ANeuralNetworksExecution_setInput(execution, static_cast<int32_t>(i), nullptr, input.data,
+                                                                input.bytes);
+    if (code != 0) return fail_call("ANeuralNetworksExecution_setInput", code, error);
+  }
+  for (uint32_t i = 0; i < buffers.output_count; ++i) {
+    const nnapi_shim_buffer& output = buffers.outputs[i];
+    const int code = library_.ANeuralNetworksExecution_setOutput(execution, static_cast<int32_t>(i), nullptr,
+                                                                 output.data, output.bytes);
+    if (code != 0) return fail_call("ANeuralNetworksExecution_setOutput", code, error);
+  }
+  return NNAPI_SHIM_OK;
+}
+
+// Null where NNAPI makes none: runs go without.
+ANeuralNetworksBurst* ExecutionPool::make_burst() {
+  ANeuralNetworksBurst* burst = nullptr;
+  const int code = library_.ANeuralNetworksBurst_create(compilation_, &burst);
+  return code == 0 ? burst : nullptr;
+}
+
+int ExecutionPool::compute(ANeuralNetworksExecution* execution, ANeuralNetworksBurst* burst, const char** function) {
+  if (burst) {
+    *function = "ANeuralNetworksExecution_burstCompute";
+    return library_.ANeuralNetworksExecution_burstCompute(execution, burst);
+  }
+  if (library_.ANeuralNetworksExecution_compute) {
+    *function = "ANeuralNetworksExecution_compute";
+    return library_.ANeuralNetworksExecution_compute(execution);
+  }
+  return compute_in_background(execution, function);
+}
+
+int ExecutionPool::compute_in_background(ANeuralNetworksExecution* execution, const char** function) {
+  ANeuralNetworksEvent* event = nullptr;
+  *function = "ANeuralNetworksExecution_startCompute";
+  int code = library_.ANeuralNetworksExecution_startCompute(execution, &event);
+  if (code == 0 && event) {
+    *function = "ANeuralNetworksEvent_wait";
+    code = library_.ANeuralNetworksEvent_wait(event);
+  }
+  if (event) library_.ANeuralNetworksEvent_free(event);
+  return code;
+}
+
+void ExecutionPool::measure(const ANeuralNetworksExecution* execution, DeviceTimes* times) {
+  uint64_t on_device = 0, in_driver = 0;
+  // A device that can't measure says UINT64_MAX.
+  if (library_.ANeuralNetworksExecution_getDuration(execution, kOnHardware, &on_device) == 0 &&
+      on_device != UINT64_MAX) {
+    times->on_device = on_device;
+  }
+  if (library_.ANeuralNetworksExecution_getDuration(execution, kInDriver, &in_driver) == 0 && in_driver != UINT64_MAX) {
+    times->in_driver = in_driver;
+  }
+}
+
+// What failed is not used again: the driver behind it may be gone.
+void ExecutionPool::give_back(Bound* bound, ANeuralNetworksBurst* burst, bool works) {
+  ANeuralNetworksExecution* unwanted = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (burst && works) {
+      idle_bursts_.push_back(burst);
+      burst = nullptr;
+    } else if (burst) {
+      --burst_count_;
+    }
+    if (bound && reuses_ && works) {
+      if (idle_.size() >= kMostIdle) {
+        unwanted = idle_.front().execution;
+        idle_.erase(idle_.begin());
+      }
+      idle_.push_back(std::move(*bound));
+    } else if (bound) {
+      unwanted = bound->execution;
+    }
+  }
+  drop(unwanted, burst);
+}
+
+void ExecutionPool::drop(ANeuralNetworksExecution* execution, ANeuralNetworksBurst* burst) {
+  if (execution) library_.ANeuralNetworksExecution_free(execution);
+  if (burst) library_.ANeuralNetworksBurst_free(burst);
+}
+
+int ExecutionPool::fail_call(const char* function, int code, nnapi_shim_error* error) {
+  const char* where = devices_.empty() ? "the device that NNAPI chose" : devices_.c_str();
+  if (is_deadline(code)) {
+    return fail_with(error, NNAPI_SHIM_TIMED_OUT, code,
+                     "the execution on %s took longer than the options allow (execute_timeout_ns %llu, loop_timeout_ns "
+                     "%llu): %s answers %s",
+                     where, static_cast<unsigned long long>(options_.execute_timeout_ns),
+                     static_cast<unsigned long long>(options_.loop_timeout_ns), function, result_name(code));
+  }
+  return fail_with(error, NNAPI_SHIM_FAILED, code, "the execution on %s failed: %s answers %s", where, function,
+                   result_name(code));
+}
+
+}  // namespace nnapi_shim

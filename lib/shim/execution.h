@@ -1,0 +1,76 @@
+// Running a compiled model.
+//
+// NNAPI binds buffers to an execution once and for all. So where executions can be reused (feature level 5), the pool
+// keeps some, each with its buffers, and takes the one whose buffers have the addresses that the caller hands over;
+// callers that keep their buffers save the making and binding. NNAPI reads and writes buffers only while it computes:
+// libneuralnetworks.so copies them to its drivers' processes for each computation. The drivers of support libraries are
+// in the app's process and could keep a mapping of memory that is gone; with them executions are not reused.
+// Where NNAPI has bursts (level 3), they are used, one for each run that goes on at the same time.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "lib/shim/nnapi_library.h"
+#include "lib/shim/options.h"
+
+namespace nnapi_shim {
+
+// Buffers in the order of the model's inputs and outputs, of the sizes that it has.
+struct RunBuffers {
+  const nnapi_shim_buffer* inputs;
+  uint32_t input_count;
+  const nnapi_shim_buffer* outputs;
+  uint32_t output_count;
+};
+
+// Nanoseconds; 0: not measured.
+struct DeviceTimes {
+  uint64_t on_device = 0, in_driver = 0;
+};
+
+// Threads may run at the same time.
+class ExecutionPool {
+ public:
+  // The arguments have to outlive the pool. `devices` are names for messages.
+  ExecutionPool(const NnapiLibrary& library, const Options& options, ANeuralNetworksCompilation* compilation,
+                const std::string& devices);
+  ~ExecutionPool();
+  ExecutionPool(const ExecutionPool&) = delete;
+  ExecutionPool& operator=(const ExecutionPool&) = delete;
+
+  // NNAPI_SHIM_FAILED, or NNAPI_SHIM_TIMED_OUT; outputs are then undefined.
+  int run(const RunBuffers& buffers, DeviceTimes* times, nnapi_shim_error* error);
+
+ private:
+  struct Bound {
+    ANeuralNetworksExecution* execution = nullptr;
+    std::vector<const void*> addresses;  // of inputs, then outputs
+  };
+
+  bool take_idle(const RunBuffers& buffers, Bound* bound, ANeuralNetworksBurst** burst);
+  int make(const RunBuffers& buffers, Bound* bound, nnapi_shim_error* error);
+  int set_options(ANeuralNetworksExecution* execution, nnapi_shim_error* error);
+  int bind(const RunBuffers& buffers, ANeuralNetworksExecution* execution, nnapi_shim_error* error);
+  ANeuralNetworksBurst* make_burst();
+  int compute(ANeuralNetworksExecution* execution, ANeuralNetworksBurst* burst, const char** function);
+  int compute_in_background(ANeuralNetworksExecution* execution, const char** function);
+  void measure(const ANeuralNetworksExecution* execution, DeviceTimes* times);
+  void give_back(Bound* bound, ANeuralNetworksBurst* burst, bool works);
+  void drop(ANeuralNetworksExecution* execution, ANeuralNetworksBurst* burst);
+  int fail_call(const char* function, int code, nnapi_shim_error* error);
+
+  const NnapiLibrary& library_;
+  const Options& options_;
+  ANeuralNetworksCompilation* const compilation_;
+  const std::string& devices_;
+  const bool reuses_, bursts_;
+
+  std::mutex mutex_;
+  std::vector<Bound> idle_;  // the longest unused first
+  std::vector<ANeuralNetworksBurst*> idle_bursts_;
+  uint32_t burst_count_ = 0;
+};
+
+}  // namespace nnapi_shim

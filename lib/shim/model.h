@@ -1,0 +1,70 @@
+// A model with everything that happens to it: options, the shapes it was used with, runs, measurements. The C interface
+// (nnapi_shim.h) is a thin layer on this; its comments hold here.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "lib/shim/archive.h"
+#include "lib/shim/model_buffer.h"
+#include "lib/shim/shape_cache.h"
+#include "lib/shim/tensors.h"
+
+namespace nnapi_shim {
+
+// All functions may be called by several threads at once.
+class Model {
+ public:
+  // `weights` have to outlive the model; those of `archive` do.
+  Model(std::unique_ptr<const ModelBuffer> buffer, const Weights& weights, Archive archive = Archive());
+
+  int configure(const nnapi_shim_options* options, nnapi_shim_error* error);
+  const ModelBuffer& buffer() const { return *buffer_; }
+
+  // The entry's tensors are there when this returns NNAPI_SHIM_OK.
+  int describe(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
+               nnapi_shim_error* error);
+  int warm_up(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error);
+  int run(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
+          nnapi_shim_error* error);
+  int visit_operations(const nnapi_shim_shape* arguments, uint32_t argument_count, const char* device,
+                       nnapi_shim_operation_visitor visit, void* user, nnapi_shim_error* error);
+
+  void get_profile(nnapi_shim_profile* profile);
+  void last_failure(nnapi_shim_error* error);
+
+ private:
+  int check_arguments(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error) const;
+  int bind(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry, ModelView* view,
+           nnapi_shim_error* error) const;
+  int get_compiled(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
+                   nnapi_shim_error* error);
+  int compile(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry, nnapi_shim_error* error);
+  int start(nnapi_shim_error* error);
+  int check_buffers(const ShapeEntry& entry, const RunBuffers& buffers, nnapi_shim_error* error) const;
+  void digest_weights();
+  void remember(const nnapi_shim_error& failure);
+
+  const std::unique_ptr<const ModelBuffer> buffer_;
+  const Archive archive_;
+  const Weights weights_;
+  Options options_;  // not changed after the start
+  ShapeCache shapes_;
+
+  std::mutex mutex_;  // of what follows, up to the counters
+  bool is_started_ = false;
+  const NnapiLibrary* library_ = nullptr;
+  std::shared_ptr<const WeightMemory> weight_memory_;
+  bool has_digest_ = false;
+  uint8_t weights_digest_[Sha256::kDigestBytes];
+  nnapi_shim_error last_failure_{};
+  uint64_t build_ns_ = 0, compile_ns_ = 0;
+  uint32_t compiled_count_ = 0;
+  std::string devices_;
+
+  std::atomic<uint64_t> executions_{0}, last_execute_ns_{0}, total_execute_ns_{0};
+  std::atomic<uint64_t> last_on_device_ns_{0}, last_in_driver_ns_{0};
+};
+
+}  // namespace nnapi_shim

@@ -1,0 +1,273 @@
+#include "lib/shim/model_buffer.h"
+
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "lib/format/crc32.h"
+#include "lib/shim/buffer_views.h"
+#include "lib/shim/expressions.h"
+#include "lib/shim/failure.h"
+#include "lib/shim/version_1.h"
+
+namespace nnapi_shim {
+namespace {
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "buffers are little-endian");
+
+constexpr int32_t kHighestPreference = 2;
+// Positions are 32-bit numbers.
+constexpr size_t kMaxWords = std::numeric_limits<uint32_t>::max() / sizeof(int32_t);
+
+// That version 2 takes for one of version 1, whose input becomes an argument as well.
+constexpr size_t kMostWordsForOne = format::kInputWords + 1 + format::kMaxRank;
+
+std::vector<int32_t> copy_words(const void* words, size_t count) {
+  std::vector<int32_t> copy(count);
+  if (count != 0) std::memcpy(copy.data(), words, count * sizeof(int32_t));
+  return copy;
+}
+
+bool check_size(size_t count, size_t limit, nnapi_shim_error* error) {
+  return count <= limit || damaged(error, limit, "the buffer has %zu words, at most %zu needed", count, limit);
+}
+
+void fill_header(const int32_t* words, ModelView* view) {
+  view->feature_level = static_cast<uint32_t>(words[format::kFeatureLevel]);
+  view->preference = words[format::kPreference];
+  view->relax_fp16 = (static_cast<uint32_t>(words[format::kFlags]) & format::kRelaxFp16) != 0;
+}
+
+// The header's words that stand for themselves.
+bool check_header(const int32_t* words, uint64_t weight_bytes, nnapi_shim_error* error) {
+  if (words[format::kFeatureLevel] < 1) {
+    return damaged(error, format::kFeatureLevel, "feature level %d found, at least 1 needed",
+                   words[format::kFeatureLevel]);
+  }
+  if (words[format::kPreference] < 0 || words[format::kPreference] > kHighestPreference) {
+    return damaged(error, format::kPreference, "preference %d found, 0 to %d needed", words[format::kPreference],
+                   kHighestPreference);
+  }
+  const auto flags = static_cast<uint32_t>(words[format::kFlags]);
+  if ((flags & ~format::kRelaxFp16) != 0) {
+    return damaged(error, format::kFlags, "flags %u found, 0 or %u needed", flags, format::kRelaxFp16);
+  }
+  const uint64_t needed = static_cast<uint32_t>(words[format::kWeightBytesLow]) |
+                          uint64_t{static_cast<uint32_t>(words[format::kWeightBytesHigh])} << 32;
+  if (needed == weight_bytes) return true;
+  return damaged(error, format::kWeightBytesLow, "the buffer goes with %llu bytes of weights, %llu are given",
+                 static_cast<unsigned long long>(needed), static_cast<unsigned long long>(weight_bytes));
+}
+
+bool check_arguments(const int32_t* words, const BufferLayout& layout, const uint32_t* origin,
+                     nnapi_shim_error* error) {
+  size_t at = layout.arguments;
+  for (uint32_t i = 0; i < layout.argument_count; ++i) {
+    const auto rank = static_cast<uint32_t>(words[at++]);
+    for (uint32_t axis = 0; axis < rank; ++axis, ++at) {
+      if (words[at] < 0) {
+        return damaged(error, origin == nullptr ? at : origin[at],
+                       "size %d of axis %u of argument %u found, 0 or more needed", words[at], axis, i);
+      }
+    }
+  }
+  return true;
+}
+
+// That the caller's shapes are of the model's ranks and fixed sizes.
+int check_shapes(const int32_t* words, const BufferLayout& layout, const nnapi_shim_shape* shapes, uint32_t count,
+                 nnapi_shim_error* error) {
+  if (count != layout.argument_count || (count != 0 && shapes == nullptr)) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
+                "%u argument shapes given, the model has %u arguments; give one for each",
+                shapes == nullptr ? 0 : count, layout.argument_count);
+  }
+  size_t at = layout.arguments;
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto rank = static_cast<uint32_t>(words[at++]);
+    if (shapes[i].rank != rank || (rank != 0 && shapes[i].sizes == nullptr)) {
+      return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %u has rank %u, the model needs rank %u", i,
+                  shapes[i].sizes == nullptr ? 0 : shapes[i].rank, rank);
+    }
+    for (uint32_t axis = 0; axis < rank; ++axis, ++at) {
+      const int64_t size = shapes[i].sizes[axis];
+      if (size < 1 || size > std::numeric_limits<int32_t>::max()) {
+        return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "axis %u of argument %u has size %lld, 1 to 2147483647 needed",
+                    axis, i, static_cast<long long>(size));
+      }
+      if (words[at] == 0 || words[at] == size) continue;
+      return fail(
+          error, NNAPI_SHIM_BAD_ARGUMENT,
+          "axis %u of argument %u has size %lld, the model needs %d; resize the input or convert the model with "
+          "a flexible size",
+          axis, i, static_cast<long long>(size), words[at]);
+    }
+  }
+  return NNAPI_SHIM_OK;
+}
+
+int patch(const BufferLayout& layout, const std::vector<int64_t>& values, const nnapi_shim_shape* arguments,
+          std::vector<int32_t>* words, nnapi_shim_error* error) {
+  for (uint32_t i = 0; i < layout.patch_count; ++i) {
+    const size_t at = layout.patches + i * format::kPatchWords;
+    const int64_t value = values[static_cast<uint32_t>((*words)[at + 1])];
+    if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max()) {
+      return fail(
+          error, NNAPI_SHIM_BAD_ARGUMENT,
+          "a size of the model becomes %lld for arguments of sizes %s, which is more than 32 bits hold; use other "
+          "sizes",
+          static_cast<long long>(value), ShapesText(arguments, layout.argument_count).text);
+    }
+    (*words)[static_cast<uint32_t>((*words)[at])] = static_cast<int32_t>(value);
+  }
+  return NNAPI_SHIM_OK;
+}
+
+// An operand's name for error sentences, cut, with a blank before it; nothing if names were stripped.
+struct Name {
+  explicit Name(const OperandView& operand) : text() {
+    if (operand.name[0] != 0) std::snprintf(text, sizeof text, " %s", operand.name);
+  }
+  char text[64];
+};
+
+// What could not be checked before sizes were known.
+class BoundChecker {
+ public:
+  BoundChecker(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t count, bool is_v1,
+               nnapi_shim_error* error)
+      : view_(view), arguments_(arguments), count_(count), is_v1_(is_v1), error_(error) {}
+
+  int check() const {
+    for (size_t model = 0; model < view_.models.size(); ++model) {
+      const SubgraphView& subgraph = view_.models[model];
+      for (uint32_t i = 0; i < subgraph.operands.size(); ++i) {
+        if (const int status = check_operand(model, i, subgraph.operands[i])) return status;
+      }
+      for (const ValueView& value : subgraph.values) {
+        if (const int status = check_value(model, value, subgraph.operands[value.operand])) return status;
+      }
+    }
+    return NNAPI_SHIM_OK;
+  }
+
+ private:
+  int check_operand(size_t model, uint32_t number, const OperandView& operand) const {
+    for (uint32_t axis = 0; axis < operand.rank; ++axis) {
+      const auto size = static_cast<int32_t>(operand.dims[axis]);
+      if (size > 0) continue;
+      if (is_v1_) {
+        return fail(
+            error_, NNAPI_SHIM_BAD_ARGUMENT,
+            "dimension %u of operand %u is %d; write the flexible sizes into a buffer of version 1 before it is "
+            "opened",
+            axis, number, size);
+      }
+      return fail(error_, NNAPI_SHIM_BAD_ARGUMENT,
+                  "dimension %u of operand %u%s of model %zu becomes %d for arguments of sizes %s, at least 1 needed; "
+                  "use larger inputs",
+                  axis, number, Name(operand).text, model, size, ShapesText(arguments_, count_).text);
+    }
+    uint64_t bytes = 0;
+    if (operand_bytes(operand, &bytes)) return NNAPI_SHIM_OK;
+    return fail(
+        error_, NNAPI_SHIM_BAD_ARGUMENT,
+        "operand %u%s of model %zu has 4 GiB or more for arguments of sizes %s, less needed; use smaller inputs",
+        number, Name(operand).text, model, ShapesText(arguments_, count_).text);
+  }
+
+  int check_value(size_t model, const ValueView& value, const OperandView& operand) const {
+    const bool has_bytes =
+        value.source == format::ValueSource::kImmediate || value.source == format::ValueSource::kWeight;
+    uint64_t bytes = 0;
+    if (!has_bytes || (operand_bytes(operand, &bytes) && bytes == value.length)) return NNAPI_SHIM_OK;
+    return fail(
+        error_, NNAPI_SHIM_BAD_ARGUMENT,
+        "the value of operand %u%s of model %zu has %llu bytes, and the operand %llu for arguments of sizes %s; "
+        "use other sizes",
+        value.operand, Name(operand).text, model, static_cast<unsigned long long>(value.length),
+        static_cast<unsigned long long>(bytes), ShapesText(arguments_, count_).text);
+  }
+
+  const ModelView& view_;
+  const nnapi_shim_shape* arguments_;
+  uint32_t count_;
+  bool is_v1_;
+  nnapi_shim_error* error_;
+};
+
+}  // namespace
+
+std::unique_ptr<const ModelBuffer> ModelBuffer::parse(const void* words, size_t word_count, uint64_t weight_bytes,
+                                                      nnapi_shim_error* error) {
+  if (words == nullptr) word_count = 0;
+  if (!check_size(word_count, kMaxWords, error)) return nullptr;
+  std::unique_ptr<ModelBuffer> buffer(new ModelBuffer);
+  if (!buffer->take(copy_words(words, word_count), weight_bytes, nullptr, error)) return nullptr;
+  return buffer;
+}
+
+std::unique_ptr<const ModelBuffer> ModelBuffer::parse_v1(const void* words, size_t word_count,
+                                                         const nnapi_shim_buffer* buffers, size_t buffer_count,
+                                                         nnapi_shim_error* error) {
+  if (words == nullptr) word_count = 0;
+  if (buffers == nullptr) buffer_count = 0;
+  if (!check_size(word_count, kMaxWords / kMostWordsForOne, error)) return nullptr;
+  const std::vector<int32_t> copy = copy_words(words, word_count);
+  RenderedBuffer rendered;
+  if (!render_version_1(copy.data(), copy.size(), buffers, buffer_count, &rendered, error)) return nullptr;
+  std::unique_ptr<ModelBuffer> buffer(new ModelBuffer);
+  buffer->is_v1_ = true;
+  buffer->numbered_ = std::move(rendered.numbered);
+  if (!buffer->take(std::move(rendered.words), rendered.weight_bytes, rendered.origin.data(), error)) return nullptr;
+  return buffer;
+}
+
+bool ModelBuffer::take(std::vector<int32_t> words, uint64_t weight_bytes, const uint32_t* origin,
+                       nnapi_shim_error* error) {
+  words_ = std::make_shared<const std::vector<int32_t>>(std::move(words));
+  weight_bytes_ = weight_bytes;
+  const int32_t* data = words_->data();
+  if (!find_layout(data, words_->size(), &layout_, error) || !check_header(data, weight_bytes, error) ||
+      !check_arguments(data, layout_, origin, error) || !check_expressions(data, layout_, error)) {
+    return false;
+  }
+  ModelView view;
+  view.words = words_;
+  fill_models(layout_, numbered_, &view);
+  return check_models(layout_, view, weight_bytes, origin, error);
+}
+
+int ModelBuffer::bind(const nnapi_shim_shape* arguments, uint32_t argument_count, ModelView* view,
+                      nnapi_shim_error* error) const {
+  const int32_t* words = words_->data();
+  if (const int status = check_shapes(words, layout_, arguments, argument_count, error)) return status;
+  ModelView bound;
+  bound.words = words_;
+  if (is_flexible()) {
+    std::vector<int64_t> values;
+    std::vector<int32_t> patched = *words_;
+    if (const int status = evaluate_expressions(words, layout_, arguments, &values, error)) return status;
+    if (const int status = patch(layout_, values, arguments, &patched, error)) return status;
+    bound.words = std::make_shared<const std::vector<int32_t>>(std::move(patched));
+  }
+  fill_header(words, &bound);
+  fill_models(layout_, numbered_, &bound);
+  const BoundChecker checker(bound, arguments, argument_count, is_v1_, error);
+  if (const int status = checker.check()) return status;
+  *view = std::move(bound);
+  return NNAPI_SHIM_OK;
+}
+
+bool ModelBuffer::weights_match(const void* weights) const {
+  if (is_v1_) return true;
+  const uint32_t sum = nnapi_convert::crc32(weights, static_cast<size_t>(weight_bytes_));
+  return sum == static_cast<uint32_t>((*words_)[format::kWeightChecksum]);
+}
+
+uint32_t ModelBuffer::feature_level() const {
+  return static_cast<uint32_t>((*words_)[format::kFeatureLevel]);
+}
+
+}  // namespace nnapi_shim

@@ -1,0 +1,57 @@
+// Building NNAPI's models from a bound model.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lib/shim/model_view.h"
+#include "lib/shim/nnapi_library.h"
+
+namespace nnapi_shim {
+
+// The weights as NNAPI's functions take them. Shared by all models that are built from them, and alive as long as
+// those.
+class WeightMemory {
+ public:
+  // Hands the file to NNAPI where the weights have one and NNAPI takes it. If it does not, nothing is lost: the values
+  // are then set by pointer. `weights` has to outlive this object.
+  WeightMemory(const NnapiLibrary& library, const Weights& weights);
+  ~WeightMemory();
+  WeightMemory(const WeightMemory&) = delete;
+  WeightMemory& operator=(const WeightMemory&) = delete;
+
+  const Weights& weights() const { return weights_; }
+  // Null: set values by pointer.
+  const ANeuralNetworksMemory* memory() const { return memory_; }
+
+ private:
+  const NnapiLibrary& library_;
+  Weights weights_;
+  ANeuralNetworksMemory* memory_ = nullptr;
+};
+
+// Finished models: the main one and the subgraphs that it refers to.
+class BuiltModel {
+ public:
+  BuiltModel(const NnapiLibrary& library, std::shared_ptr<const WeightMemory> weights)
+      : library_(library), weights_(std::move(weights)) {}
+  ~BuiltModel();
+  BuiltModel(const BuiltModel&) = delete;
+  BuiltModel& operator=(const BuiltModel&) = delete;
+
+  // Once. Keeps the view's words, to which NNAPI holds pointers, but not the view. NNAPI_SHIM_REFUSED where NNAPI takes
+  // something not; NNAPI_SHIM_TOO_OLD where a function is missing that the model needs.
+  int build(const ModelView& view, nnapi_shim_error* error);
+
+  ANeuralNetworksModel* main() const { return models_.empty() ? nullptr : models_[0]; }
+
+ private:
+  int build_one(const ModelView& view, size_t number, nnapi_shim_error* error);
+
+  const NnapiLibrary& library_;
+  std::shared_ptr<const WeightMemory> weights_;
+  std::shared_ptr<const std::vector<int32_t>> words_;
+  std::vector<ANeuralNetworksModel*> models_;
+};
+
+}  // namespace nnapi_shim

@@ -1,0 +1,182 @@
+// Opening NNAPI's library and finding its functions.
+#include "lib/shim/nnapi_library.h"
+
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstring>
+#include <mutex>
+
+namespace nnapi_shim {
+namespace {
+
+using AnyFunction = void (*)();
+
+constexpr const char* kSystemLibrary = "libneuralnetworks.so";
+constexpr size_t kNotUsed = ~size_t{0};
+constexpr int64_t kSupportLibraryLevel = 31;  // ANEURALNETWORKS_FEATURE_LEVEL_5: the first with function tables
+
+struct FunctionPlace {
+  const char* name;  // null: not used
+  uint32_t level;
+  bool is_in_table;
+  size_t offset;  // in NnapiFunctions
+};
+
+const FunctionPlace kPlaces[] = {
+#define NNAPI_SHIM_FUNCTION(level, result, name, parameters) {#name, level, true, offsetof(NnapiFunctions, name)},
+#define NNAPI_SHIM_SYSTEM_FUNCTION(level, result, name, parameters) \
+  {#name, level, false, offsetof(NnapiFunctions, name)},
+#define NNAPI_SHIM_UNUSED(level, name) {nullptr, level, true, kNotUsed},
+#include "lib/shim/nnapi_functions.inc"
+#undef NNAPI_SHIM_FUNCTION
+#undef NNAPI_SHIM_SYSTEM_FUNCTION
+#undef NNAPI_SHIM_UNUSED
+};
+
+// The start of NnApiSLDriverImplFL5: the level, then as many functions as kPlaces has entries that are in the table.
+struct SupportLibraryTable {
+  int64_t feature_level;
+  AnyFunction functions[1];
+};
+
+struct LoadedLibrary {
+  NnapiLibrary library;
+  char* path = nullptr;
+  LoadedLibrary* next = nullptr;
+};
+
+void place(NnapiFunctions* functions, const FunctionPlace& where, const void* function_pointer) {
+  std::memcpy(reinterpret_cast<char*>(functions) + where.offset, function_pointer, sizeof(AnyFunction));
+}
+
+// Returns the level of the newest function found.
+uint32_t find_exports(void* handle, NnapiFunctions* functions) {
+  uint32_t newest = 0;
+  for (const FunctionPlace& where : kPlaces) {
+    if (!where.name) continue;
+    void* found = dlsym(handle, where.name);
+    if (!found) continue;
+    place(functions, where, &found);
+    if (where.level > newest) newest = where.level;
+  }
+  return newest;
+}
+
+void copy_table(const SupportLibraryTable& table, NnapiFunctions* functions) {
+  const AnyFunction* entry = table.functions;
+  for (const FunctionPlace& where : kPlaces) {
+    if (!where.is_in_table) continue;
+    if (where.name) place(functions, where, entry);
+    ++entry;
+  }
+}
+
+// Null if the library can build, compile and run; else the name of a function that it lacks.
+const char* missing_function(const NnapiFunctions& functions) {
+  for (const FunctionPlace& where : kPlaces) {
+    if (!where.name || where.level > 1) continue;
+    AnyFunction found;
+    std::memcpy(&found, reinterpret_cast<const char*>(&functions) + where.offset, sizeof(found));
+    if (found) continue;
+    // There are two ways to do what these do, or it can be left out.
+    const char* verb = where.name + sizeof("ANeuralNetworks") - 1;
+    const bool has_other_way =
+        (std::strcmp(verb, "Compilation_create") == 0 && functions.ANeuralNetworksCompilation_createForDevices &&
+         functions.ANeuralNetworks_getDevice && functions.ANeuralNetworks_getDeviceCount) ||
+        ((std::strcmp(verb, "Execution_startCompute") == 0 || std::strncmp(verb, "Event_", 6) == 0) &&
+         functions.ANeuralNetworksExecution_compute) ||
+        std::strncmp(verb, "Memory_", 7) == 0 || std::strcmp(verb, "Model_setOperandValueFromMemory") == 0;
+    if (!has_other_way) return where.name;
+  }
+  return nullptr;
+}
+
+int load_table(void* handle, const char* path, NnapiLibrary* library, nnapi_shim_error* error) {
+  using GetTable = const SupportLibraryTable* (*)();
+  void* symbol = dlsym(handle, "ANeuralNetworks_getSLDriverImpl");
+  if (!symbol) {
+    return fail(error, NNAPI_SHIM_UNAVAILABLE,
+                "%s is no NNAPI support library: it has no function ANeuralNetworks_getSLDriverImpl", path);
+  }
+  GetTable get_table;
+  std::memcpy(&get_table, &symbol, sizeof(get_table));
+  const SupportLibraryTable* table = get_table();
+  if (!table) {
+    return fail(error, NNAPI_SHIM_UNAVAILABLE, "the NNAPI support library %s offers no drivers on this device", path);
+  }
+  if (table->feature_level < kSupportLibraryLevel) {
+    return fail(error, NNAPI_SHIM_UNAVAILABLE,
+                "the NNAPI support library %s has a function table of level code %lld; %lld (feature level 5) or more "
+                "is needed",
+                path, static_cast<long long>(table->feature_level), static_cast<long long>(kSupportLibraryLevel));
+  }
+  copy_table(*table, library);
+  library->feature_level = level_from_code(table->feature_level);
+  return NNAPI_SHIM_OK;
+}
+
+int load_functions(void* handle, const char* path, bool is_support_library, NnapiLibrary* library,
+                   nnapi_shim_error* error) {
+  library->is_support_library = is_support_library;
+  if (is_support_library) {
+    const int status = load_table(handle, path, library, error);
+    if (status != NNAPI_SHIM_OK) return status;
+  } else {
+    library->feature_level = find_exports(handle, library);
+  }
+  if (const char* name = missing_function(*library)) {
+    return fail(error, NNAPI_SHIM_UNAVAILABLE,
+                "the NNAPI library %s lacks the function %s, without which no model can run", path, name);
+  }
+  if (library->ANeuralNetworks_getRuntimeFeatureLevel) {
+    const uint32_t level = level_from_code(library->ANeuralNetworks_getRuntimeFeatureLevel());
+    if (level > 0) library->feature_level = level;
+  }
+  return NNAPI_SHIM_OK;
+}
+
+}  // namespace
+
+uint32_t level_from_code(int64_t code) {
+  constexpr int64_t kFirstApi = 27, kLastApi = 31, kLaterLevels = 1000000;
+  if (code < kFirstApi || code >= kLaterLevels + kLaterLevels) return 0;
+  if (code > kLaterLevels) return static_cast<uint32_t>(code - kLaterLevels);
+  return static_cast<uint32_t>((code < kLastApi ? code : kLastApi) - kFirstApi + 1);
+}
+
+int load_nnapi(const char* path, bool is_support_library, const NnapiLibrary** library, nnapi_shim_error* error) {
+  static std::mutex mutex;
+  static LoadedLibrary* loaded = nullptr;
+  *library = nullptr;
+  if (!path) path = kSystemLibrary;
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (const LoadedLibrary* known = loaded; known; known = known->next) {
+    if (known->library.is_support_library == is_support_library && std::strcmp(known->path, path) == 0) {
+      *library = &known->library;
+      return NNAPI_SHIM_OK;
+    }
+  }
+  // Drivers leave threads behind: once it is in use, a library stays.
+  void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char* reason = dlerror();
+    return fail(error, NNAPI_SHIM_UNAVAILABLE, "this device has no NNAPI library %s that can be opened: %s", path,
+                reason ? reason : "no reason given");
+  }
+  NnapiLibrary found;
+  const int status = load_functions(handle, path, is_support_library, &found, error);
+  if (status != NNAPI_SHIM_OK) {
+    dlclose(handle);
+    return status;
+  }
+  auto* entry = new LoadedLibrary;
+  entry->library = found;
+  entry->path = strdup(path);
+  entry->next = loaded;
+  loaded = entry;
+  *library = &entry->library;
+  return status;
+}
+
+}  // namespace nnapi_shim

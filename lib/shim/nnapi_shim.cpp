@@ -1,0 +1,171 @@
+// The C interface.
+#include "lib/shim/nnapi_shim.h"
+
+#include <new>
+#include <utility>
+
+#include "lib/shim/failure.h"
+#include "lib/shim/model.h"
+
+struct nnapi_shim_model : nnapi_shim::Model {
+  using nnapi_shim::Model::Model;
+};
+
+namespace {
+
+using nnapi_shim::fail;
+using nnapi_shim::ShapeEntry;
+
+void clear(nnapi_shim_error* error) {
+  if (!error) return;
+  error->status = NNAPI_SHIM_OK;
+  error->nnapi_code = 0;
+  error->message[0] = '\0';
+}
+
+int fail_null(nnapi_shim_error* error, const char* function, const char* what) {
+  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s: %s is null, one is needed", function, what);
+}
+
+// One input or output of an entry.
+int copy_tensor(const std::vector<nnapi_shim_tensor>& tensors, const char* what, uint32_t index,
+                nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
+  if (index >= tensors.size()) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s %u was asked for, the model has %zu", what, index, tensors.size());
+  }
+  *tensor = tensors[index];
+  return NNAPI_SHIM_OK;
+}
+
+}  // namespace
+
+extern "C" {
+
+int nnapi_shim_open_memory(const void* words, size_t word_count, const void* weights, size_t weight_bytes,
+                           nnapi_shim_model** model, nnapi_shim_error* error) {
+  clear(error);
+  if (!model) return fail_null(error, "nnapi_shim_open_memory", "model");
+  *model = nullptr;
+  if (!words) return fail_null(error, "nnapi_shim_open_memory", "words");
+  if (!weights && weight_bytes > 0) return fail_null(error, "nnapi_shim_open_memory", "weights");
+  auto buffer = nnapi_shim::ModelBuffer::parse(words, word_count, weight_bytes, error);
+  if (!buffer) return NNAPI_SHIM_BAD_MODEL;
+  nnapi_shim::Weights where;
+  where.data = static_cast<const uint8_t*>(weights);
+  where.bytes = weight_bytes;
+  *model = new nnapi_shim_model(std::move(buffer), where);
+  return NNAPI_SHIM_OK;
+}
+
+int nnapi_shim_open_file(const char* path, nnapi_shim_model** model, nnapi_shim_error* error) {
+  clear(error);
+  if (!model) return fail_null(error, "nnapi_shim_open_file", "model");
+  *model = nullptr;
+  if (!path) return fail_null(error, "nnapi_shim_open_file", "path");
+  nnapi_shim::Archive archive;
+  const int status = archive.open(path, error);
+  if (status != NNAPI_SHIM_OK) return status;
+  const nnapi_shim::Weights weights = archive.weights();
+  auto buffer = nnapi_shim::ModelBuffer::parse(archive.words().data(), archive.words().size(), weights.bytes, error);
+  if (!buffer) return NNAPI_SHIM_BAD_MODEL;
+  archive.drop_words();
+  *model = new nnapi_shim_model(std::move(buffer), weights, std::move(archive));
+  return NNAPI_SHIM_OK;
+}
+
+void nnapi_shim_close(nnapi_shim_model* model) {
+  delete model;
+}
+
+int nnapi_shim_configure(nnapi_shim_model* model, const nnapi_shim_options* options, nnapi_shim_error* error) {
+  clear(error);
+  if (!model) return fail_null(error, "nnapi_shim_configure", "model");
+  return model->configure(options, error);
+}
+
+uint32_t nnapi_shim_argument_count(const nnapi_shim_model* model) {
+  return model ? model->buffer().argument_count() : 0;
+}
+uint32_t nnapi_shim_input_count(const nnapi_shim_model* model) {
+  return model ? model->buffer().input_count() : 0;
+}
+uint32_t nnapi_shim_output_count(const nnapi_shim_model* model) {
+  return model ? model->buffer().output_count() : 0;
+}
+uint32_t nnapi_shim_feature_level(const nnapi_shim_model* model) {
+  return model ? model->buffer().feature_level() : 0;
+}
+
+int nnapi_shim_input(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
+                     uint32_t index, nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
+  clear(error);
+  if (!model || !tensor) return fail_null(error, "nnapi_shim_input", model ? "tensor" : "model");
+  std::shared_ptr<ShapeEntry> entry;
+  const int status = model->describe(arguments, argument_count, &entry, error);
+  return status == NNAPI_SHIM_OK ? copy_tensor(entry->inputs, "input", index, tensor, error) : status;
+}
+
+int nnapi_shim_output(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
+                      uint32_t index, nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
+  clear(error);
+  if (!model || !tensor) return fail_null(error, "nnapi_shim_output", model ? "tensor" : "model");
+  std::shared_ptr<ShapeEntry> entry;
+  const int status = model->describe(arguments, argument_count, &entry, error);
+  return status == NNAPI_SHIM_OK ? copy_tensor(entry->outputs, "output", index, tensor, error) : status;
+}
+
+int nnapi_shim_warm_up(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
+                       nnapi_shim_error* error) {
+  clear(error);
+  if (!model) return fail_null(error, "nnapi_shim_warm_up", "model");
+  return model->warm_up(arguments, argument_count, error);
+}
+
+int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
+                   const nnapi_shim_buffer* inputs, uint32_t input_count, const nnapi_shim_buffer* outputs,
+                   uint32_t output_count, nnapi_shim_error* error) {
+  clear(error);
+  if (!model) return fail_null(error, "nnapi_shim_run", "model");
+  const nnapi_shim::RunBuffers buffers = {inputs, input_count, outputs, output_count};
+  return model->run(arguments, argument_count, buffers, error);
+}
+
+void nnapi_shim_get_profile(nnapi_shim_model* model, nnapi_shim_profile* profile) {
+  if (!profile) return;
+  *profile = nnapi_shim_profile{};
+  if (model) model->get_profile(profile);
+}
+
+void nnapi_shim_last_failure(nnapi_shim_model* model, nnapi_shim_error* error) {
+  clear(error);
+  if (model && error) model->last_failure(error);
+}
+
+int nnapi_shim_visit_operations(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
+                                const char* device, nnapi_shim_operation_visitor visit, void* user,
+                                nnapi_shim_error* error) {
+  clear(error);
+  if (!model || !visit) return fail_null(error, "nnapi_shim_visit_operations", model ? "visit" : "model");
+  return model->visit_operations(arguments, argument_count, device, visit, user, error);
+}
+
+int nnapi_shim_visit_devices(const nnapi_shim_options* options, nnapi_shim_device_visitor visit, void* user,
+                             nnapi_shim_error* error) {
+  clear(error);
+  if (!visit) return fail_null(error, "nnapi_shim_visit_devices", "visit");
+  nnapi_shim::Options read;
+  int status = nnapi_shim::read_options(options, &read, error);
+  const nnapi_shim::NnapiLibrary* library = nullptr;
+  if (status == NNAPI_SHIM_OK) {
+    status = nnapi_shim::load_nnapi(read.library_path(), read.is_support_library, &library, error);
+  }
+  std::vector<nnapi_shim::Device> devices;
+  if (status == NNAPI_SHIM_OK) status = nnapi_shim::list_devices(*library, &devices, error);
+  if (status != NNAPI_SHIM_OK) return status;
+  for (const nnapi_shim::Device& device : devices) {
+    visit(user, device.name, device.version, device.type, device.feature_level_code);
+  }
+  return status;
+}
+
+}  // extern "C"

@@ -1,0 +1,32 @@
+// The caller's options, with texts of their own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lib/shim/failure.h"
+
+namespace nnapi_shim {
+
+// As nnapi_shim_options; empty texts where it has null.
+struct Options {
+  std::string library;
+  bool is_support_library = false;
+  std::string device;
+  int32_t device_kind = NNAPI_SHIM_ANY_DEVICE;
+  int32_t preference = 0, priority = 0;
+  uint64_t compile_timeout_ns = 0, execute_timeout_ns = 0, loop_timeout_ns = 0;
+  bool measure_timing = false;
+  std::string cache_directory;
+  uint32_t max_compiled = 4;
+  bool no_burst = false, no_reuse = false;
+
+  bool needs_one_device() const { return compile_timeout_ns != 0 || execute_timeout_ns != 0 || measure_timing; }
+  const char* library_path() const { return library.empty() ? nullptr : library.c_str(); }
+};
+
+// Checks and copies; null: the defaults. A struct of an older or newer caller has other bytes: what is missing is zero,
+// what is unknown has to be zero.
+int read_options(const nnapi_shim_options* from, Options* options, nnapi_shim_error* error);
+
+}  // namespace nnapi_shim

@@ -1,0 +1,39 @@
+// The directory of a zip file: where its records are. Reads plain and ZIP64 files of one volume.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/shim/nnapi_shim.h"
+
+namespace nnapi_shim {
+
+// A file open for reading; not owned.
+struct ZipFile {
+  int fd = -1;
+  uint64_t bytes = 0;
+  const char* path = "";  // for error sentences
+};
+
+struct ZipRecord {
+  std::string name;
+  uint64_t offset = 0;  // of its local header
+  uint64_t bytes = 0;
+  uint64_t stored_bytes = 0;
+  uint16_t method = 0;  // 0: stored
+  uint16_t flags = 0;
+};
+
+// Reads exactly `bytes` from `offset` on; false where the file ends before or can't be read.
+bool read_at(const ZipFile& file, uint64_t offset, void* data, size_t bytes);
+
+// All records. NNAPI_SHIM_BAD_MODEL where the directory is damaged. Takes memory in proportion to the file.
+int read_zip_directory(const ZipFile& file, std::vector<ZipRecord>* records, nnapi_shim_error* error);
+
+// Where the bytes of a stored record start. NNAPI_SHIM_BAD_MODEL where it is deflated or encrypted, contradicts its
+// local header or does not lie within the file.
+int find_record_data(const ZipFile& file, const ZipRecord& record, uint64_t* offset, nnapi_shim_error* error);
+
+}  // namespace nnapi_shim

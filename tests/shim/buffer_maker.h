@@ -1,0 +1,107 @@
+// Writes buffers of version 2 (schemas/nnapi_buffer.md) for tests, from a plain description. It shares nothing with the
+// converter's writer and checks nothing: tests also make buffers that are wrong.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/format/buffer_format_v2.h"
+
+namespace nnapi_shim::testing {
+
+namespace format = nnapi_convert::buffer_format_v2;
+
+// A size: a number, or the number of an expression.
+struct Size {
+  Size(int32_t fixed) : number(fixed) {}  // NOLINT: as it reads in a list
+  static Size of_expression(uint32_t expression) {
+    Size size(0);
+    size.expression = static_cast<int32_t>(expression);
+    return size;
+  }
+
+  int32_t number;
+  int32_t expression = -1;
+};
+
+struct Operand {
+  int32_t type = 3;  // TENSOR_FLOAT32
+  std::vector<Size> dims;
+  float scale = 0;
+  int32_t zero_point = 0;
+  int32_t channel_axis = -1;
+  std::vector<float> channel_scales;
+  std::string name;
+};
+
+struct Value {
+  uint32_t operand = 0;
+  format::ValueSource source = format::ValueSource::kImmediate;
+  std::vector<uint8_t> bytes;                           // kImmediate, kWeight
+  uint32_t model = 0;                                   // kModel
+  std::vector<std::pair<uint32_t, uint32_t>> flexible;  // kImmediate: word of the value, expression
+};
+
+struct Operation {
+  int32_t code = 0;
+  std::vector<uint32_t> inputs, outputs;
+  std::string name, source;
+};
+
+struct Input {
+  uint32_t operand = 0;
+  int32_t argument = -1;
+  format::Layout layout = format::Layout::kSame;
+};
+
+struct Output {
+  uint32_t operand = 0;
+  format::Layout layout = format::Layout::kSame;
+};
+
+struct Model {
+  std::vector<Operand> operands;
+  std::vector<Value> values;
+  std::vector<Operation> operations;
+  std::vector<Input> inputs;
+  std::vector<Output> outputs;
+};
+
+struct Expression {
+  format::ExpressionKind kind;
+  int32_t a, b;
+};
+
+struct Description {
+  int32_t feature_level = 1;
+  int32_t preference = 1;  // FAST_SINGLE_ANSWER
+  bool relax_fp16 = false;
+  std::vector<std::vector<int32_t>> arguments;  // sizes; 0: flexible
+  std::vector<Expression> expressions;
+  std::vector<Model> models;
+  bool stripped = true;  // without names and source lines
+};
+
+struct MadeBuffer {
+  std::vector<int32_t> words;
+  std::vector<uint8_t> weights;
+};
+
+MadeBuffer make_buffer(const Description& description);
+
+// Writes the checksum anew, after words were changed.
+void seal(std::vector<int32_t>& words);
+
+// The bytes of numbers, as values have them.
+std::vector<uint8_t> bytes_of(const std::vector<int32_t>& numbers);
+std::vector<uint8_t> bytes_of(const std::vector<float>& numbers);
+
+// One ADD: x0 + weight, [2, 3] floats.
+Description add_net();
+// Every feature of the format: flexible sizes (NCHW argument [0, 3, 0, 0]), a per-channel CONV_2D with weights, NHWC,
+// RESHAPE with a flexible target, an omitted operand, IF with two subgraphs, names and source lines.
+Description full_net();
+
+}  // namespace nnapi_shim::testing
