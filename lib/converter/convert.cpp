@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/converter/emit_cpu.h"
 #include "lib/converter/infer.h"
 #include "lib/converter/input_types.h"
 #include "lib/converter/interface.h"
@@ -16,6 +17,10 @@
 #include "lib/nnapi/passes/evaluate_constants.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/validate.h"
+#include "lib/serialize/archive_writer.h"
+#include "lib/serialize/metadata.h"
+#include "lib/serialize/shim_emitter.h"
+#include "lib/serialize/shim_source.h"
 #include "lib/serialize/torchscript_emitter.h"
 
 namespace nnapi_convert {
@@ -129,13 +134,6 @@ void stop_if_invalid(const nnapi::Model& model, int feature_level) {
   fail(message);
 }
 
-std::string buffer_text(const SerializedModel& serialized) {
-  std::string text = fmt::format("{} words, {} numbered buffers\n", serialized.words.size(), serialized.buffers.size());
-  for (const WordPatch& patch : serialized.patches)
-    text += fmt::format("word {} = {}\n", patch.word, patch.value.text());
-  return text;
-}
-
 // The stages that need the original: from TorchScript to NNAPI operations.
 Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
                           Stages& stages) {
@@ -171,11 +169,66 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
   return result;
 }
 
+std::optional<torch::jit::Module> cpu_fallback(const LoadedModel& loaded, const Conversion& conversion,
+                                               Fallback fallback) {
+  if (fallback == Fallback::kNone) return std::nullopt;
+  const torch::jit::Module plain = build_cpu_module(loaded.module, conversion.interface, {});
+  return fallback == Fallback::kCpu ? optimised_for_mobile(plain) : plain;
+}
+
+void emit_for_pytorch(Conversion& result, const ConvertOptions& options, Stages& stages) {
+  stages.begin("serialize");
+  nnapi::evaluate_constants(result.model);
+  result.serialized = write_buffer(result.model);
+  result.buffer_bytes = 4 * result.serialized.words.size();
+  for (const nnapi::Constant& constant : result.serialized.buffers) result.weight_bytes += constant.byte_count();
+  stages.end([&] { return to_text(result.serialized); });
+
+  stages.begin("emit");
+  result.module = build_module(result.model, result.serialized, result.interface, options.preference,
+                               options.relax_fp16, result.bundled_inputs);
+  stages.end([&] {
+    return wrapper_source(
+        {result.model, result.serialized, result.interface, options.preference, options.relax_fp16, ""});
+  });
+}
+
+ShimBufferRequest shim_request(const Conversion& result, const ConvertOptions& options) {
+  ShimBufferRequest request{result.model};
+  for (const InterfaceInput& input : result.interface.inputs) {
+    request.arguments.push_back(input.type.dims);
+    request.names.push_back(input.name);
+  }
+  request.feature_level = nnapi::required_feature_level(result.model);
+  request.preference = options.preference;
+  request.relax_fp16 = options.relax_fp16;
+  request.keeps_names = !options.strip_names;
+  return request;
+}
+
+void emit_for_shim(Conversion& result, const ConvertOptions& options, const std::optional<torch::jit::Module>& cpu,
+                   Stages& stages) {
+  stages.begin("serialize");
+  ShimBuffer buffer = write_shim_buffer(shim_request(result, options));
+  result.buffer_bytes = 4 * buffer.words.size();
+  result.weight_bytes = buffer.weight_bytes;
+  stages.end([&] { return to_text(buffer); });
+
+  stages.begin("emit");
+  result.module = build_shim_module({result.model, result.interface, buffer, cpu, result.bundled_inputs});
+  stages.end([&] {
+    return shim_source({result.model, result.interface, cpu ? cpu->type()->name()->qualifiedName() : "", ""});
+  });
+}
+
 }  // namespace
 
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
   Stages stages(options);
   Conversion result = lower_to_nnapi(loaded, options, diagnostics, stages);
+  result.runtime = options.runtime;
+  result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  const std::optional<torch::jit::Module> cpu = cpu_fallback(loaded, result, options.fallback);
   loaded.module = torch::jit::Module();  // what nothing else holds is freed as the weights are evaluated
 
   stages.begin("optimise");
@@ -183,21 +236,16 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostic
   nnapi::optimise(result.model, optimise_options(options));
   stages.end([&] { return nnapi::to_text(result.model); });
   stop_if_invalid(result.model, options.feature_level);
-
-  stages.begin("serialize");
-  nnapi::evaluate_constants(result.model);
-  result.serialized = write_buffer(result.model);
-  stages.end([&] { return buffer_text(result.serialized); });
-
-  stages.begin("emit");
-  result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
-  result.module = build_module(result.model, result.serialized, result.interface, options.preference,
-                               options.relax_fp16, result.bundled_inputs);
-  stages.end([&] {
-    return wrapper_source(
-        {result.model, result.serialized, result.interface, options.preference, options.relax_fp16, ""});
-  });
+  options.runtime == Runtime::kShim ? emit_for_shim(result, options, cpu, stages)
+                                    : emit_for_pytorch(result, options, stages);
   return result;
+}
+
+void write_conversion(const Conversion& conversion, const std::string& path) {
+  ArchiveExtras extras;
+  extras.metadata = to_json(make_metadata(conversion.model, conversion.interface, name_of(conversion.quant)));
+  extras.has_shim_index = conversion.runtime == Runtime::kShim;
+  write_module(conversion.module, path, extras);
 }
 
 }  // namespace nnapi_convert

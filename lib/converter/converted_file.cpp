@@ -7,16 +7,26 @@
 #include "lib/base/error.h"
 #include "lib/converter/archive_check.h"
 #include "lib/converter/load.h"
+#include "lib/serialize/shim_source.h"
+#include "lib/shim/torch_binding.h"
 
 namespace nnapi_convert {
 namespace {
 
-BufferModel buffer_of(const torch::jit::Module& module) {
-  const at::Tensor words = module.attr("ser_model").toTensor().contiguous();
+bool is_for_shim(const torch::jit::Module& module) {
+  const auto attribute = module.type()->findAttribute("comp");
+  const auto type = attribute == nullptr ? nullptr : attribute->cast<c10::ClassType>();
+  return type != nullptr && type->name() && type->name()->qualifiedName() == kShimCompilationClass;
+}
+
+BufferModel buffer_of(const torch::jit::Module& module, Runtime runtime) {
+  const at::Tensor words = runtime == Runtime::kShim ? nnapi_shim::tensors_of(module.attr("comp")).words
+                                                     : module.attr("ser_model").toTensor().contiguous();
   if (words.scalar_type() != at::kInt) {
     throw ConvertError(ExitCode::kBadFile, "ser_model is not an int32 tensor");
   }
-  return read_buffer(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));
+  const auto read = runtime == Runtime::kShim ? read_shim_buffer : read_buffer;
+  return read(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));
 }
 
 }  // namespace
@@ -34,12 +44,14 @@ ConvertedFile read_converted_file(const std::string& path) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one: {}",
                                                        path, first_line(error)));
   }
-  if (extra_files[kMetadataFile].empty() || !file.module.hasattr("ser_model")) {
+  file.runtime = is_for_shim(file.module) ? Runtime::kShim : Runtime::kPytorch;
+  const bool has_buffer = file.runtime == Runtime::kShim || file.module.hasattr("ser_model");
+  if (extra_files[kMetadataFile].empty() || !has_buffer) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: nnapi-convert didn't write it", path));
   }
   try {
     file.metadata = parse_metadata(extra_files[kMetadataFile]);
-    file.buffer = buffer_of(file.module);
+    file.buffer = buffer_of(file.module, file.runtime);
   } catch (const ConvertError& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.what()));
   }

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "lib/converter/options.h"
 #include "lib/serialize/buffer_reader.h"
 #include "lib/serialize/metadata.h"
 
@@ -14,6 +15,7 @@ struct ConvertedFile {
   torch::jit::Module module;
   Metadata metadata;
   BufferModel buffer;
+  Runtime runtime = Runtime::kPytorch;
 };
 
 // Throws ConvertError (kBadFile) for a file that can't be read, that nnapi-convert didn't write, or whose buffer is

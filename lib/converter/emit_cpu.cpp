@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/passes/xnnpack_rewrite.h>
 
 #include "lib/base/file.h"
+#include "lib/serialize/archive_writer.h"
 #include "lib/serialize/torchscript_emitter.h"
 
 namespace nnapi_convert {
@@ -19,15 +20,17 @@ std::vector<std::string> bundled_methods(const torch::jit::Module& module) {
 
 }  // namespace
 
-void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path) {
-  const torch::jit::Module wrapped = build_cpu_module(loaded.module, conversion.interface, conversion.bundled_inputs);
+torch::jit::Module optimised_for_mobile(const torch::jit::Module& module) {
   // Frozen first: of LibTorch 1.13's two foldings of batch norm, optimizeForMobile's own is wrong for traced
   // convolutions without a bias.
-  const std::vector<std::string> kept = bundled_methods(wrapped);
-  const torch::jit::Module frozen = torch::jit::freeze(wrapped, kept);
-  const torch::jit::Module optimised = torch::jit::optimizeForMobile(frozen, {}, kept);
+  const std::vector<std::string> kept = bundled_methods(module);
+  return torch::jit::optimizeForMobile(torch::jit::freeze(module, kept), {}, kept);
+}
+
+void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path) {
+  const torch::jit::Module wrapped = build_cpu_module(loaded.module, conversion.interface, conversion.bundled_inputs);
   PendingFile file(path);
-  write_module(optimised, file.path().string(), "");
+  write_module(optimised_for_mobile(wrapped), file.path().string(), {});
   file.commit();
 }
 

@@ -8,6 +8,9 @@
 
 namespace nnapi_convert {
 
+// The module frozen, with weights prepacked for XNNPACK.
+torch::jit::Module optimised_for_mobile(const torch::jit::Module& module);
+
 // Throws ConvertError (kBadFile) when the file can't be written.
 void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path);
 

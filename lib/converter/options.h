@@ -29,6 +29,19 @@ struct LayoutChoice {
   bool is_explicit = false;   // asked for by --nhwc or --nchw
 };
 
+// What runs the result on the device.
+enum class Runtime {
+  kPytorch,  // the loader in stock PyTorch Mobile
+  kShim,     // lib/shim
+};
+
+// What runs where NNAPI can't; the shim's.
+enum class Fallback {
+  kNone,
+  kCpu,       // the original, optimised for mobile
+  kCpuPlain,  // the original as it is
+};
+
 struct ConvertOptions {
   std::vector<InputSpec> inputs;
   LayoutChoice layout;
@@ -38,6 +51,9 @@ struct ConvertOptions {
   bool bundle_inputs = false;
   std::string emit_cpu;  // path of the CPU counterpart; empty: none
   int feature_level = 3;
+  Runtime runtime = Runtime::kPytorch;
+  Fallback fallback = Fallback::kNone;
+  bool strip_names = false;                                // leave out what only the shim's messages show
   std::set<std::string> disabled_passes;                   // of the stage optimise, to find faults
   std::function<void(const std::string& stage)> on_stage;  // called as each stage begins
   std::function<void(const std::string& stage, const std::string& text)> on_dump;  // text form after a stage or pass

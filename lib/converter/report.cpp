@@ -81,10 +81,8 @@ json make_report(const std::string& model, const std::string& output, const Conv
   report["inputs"] = inputs_json(conversion);
   report["operation_count"] = conversion.model.operations.size();
   report["operations"] = operations_json(conversion.model);
-  size_t weight_bytes = 0;
-  for (const nnapi::Constant& constant : conversion.serialized.buffers) weight_bytes += constant.byte_count();
-  report["weight_bytes"] = weight_bytes;
-  report["buffer_bytes"] = 4 * conversion.serialized.words.size();
+  report["weight_bytes"] = conversion.weight_bytes;
+  report["buffer_bytes"] = conversion.buffer_bytes;
   report.update(diagnostics_json(diagnostics));
   if (verification) report["verification"] = to_json(*verification);
   return report;

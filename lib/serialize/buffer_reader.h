@@ -1,4 +1,5 @@
-// Reads a compact buffer, from any source: every count, offset and index is checked, with 64-bit arithmetic.
+// Reads a compact buffer of version 1, from any source: every count, offset and index is checked, with 64-bit
+// arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,8 @@ struct BufferOperand {
   std::vector<uint32_t> dims;  // 0: written on the device
   float scale;
   int32_t zero_point;
+  int32_t channel_axis = -1;               // -1: no scales per channel
+  std::vector<float> channel_scales = {};  // of version 2
 };
 
 struct BufferValue {
@@ -37,5 +40,7 @@ struct BufferModel {
 
 // Throws ConvertError (kBadFile) with the word's position, what was found and what is needed.
 BufferModel read_buffer(const int32_t* words, size_t count);
+// The same for version 2, of which the main model is read, without the values.
+BufferModel read_shim_buffer(const int32_t* words, size_t count);
 
 }  // namespace nnapi_convert

@@ -156,4 +156,11 @@ SerializedModel write_buffer(const nnapi::Model& model) {
   return BufferWriter(model).write();
 }
 
+std::string to_text(const SerializedModel& serialized) {
+  std::string text = fmt::format("{} words, {} numbered buffers\n", serialized.words.size(), serialized.buffers.size());
+  for (const WordPatch& patch : serialized.patches)
+    text += fmt::format("word {} = {}\n", patch.word, patch.value.text());
+  return text;
+}
+
 }  // namespace nnapi_convert

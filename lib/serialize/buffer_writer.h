@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lib/nnapi/model.h"
@@ -22,5 +23,7 @@ struct SerializedModel {
 
 // The model has to be valid. Throws ConvertError (kNotConvertible) for a model past the format's limits.
 SerializedModel write_buffer(const nnapi::Model& model);
+// For dumps: sizes and flexible words.
+std::string to_text(const SerializedModel& serialized);
 
 }  // namespace nnapi_convert

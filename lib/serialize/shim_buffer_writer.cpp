@@ -6,10 +6,12 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/crc32.h"
+#include "lib/format/operation_table.h"
 
 namespace nnapi_convert {
 namespace {
@@ -297,6 +299,11 @@ class ShimBufferWriter {
 
 ShimBuffer write_shim_buffer(const ShimBufferRequest& request) {
   return ShimBufferWriter(request).write();
+}
+
+std::string to_text(const ShimBuffer& buffer) {
+  return fmt::format("{} words, {} weights of {} bytes\n", buffer.words.size(), buffer.weights.size(),
+                     buffer.weight_bytes);
 }
 
 void seal(ShimBuffer& buffer, uint8_t* out) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lib/nnapi/model.h"
@@ -11,9 +12,9 @@ namespace nnapi_convert {
 
 struct ShimBufferRequest {
   const nnapi::Model& model;
-  std::vector<Dims> arguments;     // the sizes of forward's tensors, in PyTorch's order
-  std::vector<std::string> names;  // of the arguments
-  int feature_level = 1;           // the least that runs the model
+  std::vector<Dims> arguments = {};     // the sizes of forward's tensors, in PyTorch's order
+  std::vector<std::string> names = {};  // of the arguments
+  int feature_level = 1;                // the least that runs the model
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
   bool relax_fp16 = false;
   bool keeps_names = true;  // names and source lines, which only messages show
@@ -32,6 +33,9 @@ struct ShimBuffer {
 
 // The model has to be valid. Throws ConvertError (kNotConvertible) for a model past the format's limits.
 ShimBuffer write_shim_buffer(const ShimBufferRequest& request);
+
+// For dumps: sizes.
+std::string to_text(const ShimBuffer& buffer);
 
 // Evaluates the weights one by one into `out`, which has weight_bytes, lets go of them, and puts the checksums into the
 // words.

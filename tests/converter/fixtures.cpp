@@ -11,8 +11,6 @@
 #include <fstream>
 
 #include "lib/converter/verify.h"
-#include "lib/serialize/metadata.h"
-#include "lib/serialize/torchscript_emitter.h"
 #include "tools/nnapi-convert/input_spec.h"
 
 namespace nnapi_convert::test {
@@ -101,11 +99,6 @@ TemporaryFolder::TemporaryFolder() {
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
-}
-
-void write_conversion(const Conversion& conversion, const std::string& path) {
-  write_module(conversion.module, path,
-               to_json(make_metadata(conversion.model, conversion.interface, name_of(conversion.quant))));
 }
 
 std::string read_bytes(const std::string& path) {

@@ -61,8 +61,6 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Writes a conversion as the command does.
-void write_conversion(const Conversion& conversion, const std::string& path);
 std::string read_bytes(const std::string& path);
 
 }  // namespace nnapi_convert::test

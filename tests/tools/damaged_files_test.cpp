@@ -9,8 +9,6 @@
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/converted_file.h"
-#include "lib/serialize/metadata.h"
-#include "lib/serialize/torchscript_emitter.h"
 
 namespace nnapi_convert {
 namespace {
@@ -168,8 +166,7 @@ TEST_CASE("damaged results") {
   file.write(fixture("three_operations.pt"));
   Diagnostics diagnostics;
   const Conversion conversion = convert(load_model(file.path(), diagnostics), options(), diagnostics);
-  write_module(conversion.module, file.path(),
-               to_json(make_metadata(conversion.model, conversion.interface, name_of(conversion.quant))));
+  write_conversion(conversion, file.path());
   const std::string whole = read(file.path());
   CHECK(read_converted_file(file.path()).buffer.operations.size() == 2);
   const auto is_read = [&](const std::string& bytes) {

@@ -14,8 +14,6 @@
 #include "lib/converter/report.h"
 #include "lib/converter/verify.h"
 #include "lib/nnapi/passes/optimise.h"
-#include "lib/serialize/metadata.h"
-#include "lib/serialize/torchscript_emitter.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/input_spec.h"
@@ -45,7 +43,6 @@ struct ConvertArguments {
   std::vector<std::string> inputs;
   std::string nhwc;
   bool nchw = false, verify = false;
-  std::string runtime = "pytorch", fallback = "none";
   ConvertOptions options;
 };
 
@@ -91,14 +88,15 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
                "bundle sample inputs, for speed_benchmark_torch --use_bundled_input=0");
   app.add_option("--emit-cpu", arguments.options.emit_cpu, "also write the CPU counterpart, optimised for mobile")
       ->type_name("FILE");
-  app.add_option("--runtime", arguments.runtime, "what runs the result: pytorch is stock PyTorch Mobile")
-      ->check(CLI::IsMember({"pytorch"}))
-      ->type_name("NAME")
-      ->capture_default_str();
-  app.add_option("--fallback", arguments.fallback, "what to do with operations NNAPI lacks: none refuses the model")
-      ->check(CLI::IsMember({"none"}))
-      ->type_name("NAME")
-      ->capture_default_str();
+  const std::map<std::string, Runtime> runtimes = {{"pytorch", Runtime::kPytorch}, {"shim", Runtime::kShim}};
+  add_choice(app, "--runtime", arguments.options.runtime, runtimes,
+             "what runs the result: pytorch is stock PyTorch Mobile; shim: libnnapi_shim, see docs/shim.md");
+  const std::map<std::string, Fallback> fallbacks = {
+      {"none", Fallback::kNone}, {"cpu", Fallback::kCpu}, {"cpu-plain", Fallback::kCpuPlain}};
+  add_choice(app, "--fallback", arguments.options.fallback, fallbacks,
+             "with the shim, what runs where NNAPI can't: the model on the CPU, optimised for mobile or as it is");
+  app.add_flag("--strip", arguments.options.strip_names,
+               "leave out names and source lines that the shim's messages show");
   app.add_option("--feature-level", arguments.options.feature_level,
                  "highest NNAPI feature level to use; 3 is Android 10, the least that PyTorch's loader runs on")
       ->check(CLI::Range(1, 8))
@@ -180,8 +178,7 @@ int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostic
   const Conversion conversion = convert(std::exchange(loaded, {}), arguments.options, diagnostics);
   progress.show("write");
   PendingFile file(arguments.output);
-  write_module(conversion.module, file.path().string(),
-               to_json(make_metadata(conversion.model, conversion.interface, name_of(conversion.quant))));
+  write_conversion(conversion, file.path().string());
   std::optional<Verification> verification;
   if (arguments.verify) {
     progress.show("verify");
@@ -221,6 +218,9 @@ int run_convert(const Arguments& command_line) {
   if (const auto code = parse_command_line(app, command_line)) return *code;
   for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
   arguments.options.layout = layout_choice(app, arguments);
+  if (arguments.options.fallback != Fallback::kNone && arguments.options.runtime != Runtime::kShim) {
+    throw ConvertError(ExitCode::kUsage, "--fallback: PyTorch's own loader has none; use --runtime shim");
+  }
   Progress progress;
   arguments.options.on_stage = [&](const std::string& stage) {
     spdlog::info("{}", stage);

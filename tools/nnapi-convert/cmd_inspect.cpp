@@ -47,9 +47,13 @@ std::string input_text(const MetadataInput& input) {
   return text + "\n";
 }
 
+const char* runtime_name(const ConvertedFile& file) {
+  return file.runtime == Runtime::kShim ? "shim" : "pytorch";
+}
+
 std::string text_form(const ConvertedFile& file) {
-  std::string text = fmt::format("quantisation mode {}, NNAPI feature level {}\ninputs of forward\n",
-                                 file.metadata.quant, file.metadata.feature_level);
+  std::string text = fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\ninputs of forward\n",
+                                 runtime_name(file), file.metadata.quant, file.metadata.feature_level);
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
   text += "outputs of NNAPI\n";
   for (const int32_t id : file.buffer.outputs) text += fmt::format("  {}\n", operand_text(file.buffer, id));
@@ -61,6 +65,7 @@ std::string text_form(const ConvertedFile& file) {
 
 json json_form(const ConvertedFile& file) {
   json form = {{"metadata", json::parse(to_json(file.metadata))}, {"operation_count", file.buffer.operations.size()}};
+  form["runtime"] = runtime_name(file);
   form["operations"] = json::array();
   for (const BufferOperation& operation : file.buffer.operations) {
     form["operations"].push_back(
@@ -72,6 +77,9 @@ json json_form(const ConvertedFile& file) {
                                 {"dimensions", operand.dims},
                                 {"scale", operand.scale},
                                 {"zero_point", operand.zero_point}});
+    if (operand.channel_scales.empty()) continue;
+    form["operands"].back()["channel_axis"] = operand.channel_axis;
+    form["operands"].back()["channel_scales"] = operand.channel_scales;
   }
   form["inputs"] = file.buffer.inputs;
   form["outputs"] = file.buffer.outputs;

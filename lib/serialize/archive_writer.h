@@ -1,0 +1,20 @@
+// Writes modules as archives.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <string>
+
+namespace nnapi_convert {
+
+struct ArchiveExtras {
+  std::string metadata;         // for kMetadataFile; empty: none
+  bool has_shim_index = false;  // for a module of shim_emitter.h: names the records of the buffer and the weights, and
+                                // aligns the weights so that they can be mapped
+};
+
+// Writes the archive, for the lite interpreter if the path ends in ".ptl". The archive's root folder is the file's
+// stem. Throws ConvertError (kBadFile). The path is overwritten: give a temporary one.
+void write_module(const torch::jit::Module& module, const std::string& path, const ArchiveExtras& extras);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,75 @@
+#include "lib/serialize/emitted_class.h"
+
+#include <ATen/ATen.h>
+#include <caffe2/serialize/versions.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/serialization/import_source.h>
+
+#include <cstring>
+
+#include "lib/serialize/wrapper_source.h"
+
+namespace nnapi_convert {
+namespace {
+
+// A sample in little space: one whose elements are all equal keeps one of them.
+at::Tensor compact_sample(const at::Tensor& tensor) {
+  if (tensor.numel() < 2) return tensor;
+  const at::Tensor flat = tensor.contiguous().view({-1});
+  const at::Tensor values = tensor.is_quantized() ? flat.int_repr() : flat;
+  if (!values.eq(values[0]).all().item().toBool()) return tensor.contiguous();
+  return flat.slice(0, 0, 1).clone().as_strided(tensor.sizes(), std::vector<int64_t>(tensor.sizes().size(), 0));
+}
+
+c10::IValue bundled_list(const std::vector<std::vector<c10::IValue>>& samples, size_t inputs) {
+  const auto tuple_type = c10::TupleType::create(std::vector<c10::TypePtr>(inputs, c10::TensorType::get()));
+  c10::impl::GenericList list(tuple_type);
+  for (const auto& sample : samples) {
+    std::vector<c10::IValue> tensors;
+    for (const c10::IValue& value : sample) tensors.emplace_back(compact_sample(value.toTensor()));
+    list.push_back(c10::ivalue::Tuple::create(std::move(tensors)));
+  }
+  return list;
+}
+
+}  // namespace
+
+torch::jit::Module make_object(const std::string& text, const char* class_name,
+                               const std::shared_ptr<torch::jit::CompilationUnit>& unit) {
+  const auto source = std::make_shared<torch::jit::Source>(text, "nnapi_convert.py", 1);
+  const std::vector<c10::IValue> constants;
+  // Only our own namespace has source; the importer asks for those of classes, too.
+  const auto load = [&](const std::string& qualifier) -> std::shared_ptr<torch::jit::Source> {
+    return qualifier == kWrapperNamespace ? source : nullptr;
+  };
+  const torch::jit::SourceImporter importer(unit, &constants, load, caffe2::serialize::kProducedFileFormatVersion);
+  const auto type = importer.loadType(c10::QualifiedName(class_name))->expect<c10::ClassType>();
+  return torch::jit::Module(unit, type);
+}
+
+std::string bundled_type(const BundledInputs& bundled_inputs) {
+  if (bundled_inputs.empty()) return "";
+  std::string text;
+  for (size_t i = 0; i < bundled_inputs[0].size(); ++i) text += i ? ", Tensor" : "Tensor";
+  return "Tuple[" + text + "]";
+}
+
+void set_bundled_inputs(torch::jit::Module& module, const BundledInputs& bundled_inputs) {
+  if (bundled_inputs.empty()) return;
+  module.setattr("bundled_inputs", bundled_list(bundled_inputs, bundled_inputs[0].size()));
+}
+
+void set_constant_outputs(torch::jit::Module& module, const ModuleInterface& interface) {
+  for (size_t i = 0; i < interface.outputs.size(); ++i) {
+    if (interface.outputs[i].source != InterfaceOutput::Source::kConstant) continue;
+    module.setattr(fmt::format("constant_{}", i), interface.outputs[i].constant);
+  }
+}
+
+at::Tensor words_tensor(const std::vector<int32_t>& words) {
+  at::Tensor tensor = at::empty({static_cast<int64_t>(words.size())}, at::kInt);
+  std::memcpy(tensor.data_ptr(), words.data(), 4 * words.size());
+  return tensor;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,153 @@
+// The operations of a buffer of version 2, to be shown. Whether it runs is for the shim to check, which reads the
+// whole.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "lib/base/error.h"
+#include "lib/format/buffer_format_v2.h"
+#include "lib/serialize/buffer_reader.h"
+
+namespace nnapi_convert {
+namespace {
+
+namespace format = buffer_format_v2;
+
+class ShimBufferReader {
+ public:
+  ShimBufferReader(const int32_t* words, size_t count) : words_(words), count_(count) {}
+
+  BufferModel read() {
+    require(format::kHeaderWords, "header");
+    const int32_t* header = words_;
+    position_ = format::kHeaderWords;
+    if (header[format::kVersionWord] != format::kVersion) {
+      fail(fmt::format("version {} found, {} needed", header[format::kVersionWord], format::kVersion));
+    }
+    for (size_t i = counted(header[format::kArgumentCount], "arguments"); i > 0; --i) skip(next("rank"), 1, "sizes");
+    skip(header[format::kExpressionCount], format::kExpressionWords, "expressions");
+    skip(header[format::kPatchCount], format::kPatchWords, "patches");
+    read_model();
+    return std::move(model_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed model buffer at word {}: {}", position_, problem));
+  }
+
+  void require(uint64_t needed, const char* what) const {
+    if (needed > count_ - position_)
+      fail(fmt::format("{}: {} words left, {} needed", what, count_ - position_, needed));
+  }
+
+  int32_t next(const char* what) {
+    require(1, what);
+    return words_[position_++];
+  }
+
+  size_t counted(int32_t word, const char* what) const {
+    const auto value = static_cast<uint32_t>(word);
+    // What is counted takes a word at least.
+    if (value >= format::kMaxCount || value > count_) fail(fmt::format("{} {} found, less needed", value, what));
+    return value;
+  }
+
+  void skip(int32_t count, size_t words_each, const char* what) {
+    const uint64_t words = static_cast<uint64_t>(counted(count, what)) * words_each;
+    require(words, what);
+    position_ += words;
+  }
+
+  float next_float(const char* what) {
+    const int32_t bits = next(what);
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+
+  void read_model() {
+    const size_t operands = counted(next("operand count"), "operands");
+    const size_t values = counted(next("value count"), "values");
+    const size_t operations = counted(next("operation count"), "operations");
+    const size_t inputs = counted(next("input count"), "inputs");
+    const size_t outputs = counted(next("output count"), "outputs");
+    std::vector<size_t> ranks, channels;
+    for (size_t i = 0; i < operands; ++i) {
+      BufferOperand operand{};
+      operand.type = next("operand type");
+      ranks.push_back(counted(next("rank"), "dimensions"));
+      operand.scale = next_float("scale");
+      operand.zero_point = next("zero point");
+      operand.channel_axis = next("channel axis");
+      channels.push_back(counted(next("channel scales"), "channel scales"));
+      model_.operands.push_back(std::move(operand));
+    }
+    uint64_t data_words = 0;
+    for (size_t i = 0; i < values; ++i) data_words += read_value();
+    std::vector<std::pair<size_t, size_t>> argument_counts;
+    for (size_t i = 0; i < operations; ++i) {
+      BufferOperation operation{};
+      operation.code = next("operation code");
+      const size_t arguments = counted(next("operation inputs"), "operation inputs");
+      argument_counts.emplace_back(arguments, counted(next("operation outputs"), "operation outputs"));
+      model_.operations.push_back(std::move(operation));
+    }
+    for (size_t i = 0; i < operands; ++i) {
+      for (size_t axis = 0; axis < ranks[i]; ++axis) {
+        model_.operands[i].dims.push_back(static_cast<uint32_t>(next("dimension")));
+      }
+    }
+    for (size_t i = 0; i < operands; ++i) {
+      for (size_t j = 0; j < channels[i]; ++j) model_.operands[i].channel_scales.push_back(next_float("channel scale"));
+    }
+    require(data_words, "value data");
+    position_ += data_words;
+    for (size_t i = 0; i < operations; ++i) {
+      model_.operations[i].inputs = next_operands(argument_counts[i].first, 1);
+      model_.operations[i].outputs = next_operands(argument_counts[i].second, 1);
+    }
+    model_.inputs = next_operands(inputs, format::kInputWords);
+    model_.outputs = next_operands(outputs, format::kOutputWords);
+  }
+
+  // Returns the words of its value data.
+  uint64_t read_value() {
+    BufferValue value{};
+    value.operand = next("value");
+    value.source = next("value source");
+    next("offset");
+    next("offset");
+    const auto low = static_cast<uint32_t>(next("length"));
+    const auto high = static_cast<uint32_t>(next("length"));
+    model_.values.push_back(value);
+    if (value.source != static_cast<int32_t>(format::ValueSource::kImmediate)) return 0;
+    return ((static_cast<uint64_t>(high) << 32 | low) + 3) / 4;
+  }
+
+  std::vector<int32_t> next_operands(size_t count, size_t words_each) {
+    std::vector<int32_t> ids;
+    for (size_t i = 0; i < count; ++i) {
+      const int32_t id = next("operand");
+      if (id < 0 || static_cast<size_t>(id) >= model_.operands.size()) {
+        fail(fmt::format("operand {} found, and the model has {} operands", id, model_.operands.size()));
+      }
+      ids.push_back(id);
+      for (size_t rest = 1; rest < words_each; ++rest) next("boundary");
+    }
+    return ids;
+  }
+
+  const int32_t* words_;
+  size_t count_;
+  size_t position_ = 0;
+  BufferModel model_;
+};
+
+}  // namespace
+
+BufferModel read_shim_buffer(const int32_t* words, size_t count) {
+  return ShimBufferReader(words, count).read();
+}
+
+}  // namespace nnapi_convert

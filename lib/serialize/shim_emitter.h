@@ -1,0 +1,23 @@
+// Makes the TorchScript module around an NNAPI model for the shim, torch.classes.nnapi_convert.Compilation.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <optional>
+
+#include "lib/serialize/emitted_class.h"
+#include "lib/serialize/shim_buffer_writer.h"
+
+namespace nnapi_convert {
+
+struct ShimModuleRequest {
+  const nnapi::Model& model;
+  const ModuleInterface& interface;
+  ShimBuffer& buffer;                     // is sealed
+  std::optional<torch::jit::Module> cpu;  // what runs where NNAPI can't: a module of the same interface
+  const BundledInputs& bundled_inputs;    // may be empty
+};
+
+torch::jit::Module build_shim_module(const ShimModuleRequest& request);
+
+}  // namespace nnapi_convert

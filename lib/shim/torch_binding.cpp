@@ -1,0 +1,320 @@
+#include "lib/shim/torch_binding.h"
+
+#include <ATen/ATen.h>
+#include <torch/custom_class.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "lib/format/buffer_format_v2.h"
+#include "lib/format/nnapi_codes.h"
+#include "lib/shim/auto_select.h"
+#include "lib/shim/nnapi_shim.h"
+
+namespace nnapi_shim {
+namespace {
+
+using TensorList = c10::List<at::Tensor>;
+using Options = c10::Dict<std::string, std::string>;
+using nnapi_convert::OperandCode;
+namespace format = nnapi_convert::buffer_format_v2;
+
+int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+[[noreturn]] void raise(const nnapi_shim_error& error) {
+  TORCH_CHECK(false, "nnapi-convert: ", error.message);
+}
+
+// The sizes of tensors, as the C interface takes them.
+std::vector<nnapi_shim_shape> shapes_of(const TensorList& arguments, std::vector<at::Tensor>& keep) {
+  std::vector<nnapi_shim_shape> shapes;
+  shapes.reserve(arguments.size());
+  keep.reserve(arguments.size());
+  for (const at::Tensor& tensor : arguments) {
+    keep.push_back(tensor);
+    shapes.push_back({static_cast<uint32_t>(tensor.dim()), keep.back().sizes().data()});
+  }
+  return shapes;
+}
+
+c10::ScalarType scalar_type(int32_t type) {
+  switch (static_cast<OperandCode>(type)) {
+    case OperandCode::TENSOR_FLOAT32:
+      return at::kFloat;
+    case OperandCode::TENSOR_INT32:
+      return at::kInt;
+    case OperandCode::TENSOR_QUANT8_ASYMM:
+      return at::kQUInt8;
+    case OperandCode::TENSOR_QUANT8_ASYMM_SIGNED:
+      return at::kQInt8;
+    case OperandCode::TENSOR_BOOL8:
+      return at::kBool;
+    case OperandCode::TENSOR_FLOAT16:
+      return at::kHalf;
+    default:
+      TORCH_CHECK(false, "nnapi-convert: NNAPI's operand type ", type, " has no tensor in PyTorch");
+  }
+}
+
+std::vector<int64_t> sizes_of(const nnapi_shim_tensor& tensor) {
+  return {tensor.sizes, tensor.sizes + tensor.rank};
+}
+
+// NNAPI computes wrong numbers from another scale without a word.
+void check_input(const at::Tensor& input, const nnapi_shim_tensor& needed, size_t index) {
+  const c10::ScalarType dtype = scalar_type(needed.type);
+  TORCH_CHECK(input.scalar_type() == dtype, "nnapi-convert: input ", index, ": dtype ", input.scalar_type(), " found, ",
+              dtype, " needed");
+  TORCH_CHECK(input.sizes().equals(sizes_of(needed)), "nnapi-convert: input ", index, ": shape ", input.sizes(),
+              " found, ", at::IntArrayRef(sizes_of(needed)), " needed");
+  TORCH_CHECK(input.device().is_cpu(), "nnapi-convert: input ", index, ": device ", input.device(),
+              " found, cpu needed");
+  if (!input.is_quantized()) return;
+  TORCH_CHECK(static_cast<float>(input.q_scale()) == needed.scale, "nnapi-convert: input ", index, ": scale ",
+              input.q_scale(), " found, ", needed.scale, " needed");
+  TORCH_CHECK(input.q_zero_point() == needed.zero_point, "nnapi-convert: input ", index, ": zero point ",
+              input.q_zero_point(), " found, ", needed.zero_point, " needed");
+}
+
+at::Tensor empty_output(const nnapi_shim_tensor& output) {
+  const c10::ScalarType dtype = scalar_type(output.type);
+  const std::vector<int64_t> sizes = sizes_of(output);
+  if (!c10::isQIntType(dtype)) return at::empty(sizes, at::TensorOptions(dtype));
+  return at::_empty_affine_quantized(sizes, at::TensorOptions(dtype), output.scale, output.zero_point);
+}
+
+// A failure that another call with other inputs would meet, too.
+bool is_for_good(int status) {
+  return status == NNAPI_SHIM_UNAVAILABLE || status == NNAPI_SHIM_TOO_OLD || status == NNAPI_SHIM_NO_DEVICE ||
+         status == NNAPI_SHIM_REFUSED;
+}
+
+uint64_t whole_number(const std::string& key, const std::string& value) {
+  char* end = nullptr;
+  const unsigned long long number = std::strtoull(value.c_str(), &end, 10);
+  const bool is_number = !value.empty() && value[0] >= '0' && value[0] <= '9' && *end == '\0';
+  TORCH_CHECK(is_number, "nnapi-convert: option ", key, ": '", value, "' found, a whole number needed");
+  return number;
+}
+
+int32_t device_kind(const std::string& value) {
+  const std::pair<const char*, int32_t> kinds[] = {{"any", NNAPI_SHIM_ANY_DEVICE},
+                                                   {"gpu", NNAPI_SHIM_GPU},
+                                                   {"accelerator", NNAPI_SHIM_ACCELERATOR},
+                                                   {"cpu", NNAPI_SHIM_CPU},
+                                                   {"not-reference-cpu", NNAPI_SHIM_NOT_REFERENCE_CPU}};
+  for (const auto& [name, kind] : kinds) {
+    if (value == name) return kind;
+  }
+  TORCH_CHECK(false, "nnapi-convert: option device_kind: '", value,
+              "' found, any, gpu, accelerator, cpu or not-reference-cpu needed");
+}
+
+// The options as the C interface takes them; texts stay in `options`.
+nnapi_shim_options shim_options(const Options& options) {
+  nnapi_shim_options result{};
+  result.struct_bytes = sizeof result;
+  for (const auto& entry : options) {
+    const std::string& key = entry.key();
+    const std::string& value = entry.value();
+    if (key == "auto_select") continue;
+    if (key == "library" || key == "support_library") {
+      result.library = value.c_str();
+      result.is_support_library = key == "support_library" ? 1 : 0;
+    } else if (key == "device") {
+      result.device = value.c_str();
+    } else if (key == "cache_directory") {
+      result.cache_directory = value.c_str();
+    } else if (key == "device_kind") {
+      result.device_kind = device_kind(value);
+    } else if (key == "compile_timeout_ns") {
+      result.compile_timeout_ns = whole_number(key, value);
+    } else if (key == "execute_timeout_ns") {
+      result.execute_timeout_ns = whole_number(key, value);
+    } else if (key == "loop_timeout_ns") {
+      result.loop_timeout_ns = whole_number(key, value);
+    } else {
+      const std::pair<const char*, int32_t*> numbers[] = {{"preference", &result.preference},
+                                                          {"priority", &result.priority},
+                                                          {"measure_timing", &result.measure_timing},
+                                                          {"no_burst", &result.no_burst},
+                                                          {"no_reuse", &result.no_reuse}};
+      const auto* known =
+          std::find_if(std::begin(numbers), std::end(numbers), [&](const auto& number) { return key == number.first; });
+      if (known != std::end(numbers)) {
+        *known->second = static_cast<int32_t>(whole_number(key, value));
+      } else {
+        TORCH_CHECK(key == "max_compiled", "nnapi-convert: there is no option ", key, "; see docs/shim.md");
+        result.max_compiled = static_cast<uint32_t>(whole_number(key, value));
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+class Compilation : public torch::CustomClassHolder {
+ public:
+  Compilation(at::Tensor words, at::Tensor weights) : words_(words.contiguous()), weights_(weights.contiguous()) {
+    TORCH_CHECK(words_.scalar_type() == at::kInt && words_.device().is_cpu(), "nnapi-convert: a buffer of dtype ",
+                words_.scalar_type(), " found, int32 on the CPU needed");
+    nnapi_shim_error error;
+    const int status = nnapi_shim_open_memory(words_.data_ptr(), static_cast<size_t>(words_.numel()),
+                                              weights_.data_ptr(), weights_.nbytes(), &model_, &error);
+    if (status != NNAPI_SHIM_OK) raise(error);
+  }
+  ~Compilation() override { nnapi_shim_close(model_); }
+  Compilation(const Compilation&) = delete;
+  Compilation& operator=(const Compilation&) = delete;
+
+  const at::Tensor& words() const { return words_; }
+  const at::Tensor& weights() const { return weights_; }
+
+  TensorList run(const TensorList& arguments, const TensorList& inputs) {
+    nnapi_shim_error error;
+    TensorList outputs;
+    if (run_to(arguments, inputs, outputs, error) != NNAPI_SHIM_OK) raise(error);
+    return outputs;
+  }
+
+  // Empty where NNAPI can't do it; raises for what the caller did wrong.
+  TensorList try_run(const TensorList& arguments, const TensorList& inputs) {
+    nnapi_shim_error error;
+    TensorList outputs;
+    const int64_t begin = now();
+    const int status = run_to(arguments, inputs, outputs, error);
+    if (status == NNAPI_SHIM_OK) {
+      select_.ran(AutoSelect::Side::kNnapi, static_cast<uint64_t>(now() - begin));
+      return outputs;
+    }
+    if (status == NNAPI_SHIM_BAD_ARGUMENT || status == NNAPI_SHIM_BAD_MODEL) raise(error);
+    select_.failed(is_for_good(status));
+    return TensorList();
+  }
+
+  bool uses_cpu() { return select_.next() == AutoSelect::Side::kCpu; }
+  int64_t clock() const { return now(); }
+  void cpu_ran(int64_t begin) { select_.ran(AutoSelect::Side::kCpu, static_cast<uint64_t>(now() - begin)); }
+
+  void warm_up(const TensorList& arguments) {
+    std::vector<at::Tensor> keep;
+    const std::vector<nnapi_shim_shape> shapes = shapes_of(arguments, keep);
+    nnapi_shim_error error;
+    const int status = nnapi_shim_warm_up(model_, shapes.data(), static_cast<uint32_t>(shapes.size()), &error);
+    if (status != NNAPI_SHIM_OK) raise(error);
+  }
+
+  void configure(const Options& options) {
+    const nnapi_shim_options values = shim_options(options);
+    nnapi_shim_error error;
+    if (nnapi_shim_configure(model_, &values, &error) != NNAPI_SHIM_OK) raise(error);
+    if (!options.contains("auto_select") || whole_number("auto_select", options.at("auto_select")) == 0) return;
+    select_.measure(values.cache_directory != nullptr ? choice_file(values.cache_directory) : "");
+  }
+
+  // What the last calls ran on, and why NNAPI failed if it did.
+  std::string state() {
+    nnapi_shim_error failure;
+    nnapi_shim_last_failure(model_, &failure);
+    std::string text = select_.choice();
+    if (failure.status != NNAPI_SHIM_OK) text += std::string(": ") + failure.message;
+    return text;
+  }
+
+  c10::Dict<std::string, int64_t> profile() {
+    nnapi_shim_profile profile;
+    nnapi_shim_get_profile(model_, &profile);
+    c10::Dict<std::string, int64_t> result;
+    const auto put = [&result](const char* name, uint64_t value) { result.insert(name, static_cast<int64_t>(value)); };
+    put("build_ns", profile.build_ns);
+    put("compile_ns", profile.compile_ns);
+    put("executions", profile.executions);
+    put("last_execute_ns", profile.last_execute_ns);
+    put("total_execute_ns", profile.total_execute_ns);
+    put("last_on_device_ns", profile.last_on_device_ns);
+    put("last_in_driver_ns", profile.last_in_driver_ns);
+    put("compiled", profile.compiled);
+    put("feature_level", profile.feature_level);
+    put("weight_bytes", profile.weight_bytes);
+    return result;
+  }
+
+ private:
+  int run_to(const TensorList& arguments, const TensorList& inputs, TensorList& outputs, nnapi_shim_error& error) {
+    std::vector<at::Tensor> keep;
+    const std::vector<nnapi_shim_shape> shapes = shapes_of(arguments, keep);
+    const auto count = static_cast<uint32_t>(shapes.size());
+    std::vector<nnapi_shim_buffer> from;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      nnapi_shim_tensor tensor;
+      const int status = nnapi_shim_input(model_, shapes.data(), count, static_cast<uint32_t>(i), &tensor, &error);
+      if (status != NNAPI_SHIM_OK) return status;
+      keep.push_back(inputs.get(i).contiguous());
+      check_input(keep.back(), tensor, i);
+      from.push_back({keep.back().data_ptr(), keep.back().nbytes()});
+    }
+    std::vector<nnapi_shim_buffer> to;
+    for (uint32_t i = 0; i < nnapi_shim_output_count(model_); ++i) {
+      nnapi_shim_tensor tensor;
+      const int status = nnapi_shim_output(model_, shapes.data(), count, i, &tensor, &error);
+      if (status != NNAPI_SHIM_OK) return status;
+      const at::Tensor output = empty_output(tensor);
+      to.push_back({output.data_ptr(), output.nbytes()});
+      outputs.push_back(output);
+    }
+    return nnapi_shim_run(model_, shapes.data(), count, from.data(), static_cast<uint32_t>(from.size()), to.data(),
+                          static_cast<uint32_t>(to.size()), &error);
+  }
+
+  // Named by the checksums of the buffer and the weights.
+  std::string choice_file(const std::string& directory) const {
+    const auto* words = static_cast<const uint32_t*>(words_.data_ptr());
+    char name[64];
+    std::snprintf(name, sizeof name, "/nnapi_shim_%08x%08x.choice", words[format::kChecksum],
+                  words[format::kWeightChecksum]);
+    return directory + name;
+  }
+
+  const at::Tensor words_, weights_;
+  nnapi_shim_model* model_ = nullptr;
+  AutoSelect select_;
+};
+
+namespace {
+
+using State = std::tuple<at::Tensor, at::Tensor>;
+
+// The weights come first: they are the first record of the archive, which is aligned so that they can be mapped.
+const auto kRegistration =
+    torch::class_<Compilation>("nnapi_convert", "Compilation")
+        .def(torch::init<at::Tensor, at::Tensor>())
+        .def("run", &Compilation::run)
+        .def("try_run", &Compilation::try_run)
+        .def("uses_cpu", &Compilation::uses_cpu)
+        .def("clock", &Compilation::clock)
+        .def("cpu_ran", &Compilation::cpu_ran)
+        .def("warm_up", &Compilation::warm_up)
+        .def("configure", &Compilation::configure)
+        .def("state", &Compilation::state)
+        .def("profile", &Compilation::profile)
+        .def_pickle([](const c10::intrusive_ptr<Compilation>& self) { return State(self->weights(), self->words()); },
+                    [](const State& state) {
+                      return c10::make_intrusive<Compilation>(std::get<1>(state), std::get<0>(state));
+                    });
+
+}  // namespace
+
+c10::IValue make_compilation(const at::Tensor& words, const at::Tensor& weights) {
+  return c10::IValue(c10::make_intrusive<Compilation>(words, weights));
+}
+
+CompilationTensors tensors_of(const c10::IValue& compilation) {
+  const auto self = compilation.toCustomClass<Compilation>();
+  return {self->words(), self->weights()};
+}
+
+}  // namespace nnapi_shim
