@@ -58,6 +58,10 @@ void stop_on_refusals(const Diagnostics& diagnostics) {
   fail(message);
 }
 
+Target target_of(const ConvertOptions& options) {
+  return {options.feature_level, options.runtime == Runtime::kShim};
+}
+
 std::vector<TensorType> nnapi_types(const QuantBoundaries& boundaries) {
   std::vector<TensorType> types;
   for (const InputBoundary& input : boundaries.inputs) types.push_back(input.type);
@@ -66,9 +70,9 @@ std::vector<TensorType> nnapi_types(const QuantBoundaries& boundaries) {
 
 // Nodes that were refused, and those that would be refused on the way: the user sees them all at once.
 void collect_refusals(const NormalisedModel& normalised, const std::vector<TensorType>& types, InferredTypes& inferred,
-                      int feature_level, Diagnostics& diagnostics) {
+                      const Target& target, Diagnostics& diagnostics) {
   Diagnostics ignored;
-  LoweredModel rest = lower(normalised, types, inferred.types, feature_level, ignored);
+  LoweredModel rest = lower(normalised, types, inferred.types, target, ignored);
   diagnostics.refusals = std::move(inferred.refusals);
   diagnostics.refusals.insert(diagnostics.refusals.end(), rest.refusals.begin(), rest.refusals.end());
 }
@@ -145,7 +149,7 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
   const std::vector<TensorType> original_types = input_types(normalised, loaded.bundled_inputs, options.inputs);
   InferredTypes inferred = infer(normalised, original_types);
   if (!inferred.refusals.empty()) {
-    collect_refusals(normalised, original_types, inferred, options.feature_level, diagnostics);
+    collect_refusals(normalised, original_types, inferred, target_of(options), diagnostics);
   }
   stop_on_refusals(diagnostics);
   const std::vector<at::ScalarType> original_outputs = output_dtypes(normalised, inferred.types);
@@ -157,7 +161,7 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
   stages.end([&] { return to_text(normalised, inferred.types); });
 
   stages.begin("lower");
-  LoweredModel lowered = lower(normalised, types, inferred.types, options.feature_level, diagnostics);
+  LoweredModel lowered = lower(normalised, types, inferred.types, target_of(options), diagnostics);
   diagnostics.refusals = lowered.refusals;
   stop_on_refusals(diagnostics);
   stages.end([&] { return nnapi::to_text(lowered.model); });

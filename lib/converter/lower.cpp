@@ -31,12 +31,8 @@ Dims merged_last_axes(const Dims& dims) {
 
 class Lowering {
  public:
-  Lowering(const NormalisedModel& normalised, const TypeMap& types, int feature_level, Diagnostics& diagnostics)
-      : normalised_(normalised),
-        types_(types),
-        feature_level_(feature_level),
-        diagnostics_(diagnostics),
-        builder_(result_.model) {}
+  Lowering(const NormalisedModel& normalised, const TypeMap& types, const Target& target, Diagnostics& diagnostics)
+      : normalised_(normalised), types_(types), target_(target), diagnostics_(diagnostics), builder_(result_.model) {}
 
   LoweredModel run(const std::vector<TensorType>& input_types) {
     add_inputs(input_types);
@@ -94,7 +90,7 @@ class Lowering {
       all_typed_ = false;
       return;
     }
-    OpContext context(node, types_, operands_, builder_, feature_level_, diagnostics_);
+    OpContext context(node, types_, operands_, builder_, target_, diagnostics_);
     builder_.set_source(source_of(node));
     try {
       rule->lower(context);
@@ -176,7 +172,7 @@ class Lowering {
 
   const NormalisedModel& normalised_;
   const TypeMap& types_;
-  int feature_level_;
+  Target target_;
   Diagnostics& diagnostics_;
   LoweredModel result_;
   nnapi::Builder builder_;
@@ -187,8 +183,8 @@ class Lowering {
 }  // namespace
 
 LoweredModel lower(const NormalisedModel& normalised, const std::vector<TensorType>& input_types, const TypeMap& types,
-                   int feature_level, Diagnostics& diagnostics) {
-  return Lowering(normalised, types, feature_level, diagnostics).run(input_types);
+                   const Target& target, Diagnostics& diagnostics) {
+  return Lowering(normalised, types, target, diagnostics).run(input_types);
 }
 
 }  // namespace nnapi_convert

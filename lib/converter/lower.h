@@ -15,9 +15,9 @@ struct LoweredModel {
   std::vector<Refusal> refusals;
 };
 
-// Refused nodes leave the model incomplete, without outputs. `feature_level` is the highest NNAPI level that rules may
+// Refused nodes leave the model incomplete, without outputs. `target` says what rules may
 // make use of; they don't refuse what needs a higher one, which validate does.
 LoweredModel lower(const NormalisedModel& normalised, const std::vector<TensorType>& input_types, const TypeMap& types,
-                   int feature_level, Diagnostics& diagnostics);
+                   const Target& target, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -47,6 +47,15 @@ OperandId Builder::tensor(Constant value, float scale, int32_t zero_point) {
   return model_.add({type, std::move(dims), scale, zero_point, std::move(value)});
 }
 
+OperandId Builder::channel_tensor(Constant value, std::shared_ptr<const ChannelScales> channels) {
+  Operand operand;
+  operand.type = OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL;
+  operand.dims = to_dims(value.shape());
+  operand.value = std::move(value);
+  operand.channels = std::move(channels);
+  return model_.add(std::move(operand));
+}
+
 std::vector<OperandId> Builder::add(OperationCode code, std::vector<OperandId> inputs, std::vector<Operand> outputs) {
   std::vector<OperandId> ids;
   ids.reserve(outputs.size());

@@ -1,6 +1,7 @@
 // Builder: appends operands and operations to a Model.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class Builder {
   OperandId int32_tensor(Dims values, std::vector<int64_t> shape);
   // Weights: a FLOAT32 or INT32 tensor, or quantised with scale and zero point.
   OperandId tensor(Constant value, float scale = 0, int32_t zero_point = 0);
+  // int8 weights with a scale for each channel.
+  OperandId channel_tensor(Constant value, std::shared_ptr<const ChannelScales> channels);
   // An operand without a value yet, for an operation to write.
   OperandId variable(Operand type) {
     type.value = {};

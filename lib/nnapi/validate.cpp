@@ -32,6 +32,10 @@ std::string scale_problem(const Model& model, const Operation& operation, int fe
   if (operation.code == OperationCode::CONCATENATION && feature_level < 3 && have_unequal_scales(model, operation)) {
     return "unequal scales found, equal ones needed below feature level 3";
   }
+  if (model.at(operation.inputs[1]).channels != nullptr) {
+    const float bias = model.at(operation.inputs[2]).scale;
+    return bias == 0 ? "" : fmt::format("argument bias: scale {} found, 0 needed for weights per channel", bias);
+  }
   const double product = static_cast<double>(first.scale) * model.at(operation.inputs[1]).scale;
   if (has_weights_and_bias(operation.code)) {
     const double bias = model.at(operation.inputs[2]).scale;

@@ -21,6 +21,13 @@ bool keeps_sequence(const Dims& dims, const std::vector<int64_t>& order) {
   return true;
 }
 
+nnapi::OperandId permuted_channels(OpContext& ctx, const nnapi::Operand& weight, const std::vector<int64_t>& order) {
+  auto channels = std::make_shared<nnapi::ChannelScales>(*weight.channels);
+  const auto axis = std::find(order.begin(), order.end(), static_cast<int64_t>(channels->axis));
+  channels->axis = static_cast<size_t>(axis - order.begin());
+  return ctx.builder().channel_tensor(weight.constant()->then(nnapi::Permute{order}), std::move(channels));
+}
+
 }  // namespace
 
 LoweredTensor reshaped(OpContext& ctx, const LoweredTensor& tensor, const Dims& dims) {
@@ -36,8 +43,9 @@ LoweredTensor reshaped(OpContext& ctx, const LoweredTensor& tensor, const Dims& 
 
 LoweredTensor permuted(OpContext& ctx, const LoweredTensor& tensor, const std::vector<int64_t>& order) {
   const TensorType type = tensor.type.with_dims(nnapi::permute(tensor.type.dims, order));
-  if (keeps_sequence(tensor.type.dims, order)) return reshaped(ctx, tensor, type.dims);
   const nnapi::Operand operand = ctx.builder().model().at(tensor.id);
+  if (operand.channels != nullptr) return {permuted_channels(ctx, operand, order), type};
+  if (keeps_sequence(tensor.type.dims, order)) return reshaped(ctx, tensor, type.dims);
   if (const nnapi::Constant* constant = operand.constant()) {
     return {ctx.builder().tensor(constant->then(nnapi::Permute{order}), operand.scale, operand.zero_point), type};
   }

@@ -64,24 +64,45 @@ std::vector<ValueType> quantized_linear_type(const OpArguments& args) {
   return {TensorType{at::kQUInt8, linear_dims(args, input, weight.size(1), weight.size(0)), output}};
 }
 
+// FULLY_CONNECTED takes no weights with a scale for each channel; a convolution with a filter of 1 x 1 does, of rows as
+// images of one cell.
+void lower_as_convolution(OpContext& ctx, const LoweredTensor& input, const QuantizedWeights& weights,
+                          FuseCode activation) {
+  const Dim rows = product(Dims(input.type.dims.begin(), input.type.dims.end() - 1));
+  const LoweredTensor image = reshaped(ctx, input, {rows, input.type.dims.back(), Dim(1), Dim(1)});
+  const TensorType output = ctx.output_type();
+  const TensorType cells = output.with_dims({rows, output.dims.back(), Dim(1), Dim(1)});
+  const nnapi::Operand matrix = ctx.builder().model().at(weights.filter.id);
+  const std::vector<int64_t> sizes = fixed_values(matrix.dims);
+  const nnapi::OperandId filter = ctx.builder().channel_tensor(
+      matrix.constant()->then(nnapi::Reshape{{sizes[0], 1, 1, sizes[1]}}), matrix.channels);
+  std::vector<nnapi::OperandId> inputs{image.id, filter, weights.bias};
+  for (const int64_t value : {0, 0, 0, 0, 1, 1}) inputs.push_back(ctx.builder().int32(value));
+  inputs.push_back(ctx.builder().int32(static_cast<int64_t>(activation)));
+  inputs.push_back(ctx.builder().boolean(true));
+  const nnapi::OperandId result = ctx.emit_to(OperationCode::CONV_2D, inputs, cells);
+  ctx.set_output(reshaped(ctx, {result, cells}, output.dims).id);
+}
+
 template <FuseCode activation>
 void lower_quantized_linear(OpContext& ctx) {
   auto [given, bias] = packed_linear(ctx)->unpack();
   const LoweredTensor whole = ctx.operand("X");
   const auto [input, weight] = with_small_product(ctx, whole, given, whole.type.rank() - 1, ctx.number("Y_scale_i"));
   const QuantizedWeights weights = quantized_weights(ctx, weight, bias, weight.size(0), input.type);
-  const nnapi::OperandId filter = ctx.builder().tensor(weights.weight, weights.scale, weights.zero_point);
-  const nnapi::OperandId added = ctx.builder().tensor(weights.bias, weights.bias_scale);
+  if (weights.is_per_channel) return lower_as_convolution(ctx, input, weights, activation);
   const nnapi::OperandId fuse = ctx.builder().int32(static_cast<int64_t>(activation));
   const LoweredTensor rows = reshaped(ctx, input, rows_of(input.type.dims));
   const TensorType output = ctx.output_type();
   const Dims leading(rows.type.dims.begin(), rows.type.dims.end() - 1);
   const TensorType matrix = output.with_dims({product(leading), output.dims.back()});
-  const nnapi::OperandId result = ctx.emit_to(OperationCode::FULLY_CONNECTED, {rows.id, filter, added, fuse}, matrix);
+  const nnapi::OperandId result =
+      ctx.emit_to(OperationCode::FULLY_CONNECTED, {rows.id, weights.filter.id, weights.bias, fuse}, matrix);
   ctx.set_output(reshaped(ctx, {result, matrix}, output.dims).id);
 }
 
-constexpr const char* kQuantizedNote = "per-channel weights are requantised per tensor, with a warning";
+constexpr const char* kQuantizedNote =
+    "per-channel weights stay so for the shim; else they are requantised per tensor, with a warning";
 
 }  // namespace
 

@@ -19,6 +19,7 @@
 #include "lib/base/diagnostics.h"
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/permutation.h"
+#include "lib/ops/target.h"
 #include "lib/ops/tensor_type.h"
 
 namespace nnapi_convert {
@@ -113,16 +114,13 @@ using OperandMap = std::unordered_map<const TorchValue*, std::vector<nnapi::Oper
 class OpContext : public OpArguments {
  public:
   OpContext(const TorchNode& node, const TypeMap& types, OperandMap& operands, nnapi::Builder& builder,
-            int feature_level, Diagnostics& diagnostics)
-      : OpArguments(node, types),
-        operands_(operands),
-        builder_(builder),
-        feature_level_(feature_level),
-        diagnostics_(diagnostics) {}
+            const Target& target, Diagnostics& diagnostics)
+      : OpArguments(node, types), operands_(operands), builder_(builder), target_(target), diagnostics_(diagnostics) {}
 
   nnapi::Builder& builder() { return builder_; }
   // The NNAPI feature level that the model is for: where a later level has a better form, the rule chooses by it.
-  int feature_level() const { return feature_level_; }
+  int feature_level() const { return target_.feature_level; }
+  const Target& target() const { return target_; }
   void warn(const std::string& message) { diagnostics_.warn(source_of(node()) + ": " + message); }
 
   // A tensor argument as an operand; a constant tensor becomes a constant operand.
@@ -154,7 +152,7 @@ class OpContext : public OpArguments {
 
   OperandMap& operands_;
   nnapi::Builder& builder_;
-  int feature_level_;
+  Target target_;
   Diagnostics& diagnostics_;
 };
 

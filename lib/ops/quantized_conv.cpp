@@ -85,16 +85,15 @@ void lower_quantized_conv(OpContext& ctx) {
       const bool has_bias = bias && bias->defined();
       const auto part_bias = has_bias ? c10::optional<at::Tensor>(bias->narrow(0, i * outputs, outputs)) : c10::nullopt;
       const QuantizedWeights lowered = quantized_weights(ctx, part, part_bias, outputs, input.type);
-      const nnapi::OperandId id = ctx.builder().tensor(lowered.weight, lowered.scale, lowered.zero_point);
-      const TensorType type{at::kQUInt8, to_dims(part.sizes().vec()), {lowered.scale, lowered.zero_point}};
-      parts.push_back({{id, type}, ctx.builder().tensor(lowered.bias, lowered.bias_scale)});
+      parts.push_back({lowered.filter, lowered.bias});
     }
     return parts;
   };
   emit_convolution(ctx, conv, input, spatial_axes(ctx), weights, activation);
 }
 
-constexpr const char* kNote = "per-channel weights are requantised per tensor, with a warning";
+constexpr const char* kNote =
+    "per-channel weights stay so for the shim; else they are requantised per tensor, with a warning";
 
 }  // namespace
 

@@ -16,10 +16,13 @@ struct PerTensor {
   int64_t zero_point;
 };
 
+void require_zero_points(OpContext& ctx, const at::Tensor& weight) {
+  ctx.require(weight.q_per_channel_zero_points().eq(0).all().item().toBool(),
+              "per-channel weights with zero points other than 0", "zero points of 0");
+}
+
 PerTensor requantized_per_tensor(OpContext& ctx, const at::Tensor& weight) {
-  const at::Tensor zero_points = weight.q_per_channel_zero_points();
-  ctx.require(zero_points.eq(0).all().item().toBool(), "per-channel weights with zero points other than 0",
-              "zero points of 0");
+  require_zero_points(ctx, weight);
   const at::Tensor scales = weight.q_per_channel_scales().to(at::kFloat).contiguous();
   const at::Tensor real = weight.dequantize();
   const float scale = std::max(real.abs().max().item().toFloat() / 127, std::numeric_limits<float>::min());
@@ -51,10 +54,38 @@ void require_int32_bias(OpContext& ctx, const at::Tensor& bias, double scale) {
       "less than 2147483647 times, to fit into int32", "quantise with larger scales of the input or the weights");
 }
 
+constexpr int kChannelScalesLevel = 3;
+
+bool keeps_channels(const OpContext& ctx, const at::Tensor& weight) {
+  return ctx.target().channel_scales && ctx.feature_level() >= kChannelScalesLevel &&
+         weight.qscheme() == at::kPerChannelAffine;
+}
+
+// The bias in whole numbers of input scale times the channel's scale, as NNAPI takes it without a scale of its own.
+QuantizedWeights channel_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
+                                 int64_t output_channels, const TensorType& input) {
+  require_zero_points(ctx, weight);
+  const at::Tensor scales = weight.q_per_channel_scales().to(at::kFloat).contiguous();
+  auto channels = std::make_shared<nnapi::ChannelScales>();
+  channels->axis = static_cast<size_t>(weight.q_per_channel_axis());
+  channels->scales.assign(scales.data_ptr<float>(), scales.data_ptr<float>() + scales.numel());
+  at::Tensor steps = at::zeros({output_channels}, at::kInt);
+  if (bias && bias->defined()) {
+    const at::Tensor unit = scales.to(at::kDouble) * static_cast<double>(static_cast<float>(input.quantization.scale));
+    const at::Tensor exact = bias->detach().to(at::kDouble) / unit;
+    require_int32_bias(ctx, exact, 1);
+    steps = exact.round().to(at::kInt);
+  }
+  const nnapi::OperandId filter = ctx.builder().channel_tensor(to_constant(weight), std::move(channels));
+  const TensorType type{at::kQInt8, to_dims(weight.sizes().vec())};
+  return {{filter, type}, ctx.builder().tensor(to_constant(steps)), true};
+}
+
 }  // namespace
 
 QuantizedWeights quantized_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                    int64_t output_channels, const TensorType& input) {
+  if (keeps_channels(ctx, weight)) return channel_weights(ctx, weight, bias, output_channels, input);
   const PerTensor weights = per_tensor(ctx, weight);
   const auto weight_scale = static_cast<float>(weights.scale);
   const double bias_scale = static_cast<double>(static_cast<float>(input.quantization.scale)) * weight_scale;
@@ -62,8 +93,13 @@ QuantizedWeights quantized_weights(OpContext& ctx, const at::Tensor& weight, con
   const nnapi::Constant real_bias =
       bias && bias->defined() ? to_constant(bias->detach().to(at::kFloat))
                               : nnapi::Constant::of_floats(std::vector<float>(static_cast<size_t>(output_channels)));
-  return {weights.weight.then(nnapi::ShiftToUInt8{}), weight_scale, static_cast<int32_t>(weights.zero_point + 128),
-          real_bias.then(nnapi::QuantizeBias{bias_scale}), static_cast<float>(bias_scale)};
+  const auto zero_point = static_cast<int32_t>(weights.zero_point + 128);
+  const nnapi::OperandId filter =
+      ctx.builder().tensor(weights.weight.then(nnapi::ShiftToUInt8{}), weight_scale, zero_point);
+  const TensorType type{at::kQUInt8, to_dims(weight.sizes().vec()), {weight_scale, zero_point}};
+  return {{filter, type},
+          ctx.builder().tensor(real_bias.then(nnapi::QuantizeBias{bias_scale}), static_cast<float>(bias_scale)),
+          false};
 }
 
 namespace {

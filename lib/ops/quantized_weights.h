@@ -6,15 +6,14 @@
 namespace nnapi_convert {
 
 struct QuantizedWeights {
-  nnapi::Constant weight;  // uint8, in PyTorch's order
-  float scale;
-  int32_t zero_point;
-  nnapi::Constant bias;  // int32, one per output channel, of scale bias_scale
-  float bias_scale;      // input scale times weight scale
+  LoweredTensor filter;  // in PyTorch's order
+  nnapi::OperandId bias;
+  bool is_per_channel;
 };
 
-// PyTorch's int8 weights are shifted by 128, which is exact. Per-channel weights are requantised to one scale for the
-// whole tensor, and the context warns with the largest error: the stock loader can't carry a scale for each channel.
+// PyTorch's int8 weights are shifted by 128, which is exact. Per-channel weights are kept where the target can carry a
+// scale for each channel; the stock loader can't: there they are requantised to one scale for the whole tensor, and the
+// context warns with the largest error.
 QuantizedWeights quantized_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                    int64_t output_channels, const TensorType& input);
 
