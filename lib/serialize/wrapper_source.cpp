@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include "lib/serialize/source_text.h"
@@ -89,6 +92,13 @@ class WrapperSource {
     }
   }
 
+  // A condition: the number is not the same float32, which is what NNAPI gets.
+  static std::string differs_as_float(const std::string& found, float needed) {
+    const double low = (static_cast<double>(needed) + std::nextafter(needed, 0.0F)) / 2;
+    const double high = (static_cast<double>(needed) + std::nextafter(needed, std::numeric_limits<float>::max())) / 2;
+    return fmt::format("torch.__or__(torch.lt({0}, {1}), torch.gt({0}, {2}))", found, number(low), number(high));
+  }
+
   void check_dtype(const InterfaceInput& input) {
     const std::string dtype = fmt::format("ops.prim.dtype({})", input.name);
     const auto needed = static_cast<int>(input.type.dtype);
@@ -98,7 +108,7 @@ class WrapperSource {
     const std::string scale = fmt::format("torch.q_scale({})", input.name);
     const std::string zero_point = fmt::format("torch.q_zero_point({})", input.name);
     const Quantization& quantization = input.type.quantization;
-    raise_if(fmt::format("torch.ne({}, {})", scale, number(quantization.scale)), input.name, "scale", scale,
+    raise_if(differs_as_float(scale, static_cast<float>(quantization.scale)), input.name, "scale", scale,
              number(quantization.scale));
     raise_if(fmt::format("torch.ne({}, {})", zero_point, quantization.zero_point), input.name, "zero point", zero_point,
              std::to_string(quantization.zero_point));
@@ -168,11 +178,7 @@ class WrapperSource {
   // NNAPI's input number `index` from the caller's argument.
   std::string nnapi_input(const nnapi::Boundary& boundary) const {
     const InterfaceInput& input = inputs()[boundary.argument];
-    std::string text = input.name;
-    if (input.quantize) {
-      text = fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", text, number(input.quantize->scale),
-                         input.quantize->zero_point);
-    }
+    std::string text = quantised_input(input);
     if (input.type.dtype == at::kLong || input.type.dtype == at::kBool) text = as_dtype(text, at::kInt);
     if (boundary.nhwc) text = fmt::format("torch.permute({}, [0, 2, 3, 1])", text);
     const Dims& dims = request_.model.at(boundary.operand).dims;
@@ -187,13 +193,23 @@ class WrapperSource {
     return sizes.empty() ? "annotate(List[int], [])" : fmt::format("[{}]", fmt::join(sizes, ", "));
   }
 
-  std::string empty_output(const nnapi::Operand& operand) const {
+  // The first of forward's outputs that NNAPI's output number `index` is.
+  const InterfaceOutput& output_of_nnapi(size_t index) const {
+    const auto& outputs = request_.interface.outputs;
+    return *std::find_if(outputs.begin(), outputs.end(), [index](const InterfaceOutput& output) {
+      return output.source == InterfaceOutput::Source::kNnapi && output.index == index;
+    });
+  }
+
+  std::string empty_output(size_t index) const {
+    const nnapi::Operand& operand = request_.model.at(request_.model.outputs[index].operand);
     const std::string sizes = sizes_text(operand.dims);
     if (operand.type == OperandCode::TENSOR_QUANT8_ASYMM) {
+      const Quantization& quantization = output_of_nnapi(index).quantization;
       return fmt::format(
           "torch._empty_affine_quantized({}, dtype=13, layout=None, device=None, pin_memory=None, scale={}, "
           "zero_point={}, memory_format=None)",
-          sizes, number(static_cast<double>(operand.scale)), operand.zero_point);
+          sizes, number(quantization.scale), quantization.zero_point);
     }
     const int dtype = operand.type == OperandCode::TENSOR_INT32   ? 3
                       : operand.type == OperandCode::TENSOR_BOOL8 ? 11
@@ -214,21 +230,32 @@ class WrapperSource {
       arguments += fmt::format("{}nnapi_input_{}", i ? ", " : "", i);
     }
     for (size_t i = 0; i < request_.model.outputs.size(); ++i) {
-      line(fmt::format("    nnapi_output_{} = {}", i,
-                       empty_output(request_.model.at(request_.model.outputs[i].operand))));
+      line(fmt::format("    nnapi_output_{} = {}", i, empty_output(i)));
       results += fmt::format("{}nnapi_output_{}", i ? ", " : "", i);
     }
     line(fmt::format("    nnapi_done = (nnapi_comp).run([{}], [{}])", arguments, results));
   }
 
+  // The argument as NNAPI's input holds it, but for the layout.
+  static std::string quantised_input(const InterfaceInput& input) {
+    if (!input.quantize) return input.name;
+    return fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", input.name, number(input.quantize->scale),
+                       input.quantize->zero_point);
+  }
+
   std::string output_value(size_t number) const {
     const InterfaceOutput& output = request_.interface.outputs[number];
-    if (output.source == InterfaceOutput::Source::kInput) return inputs()[output.index].name;
-    if (output.source == InterfaceOutput::Source::kConstant) return fmt::format("self.constant_{}", number);
+    const std::string text = output.source == InterfaceOutput::Source::kInput ? quantised_input(inputs()[output.index])
+                             : output.source == InterfaceOutput::Source::kConstant
+                                 ? fmt::format("self.constant_{}", number)
+                                 : nnapi_output(output);
+    return output.dequantize ? fmt::format("torch.dequantize({})", text) : text;
+  }
+
+  std::string nnapi_output(const InterfaceOutput& output) const {
     std::string text = fmt::format("nnapi_output_{}", output.index);
     if (request_.model.outputs[output.index].nhwc) text = fmt::format("torch.permute({}, [0, 3, 1, 2])", text);
     if (output.shape) text = fmt::format("torch.reshape({}, {})", text, sizes_text(*output.shape));
-    if (output.dequantize) return fmt::format("torch.dequantize({})", text);
     return output.dtype == at::kLong ? as_dtype(text, at::kLong) : text;
   }
 
