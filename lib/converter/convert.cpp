@@ -124,9 +124,19 @@ nnapi::OptimiseOptions optimise_options(const ConvertOptions& options) {
   return result;
 }
 
-void stop_if_invalid(const nnapi::Model& model, int feature_level) {
+// True if the CPU quantises or dequantises around NNAPI.
+bool quantises_on_cpu(const ModuleInterface& interface) {
+  return std::any_of(interface.inputs.begin(), interface.inputs.end(),
+                     [](const InterfaceInput& input) { return input.quantize.has_value(); }) ||
+         std::any_of(interface.outputs.begin(), interface.outputs.end(),
+                     [](const InterfaceOutput& output) { return output.dequantize; });
+}
+
+void stop_if_invalid(const nnapi::Model& model, const ModuleInterface& interface, int feature_level) {
   if (model.operations.empty()) {
-    fail("nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged");
+    fail(quantises_on_cpu(interface)
+             ? "nothing is left for NNAPI to run: the CPU quantises and dequantises; use --quant nnapi"
+             : "nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged");
   }
   const std::vector<std::string> problems = nnapi::validate(model, feature_level);
   if (problems.empty()) return;
@@ -152,7 +162,7 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
     collect_refusals(normalised, original_types, inferred, target_of(options), diagnostics);
   }
   stop_on_refusals(diagnostics);
-  const std::vector<at::ScalarType> original_outputs = output_dtypes(normalised, inferred.types);
+  const std::vector<TensorType> original_outputs = output_types(normalised, inferred.types);
   const QuantBoundaries boundaries = apply_quant_mode(normalised, original_types, inferred.types, options.quant);
   const std::vector<TensorType> types = nnapi_types(boundaries);
   inferred = infer(normalised, types);
@@ -168,7 +178,7 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
   Conversion result;
   result.quant = boundaries.mode;
   result.interface = make_interface(normalised, boundaries, lowered, original_types, original_outputs,
-                                    output_dtypes(normalised, inferred.types));
+                                    output_types(normalised, inferred.types));
   result.model = std::move(lowered.model);
   return result;
 }
@@ -239,7 +249,7 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostic
   apply_layout_choice(result, options.layout, diagnostics);
   nnapi::optimise(result.model, optimise_options(options));
   stages.end([&] { return nnapi::to_text(result.model); });
-  stop_if_invalid(result.model, options.feature_level);
+  stop_if_invalid(result.model, result.interface, options.feature_level);
   options.runtime == Runtime::kShim ? emit_for_shim(result, options, cpu, stages)
                                     : emit_for_pytorch(result, options, stages);
   return result;

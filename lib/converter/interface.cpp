@@ -11,7 +11,9 @@ bool is_read(const NormalisedModel& normalised, size_t input) {
          std::find(normalised.outputs.begin(), normalised.outputs.end(), value) != normalised.outputs.end();
 }
 
-Quantization output_quantization(const nnapi::Model& model, const InterfaceOutput& output) {
+// The operand of NNAPI holds a float32; callers get the scale that the original has.
+Quantization output_quantization(const nnapi::Model& model, const InterfaceOutput& output, const TensorType& type) {
+  if (type.is_quantized()) return type.quantization;
   if (output.source != InterfaceOutput::Source::kNnapi) return {};
   nnapi::OperandId id = model.outputs[output.index].operand;
   for (const nnapi::Operation& operation : model.operations) {
@@ -22,20 +24,20 @@ Quantization output_quantization(const nnapi::Model& model, const InterfaceOutpu
 
 }  // namespace
 
-std::vector<at::ScalarType> output_dtypes(const NormalisedModel& normalised, const TypeMap& types) {
-  std::vector<at::ScalarType> dtypes;
+std::vector<TensorType> output_types(const NormalisedModel& normalised, const TypeMap& types) {
+  std::vector<TensorType> result;
   for (const auto* output : normalised.outputs) {
     const auto found = types.find(output);
     const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
-    dtypes.push_back(type == nullptr ? at::kFloat : type->dtype);
+    result.push_back(type == nullptr ? TensorType{} : *type);
   }
-  return dtypes;
+  return result;
 }
 
 ModuleInterface make_interface(const NormalisedModel& normalised, const QuantBoundaries& boundaries,
                                const LoweredModel& lowered, const std::vector<TensorType>& original_types,
-                               const std::vector<at::ScalarType>& original_outputs,
-                               const std::vector<at::ScalarType>& output_dtypes) {
+                               const std::vector<TensorType>& original_outputs,
+                               const std::vector<TensorType>& output_types) {
   ModuleInterface interface { {}, lowered.outputs, normalised.return_tree };
   for (size_t i = 0; i < normalised.inputs.size(); ++i) {
     const InputBoundary& boundary = boundaries.inputs[i];
@@ -45,9 +47,9 @@ ModuleInterface make_interface(const NormalisedModel& normalised, const QuantBou
   for (size_t i = 0; i < interface.outputs.size(); ++i) {
     InterfaceOutput& output = interface.outputs[i];
     output.dequantize = boundaries.outputs[i].dequantize;
-    output.quantization = output_quantization(lowered.model, output);
-    output.dtype = output.dequantize ? at::kFloat : output_dtypes[i];
-    output.original_dtype = original_outputs[i];
+    output.quantization = output_quantization(lowered.model, output, output_types[i]);
+    output.dtype = output.dequantize ? at::kFloat : output_types[i].dtype;
+    output.original_dtype = original_outputs[i].dtype;
   }
   return interface;
 }

@@ -10,14 +10,14 @@
 
 namespace nnapi_convert {
 
-// The dtype of each tensor that forward returns; float32 where it isn't known.
-std::vector<at::ScalarType> output_dtypes(const NormalisedModel& normalised, const TypeMap& types);
+// The type of each tensor that forward returns; float32 where it isn't known.
+std::vector<TensorType> output_types(const NormalisedModel& normalised, const TypeMap& types);
 
-// `original_types` and `original_outputs` are those of the model as it was given, `output_dtypes` those of NNAPI's
+// `original_types` and `original_outputs` are those of the model as it was given, `output_types` those of NNAPI's
 // model.
 ModuleInterface make_interface(const NormalisedModel& normalised, const QuantBoundaries& boundaries,
                                const LoweredModel& lowered, const std::vector<TensorType>& original_types,
-                               const std::vector<at::ScalarType>& original_outputs,
-                               const std::vector<at::ScalarType>& output_dtypes);
+                               const std::vector<TensorType>& original_outputs,
+                               const std::vector<TensorType>& output_types);
 
 }  // namespace nnapi_convert

@@ -71,7 +71,7 @@ class QuantModeEdit {
     for (size_t i = 0; i < model_.inputs.size(); ++i) result_.inputs.push_back({types_[i], std::nullopt});
     result_.outputs.resize(model_.outputs.size());
     choose_mode();
-    if (result_.mode == QuantMode::kNone) return std::move(result_);
+    if (result_.mode == QuantMode::kNone || keeps_all_steps_) return std::move(result_);
     for (size_t i = 0; i < model_.inputs.size(); ++i) edit_input(i);
     for (size_t i = 0; i < model_.outputs.size(); ++i) edit_output(i);
     return std::move(result_);
@@ -84,6 +84,14 @@ class QuantModeEdit {
            std::any_of(types_.begin(), types_.end(), [](const TensorType& type) { return type.is_quantized(); });
   }
 
+  // Nothing would be left for NNAPI without these steps.
+  bool has_quantisation_steps_only() const {
+    const auto nodes = model_.graph->nodes();
+    return std::all_of(nodes.begin(), nodes.end(), [](const Node* node) {
+      return node->kind() == kQuantize || node->kind() == kDequantize || node->kind() == torch::jit::prim::Constant;
+    });
+  }
+
   void choose_mode() {
     const bool is_quantized = is_quantized_model();
     if (result_.mode == QuantMode::kAuto) {
@@ -91,6 +99,8 @@ class QuantModeEdit {
           std::any_of(types_.begin(), types_.end(), [](const TensorType& type) { return type.is_quantized(); });
       result_.mode = !is_quantized ? QuantMode::kNone : quantized_interface ? QuantMode::kFull : QuantMode::kCore;
       keeps_interface_ = true;
+      keeps_all_steps_ = is_quantized && has_quantisation_steps_only();
+      if (keeps_all_steps_) result_.mode = QuantMode::kNnapi;
       return;
     }
     if (result_.mode == QuantMode::kNone && is_quantized) {
@@ -101,8 +111,13 @@ class QuantModeEdit {
     }
   }
 
+  bool is_output(const Value* value) const {
+    return std::find(model_.outputs.begin(), model_.outputs.end(), value) != model_.outputs.end();
+  }
+
   // The one set of parameters that all readers of an input quantise it with.
   std::optional<Quantization> boundary_quantization(const Value* input) const {
+    if (is_output(input)) return std::nullopt;
     std::optional<Quantization> common;
     for (const torch::jit::Use& use : input->uses()) {
       const auto parameters = parameters_of(*use.user);
@@ -128,7 +143,7 @@ class QuantModeEdit {
     Value* input = model_.inputs[index];
     InputBoundary& boundary = result_.inputs[index];
     const TensorType type = types_[index];
-    if (input->uses().empty()) return;
+    if (input->uses().empty() && !is_output(input)) return;
     if (type.is_quantized()) {
       if (result_.mode == QuantMode::kCore && !keeps_interface_) boundary.quantize = type.quantization;
       if (result_.mode == QuantMode::kNnapi) insert_quantize(input, boundary);
@@ -166,6 +181,11 @@ class QuantModeEdit {
   }
 
   bool is_quantized_value(const Value* value) const {
+    const auto input = std::find(model_.inputs.begin(), model_.inputs.end(), value);
+    if (input != model_.inputs.end()) {
+      return result_.inputs[static_cast<size_t>(input - model_.inputs.begin())].type.is_quantized();
+    }
+    if (value->node()->kind() == kQuantize) return true;  // perhaps one of insert_quantize
     const auto found = value_types_.find(value);
     const auto* type = found == value_types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
     return type != nullptr && type->is_quantized();
@@ -199,9 +219,10 @@ class QuantModeEdit {
 
   NormalisedModel& model_;
   const std::vector<TensorType>& types_;
-  const TypeMap& value_types_;  // of the graph before the edit
+  const TypeMap& value_types_;  // of the graph before the edit: inputs may have changed since
   QuantBoundaries result_;
   bool keeps_interface_ = false;  // auto: each input and output stays what it is
+  bool keeps_all_steps_ = false;  // auto: NNAPI quantises and dequantises, as there is nothing else to do
 };
 
 }  // namespace

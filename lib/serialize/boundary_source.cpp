@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "lib/serialize/source_text.h"
 
 namespace nnapi_convert {
@@ -9,6 +13,20 @@ namespace {
 
 std::string as_dtype(const std::string& text, at::ScalarType dtype) {
   return fmt::format("torch.to({}, {}, False, False, None)", text, static_cast<int>(dtype));
+}
+
+// A condition: the number is not the same float32, which is what NNAPI gets.
+std::string differs_as_float(const std::string& found, float needed) {
+  const double low = (static_cast<double>(needed) + std::nextafter(needed, 0.0F)) / 2;
+  const double high = (static_cast<double>(needed) + std::nextafter(needed, std::numeric_limits<float>::max())) / 2;
+  return fmt::format("torch.__or__(torch.lt({0}, {1}), torch.gt({0}, {2}))", found, number(low), number(high));
+}
+
+// The argument as NNAPI's input holds it, but for the layout.
+std::string quantised_input(const InterfaceInput& input) {
+  if (!input.quantize) return input.name;
+  return fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", input.name, number(input.quantize->scale),
+                     input.quantize->zero_point);
 }
 
 }  // namespace
@@ -56,7 +74,7 @@ std::string BoundarySource::check_dtype(const InterfaceInput& input) {
   const std::string scale = fmt::format("torch.q_scale({})", input.name);
   const std::string zero_point = fmt::format("torch.q_zero_point({})", input.name);
   const Quantization& quantization = input.type.quantization;
-  text += raise_if(fmt::format("torch.ne({}, {})", scale, number(quantization.scale)), input.name, "scale", scale,
+  text += raise_if(differs_as_float(scale, static_cast<float>(quantization.scale)), input.name, "scale", scale,
                    number(quantization.scale));
   text += raise_if(fmt::format("torch.ne({}, {})", zero_point, quantization.zero_point), input.name, "zero point",
                    zero_point, std::to_string(quantization.zero_point));
@@ -75,11 +93,7 @@ std::string BoundarySource::constant_attributes() const {
 
 std::string BoundarySource::nnapi_input(const nnapi::Boundary& boundary) const {
   const InterfaceInput& input = inputs()[boundary.argument];
-  std::string text = input.name;
-  if (input.quantize) {
-    text = fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", text, number(input.quantize->scale),
-                       input.quantize->zero_point);
-  }
+  std::string text = quantised_input(input);
   if (input.type.dtype == at::kLong || input.type.dtype == at::kBool) text = as_dtype(text, at::kInt);
   if (boundary.nhwc) text = fmt::format("torch.permute({}, [0, 2, 3, 1])", text);
   const Dims& dims = model_.at(boundary.operand).dims;
@@ -87,14 +101,26 @@ std::string BoundarySource::nnapi_input(const nnapi::Boundary& boundary) const {
   return fmt::format("torch.contiguous({})", text);
 }
 
+const InterfaceOutput& BoundarySource::output_of_nnapi(size_t index) const {
+  const auto& outputs = interface_.outputs;
+  return *std::find_if(outputs.begin(), outputs.end(), [index](const InterfaceOutput& output) {
+    return output.source == InterfaceOutput::Source::kNnapi && output.index == index;
+  });
+}
+
 std::string BoundarySource::output_value(size_t number) const {
   const InterfaceOutput& output = interface_.outputs[number];
-  if (output.source == InterfaceOutput::Source::kInput) return inputs()[output.index].name;
-  if (output.source == InterfaceOutput::Source::kConstant) return fmt::format("self.constant_{}", number);
+  const std::string text = output.source == InterfaceOutput::Source::kInput ? quantised_input(inputs()[output.index])
+                           : output.source == InterfaceOutput::Source::kConstant
+                               ? fmt::format("self.constant_{}", number)
+                               : nnapi_output(output);
+  return output.dequantize ? fmt::format("torch.dequantize({})", text) : text;
+}
+
+std::string BoundarySource::nnapi_output(const InterfaceOutput& output) const {
   std::string text = fmt::format("nnapi_output_{}", output.index);
   if (model_.outputs[output.index].nhwc) text = fmt::format("torch.permute({}, [0, 3, 1, 2])", text);
   if (output.shape) text = fmt::format("torch.reshape({}, {})", text, sizes_text(*output.shape));
-  if (output.dequantize) return fmt::format("torch.dequantize({})", text);
   return output.dtype == at::kLong ? as_dtype(text, at::kLong) : text;
 }
 

@@ -34,12 +34,16 @@ class BoundarySource {
 
   // NNAPI's input from the caller's argument.
   std::string nnapi_input(const nnapi::Boundary& boundary) const;
+  // The first of forward's outputs that NNAPI's output number `index` is.
+  const InterfaceOutput& output_of_nnapi(size_t index) const;
   // Output `number` of forward; NNAPI's outputs are in nnapi_output_<n>.
   std::string output_value(size_t number) const;
   // The tree of forward's outputs, which are in nnapi_result_<n>.
   static std::string return_value(const ReturnTree& tree);
 
  private:
+  std::string nnapi_output(const InterfaceOutput& output) const;
+
   const nnapi::Model& model_;
   const ModuleInterface& interface_;
 };

@@ -59,7 +59,12 @@ class ShimSource {
       line_at(depth, fmt::format("nnapi_input_{} = {}", i, boundary_.nnapi_input(request_.model.inputs[i])));
       inputs += fmt::format("{}nnapi_input_{}", i ? ", " : "", i);
     }
-    line_at(depth, fmt::format("nnapi_results = (self.comp).{}([{}], [{}])", method, boundary_.arguments(), inputs));
+    std::vector<std::string> scales;
+    for (size_t i = 0; i < request_.model.outputs.size(); ++i) {
+      scales.push_back(number(boundary_.output_of_nnapi(i).quantization.scale));
+    }
+    line_at(depth, fmt::format("nnapi_results = (self.comp).{}([{}], [{}], [{}])", method, boundary_.arguments(),
+                               inputs, fmt::join(scales, ", ")));
   }
 
   void outputs(int depth) {

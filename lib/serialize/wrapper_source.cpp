@@ -124,13 +124,15 @@ class WrapperSource {
     line("    return nnapi_comp");
   }
 
-  std::string empty_output(const nnapi::Operand& operand) const {
+  std::string empty_output(size_t index) const {
+    const nnapi::Operand& operand = request_.model.at(request_.model.outputs[index].operand);
     const std::string sizes = boundary_.sizes_text(operand.dims);
     if (operand.type == OperandCode::TENSOR_QUANT8_ASYMM) {
+      const Quantization& quantization = boundary_.output_of_nnapi(index).quantization;
       return fmt::format(
           "torch._empty_affine_quantized({}, dtype=13, layout=None, device=None, pin_memory=None, scale={}, "
           "zero_point={}, memory_format=None)",
-          sizes, number(static_cast<double>(operand.scale)), operand.zero_point);
+          sizes, number(quantization.scale), quantization.zero_point);
     }
     const int dtype = operand.type == OperandCode::TENSOR_INT32   ? 3
                       : operand.type == OperandCode::TENSOR_BOOL8 ? 11
@@ -151,8 +153,7 @@ class WrapperSource {
       arguments += fmt::format("{}nnapi_input_{}", i ? ", " : "", i);
     }
     for (size_t i = 0; i < request_.model.outputs.size(); ++i) {
-      line(fmt::format("    nnapi_output_{} = {}", i,
-                       empty_output(request_.model.at(request_.model.outputs[i].operand))));
+      line(fmt::format("    nnapi_output_{} = {}", i, empty_output(i)));
       results += fmt::format("{}nnapi_output_{}", i ? ", " : "", i);
     }
     line(fmt::format("    nnapi_done = (nnapi_comp).run([{}], [{}])", arguments, results));

@@ -15,6 +15,7 @@ namespace nnapi_shim {
 namespace {
 
 using TensorList = c10::List<at::Tensor>;
+using Scales = c10::List<double>;
 using Options = c10::Dict<std::string, std::string>;
 using nnapi_convert::OperandCode;
 namespace format = nnapi_convert::buffer_format_v2;
@@ -79,11 +80,12 @@ void check_input(const at::Tensor& input, const nnapi_shim_tensor& needed, size_
               input.q_zero_point(), " found, ", needed.zero_point, " needed");
 }
 
-at::Tensor empty_output(const nnapi_shim_tensor& output) {
+// `scale` is the same as the output's, with the digits that PyTorch has more.
+at::Tensor empty_output(const nnapi_shim_tensor& output, double scale) {
   const c10::ScalarType dtype = scalar_type(output.type);
   const std::vector<int64_t> sizes = sizes_of(output);
   if (!c10::isQIntType(dtype)) return at::empty(sizes, at::TensorOptions(dtype));
-  return at::_empty_affine_quantized(sizes, at::TensorOptions(dtype), output.scale, output.zero_point);
+  return at::_empty_affine_quantized(sizes, at::TensorOptions(dtype), scale, output.zero_point);
 }
 
 // A failure that another call with other inputs would meet, too.
@@ -174,19 +176,19 @@ class Compilation : public torch::CustomClassHolder {
   const at::Tensor& words() const { return words_; }
   const at::Tensor& weights() const { return weights_; }
 
-  TensorList run(const TensorList& arguments, const TensorList& inputs) {
+  TensorList run(const TensorList& arguments, const TensorList& inputs, const Scales& scales) {
     nnapi_shim_error error;
     TensorList outputs;
-    if (run_to(arguments, inputs, outputs, error) != NNAPI_SHIM_OK) raise(error);
+    if (run_to({arguments, inputs, scales}, outputs, error) != NNAPI_SHIM_OK) raise(error);
     return outputs;
   }
 
   // Empty where NNAPI can't do it; raises for what the caller did wrong.
-  TensorList try_run(const TensorList& arguments, const TensorList& inputs) {
+  TensorList try_run(const TensorList& arguments, const TensorList& inputs, const Scales& scales) {
     nnapi_shim_error error;
     TensorList outputs;
     const int64_t begin = now();
-    const int status = run_to(arguments, inputs, outputs, error);
+    const int status = run_to({arguments, inputs, scales}, outputs, error);
     if (status == NNAPI_SHIM_OK) {
       select_.ran(AutoSelect::Side::kNnapi, static_cast<uint64_t>(now() - begin));
       return outputs;
@@ -244,25 +246,33 @@ class Compilation : public torch::CustomClassHolder {
   }
 
  private:
-  int run_to(const TensorList& arguments, const TensorList& inputs, TensorList& outputs, nnapi_shim_error& error) {
+  struct Call {
+    const TensorList& arguments;
+    const TensorList& inputs;
+    const Scales& scales;  // of the outputs
+  };
+
+  int run_to(const Call& call, TensorList& outputs, nnapi_shim_error& error) {
     std::vector<at::Tensor> keep;
-    const std::vector<nnapi_shim_shape> shapes = shapes_of(arguments, keep);
+    const std::vector<nnapi_shim_shape> shapes = shapes_of(call.arguments, keep);
     const auto count = static_cast<uint32_t>(shapes.size());
     std::vector<nnapi_shim_buffer> from;
-    for (size_t i = 0; i < inputs.size(); ++i) {
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
       nnapi_shim_tensor tensor;
       const int status = nnapi_shim_input(model_, shapes.data(), count, static_cast<uint32_t>(i), &tensor, &error);
       if (status != NNAPI_SHIM_OK) return status;
-      keep.push_back(inputs.get(i).contiguous());
+      keep.push_back(call.inputs.get(i).contiguous());
       check_input(keep.back(), tensor, i);
       from.push_back({keep.back().data_ptr(), keep.back().nbytes()});
     }
+    TORCH_CHECK(call.scales.size() == nnapi_shim_output_count(model_), "nnapi-convert: ", call.scales.size(),
+                " output scales found, ", nnapi_shim_output_count(model_), " needed");
     std::vector<nnapi_shim_buffer> to;
     for (uint32_t i = 0; i < nnapi_shim_output_count(model_); ++i) {
       nnapi_shim_tensor tensor;
       const int status = nnapi_shim_output(model_, shapes.data(), count, i, &tensor, &error);
       if (status != NNAPI_SHIM_OK) return status;
-      const at::Tensor output = empty_output(tensor);
+      const at::Tensor output = empty_output(tensor, call.scales.get(i));
       to.push_back({output.data_ptr(), output.nbytes()});
       outputs.push_back(output);
     }

@@ -201,6 +201,63 @@ TEST_CASE("a quantised output beside a float one keeps each dtype in auto") {
   CHECK(relative_error(expected[1].toTensor(), found[1].toTensor()) < 1e-6);
 }
 
+namespace {
+
+// Converts, and runs original and result on the same values, each in the dtype that it takes.
+Run convert_and_run_source(const std::string& source, const std::string& input, QuantMode mode) {
+  const LoadedModel loaded = from_source(source);
+  ConvertOptions options = options_for({input});
+  options.quant = mode;
+  Diagnostics ignored;
+  Run result{convert(loaded, options, ignored), {}, {}};
+  const at::Tensor x = random_floats({2, 3}, 3);
+  const at::Tensor codes = quantised(x, 0.5, 10);
+  const auto argument = [&](const TensorType& type) { return type.is_quantized() ? codes : x; };
+  const InterfaceInput& interface = result.conversion.interface.inputs[0];
+  result.expected = run(loaded.module, {argument(interface.original)}).toTupleRef().elements()[0].toTensor();
+  result.found = run(result.conversion.module, {argument(interface.type)}).toTupleRef().elements()[0].toTensor();
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("an output that is the quantised input is what it was, in each mode's dtype") {
+  const std::string quantises =
+      "def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:\n"
+      "  y = torch.quantize_per_tensor(x, 0.5, 10, 13)\n"
+      "  return y, torch.relu(y)\n";
+  const std::string dequantises =
+      "def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:\n"
+      "  return torch.dequantize(x), torch.relu(x)\n";
+  const std::string returns_codes =
+      "def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:\n"
+      "  return x, torch.relu(x)\n";
+  for (const QuantMode mode : {QuantMode::kAuto, QuantMode::kCore, QuantMode::kFull, QuantMode::kNnapi}) {
+    for (const std::string& source : {quantises, dequantises, returns_codes}) {
+      INFO(name_of(mode) << "\n" << source);
+      const std::string input = source == quantises ? "2,3" : "2,3:quint8:0.5:10";
+      const Run result = convert_and_run_source(source, input, mode);
+      const bool is_quantised = mode == QuantMode::kFull || (mode == QuantMode::kAuto && source != dequantises);
+      CHECK(result.found.scalar_type() == (is_quantised ? at::kQUInt8 : at::kFloat));
+      CHECK(relative_error(result.expected, result.found) < 1e-6);
+    }
+  }
+}
+
+TEST_CASE("auto leaves quantisation to NNAPI where there is nothing else") {
+  const LoadedModel loaded = from_source(
+      "def forward(self, x: Tensor) -> Tensor:\n"
+      "  return torch.quantize_per_tensor(x, 0.1, 10, 13)\n");
+  Diagnostics ignored;
+  const Conversion conversion = convert(loaded, options_for({"2,3"}), ignored);
+  CHECK(conversion.quant == QuantMode::kNnapi);
+  CHECK(has_operation(conversion, OperationCode::QUANTIZE));
+  const at::Tensor x = random_floats({2, 3}, 3);
+  const at::Tensor found = run(conversion.module, {x}).toTensor();
+  CHECK(found.int_repr().equal(run(loaded.module, {x}).toTensor().int_repr()));
+  CHECK_THAT(refusal(loaded, "2,3", QuantMode::kCore), Contains("nothing is left") && Contains("use --quant nnapi"));
+}
+
 TEST_CASE("full quantises float bundled inputs with the cut node's parameters") {
   ConvertOptions options = options_for({});
   options.quant = QuantMode::kFull;

@@ -42,7 +42,7 @@ std::string tensor_difference(const at::Tensor& expected, const at::Tensor& foun
     return fmt::format("dtype {} found, {} needed", toString(found.scalar_type()), toString(expected.scalar_type()));
   }
   if (expected.is_quantized()) {
-    // The operand of NNAPI holds a float32.
+    // A float32 in NNAPI, and in some kernels of PyTorch.
     const bool same_scale = static_cast<float>(expected.q_scale()) == static_cast<float>(found.q_scale());
     if (!same_scale || expected.q_zero_point() != found.q_zero_point()) {
       return fmt::format("scale {} zero point {} found, {} {} needed", found.q_scale(), found.q_zero_point(),

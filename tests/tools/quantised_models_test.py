@@ -138,6 +138,20 @@ class Checks(Quantised):
         scale, zero_point = self.input_parameters
         self.assert_message("scale ", quantise(self.pictures[0], (scale * 1.01, zero_point)))
 
+    def test_scale_is_a_float32_to_nnapi(self):
+        """A scale as written on the command line is taken in float32, too, as observers give it; the next one isn't."""
+        zero_point = self.input_parameters[1]
+        out = self.convert("quant_quint8.pt", NHWC, "--input", f"1,3,16,16:quint8:0.0315:{zero_point}", out="short.pt")
+        module, scale = load(out), torch.tensor(0.0315).item()
+        self.assertNotEqual(0.0315, scale)
+        expected = call(module, quantise(self.pictures[0], (0.0315, zero_point)))
+        self.assertTrue(torch.equal(expected.int_repr(),
+                                    call(module, quantise(self.pictures[0], (scale, zero_point))).int_repr()))
+        for other in (scale * (1 + 2 ** -23), scale * (1 - 2 ** -23)):
+            with self.assertRaises(Exception) as caught:
+                call(module, quantise(self.pictures[0], (other, zero_point)))
+            self.assertIn("0.0315 needed", str(caught.exception))
+
     def test_zero_point(self):
         scale, zero_point = self.input_parameters
         wrong = quantise(self.pictures[0], (scale, zero_point + 1))
