@@ -11,6 +11,7 @@ import sys
 import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+GROUPS = ("tests", "demo", "bench", "fixtures", "zoo", "zoo_quantised")
 
 
 class RelativeSources(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
@@ -35,7 +36,7 @@ class RelativeSources(importlib.abc.MetaPathFinder, importlib.machinery.SourceFi
 
 def recipes(group: str):
     sys.meta_path.insert(0, RelativeSources())
-    from models import fixtures, torchvision_zoo, zoo
+    from models import fixtures, quantised_zoo, torchvision_zoo, zoo
 
     groups = {
         "tests": zoo.test_recipes,
@@ -43,6 +44,7 @@ def recipes(group: str):
         "bench": zoo.bench_recipes,
         "fixtures": fixtures.fixture_recipes,
         "zoo": torchvision_zoo.zoo_recipes,
+        "zoo_quantised": quantised_zoo.quantised_zoo_recipes,
     }
     return groups[group]()
 
@@ -69,7 +71,7 @@ def write_all(stale, out_dir: pathlib.Path) -> None:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out_dir", nargs="?", type=pathlib.Path, help="folder to write to")
-    parser.add_argument("--group", choices=["tests", "demo", "bench", "fixtures", "zoo"], default="tests")
+    parser.add_argument("--group", choices=GROUPS, default="tests")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="make these only")
     parser.add_argument("--force", action="store_true", help="make files anew that are up to date")
     parser.add_argument("--list", action="store_true", help="list the group's models and stop")

@@ -1,21 +1,25 @@
 #!/usr/bin/python3
 """Converts torchvision's networks in both layouts, runs each result on the host's NNAPI against TorchScript, asks
-PyTorch's own converter for the same, and writes a table. A row is kept in the work folder: a second run goes on where the
-first one stopped."""
+PyTorch's own converter for the same, and writes a table; with --group quantised, the quantised networks in every
+--quant mode, against their float twins. A row is kept in the work folder: a second run goes on where the first one
+stopped, and --table writes all rows that are there."""
 
 import argparse
 import collections
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
-from typing import Dict, List, Optional
+from typing import Callable, Dict, List, NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEVELS = (3, 4, 6, 7)  # those that bring operations
 LAYOUTS = ("nhwc", "nchw")
+MODES = {"full": LAYOUTS, "core": ("nhwc",), "nnapi": ("nhwc",)}  # of --quant, and the layouts to run
+LARGEST_RATIO = {"per_tensor": 1.1, "per_channel": 1.5}  # of the distances from the float network
 
 HEADER = """# torchvision's networks
 
@@ -29,6 +33,18 @@ networks; the table has those that were run.
   transformers).
 - **CPU s**: process CPU time of one conversion.
 - **incumbent**: operations that PyTorch's Python converter emits for the same file in NHWC, or what it stops at.
+"""
+
+QUANTISED_HEADER = """
+## Quantised networks
+
+torchvision's 12 quantisable networks, quantised by torch.ao after its `fuse_model`: with one scale for each weight
+(qnnpack's default) and with one for each output channel (fbgemm's), which PyTorch's loader can't hand to NNAPI. Seeded
+weights, 32 samples of 64 by 64 (Inception 96).
+
+- **full**, **core**, **nnapi**: the mode of `--quant`; NNAPI's RMS distance from the float network over TorchScript's
+  own, in NHWC and, for full, in NCHW. Allowed are 1.1, and 1.5 for weights per channel.
+- **warnings**: layers whose per-channel weights the converter requantised, and said so.
 """
 
 
@@ -57,6 +73,14 @@ def verify(binary: pathlib.Path, model: pathlib.Path, work: pathlib.Path, sample
     return {"passed": done.returncode == 0, "error_of_range": max(o["relative_error"] or 0 for o in result["outputs"])}
 
 
+def verify_ratio(binary: pathlib.Path, model: pathlib.Path, reference: pathlib.Path, work: pathlib.Path) -> Dict:
+    command = [str(binary), "verify", str(model), str(work / "out.pt"), "--reference", str(reference)]
+    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True)
+    if done.returncode not in (0, 4):
+        return {"error": done.stderr.strip()[-300:], "ratio": float("nan")}
+    return json.loads(done.stdout)["reference"]
+
+
 def incumbent(model: pathlib.Path, work: pathlib.Path, shape: str) -> str:
     sys.path.insert(0, str(ROOT / "bench"))
     from nnapi_buffer import read_counts
@@ -74,10 +98,9 @@ def is_transformer(name: str) -> bool:
 
 
 def measure(name: str, shape: str, arguments: argparse.Namespace) -> Dict:
-    work = arguments.work
+    work = arguments.work / name
     model = work / f"{name}.pt"
-    make = [str(ROOT / "scripts" / "make_models.py"), str(work), "--group", "zoo", "--only", name]
-    subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
+    make_models("zoo", name, work)
     row: Dict = {"megabytes": model.stat().st_size / 1e6, "layouts": {}}
     tolerance = "1e-3" if is_transformer(name) else "1e-4"
     for layout in LAYOUTS:
@@ -86,13 +109,34 @@ def measure(name: str, shape: str, arguments: argparse.Namespace) -> Dict:
         if "error" not in report:
             row["layouts"][layout]["verify"] = verify(arguments.binary, model, work, arguments.samples, tolerance)
     row["incumbent"] = incumbent(model, work, shape)
-    if not arguments.keep:
-        model.unlink()
+    return row
+
+
+def make_models(group: str, name: str, work: pathlib.Path) -> None:
+    command = [str(ROOT / "scripts" / "make_models.py"), str(work), "--group", group, "--only", name]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def measure_quantised(name: str, shape: str, arguments: argparse.Namespace) -> Dict:
+    work = arguments.work / name
+    make_models("zoo_quantised", name, work)
+    reference = work / f"{name}_float.pt"
+    row: Dict = {}
+    for kind in LARGEST_RATIO:
+        model = work / f"{name}_{kind}.pt"
+        row[kind] = {"megabytes": model.stat().st_size / 1e6}
+        for mode, layouts in MODES.items():
+            row[kind][mode] = {}
+            for layout in layouts:
+                report, _ = convert(arguments.binary, model, work, layout, shape, ["--quant", mode])
+                row[kind][mode][layout] = {"report": report}
+                if "error" not in report:
+                    row[kind][mode][layout].update(verify_ratio(arguments.binary, model, reference, work))
     return row
 
 
 def pair(values: List[str]) -> str:
-    return values[0] if values[0] == values[1] else " / ".join(values)
+    return values[0] if len(set(values)) == 1 else " / ".join(values)
 
 
 def table_row(name: str, row: Dict) -> str:
@@ -117,52 +161,112 @@ def table_row(name: str, row: Dict) -> str:
     )
 
 
-def write_table(rows: Dict[str, Dict], path: pathlib.Path) -> None:
+def quantised_rows(name: str, row: Dict) -> str:
+    return "\n".join(quantised_row(name, kind, row[kind]) for kind in LARGEST_RATIO)
+
+
+def quantised_row(name: str, kind: str, row: Dict) -> str:
+    reports = [row["full"][layout]["report"] for layout in LAYOUTS]
+    found = {mode: list(row[mode].values()) for mode in MODES}
+    errors = [result["report"]["error"] for results in found.values() for result in results if "error" in result["report"]]
+    start = f"| {name} | {kind.replace('_', ' ')} | {row['megabytes']:.0f} | "
+    if errors:
+        return start + f"refused: {' '.join(errors[0])[:160]} | | | | | | |"
+    cells = [
+        str(reports[0]["feature_level"]),
+        pair([str(report["operation_count"]) for report in reports]),
+        pair([str(report["operations"].get("TRANSPOSE", 0)) for report in reports]),
+    ]
+    for results in found.values():
+        passed = all(result["ratio"] <= LARGEST_RATIO[kind] for result in results)
+        cells.append(pair([f"{result['ratio']:.3f}" for result in results]) + ("" if passed else " **failed**"))
+    warnings = sum("per-channel" in warning for warning in reports[0]["warnings"])
+    return start + " | ".join([*cells, f"{warnings or ''} |"])
+
+
+def float_table(rows: Dict[str, Dict]) -> List[str]:
     lines = [HEADER, "| network | MB | level | operations | TRANSPOSE | error | CPU s | incumbent |"]
     lines.append("|---|---|---|---|---|---|---|---|")
     lines += [table_row(name, row) for name, row in rows.items()]
     kinds: collections.Counter = collections.Counter()
     for row in rows.values():
         kinds.update(row["layouts"]["nhwc"]["report"].get("operations", {}))
-    lines += ["", "Operations over all networks, NHWC: " + ", ".join(f"{k} {n}" for k, n in kinds.most_common()) + "."]
-    path.write_text("\n".join(lines) + "\n")
+    return lines + ["", "Operations over all networks, NHWC: " + ", ".join(f"{k} {n}" for k, n in kinds.most_common()) + "."]
 
 
-def zoo_names(only: Optional[List[str]]) -> Dict[str, str]:
+def quantised_table(rows: Dict[str, Dict]) -> List[str]:
+    columns = ["network", "weights", "MB", "level", "operations", "TRANSPOSE", *MODES, "warnings"]
+    lines = [QUANTISED_HEADER, f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    return lines + [quantised_rows(name, row) for name, row in rows.items()]
+
+
+class Group(NamedTuple):
+    """A group of networks: its name for make_models.py, and what is done with each."""
+
+    recipes: str
+    prefix: str  # of the files of rows
+    measure: Callable[[str, str, argparse.Namespace], Dict]
+    text: Callable[[str, Dict], str]
+    table: Callable[[Dict[str, Dict]], List[str]]
+
+
+GROUPS = {
+    "float": Group("zoo", "", measure, table_row, float_table),
+    "quantised": Group("zoo_quantised", "quantised_", measure_quantised, quantised_rows, quantised_table),
+}
+
+
+def names_and_shapes(group: Group) -> Dict[str, str]:
     """The networks and their input shapes."""
-    listing = subprocess.run(
-        [str(ROOT / "scripts" / "make_models.py"), "--group", "zoo", "--list"], capture_output=True, text=True, check=True
-    ).stdout
-    shapes = {}
-    for line in listing.splitlines():
-        if "; input " in line:
-            shapes[line.split()[0]] = line.split("; input ")[1].strip()
-    return {name: shape for name, shape in shapes.items() if only is None or name in only}
+    command = [str(ROOT / "scripts" / "make_models.py"), "--group", group.recipes, "--list"]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    lines = [line for line in listing.splitlines() if "; input " in line]
+    return {line.split()[0]: line.split("; input ")[1].strip() for line in lines}
+
+
+def row_file(group: Group, name: str, work: pathlib.Path) -> pathlib.Path:
+    return work / f"{group.prefix}{name}.json"
+
+
+def write_tables(path: pathlib.Path, work: pathlib.Path) -> None:
+    lines = []
+    for group in GROUPS.values():
+        files = {name: row_file(group, name, work) for name in names_and_shapes(group)}
+        rows = {name: json.loads(file.read_text()) for name, file in files.items() if file.exists()}
+        if rows:
+            lines += group.table(rows)
+    path.write_text("\n".join(lines) + "\n")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--group", choices=GROUPS, default="float")
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "nnapi-convert")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "zoo")
-    parser.add_argument("--table", type=pathlib.Path, help="write the table of all rows so far")
-    parser.add_argument("--only", nargs="+", metavar="NAME")
-    parser.add_argument("--samples", type=int, default=2)
+    parser.add_argument("--table", type=pathlib.Path, help="write the tables of all rows so far, of both groups")
+    parser.add_argument("--only", nargs="*", metavar="NAME", help="these networks; without a name, none")
+    parser.add_argument("--samples", type=int, default=2, help="of float networks; quantised ones take 32")
     parser.add_argument("--keep", action="store_true", help="keep the models")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     arguments.work = arguments.work.resolve()
-    rows = {}
-    for name, shape in zoo_names(arguments.only).items():
-        saved = arguments.work / f"{name}.json"
+    group = GROUPS[arguments.group]
+    texts = {}
+    for name, shape in names_and_shapes(group).items():
+        if arguments.only is not None and name not in arguments.only:
+            continue
+        saved = row_file(group, name, arguments.work)
         if not saved.exists():
             start = time.monotonic()
-            saved.write_text(json.dumps(measure(name, shape, arguments)))
-            print(f"{time.monotonic() - start:6.0f} s  {table_row(name, json.loads(saved.read_text()))}", flush=True)
-        rows[name] = json.loads(saved.read_text())
+            saved.write_text(json.dumps(group.measure(name, shape, arguments)))
+            if not arguments.keep:
+                shutil.rmtree(arguments.work / name)
+            print(f"{time.monotonic() - start:6.0f} s  {group.text(name, json.loads(saved.read_text()))}", flush=True)
+        texts[name] = group.text(name, json.loads(saved.read_text()))
     if arguments.table:
-        write_table(rows, arguments.table)
-    failed = [name for name, row in rows.items() if "refused" in table_row(name, row) or "failed" in table_row(name, row)]
-    print(f"{len(rows)} networks, {len(failed)} failed" + (": " + ", ".join(failed) if failed else ""))
+        write_tables(arguments.table, arguments.work)
+    failed = [name for name, text in texts.items() if "refused" in text or "failed" in text]
+    print(f"{len(texts)} networks, {len(failed)} failed" + (": " + ", ".join(failed) if failed else ""))
     return 1 if failed else 0
 
 

@@ -67,10 +67,15 @@ json to_json(const Verification& verification) {
                        {"top1_agreement", output.top1},
                        {"is_constant", output.is_constant}});
   }
-  return {{"passed", verification.passed},
-          {"samples", verification.samples},
-          {"criterion", verification.criterion},
-          {"outputs", outputs}};
+  json result = {{"passed", verification.passed},
+                 {"samples", verification.samples},
+                 {"criterion", verification.criterion},
+                 {"outputs", outputs}};
+  if (const auto& reference = verification.reference) {
+    result["reference"] = {
+        {"original", reference->original}, {"converted", reference->converted}, {"ratio", finite(reference->ratio())}};
+  }
+  return result;
 }
 
 json make_report(const std::string& model, const std::string& output, const Conversion& conversion,

@@ -15,6 +15,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/converted_file.h"
 #include "lib/converter/load.h"
+#include "lib/converter/packed_weights.h"
 #include "lib/converter/sample_inputs.h"
 
 namespace nnapi_convert {
@@ -208,9 +209,10 @@ void check_same_outputs(const Tensors& original, const Tensors& converted) {
 void judge(Verification& result, const VerifyRequest& request) {
   using Defaults = VerifyDefaults;
   if (result.reference) {
-    result.criterion =
-        fmt::format("NNAPI at most {} times as far from the float model as TorchScript", Defaults::kMaxDistanceRatio);
-    result.passed = result.reference->converted <= Defaults::kMaxDistanceRatio * result.reference->original;
+    const double ratio = result.is_per_channel ? Defaults::kMaxPerChannelRatio : Defaults::kMaxDistanceRatio;
+    result.criterion = fmt::format("NNAPI at most {} times as far from the float model as TorchScript{}", ratio,
+                                   result.is_per_channel ? ", whose weights are per channel" : "");
+    result.passed = result.reference->converted <= ratio * result.reference->original;
     return;
   }
   const bool by_snr = result.is_quantized && !request.tolerance;
@@ -258,6 +260,7 @@ Verification verify(const VerifyRequest& request) {
   Verification result;
   result.samples = static_cast<int>(samples.size());
   result.is_quantized = converted.metadata.quant != "none";
+  result.is_per_channel = result.is_quantized && has_per_channel_weights(original.module);
   for (size_t i = 0; i < accumulators.size(); ++i) {
     result.outputs.push_back(accumulators[i].result(converted.metadata.outputs[i]));
   }
@@ -286,7 +289,7 @@ std::string to_text(const Verification& verification) {
   if (verification.reference) {
     text += fmt::format("distance from the float model (RMS): TorchScript {:.4g}, NNAPI {:.4g}, ratio {:.3f}\n",
                         verification.reference->original, verification.reference->converted,
-                        verification.reference->converted / verification.reference->original);
+                        verification.reference->ratio());
   }
   return text + fmt::format("{} ({} samples; needed: {})\n", verification.passed ? "passed" : "FAILED",
                             verification.samples, verification.criterion);

@@ -12,11 +12,12 @@ namespace nnapi_convert {
 
 struct VerifyDefaults {
   static constexpr int kSamples = 4;
-  static constexpr int kReferenceSamples = 32;      // with a float reference
-  static constexpr double kFloatTolerance = 1e-4;   // max error over the range of the original's output
-  static constexpr double kQuantizedSnr = 20;       // dB, of a quantised net without a reference
-  static constexpr double kMaxDistanceRatio = 1.1;  // of RMS distances from the float reference
-  static constexpr double kVaryingShare = 1e-3;     // of the range, that live outputs differ by between samples
+  static constexpr int kReferenceSamples = 32;        // with a float reference
+  static constexpr double kFloatTolerance = 1e-4;     // max error over the range of the original's output
+  static constexpr double kQuantizedSnr = 20;         // dB, of a quantised net without a reference
+  static constexpr double kMaxDistanceRatio = 1.1;    // of RMS distances from the float reference
+  static constexpr double kMaxPerChannelRatio = 1.5;  // the same where per-channel weights had to be requantised
+  static constexpr double kVaryingShare = 1e-3;       // of the range, that live outputs differ by between samples
 };
 
 struct VerifyRequest {
@@ -46,6 +47,7 @@ struct OutputComparison {
 struct ReferenceDistance {
   double original = 0;   // RMS distance of TorchScript's results from the float model's, all outputs pooled
   double converted = 0;  // the same of NNAPI's results
+  double ratio() const { return converted / original; }
 };
 
 struct Verification {
@@ -53,7 +55,8 @@ struct Verification {
   std::optional<ReferenceDistance> reference;
   int samples = 0;
   bool is_quantized = false;
-  std::string criterion;  // what had to hold
+  bool is_per_channel = false;  // the original has per-channel weights
+  std::string criterion;        // what had to hold
   bool passed = false;
 };
 

@@ -230,6 +230,19 @@ class Verified(Quantised):
             self.assertIn("passed (32 samples", result.stdout)
             self.assertRegex(result.stdout, r"TorchScript [\d.]+, NNAPI [\d.]+, ratio [\d.]+")
 
+    def test_distances_as_json(self):
+        out = self.convert("quant.pt", NHWC)
+        reference = ["--reference", self.fixture("quant_float.pt"), "--format", "json"]
+        distance = json.loads(self.succeed("verify", self.fixture("quant.pt"), out, *reference).stdout)["reference"]
+        self.assertAlmostEqual(distance["ratio"], distance["converted"] / distance["original"])
+        self.assertLessEqual(distance["ratio"], 1.1)
+
+    def test_verify_per_channel(self):
+        out = self.convert("quant_per_channel.pt", NHWC, "-q")
+        reference = ["--reference", self.fixture("quant_per_channel_float.pt")]
+        result = self.succeed("verify", self.fixture("quant_per_channel.pt"), out, *reference)
+        self.assertIn("NNAPI at most 1.5 times as far", result.stdout)
+
     def test_another_net_as_reference_is_no_excuse(self):
         """Weights of another net fail, with a reference and without."""
         out = self.convert("quant_per_channel.pt", NHWC, "--quant", "core", "-q")

@@ -28,9 +28,10 @@ std::string description() {
       "  for a float model, the max error is at most {:g} of the range of the original's output (--tolerance);\n"
       "  for a quantised model with --reference, the RMS distance of NNAPI's results from the float model's is at "
       "most\n"
-      "  {} times that of TorchScript's;\n"
+      "  {} times that of TorchScript's, {} times if the model's weights are per channel;\n"
       "  for a quantised model without, the SNR is at least {} dB.",
-      VerifyDefaults::kFloatTolerance, VerifyDefaults::kMaxDistanceRatio, VerifyDefaults::kQuantizedSnr);
+      VerifyDefaults::kFloatTolerance, VerifyDefaults::kMaxDistanceRatio, VerifyDefaults::kMaxPerChannelRatio,
+      VerifyDefaults::kQuantizedSnr);
 }
 
 // CLI11's own takes a negative number for an unsigned one, and its message has all digits of the largest double.
