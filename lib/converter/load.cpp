@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/archive_check.h"
+#include "lib/converter/custom_operators.h"
 
 namespace nnapi_convert {
 namespace {
@@ -55,6 +56,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   check_is_archive(path);
   // The engine that mobile builds use; it also reads weights packed for the others.
   at::globalContext().setQEngine(at::QEngine::QNNPACK);
+  declare_custom_operators();
   LoadedModel loaded{path, {}, {}};
   try {
     check_archive(path);
@@ -63,7 +65,8 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {
-    fail(path, "not a TorchScript archive, or a damaged one: " + first_line(error));
+    const std::string missing = missing_operator(error.what());
+    fail(path, missing.empty() ? "not a TorchScript archive, or a damaged one: " + first_line(error) : missing);
   }
   if (!loaded.module.find_method("forward")) fail(path, "the module has no forward method");
   if (loaded.module.is_training()) {

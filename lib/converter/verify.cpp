@@ -14,6 +14,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/converted_file.h"
+#include "lib/converter/custom_operators.h"
 #include "lib/converter/load.h"
 #include "lib/converter/packed_weights.h"
 #include "lib/converter/sample_inputs.h"
@@ -57,7 +58,8 @@ Tensors run(torch::jit::Module& module, const Tensors& inputs, const char* which
     c10::InferenceMode guard;
     flatten(module.forward(std::vector<c10::IValue>(inputs.begin(), inputs.end())), outputs);
   } catch (const std::exception& error) {
-    fail(fmt::format("{} doesn't run: {}", which, error.what()));
+    const std::string missing = missing_operator(error.what());
+    fail(fmt::format("{} doesn't run: {}", which, missing.empty() ? error.what() : missing));
   }
   return outputs;
 }

@@ -12,6 +12,7 @@ OpRules comparison_rules();         // comparison.cpp
 OpRules conv_rules();               // conv.cpp
 OpRules conversion_rules();         // conversion.cpp
 OpRules creation_rules();           // creation.cpp
+OpRules detection_rules();          // detection.cpp
 OpRules einsum_rules();             // einsum.cpp
 OpRules indexing_rules();           // indexing.cpp
 OpRules joining_rules();            // joining.cpp

@@ -11,6 +11,15 @@ constexpr KnownRefusal kPacked{"a packed sequence, whose steps have different ba
 constexpr KnownRefusal kDynamic{"dynamic quantisation, which measures the range of every input at run time",
                                 "float32, or scales that the model fixes",
                                 "convert the float model, or quantise it statically"};
+constexpr KnownRefusal kSuppression{
+    "non-maximum suppression, which keeps a number of boxes that only their values tell",
+    "results of fixed sizes, as PyTorch's NNAPI loader reserves them before the model runs",
+    "let the model return boxes and scores, best by topk, and call nms on them in the app"};
+constexpr KnownRefusal kPositionSensitive{"regions whose bins read channels of their own",
+                                          "roi_align or roi_pool, whose bins read all channels",
+                                          "NNAPI has no such operation"};
+constexpr KnownRefusal kDeformable{"a convolution that computes where it reads", "conv2d",
+                                   "NNAPI has no such operation"};
 
 // By operator and overload.
 const std::unordered_map<std::string, const KnownRefusal*>& refusals() {
@@ -29,6 +38,10 @@ const std::unordered_map<std::string, const KnownRefusal*>& refusals() {
       {"aten::quantized_gru.data", &kDynamic},
       {"aten::quantized_gru.input_legacy", &kDynamic},
       {"aten::quantized_gru.data_legacy", &kDynamic},
+      {"torchvision::nms", &kSuppression},
+      {"torchvision::ps_roi_align", &kPositionSensitive},
+      {"torchvision::ps_roi_pool", &kPositionSensitive},
+      {"torchvision::deform_conv2d", &kDeformable},
       {"quantized::quantized_lstm_cell_dynamic", &kDynamic},
       {"quantized::quantized_gru_cell_dynamic", &kDynamic},
       {"quantized::quantized_rnn_relu_cell_dynamic", &kDynamic},
@@ -51,6 +64,19 @@ const KnownRefusal* known_refusal(const TorchNode& node) {
   const std::string& overload = schema->overload_name();
   const auto found = refusals().find(overload.empty() ? schema->name() : schema->name() + "." + overload);
   return found == refusals().end() ? nullptr : found->second;
+}
+
+std::vector<const char*> refused_custom_operators() {
+  return {
+      "torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+      "torchvision::ps_roi_align(Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width, "
+      "int sampling_ratio) -> (Tensor, Tensor)",
+      "torchvision::ps_roi_pool(Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width) "
+      "-> (Tensor, Tensor)",
+      "torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, int stride_h, "
+      "int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w, int groups, int offset_groups, bool "
+      "use_mask) -> Tensor",
+  };
 }
 
 }  // namespace nnapi_convert

@@ -38,6 +38,8 @@ PooledAxis pooled_axis(const OpArguments& args, const Pool& pool, size_t i, cons
   return {output, Dim(padding) + extra};
 }
 
+}  // namespace
+
 PooledAxes pooled_axes(const OpArguments& args, const Pool& pool, const Dims& image) {
   PooledAxes axes;
   for (size_t i = 0; i < 2; ++i) {
@@ -47,6 +49,8 @@ PooledAxes pooled_axes(const OpArguments& args, const Pool& pool, const Dims& im
   }
   return axes;
 }
+
+namespace {
 
 std::vector<int64_t> height_and_width(const OpArguments& args, const std::string& name, int64_t fallback) {
   std::vector<int64_t> values = args.integers(name, pooled_spatial_axes(args), fallback);
@@ -157,15 +161,6 @@ LoweredTensor dilated_max_pool(OpContext& ctx, const LoweredTensor& image, const
           picked};
 }
 
-void lower_max_pool(OpContext& ctx) {
-  const LoweredTensor image = image_of(ctx);
-  const Pool pool = read_pool(ctx);
-  const PooledAxes axes = pooled_axes(ctx, pool, image.type.dims);
-  const bool is_dilated = pool.dilation[0] != 1 || pool.dilation[1] != 1;
-  set_pooled(ctx, is_dilated ? dilated_max_pool(ctx, image, pool, axes)
-                             : emit_pool(ctx, OperationCode::MAX_POOL_2D, image, pool, axes));
-}
-
 // A sum of windows, zeros around the image included, divided by one number: a DEPTHWISE_CONV_2D.
 LoweredTensor summed_windows(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes,
                              int64_t divisor) {
@@ -207,10 +202,15 @@ LoweredTensor padded_average(OpContext& ctx, const LoweredTensor& image, Pool po
   return emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, padded(ctx, image, padding, padding, false), pool, axes);
 }
 
-void lower_avg_pool(OpContext& ctx) {
-  const LoweredTensor image = image_of(ctx);
-  const Pool pool = read_pool(ctx);
-  const PooledAxes axes = pooled_axes(ctx, pool, image.type.dims);
+}  // namespace
+
+LoweredTensor max_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes) {
+  const bool is_dilated = pool.dilation[0] != 1 || pool.dilation[1] != 1;
+  if (is_dilated) return dilated_max_pool(ctx, image, pool, axes);
+  return emit_pool(ctx, OperationCode::MAX_POOL_2D, image, pool, axes);
+}
+
+LoweredTensor average_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes) {
   const bool has_padding = pool.padding[0] != 0 || pool.padding[1] != 0;
   const bool stays_in_padding = axes.padding_end == to_dims(pool.padding);
   const int64_t cells = pool.kernel[0] * pool.kernel[1];
@@ -219,16 +219,28 @@ void lower_avg_pool(OpContext& ctx) {
                 "give every size of the input with --input");
     ctx.require(!image.type.is_quantized() || pool.divisor > 1, fmt::format("divisor_override = {}", pool.divisor),
                 "2 or more for quint8");
-    return set_pooled(ctx, summed_windows(ctx, image, pool, axes, pool.divisor));
+    return summed_windows(ctx, image, pool, axes, pool.divisor);
   }
   if (!pool.counts_padding || !has_padding) {
-    return set_pooled(ctx, emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, image, pool, axes));
+    return emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, image, pool, axes);
   }
   if (stays_in_padding && image.type.dims[1].is_fixed()) {
-    return set_pooled(ctx, summed_windows(ctx, image, pool, axes, cells));
+    return summed_windows(ctx, image, pool, axes, cells);
   }
-  set_pooled(ctx, padded_average(ctx, image, pool, axes));
+  return padded_average(ctx, image, pool, axes);
 }
+
+namespace {
+
+template <LoweredTensor (*pool_image)(OpContext&, const LoweredTensor&, const Pool&, const PooledAxes&)>
+void lower_pool(OpContext& ctx) {
+  const LoweredTensor image = image_of(ctx);
+  const Pool pool = read_pool(ctx);
+  set_pooled(ctx, pool_image(ctx, image, pool, pooled_axes(ctx, pool, image.type.dims)));
+}
+
+constexpr LowerRule kMaxPool = lower_pool<max_pool>;
+constexpr LowerRule kAveragePool = lower_pool<average_pool>;
 
 constexpr const char* kMaxNote = "float32 or quint8; dilation: feature level 3; NCHW: feature level 3";
 constexpr const char* kIndicesNote = "float32 or quint8; the values only";
@@ -264,27 +276,28 @@ OpRules pooling_rules() {
       {"aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], "
        "bool "
        "ceil_mode=False) -> Tensor",
-       2, kMaxNote, pool_type, lower_max_pool},
+       2, kMaxNote, pool_type, kMaxPool},
       {"aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
        "ceil_mode=False) -> Tensor",
-       1, kMaxNote, pool_type, lower_max_pool},
+       1, kMaxNote, pool_type, kMaxPool},
       {"aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
        "dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)",
-       2, kIndicesNote, pool_with_indices_type, lower_max_pool},
+       2, kIndicesNote, pool_with_indices_type, kMaxPool},
       {"aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] "
        "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-       1, kIndicesNote, pool_with_indices_type, lower_max_pool},
+       1, kIndicesNote, pool_with_indices_type, kMaxPool},
       {"aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, "
        "bool count_include_pad=True) -> Tensor",
-       2, "float32 or quint8", pool_type, lower_avg_pool},
+       2, "float32 or quint8", pool_type, kAveragePool},
       {"aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, "
        "bool "
        "count_include_pad=True, int? divisor_override=None) -> Tensor",
        1, "float32 or quint8; count_include_pad with padding and ceil_mode costs a PAD (feature level 2)", pool_type,
-       lower_avg_pool},
+       kAveragePool},
   };
-  const OpRules adaptive = adaptive_pooling_rules();
-  rules.insert(rules.end(), adaptive.begin(), adaptive.end());
+  for (const OpRules& more : {adaptive_pooling_rules(), volume_pooling_rules()}) {
+    rules.insert(rules.end(), more.begin(), more.end());
+  }
   return rules;
 }
 

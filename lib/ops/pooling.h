@@ -23,6 +23,11 @@ struct PooledAxes {
 LoweredTensor emit_pool(OpContext& ctx, OperationCode code, const LoweredTensor& image, const Pool& pool,
                         const PooledAxes& axes);
 
+PooledAxes pooled_axes(const OpArguments& args, const Pool& pool, const Dims& image);
+// The pools themselves, of an [N, C, H, W], with what their arguments cost.
+LoweredTensor average_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes);
+LoweredTensor max_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes);
+
 // float32 or quint8 with `spatial` axes after the channels, and maybe without a batch.
 void require_pool_input(const OpArguments& args, const TensorType& self, size_t spatial);
 // 1 or 2, by the operation's name.
@@ -30,5 +35,7 @@ size_t pooled_spatial_axes(const OpArguments& args);
 
 // The rules of adaptive_pooling.cpp, which pooling_rules() includes.
 OpRules adaptive_pooling_rules();
+// Those of pooling_3d.cpp, the same.
+OpRules volume_pooling_rules();
 
 }  // namespace nnapi_convert

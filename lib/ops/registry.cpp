@@ -18,6 +18,7 @@ OpRules join_families() {
                                 conv_rules(),
                                 conversion_rules(),
                                 creation_rules(),
+                                detection_rules(),
                                 einsum_rules(),
                                 indexing_rules(),
                                 joining_rules(),

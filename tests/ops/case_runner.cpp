@@ -12,6 +12,7 @@
 #include "lib/converter/verify.h"
 #include "tests/ops/case_checks.h"
 #include "tests/ops/coverage.h"
+#include "tests/ops/torchvision_kernels.h"
 
 namespace {
 
@@ -115,6 +116,7 @@ int main(int argc, char** argv) {
   try {
     at::globalContext().setQEngine(at::QEngine::QNNPACK);
     torch::jit::setGraphExecutorOptimize(false);  // each module runs a few times only
+    register_torchvision_kernels();
     // PyTorch's loader asks for the library by name and is given this one.
     if (dlopen(host_library_path().c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) throw std::runtime_error(dlerror());
     return arguments.coverage ? report_coverage(arguments) : run(arguments);

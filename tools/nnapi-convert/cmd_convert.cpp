@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/converter/convert.h"
+#include "lib/converter/custom_operators.h"
 #include "lib/converter/emit_cpu.h"
 #include "lib/converter/report.h"
 #include "lib/converter/verify.h"
@@ -40,7 +41,7 @@ Subcommands (each has its own --help):
 
 struct ConvertArguments {
   std::string model, output, report, dump_after;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, torch_libraries;
   std::string nhwc;
   bool nchw = false, verify = false;
   ConvertOptions options;
@@ -102,6 +103,7 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
       ->check(CLI::Range(1, 8))
       ->type_name("N")
       ->capture_default_str();
+  add_library_option(app, arguments.torch_libraries);
   app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
   app.add_option("--report", arguments.report, "write a JSON report; - is stdout")->type_name("FILE");
   app.add_option("--dump-after", arguments.dump_after,
@@ -168,6 +170,7 @@ void log_warnings(const Diagnostics& diagnostics) {
 
 // Converts and writes the output; with --verify, checks the result before it takes its place.
 int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostics, Progress& progress) {
+  for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
   progress.show("load");
   spdlog::info("load {}", arguments.model);
   LoadedModel loaded = load_model(arguments.model, diagnostics);

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "lib/base/error.h"
+#include "lib/converter/custom_operators.h"
 #include "lib/converter/report.h"
 #include "lib/converter/verify.h"
 #include "tools/nnapi-convert/command_line.h"
@@ -46,7 +47,7 @@ CLI::Validator not_negative() {
 
 int run_verify(const Arguments& command_line) {
   VerifyRequest request;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, torch_libraries;
   CLI::App app(description(), "nnapi-convert verify");
   app.add_option("MODEL", request.original, "the original TorchScript file")->required();
   app.add_option("OUT", request.converted, "the converted file")->required();
@@ -64,6 +65,7 @@ int run_verify(const Arguments& command_line) {
   app.add_option("--seed", request.seed, "seed of the random inputs")->check(not_negative())->capture_default_str();
   app.add_option("--tolerance", request.tolerance, "largest error allowed, as a share of the output's range")
       ->check(not_negative());
+  add_library_option(app, torch_libraries);
   std::string format = "text";
   app.add_option("--format", format, "how to show the result")
       ->check(CLI::IsMember({"text", "json"}))
@@ -72,6 +74,7 @@ int run_verify(const Arguments& command_line) {
   app.footer(exit_codes_text());
   if (const auto code = parse_command_line(app, command_line)) return *code;
   for (const std::string& text : inputs) request.inputs.push_back(parse_input_spec(text));
+  for (const std::string& path : torch_libraries) load_torch_library(path);
   const Verification verification = verify(request);
   std::cout << (format == "json" ? to_json(verification).dump(2) + "\n" : to_text(verification));
   return static_cast<int>(verification.passed ? ExitCode::kDone : ExitCode::kVerificationFailed);

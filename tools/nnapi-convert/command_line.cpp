@@ -34,6 +34,12 @@ void add_log_options(CLI::App& app) {
   spdlog::set_level(spdlog::level::warn);
 }
 
+void add_library_option(CLI::App& app, std::vector<std::string>& paths) {
+  app.add_option("--torch-library", paths, "shared library with operators of the original that LibTorch lacks")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
 std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments) {
   app.get_formatter()->column_width(34);
   try {

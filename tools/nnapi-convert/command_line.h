@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/nnapi-convert/commands.h"
 
@@ -16,6 +17,8 @@ std::string version_text();
 std::string exit_codes_text();
 // -q and -v, which set the log's level.
 void add_log_options(CLI::App& app);
+// --torch-library: the paths go to load_torch_library() before a model is read.
+void add_library_option(CLI::App& app, std::vector<std::string>& paths);
 // Parses. The exit code to leave with (after --help, --version or a usage error, which are printed), or nothing.
 std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments);
 

@@ -1,0 +1,20 @@
+// Operators that are not LibTorch's own: those of torchvision, and those of libraries that the user gives.
+#pragma once
+
+#include <string>
+
+namespace nnapi_convert {
+
+// Loads a shared library that registers operators, for the rest of the process. Throws ConvertError (kBadFile) where
+// that fails. Call it before the first model is loaded.
+void load_torch_library(const std::string& path);
+
+// Makes torchvision's operators known by their schemas, so that models with them can be read; running them needs their
+// library. Those that a library has registered stay as they are.
+void declare_custom_operators();
+
+// What to tell the user where LibTorch's message is of an operator that is not registered, or has no kernel here; empty
+// for other messages.
+std::string missing_operator(const std::string& message);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,10 @@
+// torchvision's roi_align and roi_pool by their definition, so that cases with them run where torchvision's library is
+// not loaded.
+#pragma once
+
+namespace nnapi_convert {
+
+// Declares torchvision's operators and registers the kernels, for the rest of the process.
+void register_torchvision_kernels();
+
+}  // namespace nnapi_convert
