@@ -1,35 +1,9 @@
 // Sizes of inputs and outputs.
 #include "lib/shim/tensors.h"
 
-#include "lib/format/nnapi_codes.h"
+#include "lib/shim/buffer_views.h"
 
 namespace nnapi_shim {
-
-size_t element_bytes(int32_t type) {
-  using nnapi_convert::OperandCode;
-  switch (static_cast<OperandCode>(type)) {
-    case OperandCode::FLOAT32:
-    case OperandCode::INT32:
-    case OperandCode::UINT32:
-    case OperandCode::TENSOR_FLOAT32:
-    case OperandCode::TENSOR_INT32:
-      return 4;
-    case OperandCode::FLOAT16:
-    case OperandCode::TENSOR_FLOAT16:
-    case OperandCode::TENSOR_QUANT16_SYMM:
-    case OperandCode::TENSOR_QUANT16_ASYMM:
-      return 2;
-    case OperandCode::BOOL:
-    case OperandCode::TENSOR_BOOL8:
-    case OperandCode::TENSOR_QUANT8_ASYMM:
-    case OperandCode::TENSOR_QUANT8_ASYMM_SIGNED:
-    case OperandCode::TENSOR_QUANT8_SYMM:
-    case OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL:
-      return 1;
-    default:
-      return 0;
-  }
-}
 
 int describe_tensors(const SubgraphView& main, const std::vector<BoundaryView>& boundary,
                      std::vector<nnapi_shim_tensor>* tensors, nnapi_shim_error* error) {

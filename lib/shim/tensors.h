@@ -8,9 +8,6 @@
 
 namespace nnapi_shim {
 
-// Bytes of one element of an operand type; 0 for a type that no tensor has.
-size_t element_bytes(int32_t type);
-
 // The tensors at the main model's inputs or outputs. NNAPI_SHIM_BAD_MODEL where one has no size that fits memory.
 int describe_tensors(const SubgraphView& main, const std::vector<BoundaryView>& boundary,
                      std::vector<nnapi_shim_tensor>* tensors, nnapi_shim_error* error);
