@@ -14,7 +14,7 @@ namespace {
 const NnapiLibrary* load(const std::string& name) {
   const NnapiLibrary* library = nullptr;
   nnapi_shim_error error{};
-  const int status = load_nnapi(fake_path(name).c_str(), name == "support_library", &library, &error);
+  const int status = load_nnapi(fake_path(name).c_str(), name == "odd_support_library", &library, &error);
   INFO(error.message);
   CHECK(status == NNAPI_SHIM_OK);
   REQUIRE(library != nullptr);
@@ -76,16 +76,17 @@ TEST_CASE("libraries that are none") {
 
 TEST_CASE("support libraries") {
   fake_nnapi::Settings settings;
-  const std::string path = fake_path("support_library");
+  // A library of its own, as what loads once stays as it is.
+  const std::string path = fake_path("odd_support_library");
   settings.level_code = 0;
-  fresh_fake("support_library", settings);
+  fresh_fake("odd_support_library", settings);
   CHECK(refusal(path.c_str(), true).find("offers no drivers") != std::string::npos);
   settings.level_code = 30;
-  fresh_fake("support_library", settings);
+  fresh_fake("odd_support_library", settings);
   CHECK(refusal(path.c_str(), true).find("has a function table of level code 30; 31") != std::string::npos);
   settings.level_code = 1000007;
-  fresh_fake("support_library", settings);
-  const NnapiLibrary* library = load("support_library");
+  fresh_fake("odd_support_library", settings);
+  const NnapiLibrary* library = load("odd_support_library");
   CHECK(library->is_support_library);
   CHECK(library->feature_level == 7);
   CHECK(library->ANeuralNetworksCompilation_create == nullptr);
