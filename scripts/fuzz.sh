@@ -1,17 +1,45 @@
 #!/usr/bin/env bash
-# Fuzzes the host's NNAPI under the address and undefined-behaviour sanitizers: scripts/fuzz.sh [SECONDS], 60 without.
-# Starts from Android's conformance cases where NNAPI_VECTORS names them, and from what earlier runs found in
-# build/fuzz/corpus. An input that fails is kept in build/fuzz/findings: build/fuzz/bin/fuzz_model FILE runs it again.
+# Fuzzes under the address and undefined-behaviour sanitizers: scripts/fuzz.sh [SECONDS [TARGET...]], 60 seconds for each
+# target without. Targets, all without:
+#   model   the host's NNAPI. Starts from Android's conformance cases where NNAPI_VECTORS names them
+#   buffer  the shim's reading of model buffers and archives
+# Goes on from what earlier runs found in build/fuzz/corpus*. An input that fails is kept in build/fuzz/findings:
+# build/fuzz/bin/fuzz_TARGET FILE runs it again.
 set -euo pipefail
 # shellcheck source=scripts/steps.sh
 source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 cd "$ROOT"
 seconds=${1:-60}
+shift || true
+targets=("$@")
+[ $# -gt 0 ] || targets=(model buffer)
 folder=build/fuzz
 
+# fuzz TARGET CORPUS SEEDS OPTION...
+fuzz() {
+  local target=$1 corpus=$folder/$2 seeds=$folder/$3
+  shift 3
+  mkdir -p "$corpus" $folder/findings
+  "$folder/bin/fuzz_$target" -max_total_time="$seconds" -rss_limit_mb=3000 -close_fd_mask=1 -print_final_stats=1 \
+    -artifact_prefix=$folder/findings/ "$@" "$corpus" "$seeds"
+}
+
 cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz --parallel 2
-mkdir -p $folder/corpus $folder/findings
-$folder/bin/fuzz_seeds $folder/seeds
-$folder/bin/fuzz_model -max_total_time="$seconds" -max_len=4096 -timeout=60 -rss_limit_mb=3000 -close_fd_mask=1 \
-  -print_final_stats=1 -artifact_prefix=$folder/findings/ $folder/corpus $folder/seeds
+for target in "${targets[@]}"; do
+  case $target in
+    model)
+      cmake --build --preset fuzz --parallel 2
+      $folder/bin/fuzz_seeds $folder/seeds
+      fuzz model corpus seeds -max_len=4096 -timeout=60
+      ;;
+    buffer)
+      cmake --build --preset fuzz --parallel 2 --target fuzz_buffer fuzz_buffer_seeds
+      $folder/bin/fuzz_buffer_seeds $folder/buffer_seeds testdata/buffers
+      fuzz buffer corpus_buffer buffer_seeds -max_len=8192 -timeout=10 -malloc_limit_mb=64
+      ;;
+    *)
+      echo "fuzz.sh: target $target found, model or buffer needed" >&2
+      exit 2
+      ;;
+  esac
+done

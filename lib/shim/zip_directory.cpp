@@ -22,7 +22,6 @@ constexpr size_t kMaxComment = 0xFFFF;
 constexpr uint16_t kExtra64 = 1;
 constexpr uint16_t kEncrypted = 1;
 constexpr uint32_t kFull32 = 0xFFFFFFFF;  // the number is in the ZIP64 fields
-constexpr uint16_t kFull16 = 0xFFFF;
 
 uint16_t get16(const uint8_t* bytes) {
   return static_cast<uint16_t>(bytes[0] | bytes[1] << 8);

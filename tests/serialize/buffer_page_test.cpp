@@ -18,12 +18,12 @@ struct Page {
   std::vector<std::pair<size_t, std::string>> patches;  // word and expression
 };
 
-// Lines of the page's dump: "| word | value | meaning |", where a flexible word's meaning ends in "<- `expression`".
+// Lines of version 1's dump: "| word | value | meaning |", where a flexible word's meaning ends in "<- `expression`".
 Page read_page() {
   std::ifstream file(std::string(SOURCE_FOLDER) + "/schemas/nnapi_buffer.md");
   REQUIRE(file.good());
   Page page;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(file, line) && line != "# Version 2";) {
     std::istringstream row(line);
     char bar = 0;
     size_t word = 0;

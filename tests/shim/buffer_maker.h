@@ -103,5 +103,7 @@ Description add_net();
 // Every feature of the format: flexible sizes (NCHW argument [0, 3, 0, 0]), a per-channel CONV_2D with weights, NHWC,
 // RESHAPE with a flexible target, an omitted operand, IF with two subgraphs, names and source lines.
 Description full_net();
+// What schemas/nnapi_buffer.md shows word by word: a CONV_2D of flexible batch size with a scale for each channel.
+Description page_net();
 
 }  // namespace nnapi_shim::testing

@@ -153,4 +153,31 @@ Description full_net() {
   return net;
 }
 
+Description page_net() {
+  Description net;
+  net.feature_level = 3;
+  net.stripped = false;
+  net.arguments = {{0, 2, 1, 1}};
+  net.expressions = {{ExpressionKind::kSize, 0, 0}};
+  const Size batch = Size::of_expression(0);
+  Model model;
+  model.operands = {
+      operand(kQuants, {batch, 1, 1, 2}, "x", 0.5f, 128),
+      operand(kPerChannel, {3, 1, 1, 2}, "weight"),
+      operand(kInts, {3}, "bias"),
+      operand(kInt32, {}, ""),
+      operand(kInt32, {}, ""),
+      operand(kQuants, {batch, 1, 1, 3}, "y", 1, 0),
+  };
+  model.operands[1].channel_axis = 0;
+  model.operands[1].channel_scales = {1, 0.5f, 2};
+  model.values = {weight(1, {1, 2, 3, 4, 5, 6}), immediate(2, bytes_of(std::vector<int32_t>{10, 20, -30})),
+                  immediate(3, bytes_of(std::vector<int32_t>{0})), immediate(4, bytes_of(std::vector<int32_t>{1}))};
+  model.operations = {{kConv, {0, 1, 2, 3, 3, 3, 3, 4, 4, 3}, {5}, "CONV_2D", "net.py:4"}};
+  model.inputs = {{0, 0, Layout::kNhwc}};
+  model.outputs = {{5, Layout::kNhwc}};
+  net.models = {model};
+  return net;
+}
+
 }  // namespace nnapi_shim::testing

@@ -1,0 +1,163 @@
+// The fuzzer of what the shim reads: libFuzzer's entry points. The first byte of an input chooses what the others are:
+// a buffer of version 2, one of version 1, or an archive. Word count and checksum of version 2 are made right, so that
+// changes get past them.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "lib/format/crc32.h"
+#include "lib/shim/archive.h"
+#include "lib/shim/model_buffer.h"
+
+namespace {
+
+using namespace nnapi_shim;
+
+enum Kind : uint8_t { kVersion2, kVersion1, kArchive, kKinds };
+
+volatile uint64_t g_read;  // so that reading is not left out
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::abort();
+}
+
+void check_operand(const OperandView& operand) {
+  uint64_t sum = std::strlen(operand.name);
+  for (uint32_t i = 0; i < operand.rank; ++i) {
+    require(operand.dims[i] >= 1 && operand.dims[i] <= 0x7FFFFFFF, "dimensions are known and positive");
+  }
+  for (uint32_t i = 0; i < operand.channel_scale_count; ++i) sum += operand.channel_scales[i] > 0 ? 1 : 0;
+  g_read = g_read + sum;
+}
+
+void check_values(const ModelView& view, size_t number, uint64_t weight_bytes) {
+  const SubgraphView& model = view.models[number];
+  uint64_t sum = 0;
+  for (const ValueView& value : model.values) {
+    require(value.operand < model.operands.size(), "values are of operands");
+    if (value.source == format::ValueSource::kImmediate) {
+      for (uint64_t i = 0; i < value.length; ++i) sum += static_cast<const uint8_t*>(value.data)[i];
+    } else if (value.source == format::ValueSource::kWeight) {
+      require(value.offset <= weight_bytes && value.length <= weight_bytes - value.offset, "weights are in range");
+    } else if (value.source == format::ValueSource::kModel) {
+      require(value.model > number && value.model < view.models.size(), "subgraphs come later");
+    }
+  }
+  g_read = g_read + sum;
+}
+
+void check_view(const ModelView& view, uint64_t weight_bytes) {
+  for (size_t number = 0; number < view.models.size(); ++number) {
+    const SubgraphView& model = view.models[number];
+    for (const OperandView& operand : model.operands) check_operand(operand);
+    check_values(view, number, weight_bytes);
+    for (const OperationView& operation : model.operations) {
+      g_read = g_read + std::strlen(operation.name) + std::strlen(operation.source);
+      for (uint32_t i = 0; i < operation.input_count; ++i) {
+        require(operation.inputs[i] < model.operands.size(), "an operation's inputs are operands");
+      }
+      for (uint32_t i = 0; i < operation.output_count; ++i) {
+        require(operation.outputs[i] < model.operands.size(), "an operation's outputs are operands");
+      }
+    }
+    for (const uint32_t operand : model.input_operands) require(operand < model.operands.size(), "inputs are operands");
+    for (const uint32_t operand : model.output_operands) require(operand < model.operands.size(), "outputs too");
+  }
+}
+
+// Binds to sizes that fit the ranks and fixed sizes of the words, which stand in the buffer.
+void bind(const ModelBuffer& buffer) {
+  const std::vector<int32_t>& words = buffer.words();
+  for (const int64_t flexible : {1, 2, 7, 224, 0x7FFFFFFF}) {
+    std::vector<std::vector<int64_t>> sizes(buffer.argument_count());
+    std::vector<nnapi_shim_shape> shapes;
+    size_t at = format::kHeaderWords;
+    for (std::vector<int64_t>& argument : sizes) {
+      argument.resize(static_cast<size_t>(words[at++]));
+      for (int64_t& size : argument) {
+        size = words[at] == 0 ? flexible : words[at];
+        ++at;
+      }
+      shapes.push_back({static_cast<uint32_t>(argument.size()), argument.data()});
+    }
+    nnapi_shim_error error{};
+    ModelView view;
+    const int status = buffer.bind(shapes.data(), buffer.argument_count(), &view, &error);
+    require(status == NNAPI_SHIM_OK || (status == NNAPI_SHIM_BAD_ARGUMENT && error.message[0] != 0), "one sentence");
+    if (status == NNAPI_SHIM_OK) check_view(view, buffer.weight_bytes());
+  }
+}
+
+void check_parsed(const ModelBuffer* buffer, const nnapi_shim_error& error) {
+  require(buffer != nullptr || (error.status == NNAPI_SHIM_BAD_MODEL && error.message[0] != 0), "one sentence");
+  if (buffer != nullptr) bind(*buffer);
+}
+
+uint64_t weight_bytes_of(const std::vector<int32_t>& words) {
+  if (words.size() < format::kHeaderWords) return 0;
+  return static_cast<uint32_t>(words[format::kWeightBytesLow]) |
+         uint64_t{static_cast<uint32_t>(words[format::kWeightBytesHigh])} << 32;
+}
+
+void fuzz_version_2(std::vector<int32_t> words) {
+  if (words.size() >= format::kHeaderWords) {
+    words[format::kWordCount] = static_cast<int32_t>(words.size());
+    words[format::kChecksum] = 0;
+    words[format::kChecksum] = static_cast<int32_t>(nnapi_convert::crc32(words.data(), words.size() * sizeof(int32_t)));
+  }
+  nnapi_shim_error error{};
+  const auto buffer = ModelBuffer::parse(words.data(), words.size(), weight_bytes_of(words), &error);
+  check_parsed(buffer.get(), error);
+}
+
+void fuzz_version_1(const std::vector<int32_t>& words) {
+  std::vector<uint8_t> first(28), second(4096);
+  const nnapi_shim_buffer buffers[] = {{first.data(), first.size()}, {second.data(), second.size()}, {nullptr, 100}};
+  nnapi_shim_error error{};
+  const auto buffer = ModelBuffer::parse_v1(words.data(), words.size(), buffers, 3, &error);
+  check_parsed(buffer.get(), error);
+}
+
+void fuzz_archive(const uint8_t* data, size_t size) {
+  static const int fd = ::memfd_create("archive", 0);
+  require(fd >= 0 && ::ftruncate(fd, 0) == 0, "a file in memory");
+  require(::pwrite(fd, data, size, 0) == static_cast<ssize_t>(size), "a file in memory");
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  nnapi_shim_error error{};
+  Archive archive;
+  const int status = archive.open(path.c_str(), &error);
+  require(status == NNAPI_SHIM_OK || error.message[0] != 0, "one sentence");
+  if (status != NNAPI_SHIM_OK) return;
+  const Weights& weights = archive.weights();
+  require(weights.bytes <= size && archive.words().size() <= size / sizeof(int32_t), "records are within the file");
+  g_read = g_read + nnapi_convert::crc32(weights.data, static_cast<size_t>(weights.bytes));
+  fuzz_version_2(archive.words());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const auto kind = static_cast<Kind>(data[0] % kKinds);
+  ++data;
+  --size;
+  if (kind == kArchive) {
+    fuzz_archive(data, size);
+    return 0;
+  }
+  std::vector<int32_t> words(size / sizeof(int32_t));
+  if (!words.empty()) std::memcpy(words.data(), data, words.size() * sizeof(int32_t));
+  if (kind == kVersion2) {
+    fuzz_version_2(words);
+  } else {
+    fuzz_version_1(words);
+  }
+  return 0;
+}
