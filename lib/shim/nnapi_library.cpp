@@ -13,26 +13,45 @@ namespace {
 using AnyFunction = void (*)();
 
 constexpr const char* kSystemLibrary = "libneuralnetworks.so";
-constexpr size_t kNotUsed = ~size_t{0};
+constexpr uint16_t kNotUsed = 0xFFFF;
 constexpr int64_t kSupportLibraryLevel = 31;  // ANEURALNETWORKS_FEATURE_LEVEL_5: the first with function tables
 
 struct FunctionPlace {
-  const char* name;  // null: not used
-  uint32_t level;
+  uint8_t level;
   bool is_in_table;
-  size_t offset;  // in NnapiFunctions
+  uint16_t offset;  // in NnapiFunctions, or kNotUsed
 };
 
-const FunctionPlace kPlaces[] = {
-#define NNAPI_SHIM_FUNCTION(level, result, name, parameters) {#name, level, true, offsetof(NnapiFunctions, name)},
-#define NNAPI_SHIM_SYSTEM_FUNCTION(level, result, name, parameters) \
-  {#name, level, false, offsetof(NnapiFunctions, name)},
-#define NNAPI_SHIM_UNUSED(level, name) {nullptr, level, true, kNotUsed},
+constexpr FunctionPlace kPlaces[] = {
+#define NNAPI_SHIM_FUNCTION(level, result, name, parameters) {level, true, offsetof(NnapiFunctions, name)},
+#define NNAPI_SHIM_SYSTEM_FUNCTION(level, result, name, parameters) {level, false, offsetof(NnapiFunctions, name)},
+#define NNAPI_SHIM_UNUSED(level, name) {level, true, kNotUsed},
 #include "lib/shim/nnapi_functions.inc"
 #undef NNAPI_SHIM_FUNCTION
 #undef NNAPI_SHIM_SYSTEM_FUNCTION
 #undef NNAPI_SHIM_UNUSED
 };
+
+// Their names, one after the other, those not used empty: pointers would have to be relocated when the app starts.
+constexpr char kNames[] =
+#define NNAPI_SHIM_FUNCTION(level, result, name, parameters) #name "\0"
+#define NNAPI_SHIM_SYSTEM_FUNCTION(level, result, name, parameters) #name "\0"
+#define NNAPI_SHIM_UNUSED(level, name) "\0"
+#include "lib/shim/nnapi_functions.inc"
+#undef NNAPI_SHIM_FUNCTION
+#undef NNAPI_SHIM_SYSTEM_FUNCTION
+#undef NNAPI_SHIM_UNUSED
+    ;
+
+// Calls `visit(place, name)` for each function that is used, until it returns false.
+template <typename Visit>
+void for_each_function(const Visit& visit) {
+  const char* name = kNames;
+  for (const FunctionPlace& where : kPlaces) {
+    if (where.offset != kNotUsed && !visit(where, name)) return;
+    name += std::strlen(name) + 1;
+  }
+}
 
 // The start of NnApiSLDriverImplFL5: the level, then as many functions as kPlaces has entries that are in the table.
 struct SupportLibraryTable {
@@ -53,13 +72,13 @@ void place(NnapiFunctions* functions, const FunctionPlace& where, const void* fu
 // Returns the level of the newest function found.
 uint32_t find_exports(void* handle, NnapiFunctions* functions) {
   uint32_t newest = 0;
-  for (const FunctionPlace& where : kPlaces) {
-    if (!where.name) continue;
-    void* found = dlsym(handle, where.name);
-    if (!found) continue;
-    place(functions, where, &found);
-    if (where.level > newest) newest = where.level;
-  }
+  for_each_function([&](const FunctionPlace& where, const char* name) {
+    if (void* found = dlsym(handle, name)) {
+      place(functions, where, &found);
+      if (where.level > newest) newest = where.level;
+    }
+    return true;
+  });
   return newest;
 }
 
@@ -67,29 +86,35 @@ void copy_table(const SupportLibraryTable& table, NnapiFunctions* functions) {
   const AnyFunction* entry = table.functions;
   for (const FunctionPlace& where : kPlaces) {
     if (!where.is_in_table) continue;
-    if (where.name) place(functions, where, entry);
+    if (where.offset != kNotUsed) place(functions, where, entry);
     ++entry;
   }
 }
 
+// Whether models run without this function of level 1, as there is another way to do it.
+bool can_do_without(const NnapiFunctions& functions, const char* name) {
+  const char* verb = name + sizeof("ANeuralNetworks") - 1;
+  if (std::strcmp(verb, "Compilation_create") == 0) {
+    return functions.ANeuralNetworksCompilation_createForDevices && functions.ANeuralNetworks_getDevice &&
+           functions.ANeuralNetworks_getDeviceCount;
+  }
+  if (std::strcmp(verb, "Execution_startCompute") == 0 || std::strncmp(verb, "Event_", 6) == 0) {
+    return functions.ANeuralNetworksExecution_compute;
+  }
+  return std::strncmp(verb, "Memory_", 7) == 0 || std::strcmp(verb, "Model_setOperandValueFromMemory") == 0;
+}
+
 // Null if the library can build, compile and run; else the name of a function that it lacks.
 const char* missing_function(const NnapiFunctions& functions) {
-  for (const FunctionPlace& where : kPlaces) {
-    if (!where.name || where.level > 1) continue;
+  const char* missing = nullptr;
+  for_each_function([&](const FunctionPlace& where, const char* name) {
     AnyFunction found;
     std::memcpy(&found, reinterpret_cast<const char*>(&functions) + where.offset, sizeof(found));
-    if (found) continue;
-    // There are two ways to do what these do, or it can be left out.
-    const char* verb = where.name + sizeof("ANeuralNetworks") - 1;
-    const bool has_other_way =
-        (std::strcmp(verb, "Compilation_create") == 0 && functions.ANeuralNetworksCompilation_createForDevices &&
-         functions.ANeuralNetworks_getDevice && functions.ANeuralNetworks_getDeviceCount) ||
-        ((std::strcmp(verb, "Execution_startCompute") == 0 || std::strncmp(verb, "Event_", 6) == 0) &&
-         functions.ANeuralNetworksExecution_compute) ||
-        std::strncmp(verb, "Memory_", 7) == 0 || std::strcmp(verb, "Model_setOperandValueFromMemory") == 0;
-    if (!has_other_way) return where.name;
-  }
-  return nullptr;
+    if (where.level > 1 || found || can_do_without(functions, name)) return true;
+    missing = name;
+    return false;
+  });
+  return missing;
 }
 
 int load_table(void* handle, const char* path, NnapiLibrary* library, nnapi_shim_error* error) {

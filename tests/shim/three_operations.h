@@ -1,0 +1,12 @@
+// A small net for the tests of running.
+#pragma once
+
+#include "tests/shim/buffer_maker.h"
+
+namespace nnapi_shim::testing {
+
+// y = (x + w)^2 + w, with x of [0, 64] floats, the first size flexible, and a weight w of 64 floats. Operations have
+// names.
+Description three_operations();
+
+}  // namespace nnapi_shim::testing
