@@ -38,12 +38,15 @@ class CaseCheck {
       if (layout == "nchw" && case_.layouts.size() > 1 && !has_images()) continue;  // nothing differs
       layout_ = layout;
       check_layout();
+      if (layout == case_.layouts.front() && !is_free_) check_shim();
     }
     return std::move(problems_);
   }
 
  private:
-  void problem(const std::string& text) { problems_.push_back(layout_ + ": " + text); }
+  void problem(const std::string& text) {
+    problems_.push_back(layout_ + (runtime_ == Runtime::kShim ? " shim: " : ": ") + text);
+  }
 
   bool has_images() const {
     return std::any_of(case_.inputs.begin(), case_.inputs.end(),
@@ -70,6 +73,7 @@ class CaseCheck {
     options.layout.nhwc = layout_ == "nhwc";
     options.layout.is_explicit = true;
     options.quant = case_.quant;
+    options.runtime = runtime_;
     options.feature_level = layout_ == "nhwc" ? case_.level : std::max(case_.level, kNchwLevel);
     if (!case_.refusals.empty()) options.feature_level = kHighestLevel;
     if (flexible) options.feature_level = std::max(options.feature_level, kNchwLevel);
@@ -117,6 +121,19 @@ class CaseCheck {
     torch::jit::Module module = conversion.module;
     check_execution(module, false);
     if (!case_.flexible.empty()) check_flexible();
+  }
+
+  // The same case on the shim: in one layout, as the model is the same. One module serves all sizes.
+  void check_shim() {
+    runtime_ = Runtime::kShim;
+    Diagnostics diagnostics;
+    torch::jit::Module module = convert_case(false, diagnostics).module;
+    check_execution(module, false);
+    if (!case_.flexible.empty()) {
+      torch::jit::Module flexible = convert_case(true, diagnostics).module;
+      for (const bool other_size : {false, true}) check_execution(flexible, other_size);
+    }
+    runtime_ = Runtime::kPytorch;
   }
 
   void check_golden(const std::string& found) {
@@ -187,6 +204,7 @@ class CaseCheck {
 
   OpCase& case_;
   bool rebase_;
+  Runtime runtime_ = Runtime::kPytorch;
   bool is_free_;  // no golden section, and a result that may be dull
   LoadedModel loaded_;
   std::string layout_;

@@ -1,0 +1,189 @@
+"""Modules for the shim in stock PyTorch with libnnapi_shim_torch.so loaded: results, sizes, fallback, saving, options."""
+
+import copy
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import torch
+
+from cli import PROGRAM, CliTest, environment
+from stock_torch import StockTorchTest, call, images, load, load_lite
+
+LIBRARIES = pathlib.Path(PROGRAM).resolve().parents[1] / "lib"
+HOST = LIBRARIES / "host" / "libneuralnetworks.so"
+torch.ops.load_library(str(LIBRARIES / "libnnapi_shim_torch.so"))
+
+PICTURE = "1,3,16,16"
+
+
+class Shim(CliTest, StockTorchTest):
+    def converted(self, fixture, *options, name="out.pt"):
+        path = self.folder / name
+        self.succeed(self.fixture(fixture), "--nhwc", "--runtime", "shim", *options, "-o", path)
+        return path
+
+    def test_results(self):
+        original = load(self.fixture("residual.pt"))
+        for name in ("out.pt", "out.ptl"):
+            path = self.converted("residual.pt", "--input", PICTURE, name=name)
+            module = load_lite(path) if name.endswith("ptl") else load(path)
+            samples = [[images(1, 3, 16, 16, seed=seed)] for seed in range(3)]
+            self.assert_agree(original, module, samples)
+            channels_last = images(1, 3, 16, 16).contiguous(memory_format=torch.channels_last)
+            self.assert_close(call(original, channels_last), call(module, channels_last))
+
+    def test_one_module_serves_many_sizes(self):
+        original = load(self.fixture("residual.pt"))
+        module = load(self.converted("residual.pt", "--input", "?,3,?,?"))
+        for shape in [(1, 3, 16, 16), (2, 3, 32, 24), (1, 3, 16, 16), (3, 3, 20, 20), (1, 3, 40, 40), (1, 3, 48, 48)]:
+            picture = images(*shape)
+            self.assert_close(call(original, picture), call(module, picture))
+        self.assertEqual(5, module.nnapi_profile()["compiled"])
+
+    def test_wrong_inputs_are_told(self):
+        module = load(self.converted("residual.pt", "--input", PICTURE))
+        for wrong, fragment in [(images(1, 3, 16, 17), "17"), (images(1, 3, 16, 16).double(), "dtype"),
+                                (images(3, 16, 16), "rank")]:
+            with self.assertRaises(RuntimeError) as caught:
+                call(module, wrong)
+            self.assertIn("nnapi-convert: ", str(caught.exception))
+            self.assertIn(fragment, str(caught.exception))
+
+    def test_another_scale_is_told(self):
+        module = load(self.converted("quant_quint8_bundled.pt", "--quant", "full"))
+        original = load(self.fixture("quant_quint8_bundled.pt"))
+        sample = original.get_all_bundled_inputs()[0][0]
+        expected = call(original, sample)
+        found = call(module, sample)
+        self.assertEqual((expected.q_scale(), expected.q_zero_point()), (found.q_scale(), found.q_zero_point()))
+        self.assert_quanta(expected, found, expected.q_scale(), 3)
+        other = torch.quantize_per_tensor(sample.dequantize(), sample.q_scale() * 2, sample.q_zero_point(), torch.quint8)
+        with self.assertRaisesRegex(RuntimeError, "scale .* found, .* needed"):
+            call(module, other)
+
+    def test_saved_and_copied_after_it_ran(self):
+        module = load(self.converted("residual.pt", "--input", PICTURE))
+        picture = images(1, 3, 16, 16)
+        expected = call(module, picture)
+        torch.jit.save(module, str(self.folder / "again.pt"))
+        self.assert_close(expected, call(load(self.folder / "again.pt"), picture), 0)
+        self.assert_close(expected, call(copy.deepcopy(module), picture), 0)
+        module._save_for_lite_interpreter(str(self.folder / "again.ptl"))
+        self.assert_close(expected, call(load_lite(self.folder / "again.ptl"), picture), 0)
+
+    def test_options(self):
+        module = load(self.converted("residual.pt", "--input", PICTURE))
+        for options, fragment in [({"devise": "x"}, "there is no option devise"),
+                                  ({"max_compiled": "many"}, "a whole number needed"),
+                                  ({"device_kind": "npu"}, "accelerator")]:
+            with self.assertRaisesRegex(RuntimeError, fragment):
+                module.nnapi_configure(options)
+        module.nnapi_configure({"cache_directory": str(self.folder), "preference": "2", "device": "nowhere"})
+        with self.assertRaisesRegex(RuntimeError, "nowhere"):
+            call(module, images(1, 3, 16, 16))
+        self.assertIn("nowhere", module.nnapi_state())
+
+    def test_warm_up_compiles_ahead(self):
+        module = load(self.converted("residual.pt", "--input", PICTURE))
+        picture = images(1, 3, 16, 16)
+        module.nnapi_warm_up(picture)
+        profile = module.nnapi_profile()
+        self.assertEqual((1, 0), (profile["compiled"], profile["executions"]))
+        self.assertGreater(profile["compile_ns"], 0)
+        call(module, picture)
+        profile = module.nnapi_profile()
+        self.assertEqual((1, 1), (profile["compiled"], profile["executions"]))
+
+    def test_weights_lie_on_a_page(self):
+        path = self.converted("residual.pt", "--input", PICTURE)
+        reader = torch._C.PyTorchFileReader(str(path))
+        names = reader.get_record("extra/nnapi_shim.index").decode().split()
+        self.assertEqual(["data/1", "data/0"], names)
+        data, weights = path.read_bytes(), reader.get_record("data/0")
+        self.assertEqual(0, data.index(weights) % 16384)
+
+    def test_inspect_and_names(self):
+        plain = self.converted("residual.pt", "--input", PICTURE)
+        self.assertIn("runtime shim", self.succeed("inspect", plain).stdout)
+        stripped = self.converted("residual.pt", "--input", PICTURE, "--strip", name="stripped.pt")
+        words = [torch._C.PyTorchFileReader(str(path)).get_record("data/1") for path in (plain, stripped)]
+        self.assertIn(b"CONV_2D\0", words[0])
+        self.assertNotIn(b"CONV_2D\0", words[1])
+
+
+class ShimFallback(CliTest, StockTorchTest):
+    def converted(self, fallback, *options):
+        path = self.folder / f"{fallback}.pt"
+        self.succeed(self.fixture("residual.pt"), "--nhwc", "--runtime", "shim", "--fallback", fallback, "--input", PICTURE,
+                     "-o", path, *options)
+        return path
+
+    def test_needs_the_shim(self):
+        self.fail_with(2, self.fixture("residual.pt"), "--fallback", "cpu", "-o", self.folder / "x.pt",
+                       needed=["--runtime shim"])
+
+    def test_without_nnapi(self):
+        """In a process of its own, without the host's NNAPI on its way."""
+        expected = call(load(self.fixture("residual.pt")), images(1, 3, 16, 16))
+        torch.save(expected, self.folder / "expected.pt")
+        paths = [self.converted(fallback) for fallback in ("cpu", "cpu-plain")]
+        without = self.folder / "none.pt"
+        self.succeed(self.fixture("residual.pt"), "--nhwc", "--runtime", "shim", "--input", PICTURE, "-o", without)
+        script = f"""
+import torch
+torch.ops.load_library({str(LIBRARIES / "libnnapi_shim_torch.so")!r})
+expected = torch.load({str(self.folder / "expected.pt")!r})
+picture = torch.randn(1, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+for path in {[str(path) for path in paths]!r}:
+    module = torch.jit.load(path)
+    assert module.nnapi_state() == "nnapi", module.nnapi_state()
+    for _ in range(2):
+        assert (module(picture) - expected).abs().max() <= 1e-4 * (expected.max() - expected.min())
+    assert module.nnapi_state().startswith("cpu: "), module.nnapi_state()
+    assert "libneuralnetworks.so" in module.nnapi_state(), module.nnapi_state()
+try:
+    torch.jit.load({str(without)!r})(picture)
+except RuntimeError as error:
+    assert "nnapi-convert: " in str(error) and "libneuralnetworks.so" in str(error), error
+else:
+    raise AssertionError("ran without NNAPI")
+"""
+        done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True)
+        self.assertEqual(0, done.returncode, done.stderr)
+
+    def test_auto_select_keeps_the_faster(self):
+        path = self.converted("cpu-plain")
+        original = load(self.fixture("residual.pt"))
+        picture = images(1, 3, 16, 16)
+        module = load(path)
+        options = {"auto_select": "1", "cache_directory": str(self.folder)}
+        module.nnapi_configure(options)
+        for _ in range(12):
+            self.assertEqual("measuring", module.nnapi_state())
+            self.assert_close(call(original, picture), call(module, picture))
+        choice = module.nnapi_state()
+        self.assertIn(choice, ("nnapi", "cpu"))
+        executions = module.nnapi_profile()["executions"]
+        self.assert_close(call(original, picture), call(module, picture))
+        self.assertEqual(choice == "nnapi", module.nnapi_profile()["executions"] > executions)
+        again = load(path)
+        again.nnapi_configure(options)
+        self.assertEqual(choice, again.nnapi_state())
+
+
+class ShimPerChannel(CliTest):
+    def test_scales_of_channels_are_kept(self):
+        out = self.folder / "out.pt"
+        model, twin = self.fixture("quant_per_channel.pt"), self.fixture("quant_per_channel_float.pt")
+        done = self.succeed(model, "--nhwc", "--runtime", "shim", "--input", PICTURE, "-o", out)
+        self.assertEqual("", done.stderr)
+        self.assertIn("PER_CHANNEL", self.succeed("inspect", out, "--format", "json").stdout)
+        self.succeed("verify", model, out, "--reference", twin)
+
+
+if __name__ == "__main__":
+    unittest.main()
