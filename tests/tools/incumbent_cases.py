@@ -305,7 +305,7 @@ ROWS = [
         case(nn.Linear(16, 32), argument) for argument in (floats(2, 16), flex(floats(2, 16), 0))
     ]),
     Row("test_conv2d", 56, 0, lambda: [
-        case for channels, make in CONVOLUTIONS for case in cases_of_convolution(make, 2, channels, 16, 16)
+        each for channels, make in CONVOLUTIONS for each in cases_of_convolution(make, 2, channels, 16, 16)
     ]),
     Row("test_conv2d_transpose", 8, 0, lambda: cases_of_convolution(
         lambda: nn.ConvTranspose2d(5, 7, (2, 2)), 4, 5, 3, 3)),
