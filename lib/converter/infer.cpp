@@ -104,8 +104,23 @@ class Inference {
     return true;
   }
 
+  // A tuple that a branch made, known only once the branch was chosen.
+  bool take_apart(Node* node) {
+    const bool is_index = node->kind() == c10::prim::TupleIndex;
+    if (!is_index && node->kind() != c10::prim::TupleUnpack) return false;
+    const Node* tuple = node->input(0)->node();
+    if (tuple->kind() != c10::prim::TupleConstruct) return false;
+    const auto size = static_cast<int64_t>(tuple->inputs().size());
+    for (size_t i = 0; i < node->outputs().size(); ++i) {
+      const int64_t index = is_index ? torch::jit::toIValue(node->input(1))->toInt() : static_cast<int64_t>(i);
+      replace(node->output(i), const_cast<Value*>(tuple->input(static_cast<size_t>((index + size) % size))));
+    }
+    node->destroy();
+    return true;
+  }
+
   void visit(Node* node) {
-    if (is_structural(*node) || evaluate(node)) return;
+    if (is_structural(*node) || take_apart(node) || evaluate(node)) return;
     evaluation_.keep(*node);
     if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
     if (node->kind() == c10::prim::ListUnpack) return visit_unpack(*node);
