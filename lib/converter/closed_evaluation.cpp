@@ -30,9 +30,12 @@ void for_each_storage(const Value* value, const std::function<void(const void*)>
   if (const auto constant = torch::jit::toIValue(value)) for_each_storage(*constant, visit);
 }
 
-// Containers that forward returns or a rule reads in place stay as they are.
+// Containers that forward returns or a rule reads in place stay as they are, and lists that a loop may append tensors
+// to.
 bool is_container(const Node& node) {
-  return node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::DictConstruct;
+  const bool begins_empty = node.kind() == c10::prim::ListConstruct && node.inputs().empty() &&
+                            node.output()->type()->isSubtypeOf(*c10::ListType::ofTensors());
+  return begins_empty || node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::DictConstruct;
 }
 
 }  // namespace

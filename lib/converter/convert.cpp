@@ -12,6 +12,7 @@
 #include "lib/converter/lower.h"
 #include "lib/converter/normalise.h"
 #include "lib/converter/quant_mode.h"
+#include "lib/converter/recognise.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/passes/evaluate_constants.h"
@@ -158,6 +159,7 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
   stages.begin("infer");
   const std::vector<TensorType> original_types = input_types(normalised, loaded.bundled_inputs, options.inputs);
   InferredTypes inferred = infer(normalised, original_types);
+  if (recognise(normalised, inferred.types)) inferred = infer(normalised, original_types);
   if (!inferred.refusals.empty()) {
     collect_refusals(normalised, original_types, inferred, target_of(options), diagnostics);
   }

@@ -7,19 +7,33 @@
 #include <torch/library.h>
 
 #include "lib/base/error.h"
+#include "lib/ops/families.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
 
-constexpr const char* kNamespace = "torchvision";
+// Declares the operators of a namespace; what is declared lasts for the rest of the process.
+void declare(const char* name_space, const std::vector<const char*>& schemas) {
+  auto* library = new torch::Library(torch::Library::FRAGMENT, name_space, c10::nullopt, __FILE__, __LINE__);
+  const std::string prefix = std::string(name_space) + "::";
+  for (const char* schema : schemas) {
+    if (std::string(schema).compare(0, prefix.size(), prefix) != 0) continue;
+    c10::FunctionSchema parsed = torch::jit::parseSchema(schema);
+    const c10::OperatorName name(parsed.name(), parsed.overload_name());
+    if (!c10::Dispatcher::singleton().findSchema(name)) library->def(std::move(parsed));
+  }
+}
 
-void declare(torch::Library& library, const std::string& schema) {
-  if (schema.compare(0, std::string(kNamespace).size(), kNamespace) != 0) return;
-  c10::FunctionSchema parsed = torch::jit::parseSchema(schema);
-  const c10::OperatorName name(parsed.name(), parsed.overload_name());
-  if (!c10::Dispatcher::singleton().findSchema(name)) library.def(std::move(parsed));
+bool declare_all() {
+  std::vector<const char*> schemas = refused_custom_operators();
+  for (const OpRules& rules : {all_rules(), recognised_rules()}) {
+    for (const OpRule& rule : rules) schemas.push_back(rule.schema);
+  }
+  declare("torchvision", schemas);
+  declare("nnapi_convert", schemas);
+  return true;
 }
 
 }  // namespace
@@ -30,14 +44,8 @@ void load_torch_library(const std::string& path) {
 }
 
 void declare_custom_operators() {
-  // The declarations last as long as the library object.
-  static torch::Library* const library = [] {
-    auto* made = new torch::Library(torch::Library::FRAGMENT, kNamespace, c10::nullopt, __FILE__, __LINE__);
-    for (const OpRule& rule : all_rules()) declare(*made, rule.schema);
-    for (const char* schema : refused_custom_operators()) declare(*made, schema);
-    return made;
-  }();
-  (void)library;
+  static const bool is_done = declare_all();
+  (void)is_done;
 }
 
 std::string missing_operator(const std::string& message) {

@@ -10,7 +10,8 @@ namespace nnapi_convert {
 void load_torch_library(const std::string& path);
 
 // Makes torchvision's operators known by their schemas, so that models with them can be read; running them needs their
-// library. Those that a library has registered stay as they are.
+// library. Those that a library has registered stay as they are. The same for those of recognised_rules(), which never
+// run.
 void declare_custom_operators();
 
 // What to tell the user where LibTorch's message is of an operator that is not registered, or has no kernel here; empty

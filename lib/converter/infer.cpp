@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
+#include <torch/csrc/jit/passes/loop_unrolling.h>
+#include <torch/csrc/jit/passes/remove_mutation.h>
 #include <torch/csrc/jit/runtime/operator.h>
 
 #include <algorithm>
@@ -54,13 +56,15 @@ class Inference {
     for (size_t i = 0; i < input_types.size(); ++i) result_.types[model.inputs[i]] = input_types[i];
   }
 
-  InferredTypes run() {
+  // Nothing where loops were unrolled: inference begins again.
+  c10::optional<InferredTypes> run() {
     for (auto it = model_.graph->nodes().begin(); it != model_.graph->nodes().end();) {
       Node* node = *it;
       if (node->kind() == c10::prim::If && torch::jit::toIValue(node->input(0))) {
         it = inline_branch(node);
         continue;
       }
+      if (node->kind() == c10::prim::Loop && torch::jit::toIValue(node->input(0)) && unroll()) return c10::nullopt;
       ++it;
       visit(node);
     }
@@ -69,6 +73,17 @@ class Inference {
 
  private:
   using Iterator = torch::jit::graph_node_list_iterator;
+
+  // Loops whose number of rounds turned out to be known. The model's outputs are kept by those of the graph meanwhile.
+  bool unroll() {
+    const size_t first = model_.graph->outputs().size();
+    for (Value* output : model_.outputs) model_.graph->registerOutput(output);
+    const bool any = torch::jit::UnrollConstantLoops(model_.graph);
+    if (any) torch::jit::RemoveListMutation(model_.graph);
+    for (size_t i = 0; i < model_.outputs.size(); ++i) model_.outputs[i] = model_.graph->outputs()[first + i];
+    while (model_.graph->outputs().size() > first) model_.graph->eraseOutput(first);
+    return any;
+  }
 
   // Moves the nodes of the chosen block of a prim::If with a constant condition before it; gives the first of them.
   Iterator inline_branch(Node* node) {
@@ -104,8 +119,23 @@ class Inference {
     return true;
   }
 
+  // A tuple that a branch made, known only once the branch was chosen.
+  bool take_apart(Node* node) {
+    const bool is_index = node->kind() == c10::prim::TupleIndex;
+    if (!is_index && node->kind() != c10::prim::TupleUnpack) return false;
+    const Node* tuple = node->input(0)->node();
+    if (tuple->kind() != c10::prim::TupleConstruct) return false;
+    const auto size = static_cast<int64_t>(tuple->inputs().size());
+    for (size_t i = 0; i < node->outputs().size(); ++i) {
+      const int64_t index = is_index ? torch::jit::toIValue(node->input(1))->toInt() : static_cast<int64_t>(i);
+      replace(node->output(i), const_cast<Value*>(tuple->input(static_cast<size_t>((index + size) % size))));
+    }
+    node->destroy();
+    return true;
+  }
+
   void visit(Node* node) {
-    if (is_structural(*node) || evaluate(node)) return;
+    if (is_structural(*node) || take_apart(node) || evaluate(node)) return;
     evaluation_.keep(*node);
     if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
     if (node->kind() == c10::prim::ListUnpack) return visit_unpack(*node);
@@ -228,7 +258,9 @@ std::string input_text(const Value* value) {
 }  // namespace
 
 InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types) {
-  return Inference(model, input_types).run();
+  for (;;) {
+    if (auto types = Inference(model, input_types).run()) return std::move(*types);
+  }
 }
 
 std::string to_text(const NormalisedModel& model, const TypeMap& types) {

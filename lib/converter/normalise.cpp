@@ -5,10 +5,13 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/passes/loop_unrolling.h>
 #include <torch/csrc/jit/passes/lower_tuples.h>
 #include <torch/csrc/jit/passes/peephole.h>
+#include <torch/csrc/jit/passes/remove_mutation.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/custom_operators.h"
 #include "lib/converter/decompose.h"
 #include "lib/converter/remove_inplace.h"
 
@@ -87,10 +90,13 @@ ReturnTree read_return(NormalisedModel& model, Value* value) {
 }  // namespace
 
 NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics) {
+  declare_custom_operators();
   NormalisedModel model;
   model.frozen = frozen_module(loaded);
   model.graph = model.frozen.get_method("forward").graph()->copy();
   torch::jit::Inline(*model.graph);
+  // Loops that run a number of times known now; the lists that they append to are made at once.
+  if (torch::jit::UnrollConstantLoops(model.graph)) torch::jit::RemoveListMutation(model.graph);
   torch::jit::LowerSimpleTuples(model.graph);
   torch::jit::PeepholeOptimize(model.graph);
   read_inputs(model, loaded.module);

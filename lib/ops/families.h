@@ -42,4 +42,7 @@ OpRules unary_rules();              // unary.cpp
 // Arithmetic on tensors that hold sizes, as traces write it. The operators have rules for other tensors above.
 OpRules size_tensor_rules();  // size.cpp
 
+// Operators of our own, nnapi_convert::*, that the converter puts in the place of compositions.
+OpRules recognised_rules();  // recognised.cpp
+
 }  // namespace nnapi_convert

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
+#include "lib/ops/expression.h"
 #include "lib/ops/factor.h"
 #include "lib/ops/families.h"
 #include "lib/ops/shape_rules.h"
@@ -62,7 +64,7 @@ Pool read_pool(const OpArguments& args) {
   Pool pool;
   pool.kernel = height_and_width(args, "kernel_size", 1);
   pool.stride = args.integers("stride").empty() ? pool.kernel : height_and_width(args, "stride", 1);
-  pool.padding = height_and_width(args, "padding", 0);
+  if (args.has("padding")) pool.padding = height_and_width(args, "padding", 0);
   pool.ceil_mode = args.boolean("ceil_mode");
   if (args.has("dilation")) pool.dilation = height_and_width(args, "dilation", 1);
   if (args.has("count_include_pad")) pool.counts_padding = args.boolean("count_include_pad");
@@ -239,6 +241,13 @@ void lower_pool(OpContext& ctx) {
   set_pooled(ctx, pool_image(ctx, image, pool, pooled_axes(ctx, pool, image.type.dims)));
 }
 
+// PyTorch's square root is of the sum of squares, NNAPI's of their mean.
+LoweredTensor l2_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes) {
+  const Expression mean(ctx, emit_pool(ctx, OperationCode::L2_POOL_2D, image, pool, axes));
+  const Expression sum = mean * std::sqrt(static_cast<double>(pool.kernel[0] * pool.kernel[1]));
+  return {sum.id(), sum.type()};
+}
+
 constexpr LowerRule kMaxPool = lower_pool<max_pool>;
 constexpr LowerRule kAveragePool = lower_pool<average_pool>;
 
@@ -269,6 +278,11 @@ LoweredTensor emit_pool(OpContext& ctx, OperationCode code, const LoweredTensor&
   const TensorType type =
       image.type.with_dims({image.type.dims[0], image.type.dims[1], axes.output[0], axes.output[1]});
   return {ctx.emit_to(code, inputs, type), type};
+}
+
+OpRules recognised_pooling_rules() {
+  return {{"nnapi_convert::l2_pool2d(Tensor self, int[2] kernel_size, int[2] stride, bool ceil_mode) -> Tensor", 1, "",
+           pool_type, lower_pool<l2_pool>}};
 }
 
 OpRules pooling_rules() {

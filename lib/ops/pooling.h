@@ -7,7 +7,7 @@ namespace nnapi_convert {
 
 // The window of a 2-D pool, height before width; 1-D ones have height 1.
 struct Pool {
-  std::vector<int64_t> kernel, stride, padding, dilation = {1, 1};
+  std::vector<int64_t> kernel, stride, padding = {0, 0}, dilation = {1, 1};
   bool ceil_mode = false;
   bool counts_padding = false;  // an average divides by the cells of the padding too
   int64_t divisor = 0;          // an average divides by this number; 0: by the cells counted
@@ -35,6 +35,8 @@ size_t pooled_spatial_axes(const OpArguments& args);
 
 // The rules of adaptive_pooling.cpp, which pooling_rules() includes.
 OpRules adaptive_pooling_rules();
+// The part of recognised_rules() that pools.
+OpRules recognised_pooling_rules();
 // Those of pooling_3d.cpp, the same.
 OpRules volume_pooling_rules();
 

@@ -83,7 +83,10 @@ const OpRules& all_rules() {
 
 const OpRule* find_rule(const TorchNode& node) {
   static const RuleIndex index(all_rules());
-  return index.find(node);
+  static const OpRules own_rules = recognised_rules();
+  static const RuleIndex own(own_rules);
+  const OpRule* rule = index.find(node);
+  return rule != nullptr ? rule : own.find(node);
 }
 
 const OpRule* find_typed_rule(const TorchNode& node, const TypeMap& types) {

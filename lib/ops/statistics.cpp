@@ -84,7 +84,8 @@ void lower_std_mean(OpContext& ctx) {
   lower_variance(ctx, true, true);
 }
 
-// The vector norm of order p.
+// The vector norm of order p. A division by it stays one: L2_NORMALIZATION has a least norm of its own, which NNAPI's
+// reference sets to 1e-6 and the specification leaves open, so that vectors shorter than that would come out otherwise.
 Expression norm(const Expression& x, double p, const std::vector<int64_t>& axes, bool keeps) {
   const auto sum = [&](const Expression& terms) { return reduce(OperationCode::REDUCE_SUM, terms, axes, keeps); };
   if (p == 2) return sqrt(sum(square(x)));

@@ -3,6 +3,7 @@
 from typing import Callable, Dict, List
 
 import torch
+import torchvision
 from torch import nn
 from torch.nn import functional
 
@@ -184,6 +185,29 @@ class Fbnet(nn.Module):
         return self.scores(self.blocks(self.stem(picture)).mean([2, 3]))
 
 
+class SsdLite(nn.Module):
+    """torchvision's SSDlite up to what suppression takes: scores and offsets of all anchors."""
+
+    def __init__(self):
+        super().__init__()
+        whole = torchvision.models.detection.ssdlite320_mobilenet_v3_large(weights=None, weights_backbone=None,
+                                                                           num_classes=5)
+        self.backbone, self.head = whole.backbone, whole.head
+
+    def forward(self, picture):
+        found = self.head(list(self.backbone(picture).values()))
+        return torch.softmax(found["cls_logits"], 2), found["bbox_regression"]
+
+
+class LocalNorms(nn.Sequential):
+    """AlexNet's beginning, with local response normalisation."""
+
+    def __init__(self):
+        super().__init__(nn.Conv2d(3, 16, 5, stride=2, padding=2), nn.ReLU(), nn.LocalResponseNorm(5, 1e-1, 0.75, 1.0),
+                         nn.MaxPool2d(3, 2), nn.Conv2d(16, 24, 3, padding=1), nn.ReLU(), nn.LocalResponseNorm(3, 0.5),
+                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(24, 10))
+
+
 def live(build: Callable[[], nn.Module], data: torch.Tensor) -> nn.Module:
     model = init_weights(build())
     for module in model.modules():
@@ -216,6 +240,8 @@ def picture_recipes() -> List[Recipe]:
         picture_net("dcgan", Generator, vectors, "DCGAN's generator; input 1,20,1,1"),
         picture_net("espcn", Espcn, pictures(24, 1), "super-resolution by pixel_shuffle; input 1,1,24,24"),
         picture_net("yolo_head", YoloHead, pictures(32), "a detector with decoded boxes; input 1,3,32,32"),
+        picture_net("ssdlite", SsdLite, pictures(96), "torchvision's SSDlite without suppression; input 1,3,96,96"),
+        picture_net("local_norms", LocalNorms, pictures(48), "local response normalisation; input 1,3,48,48"),
         picture_net("autoencoder", AutoEncoder, pictures(28, 1), "transposed, with output_padding; input 1,1,28,28"),
         picture_net("style_net", StyleNet, pictures(32), "neural style; input 1,3,32,32"),
         picture_net("fbnet", Fbnet, pictures(48), "grouped, shuffled, squeezed and excited; input 1,3,48,48"),

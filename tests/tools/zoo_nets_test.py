@@ -71,6 +71,12 @@ class Pictures(Net):
 
 
 class Detection(Net):
+    def test_ssdlite(self):
+        self.check_net("ssdlite", at_most=220, transposes=6)
+
+    def test_local_norms(self):
+        self.check_net("local_norms", at_most=10)
+
     def test_yolo_head(self):
         self.check_net("yolo_head", at_most=58, transposes=2)
 
