@@ -27,7 +27,8 @@ class ModelBuffer {
 
   // The same for version 1, whose weights are numbered buffers: they have to stay while models bound from this are
   // used. Sizes that are flexible have to be written into the words before. The module's arguments are the model's
-  // inputs, and there are no weights in version 2's sense: the numbered buffers become immediate values.
+  // inputs, and there are no weights in version 2's sense: the numbered buffers become immediate values, whose bytes
+  // are outside ModelView::words, so that a hash of words and weights does not cover them.
   static std::unique_ptr<const ModelBuffer> parse_v1(const void* words, size_t word_count,
                                                      const nnapi_shim_buffer* buffers, size_t buffer_count,
                                                      nnapi_shim_error* error);

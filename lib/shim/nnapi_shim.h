@@ -23,6 +23,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using): this is C. */
+
 typedef enum {
   NNAPI_SHIM_OK = 0,
   NNAPI_SHIM_BAD_MODEL = 1,    /* the buffer or archive is damaged, or of a version that this library does not know */
@@ -165,6 +167,8 @@ typedef void (*nnapi_shim_device_visitor)(void* user, const char* name, const ch
                                           int64_t feature_level);
 NNAPI_SHIM_API int nnapi_shim_visit_devices(const nnapi_shim_options* options, nnapi_shim_device_visitor visit,
                                             void* user, nnapi_shim_error* error);
+
+/* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus
 }

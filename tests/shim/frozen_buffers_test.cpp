@@ -41,8 +41,8 @@ TEST_CASE("frozen buffers: v2_full_net, its main model") {
   const SubgraphView& main = view.models[0];
   REQUIRE(main.operands.size() == 13);
   const std::vector<int32_t> types = {5, 9, 11, 4, 1, 1, 5, 4, 5, 15, 15, 5, 6};
-  const std::vector<Ids> dims = {{2, 5, 6, 3}, {1},      {2, 1, 1, 3}, {2}, {},       {}, {2, 5, 6, 2},
-                                 {2},          {2, 120}, {},           {},  {2, 120}, {}};
+  const std::vector<Ids> dims = {{2, 5, 6, 3}, {1},     {2, 1, 1, 3}, {2}, {},      {}, {2, 5, 6, 2},
+                                 {2},          {2, 60}, {},           {},  {2, 60}, {}};
   const std::vector<std::string> names = {"image", "condition", "conv.weight", "conv.bias", "stride and padding",
                                           "none",  "conv",      "shape",       "rows",      "then",
                                           "else",  "out",       "nchw"};
@@ -93,14 +93,14 @@ TEST_CASE("frozen buffers: v2_full_net, its values and subgraphs") {
   REQUIRE(main.values[4].length == sizeof shape);
   std::memcpy(shape, main.values[4].data, sizeof shape);
   CHECK(shape[0] == 2);
-  CHECK(shape[1] == 120);
+  CHECK(shape[1] == 60);
   CHECK(main.values[5].model == 1);
   CHECK(main.values[6].model == 2);
   for (size_t i = 1; i < 3; ++i) {
     const SubgraphView& branch = view.models[i];
     REQUIRE(branch.operations.size() == 1);
     CHECK(branch.operations[0].code == (i == 1 ? 0 : 18));
-    CHECK(dims_of(branch.operands[2]) == Ids{2, 120});
+    CHECK(dims_of(branch.operands[2]) == Ids{2, 60});
     CHECK(branch.input_operands == Ids{0});
     CHECK(branch.inputs[0].argument == -1);
     CHECK(branch.output_operands == Ids{2});

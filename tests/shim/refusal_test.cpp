@@ -170,7 +170,13 @@ TEST_CASE("refused: values") {
   CHECK_THAT(word_refusal(add_net(), kValues + 1, 4), Contains("value source 4 found, 0 to 3 needed"));
   CHECK_THAT(word_refusal(add_net(), kValues + 6, 1), Contains("a value of operand 1 found, which is another value"));
   CHECK_THAT(word_refusal(add_net(), kValues + 6, 0), Contains("a value of operand 0 found, which is a model input"));
-  CHECK_THAT(word_refusal(add_net(), kValues + 6, 3), Contains("operation 0's output, which is a value"));
+  CHECK_THAT(add_refusal([](Description& net) {
+               Value value;
+               value.operand = 3;
+               value.bytes.resize(24);
+               net.models[0].values.push_back(value);
+             }),
+             Contains("operand 3 found as operation 0's output, which is a value"));
   CHECK_THAT(word_refusal(add_net(), kValues + 6 + 2, 4),
              Contains("offset 4 of the value of operand 2 found, 0 needed"));
   CHECK_THAT(word_refusal(add_net(), kValues + 6 + 4, 3),
@@ -313,8 +319,6 @@ TEST_CASE("refused: patches") {
   CHECK_THAT(word_refusal(net, patches, 3), Contains("is 0, at least 1 where no expression gives it needed"));
   CHECK_THAT(word_refusal(net, patches + 2 * (made.words[format::kPatchCount] - 1), last + 100000),
              Contains("patch of word " + std::to_string(last + 100000) + " found, less than"));
-  // A word that is no size: a type, a length, an argument, the bytes of a weight's record, another type's value.
-  CHECK_THAT(full_refusal([](Description& full) { full.models[0].values[2].flexible = {{1, 0}}; }), Contains("found"));
   CHECK_THAT(add_refusal([](Description& add) {
                add.models[0].operands[2].type = 0;  // FLOAT32
                add.expressions = {{ExpressionKind::kNumber, 0, 0}};

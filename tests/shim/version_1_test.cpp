@@ -112,7 +112,7 @@ TEST_CASE("version 1: refusals name its own words") {
   CHECK_THAT(word_refusal(kOperands, 99), Contains("at word 6: type 99 of operand 0"));
   CHECK_THAT(word_refusal(kValues, 9), Contains("at word 26: operand 9 found as a value"));
   CHECK_THAT(word_refusal(kValues + 1, 3), Contains("at word 27: value source 3 found, 0 or 2 needed"));
-  CHECK_THAT(word_refusal(kValues + 2, 8), Contains("length 8 of a numbered buffer's value found, 12 needed"));
+  CHECK_THAT(word_refusal(kValues + 2, 11), Contains("length 11 of a numbered buffer's value found, 12 needed"));
   CHECK_THAT(word_refusal(kValues + 5, 15), Contains("at word 31: length 15 of the value of operand 2 found, 16"));
   CHECK_THAT(word_refusal(kValues + 5, -1), Contains("value data: "));
   CHECK_THAT(word_refusal(kOperations, -1), Contains("at word 35: code -1 of operation 0"));
