@@ -6,7 +6,7 @@
  * where `error` is not NULL, fills it with one sentence for people. Nothing ends the process; no function throws.
  *
  * Threads: functions may be called at the same time on one model, but not with nnapi_shim_close, and
- * nnapi_shim_configure not after the first nnapi_shim_warm_up, nnapi_shim_run or query of shapes. */
+ * nnapi_shim_configure not after the first nnapi_shim_warm_up, nnapi_shim_run or nnapi_shim_visit_operations. */
 #ifndef NNAPI_SHIM_H_
 #define NNAPI_SHIM_H_
 
@@ -78,7 +78,12 @@ typedef enum {
   NNAPI_SHIM_NOT_REFERENCE_CPU = 4 /* all devices but NNAPI's own CPU, nnapi-reference */
 } nnapi_shim_device_kind;
 
-/* Zero-filled, with `struct_bytes` set: the defaults. */
+/* Zero-filled, with `struct_bytes` set: the defaults.
+ *
+ * Devices: where the chosen ones do not take all of the model's operations, it is refused with their names, except
+ * that of a kind (GPU, accelerator, CPU) that takes some, NNAPI's own CPU runs the others, unless timeouts or timing
+ * need exactly one device. What only makes faster (priority, cache, bursts, reuse) is left out where NNAPI lacks it;
+ * what chooses, limits or measures is refused (NNAPI_SHIM_TOO_OLD). */
 typedef struct {
   size_t struct_bytes;         /* sizeof(nnapi_shim_options): lets the struct grow */
   const char* library;         /* path of the NNAPI library; NULL: libneuralnetworks.so */
@@ -135,7 +140,10 @@ NNAPI_SHIM_API int nnapi_shim_output(nnapi_shim_model* model, const nnapi_shim_s
 /* Builds and compiles ahead of the first run with arguments of these shapes. */
 NNAPI_SHIM_API int nnapi_shim_warm_up(nnapi_shim_model* model, const nnapi_shim_shape* arguments,
                                       uint32_t argument_count, nnapi_shim_error* error);
-/* Runs the model. The compiled form of these shapes is made where it does not exist yet. */
+/* Runs the model. The compiled form of these shapes is made where it does not exist yet. Buffers have exactly the bytes
+ * that nnapi_shim_input and nnapi_shim_output say. Callers that keep their buffers run faster: executions are reused
+ * where addresses are the same. A refusal that would be the same again (not a lack of memory, a timeout or a driver
+ * that died) is remembered for these shapes: later calls return it at once. */
 NNAPI_SHIM_API int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
                                   const nnapi_shim_buffer* inputs, uint32_t input_count,
                                   const nnapi_shim_buffer* outputs, uint32_t output_count, nnapi_shim_error* error);
@@ -145,7 +153,8 @@ NNAPI_SHIM_API void nnapi_shim_get_profile(nnapi_shim_model* model, nnapi_shim_p
 NNAPI_SHIM_API void nnapi_shim_last_failure(nnapi_shim_model* model, nnapi_shim_error* error);
 
 /* Calls `visit` for each operation of the main model: its NNAPI code, its name and source line ("" if stripped) and
- * whether `device` (a name; NULL: as configured) says that it can run it. */
+ * whether `device` (a name; NULL: as configured, all devices where NNAPI chooses) says that it can run it: 1, 0, or -1
+ * where NNAPI can't be asked (below feature level 3). */
 typedef void (*nnapi_shim_operation_visitor)(void* user, uint32_t number, int32_t code, const char* name,
                                              const char* source, int32_t is_supported);
 NNAPI_SHIM_API int nnapi_shim_visit_operations(nnapi_shim_model* model, const nnapi_shim_shape* arguments,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -94,7 +95,7 @@ struct ANeuralNetworksModel {
   std::vector<int> operations;
   std::vector<uint32_t> inputs, outputs;
   bool finished = false;
-  int users = 0;  // compilations and models
+  std::atomic<int> users{0};  // compilations and models
   std::vector<ANeuralNetworksModel*> refers_to;
   ~ANeuralNetworksModel() {
     for (ANeuralNetworksModel* other : refers_to) --other->users;
@@ -103,7 +104,7 @@ struct ANeuralNetworksModel {
 struct ANeuralNetworksCompilation {
   ANeuralNetworksModel* model;
   bool finished = false, for_one_device = false;
-  int users = 0;  // executions and bursts
+  std::atomic<int> users{0};  // executions and bursts
   ~ANeuralNetworksCompilation() { --model->users; }
 };
 struct ANeuralNetworksBurst {
@@ -405,7 +406,7 @@ int ANeuralNetworksCompilation_createForDevices(ANeuralNetworksModel* model, con
 
 void ANeuralNetworksCompilation_free(ANeuralNetworksCompilation* compilation) {
   int users = 0;
-  RECORD(users = compilation && live_objects.count(compilation) > 0 ? compilation->users : 0);
+  RECORD(users = compilation && live_objects.count(compilation) > 0 ? compilation->users.load() : 0);
   check(users == 0, __func__, "executions or bursts are alive");
   free_object(__func__, compilation);
 }
