@@ -15,6 +15,7 @@ struct QuantizedWeights {
 
 // PyTorch's int8 weights are shifted by 128, which is exact. Per-channel weights are requantised to one scale for the
 // whole tensor, and the context warns with the largest error: the stock loader can't carry a scale for each channel.
+// Where the bias would not fit into int32 the weights get a larger scale.
 QuantizedWeights quantized_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                    int64_t output_channels, const TensorType& input);
 
