@@ -126,6 +126,8 @@ def measure_quantised(name: str, shape: str, arguments: argparse.Namespace) -> D
     row: Dict = {}
     for kind in LARGEST_RATIO:
         model = work / f"{name}_{kind}.pt"
+        if not model.exists():
+            continue
         row[kind] = {"megabytes": model.stat().st_size / 1e6}
         for mode, layouts in MODES.items():
             row[kind][mode] = {}
@@ -164,7 +166,7 @@ def table_row(name: str, row: Dict) -> str:
 
 
 def quantised_rows(name: str, row: Dict) -> str:
-    return "\n".join(quantised_row(name, kind, row[kind]) for kind in LARGEST_RATIO)
+    return "\n".join(quantised_row(name, kind, row[kind]) for kind in row)
 
 
 def quantised_row(name: str, kind: str, row: Dict) -> str:

@@ -47,8 +47,10 @@ def with_dead_channels(model: nn.Module, size: int) -> nn.Module:
 
 def quantised_zoo_recipe(name: str, has_dead_channels: bool = False) -> Recipe:
     network, size = name, SIZES.get(name, SIZE)
-    name += "_dead_channels" if has_dead_channels else ""
-    files = [f"{name}_{kind}.pt" for kind in ("float", *STYLES)]
+    styles = STYLES
+    if has_dead_channels:  # one scale for a whole weight leaves nothing of such a network
+        name, styles = f"{name}_dead_channels", {"per_channel": STYLES["per_channel"]}
+    files = [f"{name}_{kind}.pt" for kind in ("float", *styles)]
 
     def make() -> Dict[str, Made]:
         data = images(4, size)
@@ -59,7 +61,7 @@ def quantised_zoo_recipe(name: str, has_dead_channels: bool = False) -> Recipe:
         batches = [images(count, size) for _ in range(2)]
         made_files = {files[0]: made(traced_once(model, data), data)}
         model.fuse_model(is_qat=False)
-        for style, configuration in STYLES.items():
+        for style, configuration in styles.items():
             quantised = quantise(copy.deepcopy(model), batches, configuration)
             made_files[f"{name}_{style}.pt"] = made(traced_once(quantised, data), data)
         return made_files
