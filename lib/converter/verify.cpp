@@ -262,7 +262,8 @@ Verification verify(const VerifyRequest& request) {
   Verification result;
   result.samples = static_cast<int>(samples.size());
   result.is_quantized = converted.metadata.quant != "none";
-  result.is_per_channel = result.is_quantized && has_per_channel_weights(original.module);
+  const bool loses_channels = result.is_quantized && converted.runtime == Runtime::kPytorch;
+  result.is_per_channel = loses_channels && has_per_channel_weights(original.module);
   for (size_t i = 0; i < accumulators.size(); ++i) {
     result.outputs.push_back(accumulators[i].result(converted.metadata.outputs[i]));
   }

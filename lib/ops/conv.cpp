@@ -49,7 +49,7 @@ void lower_conv(OpContext& ctx) {
     }
     return parts;
   };
-  emit_convolution(ctx, conv, ctx.operand("input"), spatial, weights, FuseCode::NONE);
+  ctx.set_output(emit_convolution(ctx, conv, ctx.operand("input"), spatial, weights, FuseCode::NONE).id);
 }
 
 constexpr const char* kNote =

@@ -178,15 +178,15 @@ Dims convolution_dims(const OpArguments& args, const Convolution& conv, const Te
   return dims;
 }
 
-void emit_convolution(OpContext& ctx, Convolution conv, const LoweredTensor& input, size_t spatial,
-                      const WeightsInParts& weights, FuseCode activation) {
+LoweredTensor emit_convolution(OpContext& ctx, Convolution conv, const LoweredTensor& input, size_t spatial,
+                               const WeightsInParts& weights, FuseCode activation) {
   const TensorType output = ctx.output_type();
   const LoweredTensor image = with_excess_padding(ctx, conv, reshaped(ctx, input, as_image(input.type.dims, spatial)));
   const TensorType type = output.with_dims(as_image(output.dims, spatial));
   const LoweredTensor result = is_split_by_groups(conv)
                                    ? convolved_by_groups(ctx, conv, image, weights, type, activation)
                                    : convolved(ctx, conv, image, weights(1).front(), type, activation);
-  ctx.set_output(reshaped(ctx, result, output.dims).id);
+  return reshaped(ctx, result, output.dims);
 }
 
 bool needs_written_zeros(const Convolution& conv) {

@@ -42,9 +42,9 @@ struct ConvolutionWeights {
 // Gives the weights in so many equal parts, one for each group, or in one.
 using WeightsInParts = std::function<std::vector<ConvolutionWeights>(int64_t parts)>;
 
-// Appends the operations for a convolution and sets the node's output.
-void emit_convolution(OpContext& ctx, Convolution conv, const LoweredTensor& input, size_t spatial,
-                      const WeightsInParts& weights, FuseCode activation);
+// Appends the operations for a convolution; the result is of the node's output type.
+LoweredTensor emit_convolution(OpContext& ctx, Convolution conv, const LoweredTensor& input, size_t spatial,
+                               const WeightsInParts& weights, FuseCode activation);
 
 // Transposed convolutions as TRANSPOSE_CONV_2D takes them: the weight written out with the zeros of its dilation, with
 // zeros after its end where output_padding is larger than padding, and with those between groups where that makes it

@@ -6,6 +6,7 @@
 #include "lib/ops/convolution.h"
 #include "lib/ops/factor.h"
 #include "lib/ops/families.h"
+#include "lib/ops/per_channel.h"
 #include "lib/ops/quantized_weights.h"
 #include "lib/ops/shape_rules.h"
 
@@ -61,19 +62,13 @@ QuantizedFactors small_product(OpContext& ctx, const LoweredTensor& input, const
   return with_small_product(ctx, input, weight, input.type.rank() - 1 - spatial_axes(ctx), ctx.number("output_scale"));
 }
 
-template <FuseCode activation>
-void lower_quantized_conv(OpContext& ctx) {
-  const PackedConv packed = packed_conv(ctx);
-  const auto unpacked = packed->unpack();
-  const LoweredTensor whole = ctx.operand("qx");
-  const auto product = small_product(ctx, whole, packed, std::get<0>(unpacked));
-  const LoweredTensor& input = product.input;
-  const at::Tensor& weight = product.weight;
-  const c10::optional<at::Tensor>& bias = std::get<1>(unpacked);
+LoweredTensor lowered_with(OpContext& ctx, const PackedConv& packed, const at::Tensor& given,
+                           const c10::optional<at::Tensor>& bias, FuseCode activation) {
+  const auto [input, weight] = small_product(ctx, ctx.operand("qx"), packed, given);
   Convolution conv = read_packed(packed, weight);
-  at::Tensor filter = weight;
-  if (needs_written_zeros(conv)) filter = with_written_zeros_int8(ctx, conv, weight);
+  const at::Tensor filter = needs_written_zeros(conv) ? with_written_zeros_int8(ctx, conv, weight) : weight;
   for (size_t i = 0; i < 2; ++i) conv.padding_end[i] -= conv.output_padding[i];
+  const TensorType input_type = input.type;
   const auto weights = [&](int64_t count) {
     std::vector<ConvolutionWeights> parts;
     ctx.require(count == 1 || filter.qscheme() == at::kPerTensorAffine,
@@ -84,16 +79,40 @@ void lower_quantized_conv(OpContext& ctx) {
       const at::Tensor part = count == 1 ? filter : filter.narrow(0, i * rows, rows);
       const bool has_bias = bias && bias->defined();
       const auto part_bias = has_bias ? c10::optional<at::Tensor>(bias->narrow(0, i * outputs, outputs)) : c10::nullopt;
-      const QuantizedWeights lowered = quantized_weights(ctx, part, part_bias, outputs, input.type);
+      const QuantizedWeights lowered = quantized_weights(ctx, part, part_bias, outputs, input_type);
       parts.push_back({lowered.filter, lowered.bias});
     }
     return parts;
   };
-  emit_convolution(ctx, conv, input, spatial_axes(ctx), weights, activation);
+  return emit_convolution(ctx, conv, input, spatial_axes(ctx), weights, activation);
+}
+
+std::vector<WeightPart> scale_parts(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias) {
+  if (keeps_channels(ctx, weight)) return {{weight, bias}};
+  return parts_by_scale(ctx, weight, bias, ctx.operand("qx").type);
+}
+
+// Weights that need several scales are a convolution for each, which give zero in each other's channels: sums of one
+// scale and zero point are exact.
+template <FuseCode activation>
+void lower_quantized_conv(OpContext& ctx) {
+  const PackedConv packed = packed_conv(ctx);
+  const auto [weight, bias] = packed->unpack();
+  std::optional<LoweredTensor> sum;
+  for (const WeightPart& part : scale_parts(ctx, weight, bias)) {
+    const LoweredTensor next = lowered_with(ctx, packed, part.weight, part.bias, activation);
+    if (!sum) {
+      sum = next;
+      continue;
+    }
+    const nnapi::OperandId none = ctx.builder().int32(static_cast<int64_t>(FuseCode::NONE));
+    sum->id = ctx.emit_to(OperationCode::ADD, {sum->id, next.id, none}, next.type);
+  }
+  ctx.set_output(sum->id);
 }
 
 constexpr const char* kNote =
-    "per-channel weights stay so for the shim; else they are requantised per tensor, with a warning";
+    "per-channel weights stay so for the shim; else they get one scale or a few, with a warning";
 
 }  // namespace
 

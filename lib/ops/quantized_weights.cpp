@@ -16,90 +16,110 @@ struct PerTensor {
   int64_t zero_point;
 };
 
+// What NNAPI's sums keep free for the products beside the bias.
+constexpr double kLargestBias = 1 << 30;
+
+double largest_of(const at::Tensor& tensor) {
+  return tensor.numel() == 0 ? 0 : tensor.abs().max().item().toDouble();
+}
+
+// Per-channel weights have zero points of 0.
 void require_zero_points(OpContext& ctx, const at::Tensor& weight) {
+  ctx.require(weight.qscheme() == at::kPerChannelAffine, "weights quantised by another scheme",
+              "per-tensor or per-channel affine");
   ctx.require(weight.q_per_channel_zero_points().eq(0).all().item().toBool(),
               "per-channel weights with zero points other than 0", "zero points of 0");
 }
 
-PerTensor requantized_per_tensor(OpContext& ctx, const at::Tensor& weight) {
+PerTensor requantized(const at::Tensor& weight, int64_t axis, const at::Tensor& scales, float scale) {
+  const at::Tensor from = scales.to(at::kFloat).contiguous();
+  const auto values =
+      std::make_shared<const std::vector<float>>(from.data_ptr<float>(), from.data_ptr<float>() + from.numel());
+  return {to_constant(weight).then(nnapi::Requantize{axis, values, scale}), scale, 0};
+}
+
+PerTensor requantized_per_tensor(OpContext& ctx, const at::Tensor& weight, double least_scale) {
   require_zero_points(ctx, weight);
-  const at::Tensor scales = weight.q_per_channel_scales().to(at::kFloat).contiguous();
   const at::Tensor real = weight.dequantize();
-  const float scale = std::max(real.abs().max().item().toFloat() / 127, std::numeric_limits<float>::min());
-  auto from =
-      std::make_shared<const std::vector<float>>(scales.data_ptr<float>(), scales.data_ptr<float>() + scales.numel());
-  const at::Tensor rounded = (real / scale).round() * scale;
+  const double largest = largest_of(real);
+  const auto scale = static_cast<float>(std::max(largest / 127, least_scale));
+  const double error = largest_of((real / scale).round() * scale - real);
   ctx.warn(
       fmt::format("per-channel weights requantised to one scale per tensor: the largest weight error is {:.3g}, {:.2g} "
                   "% of the largest weight",
-                  (rounded - real).abs().max().item().toFloat(),
-                  100 * (rounded - real).abs().max().item().toFloat() / real.abs().max().item().toFloat()));
-  return {to_constant(weight).then(nnapi::Requantize{weight.q_per_channel_axis(), from, scale}), scale, 0};
+                  error, largest > 0 ? 100 * error / largest : 0));
+  return requantized(weight, weight.q_per_channel_axis(), weight.q_per_channel_scales(), scale);
 }
 
-PerTensor per_tensor(OpContext& ctx, const at::Tensor& weight) {
+// `least_scale` lets the bias fit into int32; weights of a smaller one lose what is nothing beside that bias.
+PerTensor per_tensor(OpContext& ctx, const at::Tensor& weight, double least_scale) {
   ctx.require(weight.scalar_type() == at::kQInt8, "weights of dtype " + dtype_name(weight.scalar_type()), "qint8");
-  if (weight.qscheme() == at::kPerTensorAffine) return {to_constant(weight), weight.q_scale(), weight.q_zero_point()};
-  ctx.require(weight.qscheme() == at::kPerChannelAffine, "weights quantised by another scheme",
-              "per-tensor or per-channel affine");
-  return requantized_per_tensor(ctx, weight);
-}
-
-// NNAPI adds the bias as whole numbers of input scale times weight scale.
-void require_int32_bias(OpContext& ctx, const at::Tensor& bias, double scale) {
-  const double largest = bias.numel() == 0 ? 0 : bias.abs().max().item().toDouble();
-  ctx.require(
-      largest / scale < std::numeric_limits<int32_t>::max(),
-      fmt::format("a bias of {:.6g}, {:.3g} times the product of input and weight scale", largest, largest / scale),
-      "less than 2147483647 times, to fit into int32", "quantise with larger scales of the input or the weights");
-}
-
-constexpr int kChannelScalesLevel = 3;
-
-bool keeps_channels(const OpContext& ctx, const at::Tensor& weight) {
-  return ctx.target().channel_scales && ctx.feature_level() >= kChannelScalesLevel &&
-         weight.qscheme() == at::kPerChannelAffine;
+  if (weight.qscheme() != at::kPerTensorAffine) return requantized_per_tensor(ctx, weight, least_scale);
+  const double scale = weight.q_scale();
+  if (scale >= least_scale) return {to_constant(weight), scale, weight.q_zero_point()};
+  ctx.require(weight.q_zero_point() == 0,
+              fmt::format("a bias {:.3g} times what fits into int32 at this scale of input and weights, and weights "
+                          "with a zero point of {}",
+                          least_scale / scale, weight.q_zero_point()),
+              "a zero point of 0", "quantise with larger scales of the input or the weights");
+  return requantized(weight, 0, at::full({weight.size(0)}, scale), static_cast<float>(least_scale));
 }
 
 // The bias in whole numbers of input scale times the channel's scale, as NNAPI takes it without a scale of its own.
 QuantizedWeights channel_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                  int64_t output_channels, const TensorType& input) {
   require_zero_points(ctx, weight);
-  const at::Tensor scales = weight.q_per_channel_scales().to(at::kFloat).contiguous();
+  const auto input_scale = static_cast<double>(static_cast<float>(input.quantization.scale));
+  const int64_t axis = weight.q_per_channel_axis();
+  const at::Tensor given = weight.q_per_channel_scales().to(at::kDouble);
+  const at::Tensor real_bias =
+      bias && bias->defined() ? bias->detach().to(at::kDouble) : at::zeros({output_channels}, at::kDouble);
+  // Dead channels have weights near zero: beside their bias nothing is lost with a scale that lets it fit.
+  const double smallest = std::numeric_limits<float>::min() / input_scale;
+  const at::Tensor least = (real_bias.abs() / input_scale / kLargestBias).clamp_min(smallest);
+  const at::Tensor scales = at::max(given, least).to(at::kFloat);
+  std::vector<int64_t> along(static_cast<size_t>(weight.dim()), 1);
+  along[static_cast<size_t>(axis)] = scales.numel();
+  const at::Tensor ratio = (given / at::max(given, least)).view(along);
+  const at::Tensor codes = (weight.int_repr().to(at::kDouble) * ratio).round().to(at::kChar);
   auto channels = std::make_shared<nnapi::ChannelScales>();
-  channels->axis = static_cast<size_t>(weight.q_per_channel_axis());
+  channels->axis = static_cast<size_t>(axis);
   channels->scales.assign(scales.data_ptr<float>(), scales.data_ptr<float>() + scales.numel());
-  at::Tensor steps = at::zeros({output_channels}, at::kInt);
-  if (bias && bias->defined()) {
-    const at::Tensor unit = scales.to(at::kDouble) * static_cast<double>(static_cast<float>(input.quantization.scale));
-    const at::Tensor exact = bias->detach().to(at::kDouble) / unit;
-    require_int32_bias(ctx, exact, 1);
-    steps = exact.round().to(at::kInt);
-  }
-  const nnapi::OperandId filter = ctx.builder().channel_tensor(to_constant(weight), std::move(channels));
+  const at::Tensor steps = (real_bias / (scales.to(at::kDouble) * input_scale)).round().to(at::kInt);
+  const nnapi::OperandId filter = ctx.builder().channel_tensor(to_constant(codes), std::move(channels));
   const TensorType type{at::kQInt8, to_dims(weight.sizes().vec())};
   return {{filter, type}, ctx.builder().tensor(to_constant(steps)), true};
 }
 
+constexpr int kChannelScalesLevel = 3;
+
 }  // namespace
+
+bool keeps_channels(const OpContext& ctx, const at::Tensor& weight) {
+  return ctx.target().channel_scales && ctx.feature_level() >= kChannelScalesLevel &&
+         weight.qscheme() == at::kPerChannelAffine;
+}
 
 QuantizedWeights quantized_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                    int64_t output_channels, const TensorType& input) {
   if (keeps_channels(ctx, weight)) return channel_weights(ctx, weight, bias, output_channels, input);
-  const PerTensor weights = per_tensor(ctx, weight);
+  const auto input_scale = static_cast<double>(static_cast<float>(input.quantization.scale));
+  const bool has_bias = bias && bias->defined();
+  const double least_scale = has_bias ? largest_of(*bias) / input_scale / kLargestBias : 0;
+  const double smallest = std::numeric_limits<float>::min() / input_scale;
+  const PerTensor weights = per_tensor(ctx, weight, std::max(least_scale, smallest));
   const auto weight_scale = static_cast<float>(weights.scale);
-  const double bias_scale = static_cast<double>(static_cast<float>(input.quantization.scale)) * weight_scale;
-  if (bias && bias->defined()) require_int32_bias(ctx, *bias, bias_scale);
+  const double bias_scale = input_scale * weight_scale;
   const nnapi::Constant real_bias =
-      bias && bias->defined() ? to_constant(bias->detach().to(at::kFloat))
-                              : nnapi::Constant::of_floats(std::vector<float>(static_cast<size_t>(output_channels)));
+      has_bias ? to_constant(bias->detach().to(at::kFloat))
+               : nnapi::Constant::of_floats(std::vector<float>(static_cast<size_t>(output_channels)));
   const auto zero_point = static_cast<int32_t>(weights.zero_point + 128);
   const nnapi::OperandId filter =
       ctx.builder().tensor(weights.weight.then(nnapi::ShiftToUInt8{}), weight_scale, zero_point);
   const TensorType type{at::kQUInt8, to_dims(weight.sizes().vec()), {weight_scale, zero_point}};
-  return {{filter, type},
-          ctx.builder().tensor(real_bias.then(nnapi::QuantizeBias{bias_scale}), static_cast<float>(bias_scale)),
-          false};
+  const nnapi::OperandId added =
+      ctx.builder().tensor(real_bias.then(nnapi::QuantizeBias{bias_scale}), static_cast<float>(bias_scale));
+  return {{filter, type}, added, false};
 }
 
 namespace {

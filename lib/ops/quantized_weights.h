@@ -5,15 +5,18 @@
 
 namespace nnapi_convert {
 
+// True if the target can carry the weight's scales, one for each channel. PyTorch's own loader can't.
+bool keeps_channels(const OpContext& ctx, const at::Tensor& weight);
+
 struct QuantizedWeights {
   LoweredTensor filter;  // in PyTorch's order
   nnapi::OperandId bias;
   bool is_per_channel;
 };
 
-// PyTorch's int8 weights are shifted by 128, which is exact. Per-channel weights are kept where the target can carry a
-// scale for each channel; the stock loader can't: there they are requantised to one scale for the whole tensor, and the
-// context warns with the largest error.
+// PyTorch's int8 weights are shifted by 128, which is exact. Per-channel weights are kept where keeps_channels says so;
+// else they are requantised to one scale for the whole tensor, and the context warns with the largest error. Where the
+// bias would not fit into int32 the weights get a larger scale.
 QuantizedWeights quantized_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                    int64_t output_channels, const TensorType& input);
 

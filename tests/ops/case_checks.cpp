@@ -160,7 +160,7 @@ class CaseCheck {
   }
 
   c10::IValue run_original(const std::vector<at::Tensor>& inputs) {
-    at::globalContext().setQEngine(case_.engine == "onednn" ? at::QEngine::ONEDNN : at::QEngine::QNNPACK);
+    at::globalContext().setQEngine(engine_of(case_));
     const c10::IValue result = run_module(loaded_.module, inputs);
     at::globalContext().setQEngine(at::QEngine::QNNPACK);
     return result;

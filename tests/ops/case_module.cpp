@@ -6,6 +6,8 @@
 #include <torch/csrc/jit/frontend/resolver.h>
 #include <torch/csrc/jit/frontend/sugared_value.h>
 
+#include <cmath>
+
 #include "lib/converter/sample_inputs.h"
 
 namespace nnapi_convert {
@@ -58,7 +60,10 @@ at::Tensor quantized_weight(const PackedWeights& packed, at::Generator& generato
   if (!packed.per_channel) return at::_make_per_tensor_quantized_tensor(bytes, packed.scale, 0);
   const int64_t axis = packed.kind == "conv_transpose" ? 1 : 0;
   const int64_t channels = packed.sizes[static_cast<size_t>(axis)];
-  const at::Tensor scales = packed.scale * at::linspace(0.5, 1.0, channels, at::TensorOptions(at::kDouble));
+  const at::TensorOptions doubles(at::kDouble);
+  const at::Tensor scales =
+      packed.scale * (packed.spread == 0 ? at::linspace(0.5, 1.0, channels, doubles)
+                                         : at::logspace(-std::log10(packed.spread), 0, channels, 10, doubles));
   return at::_make_per_channel_quantized_tensor(bytes, scales, at::zeros({channels}, at::TensorOptions(at::kLong)),
                                                 axis);
 }
@@ -89,15 +94,21 @@ CaseTensor with_sizes(CaseTensor tensor, const std::vector<int64_t>& sizes) {
 
 }  // namespace
 
+at::QEngine engine_of(const OpCase& op_case) {
+  return op_case.engine == "onednn" ? at::QEngine::ONEDNN : at::QEngine::QNNPACK;
+}
+
 torch::jit::Module make_case_module(const OpCase& op_case) {
   torch::jit::Module module("Case");
   module.register_attribute("training", c10::BoolType::get(), false);
   uint64_t seed = kWeightSeed;
+  at::globalContext().setQEngine(engine_of(op_case));  // packed weights keep the kernels of the engine that packs
   for (const CaseTensor& weight : op_case.weights) module.register_buffer(weight.name, weight_values(weight, seed++));
   for (const PackedWeights& packed : op_case.packed) {
     const c10::IValue value = pack(packed, seed++);
     module.register_attribute(packed.name, value.type(), value);
   }
+  at::globalContext().setQEngine(at::QEngine::QNNPACK);
   module.define(op_case.source, std::make_shared<CaseResolver>());
   return module;
 }

@@ -11,6 +11,7 @@
 namespace nnapi_convert {
 
 // Compiles the source on a module with the case's weights. `torch.NAME` and `ops.NAMESPACE.NAME` are operators.
+at::QEngine engine_of(const OpCase& op_case);
 torch::jit::Module make_case_module(const OpCase& op_case);
 
 // Seeded inputs; with `flexible`, of the sizes given there.

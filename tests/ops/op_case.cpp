@@ -62,7 +62,11 @@ PackedWeights parse_packed(std::istringstream& words) {
       {"dilation", [&](const std::string& value) { packed.dilation = parse_sizes(value); }},
       {"output_padding", [&](const std::string& value) { packed.output_padding = parse_sizes(value); }},
       {"groups", [&](const std::string& value) { packed.groups = std::stoll(value); }},
-      {"per_channel", [&](const std::string&) { packed.per_channel = true; }},
+      {"per_channel",
+       [&](const std::string& value) {
+         packed.per_channel = true;
+         if (!value.empty()) packed.spread = std::stod(value);
+       }},
   };
   while (words >> word) {
     const size_t equals = word.find('=');

@@ -24,7 +24,7 @@ struct CaseTensor {
   std::optional<ValueRange> range;
 };
 
-// `packed NAME conv|conv_transpose|linear SIZES scale=S [bias=S] [per_channel] [stride=..] [padding=..] [dilation=..]
+// `packed NAME conv|conv_transpose|linear SIZES scale=S [bias=S] [per_channel[=SPREAD]] [stride=..] [padding=..] [dilation=..]
 // [groups=N] [output_padding=..]`: weights packed for quantised operators.
 struct PackedWeights {
   std::string name, kind;
@@ -32,6 +32,7 @@ struct PackedWeights {
   double scale = 0;
   double bias = 0;  // standard deviation; 0: no bias
   bool per_channel = false;
+  double spread = 0;  // largest over smallest scale of per-channel weights, in equal ratios; 0: 2, in equal steps
   std::vector<int64_t> stride{1, 1}, padding{0, 0}, dilation{1, 1}, output_padding{0, 0};
   int64_t groups = 1;
 };
