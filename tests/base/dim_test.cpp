@@ -134,3 +134,37 @@ TEST_CASE("Dim: equal random expressions are equal for every size, and exact quo
   }
   CHECK(equal > 20);  // else the loop tested nothing
 }
+
+namespace {
+
+// Computes each part as it is visited.
+class Evaluation : public DimVisitor {
+ public:
+  size_t number(int64_t value) override { return add(value); }
+  size_t size(int input, int axis) override { return add(100 * (input + 1) + axis); }
+  size_t sum(size_t a, size_t b) override { return add(values[a] + values[b]); }
+  size_t product(size_t a, size_t b) override { return add(values[a] * values[b]); }
+  size_t floor_div(size_t a, size_t b) override { return add(values[a] / values[b]); }
+
+  std::vector<int64_t> values;
+
+ private:
+  size_t add(int64_t value) {
+    values.push_back(value);
+    return values.size() - 1;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a visitor sees what evaluate computes") {
+  const Dim h = Dim::of_input(0, 2), w = Dim::of_input(1, 3);
+  const auto size_of = [](int input, int axis) { return int64_t{100} * (input + 1) + axis; };
+  for (const Dim& dim : {Dim(0), Dim(7), h, h + w, h * w * Dim(3) - Dim(5), (h * Dim(2) + w).floor_div(3) * w,
+                         ((h - Dim(1)).floor_div(2) + Dim(1)).floor_div(2) * Dim(-4) + h * h}) {
+    Evaluation evaluation;
+    const size_t whole = dim.visit(evaluation);
+    INFO(dim.text());
+    CHECK(evaluation.values[whole] == dim.evaluate(size_of));
+  }
+}
