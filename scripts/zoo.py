@@ -38,9 +38,9 @@ networks; the table has those that were run.
 QUANTISED_HEADER = """
 ## Quantised networks
 
-torchvision's 12 quantisable networks, quantised by torch.ao after its `fuse_model`: with one scale for each weight
-(qnnpack's default) and with one for each output channel (fbgemm's), which PyTorch's loader can't hand to NNAPI. Seeded
-weights, 32 samples of 64 by 64 (Inception 96).
+Those of torchvision's 12 quantisable networks that were run, quantised by torch.ao after their `fuse_model`: with one
+scale for each weight (qnnpack's default) and with one for each output channel (fbgemm's), which PyTorch's loader can't
+hand to NNAPI. Seeded weights, 32 samples of 64 by 64 (Inception 96).
 
 - **full**, **core**, **nnapi**: the mode of `--quant`; NNAPI's RMS distance from the float network over TorchScript's
   own, in NHWC and, for full, in NCHW. Allowed are 1.1, and 1.5 for weights per channel.
