@@ -87,7 +87,7 @@ QuantizedWeights channel_weights(OpContext& ctx, const at::Tensor& weight, const
   channels->scales.assign(scales.data_ptr<float>(), scales.data_ptr<float>() + scales.numel());
   const at::Tensor steps = (real_bias / (scales.to(at::kDouble) * input_scale)).round().to(at::kInt);
   const nnapi::OperandId filter = ctx.builder().channel_tensor(to_constant(codes), std::move(channels));
-  const TensorType type{at::kQInt8, to_dims(weight.sizes().vec())};
+  const TensorType type{at::kQInt8, to_dims(weight.sizes().vec()), {}};
   return {{filter, type}, ctx.builder().tensor(to_constant(steps)), true};
 }
 

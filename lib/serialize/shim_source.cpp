@@ -39,7 +39,7 @@ class ShimSource {
     if (!request_.bundled_type.empty()) line(fmt::format("  bundled_inputs : List[{}]", request_.bundled_type));
   }
 
-  // The compilation checks what NNAPI is handed; what the module converts on the way is checked here.
+  // The compilation checks shapes and what NNAPI is handed; what the module converts on the way is checked here.
   void check_converted_inputs() {
     for (const InterfaceInput& input : boundary_.inputs()) {
       const bool is_converted = input.quantize || input.type.dtype == at::kLong || input.type.dtype == at::kBool;
@@ -50,6 +50,7 @@ class ShimSource {
   void begin_forward() {
     line(fmt::format("  def forward(self: {}{}) -> {}:", kWrapperClass, boundary_.parameters(),
                      return_type(request_.interface.return_tree)));
+    line(fmt::format("    nnapi_checked = (self.comp).check([{}])", boundary_.arguments()));
     check_converted_inputs();
   }
 

@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <functional>
+#include <map>
+#include <type_traits>
 
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/nnapi_codes.h"
@@ -119,41 +122,38 @@ int32_t device_kind(const std::string& value) {
 nnapi_shim_options shim_options(const Options& options) {
   nnapi_shim_options result{};
   result.struct_bytes = sizeof result;
+  using Set = std::function<void(const std::string& key, const std::string& value)>;
+  const auto number = [](auto& field) -> Set {
+    return [&field](const std::string& key, const std::string& value) {
+      field = static_cast<std::decay_t<decltype(field)>>(whole_number(key, value));
+    };
+  };
+  const auto text = [](const char*& field) -> Set {
+    return [&field](const std::string&, const std::string& value) { field = value.c_str(); };
+  };
+  const std::map<std::string, Set> known = {
+      {"auto_select", [](const std::string&, const std::string&) {}},
+      {"cache_directory", text(result.cache_directory)},
+      {"compile_timeout_ns", number(result.compile_timeout_ns)},
+      {"device", text(result.device)},
+      {"device_kind", [&](const std::string&, const std::string& value) { result.device_kind = device_kind(value); }},
+      {"execute_timeout_ns", number(result.execute_timeout_ns)},
+      {"library", text(result.library)},
+      {"loop_timeout_ns", number(result.loop_timeout_ns)},
+      {"max_compiled", number(result.max_compiled)},
+      {"measure_timing", number(result.measure_timing)},
+      {"no_burst", number(result.no_burst)},
+      {"no_reuse", number(result.no_reuse)},
+      {"preference", number(result.preference)},
+      {"priority", number(result.priority)},
+      {"support_library", text(result.library)},
+  };
   for (const auto& entry : options) {
-    const std::string& key = entry.key();
-    const std::string& value = entry.value();
-    if (key == "auto_select") continue;
-    if (key == "library" || key == "support_library") {
-      result.library = value.c_str();
-      result.is_support_library = key == "support_library" ? 1 : 0;
-    } else if (key == "device") {
-      result.device = value.c_str();
-    } else if (key == "cache_directory") {
-      result.cache_directory = value.c_str();
-    } else if (key == "device_kind") {
-      result.device_kind = device_kind(value);
-    } else if (key == "compile_timeout_ns") {
-      result.compile_timeout_ns = whole_number(key, value);
-    } else if (key == "execute_timeout_ns") {
-      result.execute_timeout_ns = whole_number(key, value);
-    } else if (key == "loop_timeout_ns") {
-      result.loop_timeout_ns = whole_number(key, value);
-    } else {
-      const std::pair<const char*, int32_t*> numbers[] = {{"preference", &result.preference},
-                                                          {"priority", &result.priority},
-                                                          {"measure_timing", &result.measure_timing},
-                                                          {"no_burst", &result.no_burst},
-                                                          {"no_reuse", &result.no_reuse}};
-      const auto* known =
-          std::find_if(std::begin(numbers), std::end(numbers), [&](const auto& number) { return key == number.first; });
-      if (known != std::end(numbers)) {
-        *known->second = static_cast<int32_t>(whole_number(key, value));
-      } else {
-        TORCH_CHECK(key == "max_compiled", "nnapi-convert: there is no option ", key, "; see docs/shim.md");
-        result.max_compiled = static_cast<uint32_t>(whole_number(key, value));
-      }
-    }
+    const auto found = known.find(entry.key());
+    TORCH_CHECK(found != known.end(), "nnapi-convert: there is no option ", entry.key(), "; see docs/shim.md");
+    found->second(entry.key(), entry.value());
   }
+  result.is_support_library = options.contains("support_library") ? 1 : 0;
   return result;
 }
 
@@ -196,6 +196,16 @@ class Compilation : public torch::CustomClassHolder {
     if (status == NNAPI_SHIM_BAD_ARGUMENT || status == NNAPI_SHIM_BAD_MODEL) raise(error);
     select_.failed(is_for_good(status));
     return TensorList();
+  }
+
+  // Raises for shapes that the model can't have.
+  void check(const TensorList& arguments) {
+    std::vector<at::Tensor> keep;
+    const std::vector<nnapi_shim_shape> shapes = shapes_of(arguments, keep);
+    nnapi_shim_tensor tensor;
+    nnapi_shim_error error;
+    const auto count = static_cast<uint32_t>(shapes.size());
+    if (nnapi_shim_output(model_, shapes.data(), count, 0, &tensor, &error) != NNAPI_SHIM_OK) raise(error);
   }
 
   bool uses_cpu() { return select_.next() == AutoSelect::Side::kCpu; }
@@ -304,6 +314,7 @@ const auto kRegistration =
         .def(torch::init<at::Tensor, at::Tensor>())
         .def("run", &Compilation::run)
         .def("try_run", &Compilation::try_run)
+        .def("check", &Compilation::check)
         .def("uses_cpu", &Compilation::uses_cpu)
         .def("clock", &Compilation::clock)
         .def("cpu_ran", &Compilation::cpu_ran)
