@@ -24,8 +24,8 @@ struct CaseTensor {
   std::optional<ValueRange> range;
 };
 
-// `packed NAME conv|conv_transpose|linear SIZES scale=S [bias=S] [per_channel[=SPREAD]] [stride=..] [padding=..] [dilation=..]
-// [groups=N] [output_padding=..]`: weights packed for quantised operators.
+// `packed NAME conv|conv_transpose|linear SIZES scale=S [bias=S] [per_channel[=SPREAD]] [stride=..] [padding=..]
+// [dilation=..] [groups=N] [output_padding=..]`: weights packed for quantised operators.
 struct PackedWeights {
   std::string name, kind;
   std::vector<int64_t> sizes;
