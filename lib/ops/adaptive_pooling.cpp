@@ -162,21 +162,13 @@ LoweredTensor whole_pool(OpContext& ctx, const LoweredTensor& image, const Dim& 
   return {ctx.emit_to(OperationCode::AVERAGE_POOL_2D, inputs, type), type};
 }
 
-// Not by MEAN, which cuts off the fraction of quantised averages: over a whole net that is a bias.
-LoweredTensor quantized_global_average(OpContext& ctx, const LoweredTensor& image) {
-  const Dim rows = image.type.dims[2];
-  const Dim columns = image.type.dims[3];
-  if (!rows.is_fixed() || !columns.is_fixed()) return whole_pool(ctx, image, rows, columns);
-  return whole_pool(ctx, whole_pool(ctx, image, rows, Dim(1)), Dim(1), columns);
-}
-
 void lower_adaptive_average(OpContext& ctx) {
   const Adaptive adaptive = read_adaptive(ctx);
   const bool is_fixed = adaptive.rows.count() != 0;
   const bool fits = is_fixed && (!adaptive.output.is_quantized() ||
                                  adaptive.rows.size(0) * adaptive.columns.size(0) <= kMaxQuantizedCells);
   if (!fits && is_global(adaptive.output.dims)) {
-    if (adaptive.output.is_quantized()) return set_pooled(ctx, quantized_global_average(ctx, adaptive.image));
+    if (adaptive.output.is_quantized()) return set_pooled(ctx, quantized_image_average(ctx, adaptive.image));
     const nnapi::OperandId mean =
         ctx.emit_to(OperationCode::MEAN,
                     {adaptive.image.id, ctx.builder().int32_tensor({2, 3}), ctx.builder().int32(1)}, adaptive.output);
@@ -249,6 +241,14 @@ constexpr const char* kAverageNote =
 constexpr const char* kMaxNote = "float32; the values only; uneven bins and flexible inputs: feature level 3";
 
 }  // namespace
+
+LoweredTensor quantized_image_average(OpContext& ctx, const LoweredTensor& image) {
+  const Dim rows = image.type.dims[2];
+  const Dim columns = image.type.dims[3];
+  const bool is_small = rows.is_fixed() && columns.is_fixed() && rows.value() * columns.value() <= kMaxQuantizedCells;
+  if (is_small || !rows.is_fixed() || !columns.is_fixed()) return whole_pool(ctx, image, rows, columns);
+  return whole_pool(ctx, whole_pool(ctx, image, rows, Dim(1)), Dim(1), columns);
+}
 
 OpRules adaptive_pooling_rules() {
   return {

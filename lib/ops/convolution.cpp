@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "lib/ops/factor.h"
+#include "lib/ops/padding.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -98,20 +99,14 @@ LoweredTensor convolved_by_groups(OpContext& ctx, Convolution conv, const Lowere
 // The image with what NNAPI doesn't take as a convolution's own padding: as much as the filter reaches, or more.
 LoweredTensor with_excess_padding(OpContext& ctx, Convolution& conv, const LoweredTensor& image) {
   Dims pairs(8, Dim(0));
-  TensorType type = image.type;
   for (size_t i = 0; i < 2 && !conv.transposed; ++i) {
     const int64_t reach = conv.dilation[i] * (conv.kernel(i) - 1) + 1;
     if (conv.padding[i] < reach && conv.padding_end[i] < reach) continue;
     pairs[4 + 2 * i] = Dim(conv.padding[i]);
     pairs[5 + 2 * i] = Dim(conv.padding_end[i]);
-    type.dims[2 + i] += Dim(conv.padding[i] + conv.padding_end[i]);
     conv.padding[i] = conv.padding_end[i] = 0;
   }
-  if (type.dims == image.type.dims) return image;
-  std::vector<nnapi::OperandId> inputs{image.id, ctx.builder().int32_tensor(pairs, {4, 2})};
-  if (!type.is_quantized()) return {ctx.emit_to(OperationCode::PAD, inputs, type), type};
-  inputs.push_back(ctx.builder().int32(type.quantization.zero_point));  // PAD's value is undefined before level 3
-  return {ctx.emit_to(OperationCode::PAD_V2, inputs, type), type};
+  return padded(ctx, image, pairs, 0);
 }
 
 bool is_split_by_groups(const Convolution& conv) {

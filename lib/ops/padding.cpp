@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "lib/ops/families.h"
+#include "lib/ops/padding.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -72,26 +74,22 @@ LoweredTensor cropped(OpContext& ctx, LoweredTensor self, Padding& padding) {
   return {ctx.sliced(self, begin, end, Dims(end.size(), Dim(1))), type};
 }
 
-nnapi::OperandId pairs_operand(OpContext& ctx, const Padding& padding) {
+// The integer nearest to the number, as PAD_V2 takes it.
+int64_t quantised_code(const TensorType& type, double value) {
+  const auto& [scale, zero_point] = type.quantization;
+  const double code = std::nearbyint(value / scale) + static_cast<double>(zero_point);
+  return static_cast<int64_t>(std::clamp(code, 0.0, 255.0));
+}
+
+Dims pairs_of(const Padding& padding) {
   Dims pairs;
   for (const auto& [before, after] : padding.sides) pairs.insert(pairs.end(), {Dim(before), Dim(after)});
-  return ctx.builder().int32_tensor(pairs, {static_cast<int64_t>(padding.sides.size()), 2});
+  return pairs;
 }
 
-// The value as the operand's type has it: PAD_V2 takes a quantised tensor's as its integer.
-nnapi::OperandId value_operand(OpContext& ctx, const TensorType& type, double value) {
-  if (!type.is_quantized()) return ctx.builder().float32(static_cast<float>(value));
-  const at::Tensor stored = at::quantize_per_tensor(at::scalar_tensor(value, at::TensorOptions(at::kFloat)),
-                                                    type.quantization.scale, type.quantization.zero_point, type.dtype);
-  return ctx.builder().int32(stored.int_repr().item().toLong());
-}
-
-void lower_constant_pad(OpContext& ctx, const LoweredTensor& self, const Padding& padding) {
-  std::vector<nnapi::OperandId> inputs{self.id, pairs_operand(ctx, padding)};
-  // Below feature level 3 it is not said what PAD writes into a quantised tensor.
-  if (padding.value == 0 && !self.type.is_quantized()) return ctx.emit(OperationCode::PAD, inputs);
-  inputs.push_back(value_operand(ctx, self.type, padding.value));
-  ctx.emit(OperationCode::PAD_V2, inputs);
+// Two numbers for each axis, as all padding operations take them.
+nnapi::OperandId pairs_operand(OpContext& ctx, const Dims& pairs) {
+  return ctx.builder().int32_tensor(pairs, {static_cast<int64_t>(pairs.size() / 2), 2});
 }
 
 // For each index of the padded axis the index of the element there.
@@ -122,7 +120,8 @@ void check_border(const OpArguments& args, const Padding& padding, const TensorT
 void lower_own_elements(OpContext& ctx, LoweredTensor self, const Padding& padding) {
   check_border(ctx, padding, self.type);
   if (padding.border == Border::kReflect && ctx.feature_level() >= 7) {
-    return ctx.emit(OperationCode::MIRROR_PAD, {self.id, pairs_operand(ctx, padding), ctx.builder().int32(0)});
+    return ctx.emit(OperationCode::MIRROR_PAD,
+                    {self.id, pairs_operand(ctx, pairs_of(padding)), ctx.builder().int32(0)});
   }
   for (size_t axis = 0; axis < padding.sides.size(); ++axis) {
     const auto& [before, after] = padding.sides[axis];
@@ -146,13 +145,28 @@ void lower_pad(OpContext& ctx) {
   const bool is_done = std::all_of(padding.sides.begin(), padding.sides.end(),
                                    [](const auto& side) { return side.first == 0 && side.second == 0; });
   if (is_done) return ctx.set_output(self.id);
-  if (padding.border == Border::kConstant) return lower_constant_pad(ctx, self, padding);
+  if (padding.border == Border::kConstant) {
+    return ctx.set_output(padded(ctx, self, pairs_of(padding), padding.value).id);
+  }
   lower_own_elements(ctx, self, padding);
 }
 
 constexpr const char* kNote = "values other than 0, reflect, replicate and circular: feature level 3";
 
 }  // namespace
+
+LoweredTensor padded(OpContext& ctx, const LoweredTensor& tensor, const Dims& pairs, double value) {
+  TensorType type = tensor.type;
+  for (size_t i = 0; i < type.rank(); ++i) type.dims[i] += pairs[2 * i] + pairs[2 * i + 1];
+  if (type.dims == tensor.type.dims) return tensor;
+  nnapi::Builder& builder = ctx.builder();
+  std::vector<nnapi::OperandId> inputs{tensor.id, builder.int32_tensor(pairs, {static_cast<int64_t>(type.rank()), 2})};
+  // Below feature level 3 it is not said what PAD writes into a quantised tensor.
+  if (value == 0 && !type.is_quantized()) return {ctx.emit_to(OperationCode::PAD, inputs, type), type};
+  inputs.push_back(type.is_quantized() ? builder.int32(quantised_code(type, value))
+                                       : builder.float32(static_cast<float>(value)));
+  return {ctx.emit_to(OperationCode::PAD_V2, inputs, type), type};
+}
 
 OpRules padding_rules() {
   return {

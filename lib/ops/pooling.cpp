@@ -10,6 +10,7 @@
 #include "lib/ops/expression.h"
 #include "lib/ops/factor.h"
 #include "lib/ops/families.h"
+#include "lib/ops/padding.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -108,16 +109,10 @@ void set_pooled(OpContext& ctx, const LoweredTensor& image) {
 }
 
 // An image with so many more cells before and after height and width, of the lowest value or of 0.
-LoweredTensor padded(OpContext& ctx, const LoweredTensor& image, const Dims& before, const Dims& after, bool lowest) {
-  TensorType type = image.type;
-  for (size_t i = 0; i < 2; ++i) type.dims[2 + i] += before[i] + after[i];
-  if (type.dims == image.type.dims) return image;
-  nnapi::Builder& builder = ctx.builder();
-  const Dims pairs{0, 0, 0, 0, before[0], after[0], before[1], after[1]};
-  std::vector<nnapi::OperandId> inputs{image.id, builder.int32_tensor(pairs, {4, 2})};
-  if (!lowest) return {ctx.emit_to(OperationCode::PAD, inputs, type), type};
-  inputs.push_back(type.is_quantized() ? builder.int32(0) : builder.float32(std::numeric_limits<float>::lowest()));
-  return {ctx.emit_to(OperationCode::PAD_V2, inputs, type), type};
+LoweredTensor with_border(OpContext& ctx, const LoweredTensor& image, const Dims& before, const Dims& after,
+                          bool lowest) {
+  return padded(ctx, image, {0, 0, 0, 0, before[0], after[0], before[1], after[1]},
+                lowest ? std::numeric_limits<float>::lowest() : 0);
 }
 
 // Rows and columns of a dilated window are apart: SPACE_TO_BATCH_ND brings them side by side. All windows of stride 1
@@ -145,7 +140,7 @@ LoweredTensor dilated_max_pool(OpContext& ctx, const LoweredTensor& image, const
   pooled.dims[0] = apart.dims[0];
   const nnapi::OperandId block = builder.int32_tensor(to_dims(pool.dilation));
   const nnapi::OperandId no_padding = builder.int32_tensor({0, 0, 0, 0}, {2, 2});
-  const LoweredTensor room = padded(ctx, image, before, after, true);
+  const LoweredTensor room = with_border(ctx, image, before, after, true);
   const LoweredTensor batches{
       ctx.emit_to(OperationCode::SPACE_TO_BATCH_ND, {room.id, block, no_padding, builder.boolean(true)}, apart), apart};
   const Pool plain{pool.kernel, {1, 1}, {0, 0}};
@@ -201,7 +196,7 @@ LoweredTensor padded_average(OpContext& ctx, const LoweredTensor& image, Pool po
   const Dims padding = to_dims(pool.padding);
   for (size_t i = 0; i < 2; ++i) axes.padding_end[i] = axes.padding_end[i] - padding[i];
   pool.padding = {0, 0};
-  return emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, padded(ctx, image, padding, padding, false), pool, axes);
+  return emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, with_border(ctx, image, padding, padding, false), pool, axes);
 }
 
 }  // namespace

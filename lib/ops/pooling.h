@@ -28,6 +28,10 @@ PooledAxes pooled_axes(const OpArguments& args, const Pool& pool, const Dims& im
 LoweredTensor average_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes);
 LoweredTensor max_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes);
 
+// The average over height and width of a quint8 [N, C, H, W]: [N, C, 1, 1]. Not by MEAN, which cuts off the fraction of
+// quantised averages: over a whole net that is a bias.
+LoweredTensor quantized_image_average(OpContext& ctx, const LoweredTensor& image);
+
 // float32 or quint8 with `spatial` axes after the channels, and maybe without a batch.
 void require_pool_input(const OpArguments& args, const TensorType& self, size_t spatial);
 // 1 or 2, by the operation's name.

@@ -4,6 +4,7 @@
 
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
+#include "lib/ops/pooling.h"
 #include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
 
@@ -74,26 +75,15 @@ void lower_reduction(OpContext& ctx) {
   reduce_argument(ctx, code, x).set_output();
 }
 
-// The average over height and width.
-Expression image_average(const Expression& x) {
-  nnapi::Builder& builder = x.context().builder();
-  const Dim& rows = x.type().dims[2];
-  const Dim& columns = x.type().dims[3];
-  std::vector<nnapi::OperandId> window;
-  for (const Dim& value : {Dim(0), Dim(0), Dim(0), Dim(0), columns, rows, columns, rows, Dim(0)}) {
-    window.push_back(builder.int32(value));
-  }
-  window.push_back(builder.boolean(true));
-  const Dims dims{x.type().dims[0], x.type().dims[1], Dim(1), Dim(1)};
-  return x.then(OperationCode::AVERAGE_POOL_2D, window, x.type().with_dims(dims));
-}
-
 // NNAPI's MEAN of quantised numbers cuts off the fraction, and PyTorch's rounds.
 void lower_mean(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   if (!x.type().is_quantized()) return lower_reduction<OperationCode::MEAN>(ctx);
   const bool is_of_image = x.type().rank() == 4 && reduced_axes(ctx, x.type()) == std::vector<int64_t>{2, 3};
-  if (is_of_image) return reshape(image_average(x), ctx.output_type().dims).set_output();
+  if (is_of_image) {
+    const LoweredTensor average = quantized_image_average(ctx, ctx.operand("self"));
+    return ctx.set_output(ctx.reshaped(average, ctx.output_type().dims));
+  }
   reduce_argument(ctx, OperationCode::MEAN, dequantize(x)).set_output();
 }
 

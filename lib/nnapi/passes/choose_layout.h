@@ -14,7 +14,4 @@ namespace nnapi_convert::nnapi {
 // PyTorch's order. Without, the model stays in NCHW. Outputs left in NHWC are marked so, for the caller to permute.
 void choose_layout(Model& model, bool nhwc = false);
 
-// Operations that treat every element alike, inputs broadcast against each other.
-bool is_elementwise(OperationCode code);
-
 }  // namespace nnapi_convert::nnapi

@@ -1,31 +1,15 @@
 #include "lib/nnapi/passes/drop_tile.h"
 
+#include "lib/nnapi/passes/elementwise.h"
+
 #include <algorithm>
 
 namespace nnapi_convert::nnapi {
 namespace {
 
-bool broadcasts(OperationCode code) {
-  switch (code) {
-    case OperationCode::ADD:
-    case OperationCode::SUB:
-    case OperationCode::MUL:
-    case OperationCode::DIV:
-    case OperationCode::MAXIMUM:
-    case OperationCode::MINIMUM:
-    case OperationCode::POW:
-    case OperationCode::EQUAL:
-    case OperationCode::NOT_EQUAL:
-    case OperationCode::LESS:
-    case OperationCode::LESS_EQUAL:
-    case OperationCode::GREATER:
-    case OperationCode::GREATER_EQUAL:
-    case OperationCode::LOGICAL_AND:
-    case OperationCode::LOGICAL_OR:
-      return true;
-    default:
-      return false;
-  }
+// Of two inputs alone; SELECT takes them of one shape.
+bool broadcasts(const Operation& operation) {
+  return is_elementwise(operation.code) && operation.inputs.size() >= 2 && operation.code != OperationCode::SELECT;
 }
 
 // True if both broadcast to `to`.
@@ -44,7 +28,7 @@ bool give(const Dims& a, const Dims& b, const Dims& to) {
 void drop_tile(Model& model) {
   const Uses uses(model);
   for (Operation& operation : model.operations) {
-    if (!broadcasts(operation.code)) continue;
+    if (!broadcasts(operation)) continue;
     for (size_t i = 0; i < 2; ++i) {
       const int producer = uses.producer[static_cast<size_t>(operation.inputs[i])];
       if (producer < 0) continue;

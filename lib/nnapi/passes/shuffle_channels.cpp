@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "lib/nnapi/builder.h"
-#include "lib/nnapi/passes/choose_layout.h"
 #include "lib/nnapi/passes/compact.h"
+#include "lib/nnapi/passes/elementwise.h"
 
 namespace nnapi_convert::nnapi {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lib/nnapi/builder.h"
-#include "lib/nnapi/passes/choose_layout.h"
+#include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/permutation.h"
 
