@@ -106,6 +106,11 @@ class Shim(CliTest, StockTorchTest):
         data, weights = path.read_bytes(), reader.get_record("data/0")
         self.assertEqual(0, data.index(weights) % 16384)
 
+    def test_same_bytes_each_time(self):
+        options = ["--input", PICTURE, "--fallback", "cpu"]
+        first = self.converted("residual.pt", *options, name="same.pt").read_bytes()
+        self.assertEqual(first, self.converted("residual.pt", *options, name="same.pt").read_bytes())
+
     def test_inspect_and_names(self):
         plain = self.converted("residual.pt", "--input", PICTURE)
         self.assertIn("runtime shim", self.succeed("inspect", plain).stdout)

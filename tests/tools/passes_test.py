@@ -1,0 +1,49 @@
+"""--disable-pass: without a pass the result is the same, and longer where the pass had something to do."""
+
+import json
+import re
+import unittest
+
+from cli import CliTest, run
+
+PASSES = re.findall(r"[a-z_]+", re.search(r"--disable-pass NAME:\{([^}]*)\}", run("--help").stdout).group(1))
+
+
+class Passes(CliTest):
+    MODEL = "conv_bn_relu6.pt"
+
+    def operations(self, *options):
+        out = self.folder / "out.pt"
+        self.succeed(self.fixture(self.MODEL), "--input", "1,3,16,16", "--nhwc", *options, "-o", out)
+        verified = json.loads(self.succeed("verify", self.fixture(self.MODEL), out, "--format", "json").stdout)
+        self.assertTrue(verified["passed"])
+        self.assertLessEqual(verified["outputs"][0]["relative_error"], 1e-4)
+        return json.loads(self.succeed("inspect", out, "--format", "json").stdout)["operation_count"]
+
+    def test_each_can_be_left_out(self):
+        self.assertIn("fuse_activation", PASSES)
+        fewest = self.operations()
+        for name in PASSES:
+            count = self.operations("--disable-pass", name)
+            if name in ("fuse_activation", "fold_affine"):
+                self.assertGreater(count, fewest, name)
+            else:
+                self.assertGreaterEqual(count, fewest, name)
+
+    def test_all_can_be_left_out(self):
+        off = [word for name in PASSES for word in ("--disable-pass", name)]
+        self.assertGreater(self.operations(*off), self.operations())
+
+    def test_dump_after_a_pass(self):
+        out = self.folder / "out.pt"
+        dump = self.succeed(self.fixture(self.MODEL), "--input", "1,3,16,16", "--nhwc", "--dump-after", "fold_affine",
+                            "-o", out).stdout
+        self.assertIn("CONV_2D", dump)
+        self.assertNotIn("MUL(", dump)
+        without = self.succeed(self.fixture(self.MODEL), "--input", "1,3,16,16", "--nhwc", "--dump-after", "choose_layout",
+                               "--disable-pass", "fold_affine", "-o", out).stdout
+        self.assertIn("MUL(", without)
+
+
+if __name__ == "__main__":
+    unittest.main()
