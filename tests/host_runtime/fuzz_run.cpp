@@ -101,6 +101,7 @@ class Runner {
   void misuse(ANeuralNetworksExecution* execution);
 
   const Program& program_;
+  std::array<uint8_t, 16> scrap_{};
   std::vector<std::unique_ptr<Bytes>> values_;
   std::vector<std::unique_ptr<Memory>> memories_;
   std::vector<Owner<ANeuralNetworksMemory>> own_memories_;
@@ -310,7 +311,8 @@ void Runner::ask(ANeuralNetworksExecution* execution) {
 void Runner::misuse(ANeuralNetworksExecution* execution) {
   ask(execution);
   compute(execution);
-  std::array<uint8_t, 16> bytes{};
+  // An index past the inputs may be an output's: these bytes have to live as long as the execution.
+  std::array<uint8_t, 16>& bytes = scrap_;
   for (const int32_t index : {-1, static_cast<int32_t>(program_.graphs.back().inputs.size())}) {
     ANeuralNetworksExecution_setInput(execution, index, nullptr, bytes.data(), bytes.size());
     ANeuralNetworksExecution_setOutput(execution, index, nullptr, bytes.data(), bytes.size());
