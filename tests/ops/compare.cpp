@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace nnapi_convert {
@@ -28,7 +29,7 @@ std::string value_difference(const at::Tensor& expected, const at::Tensor& found
   const at::Tensor right = (is_quantized ? found.int_repr() : found).to(at::kDouble);
   const double error = number((left - right).abs().max());
   const double range = left.numel() == 1 ? number(left.abs()) : number(left.max() - left.min());
-  const double allowed = is_quantized ? tolerance.quanta : tolerance.of_range * range;
+  const double allowed = is_quantized ? tolerance.quanta : tolerance.of_range * std::max(range, tolerance.least_range);
   if (error <= allowed) return "";  // a NaN is not
   return fmt::format("max error {:g}{}, {:g} allowed", error, is_quantized ? " quanta" : "", allowed);
 }

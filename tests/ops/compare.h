@@ -8,8 +8,9 @@
 namespace nnapi_convert {
 
 struct Tolerance {
-  double of_range;  // of max - min of a float reference
-  double quanta;    // of quantised tensors
+  double of_range;         // of max - min of a float reference
+  double quanta;           // of quantised tensors
+  double least_range = 0;  // what a smaller range counts as
 };
 
 // Nothing if both are the same tree of tensors with the same shapes, dtypes, quantisation and values, else one

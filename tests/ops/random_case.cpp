@@ -36,7 +36,7 @@ class Growing {
       try_step();
     if (statements_.empty()) add("torch.tanh(x)");
     case_.source = source(statements_);
-    if (statements_.size() > 1) case_.quanta = 3.0 * static_cast<double>(statements_.size());
+    if (statements_.size() > 1) case_.quanta = 3.0 * static_cast<double>(statements_.size()) * finer_steps();
     if (is_quantized()) case_.engine = "onednn";  // qnnpack ignores count_include_pad
     if (steps_.chance(0.25)) open_sizes();
     write_lines();
@@ -55,6 +55,17 @@ class Growing {
 
   std::string value() const { return statements_.empty() ? "x" : fmt::format("v{}", statements_.size() - 1); }
   bool is_quantized() const { return case_.inputs[0].type.is_quantized() && !is_float_again_; }
+
+  // What one step of a value becomes in the finer ones of later results: 0.07 at most in 1/128 or, a quarter as steep,
+  // in 1/256.
+  double finer_steps() const {
+    double most = 1;
+    for (size_t i = 1; i < statements_.size(); ++i) {
+      if (statements_[i].rfind("torch.tanh(", 0) == 0) most = std::max(most, 0.07 * 128);
+      if (statements_[i].rfind("torch.sigmoid(", 0) == 0) most = std::max(most, 0.07 / 4 * 256);
+    }
+    return most;
+  }
 
   static std::string source(const std::vector<std::string>& statements) {
     std::string text = "def forward(self, x: Tensor) -> Tensor:\n";
