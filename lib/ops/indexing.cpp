@@ -315,7 +315,8 @@ OpRules indexing_rules() {
        "constant indices of axes side by side, or one computed index", index_type, lower_index},
       {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", 3, "constant index",
        gather_type, lower_gather},
-      {"aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", 2, "", roll_type, lower_roll},
+      {"aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", 2,
+       "a flexible axis has to be longer than the shift", roll_type, lower_roll},
       {"aten::flip(Tensor self, int[] dims) -> Tensor", 3, "", flip_type, lower_flip},
   };
 }

@@ -319,16 +319,18 @@ std::string RandomSteps::draw_quantized(const std::string& value, const Sizes& s
   switch (number(0, 5)) {
     case 0:
       return fmt::format("torch.{}({})", pick({"relu", "relu6", "sigmoid", "tanh"}), value);
+    // PyTorch's own kernels of quantised maps are wrong for what is not contiguous, and for maps of one cell, which are
+    // in both layouts at once.
     case 1:
-      return sizes.size() == 4 ? pool(value, sizes) : "";
+      return sizes.size() == 4 ? pool(fmt::format("torch.contiguous({})", value), sizes) : "";
     case 2:
       return view(value, sizes);
     case 3:
       return part(value, sizes);
     case 4:
-      // PyTorch's own kernel is wrong for quantised maps of one cell, which are in both layouts at once.
       return sizes.size() == 4 && sizes[2] * sizes[3] > 1
-                 ? fmt::format("torch.upsample_nearest2d({}, [{}, {}], None)", value, 2 * sizes[2], 2 * sizes[3])
+                 ? fmt::format("torch.upsample_nearest2d(torch.contiguous({}), [{}, {}], None)", value, 2 * sizes[2],
+                               2 * sizes[3])
                  : "";
     default:
       return fmt::format("ops.quantized.add({0}, {0}, 0.07, 100)", value);
