@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace nnapi_convert {
 
@@ -36,6 +38,30 @@ std::string tensor_name(const OpArguments& args) {
   return args.node().schema().arguments()[0].name();
 }
 
+namespace {
+
+std::set<std::pair<int, int>> sizes_in(const Dim& dim) {
+  std::set<std::pair<int, int>> sizes;
+  dim.text([&sizes](int input, int axis) {
+    sizes.emplace(input, axis);
+    return std::string();
+  });
+  return sizes;
+}
+
+// False for two that depend on the same sizes of the inputs and differ whatever these are, as far as a few usual ones
+// tell.
+bool may_be_equal(const Dim& a, const Dim& b) {
+  if (sizes_in(a) != sizes_in(b)) return true;
+  for (const int64_t size : {16, 96, 224, 320}) {
+    const auto every = [size](int, int) { return size; };
+    if (a.evaluate(every) == b.evaluate(every)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Dims broadcast(const OpArguments& args, const Dims& a, const Dims& b) {
   const Dims& longer = a.size() >= b.size() ? a : b;
   const Dims& shorter = a.size() >= b.size() ? b : a;
@@ -47,6 +73,9 @@ Dims broadcast(const OpArguments& args, const Dims& a, const Dims& b) {
     if (left == right || right == Dim(1)) continue;
     const bool differ = left.is_fixed() && right.is_fixed() && left != Dim(1);
     args.require(!differ, fmt::format("sizes {} and {}", to_text(a), to_text(b)), "sizes that broadcast");
+    const bool are_open = !left.is_fixed() && !right.is_fixed();
+    args.require(!are_open || may_be_equal(left, right), fmt::format("sizes {} and {}", to_text(a), to_text(b)),
+                 "sizes that broadcast whatever the input's", "give every size of the input with --input");
     if (left == Dim(1) || right.is_fixed()) left = right;
   }
   return result;

@@ -21,7 +21,8 @@ std::vector<ValueType> given_quantization(const OpArguments& args);
 std::string tensor_name(const OpArguments& args);
 
 // The sizes of two operands broadcast against each other by PyTorch's rule. Sizes that depend on inputs and can't be
-// shown equal are taken to be equal; NNAPI checks them when the model is built on the device.
+// shown equal are taken to be equal, but for those that never are; NNAPI checks them when the model is built on the
+// device.
 Dims broadcast(const OpArguments& args, const Dims& a, const Dims& b);
 
 // `axis` counted from the front; refuses one out of range.

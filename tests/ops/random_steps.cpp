@@ -322,7 +322,8 @@ std::string RandomSteps::draw_quantized(const std::string& value, const Sizes& s
     // PyTorch's own kernels of quantised maps are wrong for what is not contiguous, and for maps of one cell, which are
     // in both layouts at once.
     case 1:
-      return sizes.size() == 4 ? pool(fmt::format("torch.contiguous({})", value), sizes) : "";
+      return sizes.size() == 4 && sizes[2] * sizes[3] > 1 ? pool(fmt::format("torch.contiguous({})", value), sizes)
+                                                          : "";
     case 2:
       return view(value, sizes);
     case 3:
