@@ -4,17 +4,17 @@
 
 #include <cstring>
 
-#include "lib/base/error.h"
 #include "lib/format/buffer_format.h"
+#include "lib/serialize/word_cursor.h"
 
 namespace nnapi_convert {
 namespace {
 
 using buffer_format::ValueSource;
 
-class BufferReader {
+class BufferReader : private WordCursor {
  public:
-  BufferReader(const int32_t* words, size_t count) : words_(words), count_(count) {}
+  using WordCursor::WordCursor;
 
   BufferModel read() {
     const int32_t version = next("version");
@@ -30,26 +30,11 @@ class BufferReader {
     read_details();
     model_.inputs = next_operands(inputs, "model input");
     model_.outputs = next_operands(outputs, "model output");
-    if (position_ != count_) fail(fmt::format("{} words found, {} needed", count_, position_));
+    if (position() != count()) fail(fmt::format("{} words found, {} needed", count(), position()));
     return std::move(model_);
   }
 
  private:
-  [[noreturn]] void fail(const std::string& problem) const {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed model buffer at word {}: {}", position_, problem));
-  }
-
-  // Fails unless `needed` more words are there.
-  void require(uint64_t needed, const char* what) const {
-    if (needed > count_ - position_)
-      fail(fmt::format("{}: {} words left, {} needed", what, count_ - position_, needed));
-  }
-
-  int32_t next(const char* what) {
-    require(1, what);
-    return words_[position_++];
-  }
-
   // A count of things that take at least `words_each` words further on.
   size_t next_count(const char* what, uint64_t words_each) {
     const auto value = static_cast<uint32_t>(next(what));
@@ -58,7 +43,7 @@ class BufferReader {
     }
     // Counts are promises: together they can't be more than the buffer, or a small file could ask for much memory.
     promised_ += value * words_each;
-    if (promised_ > count_) fail(fmt::format("{}: {} words promised, {} found", what, promised_, count_));
+    if (promised_ > count()) fail(fmt::format("{}: {} words promised, {} found", what, promised_, count()));
     return value;
   }
 
@@ -70,9 +55,9 @@ class BufferReader {
     return id;
   }
 
-  std::vector<int32_t> next_operands(size_t count, const char* what) {
-    require(count, what);
-    std::vector<int32_t> ids(count);
+  std::vector<int32_t> next_operands(size_t size, const char* what) {
+    require(size, what);
+    std::vector<int32_t> ids(size);
     for (int32_t& id : ids) id = next_operand(what);
     return ids;
   }
@@ -81,8 +66,7 @@ class BufferReader {
     for (size_t i = 0; i < operands; ++i) {
       BufferOperand operand{next("operand type"), {}, 0, 0};
       operand.dims.resize(next_count("dimension count", 1));
-      const int32_t bits = next("scale");
-      std::memcpy(&operand.scale, &bits, sizeof bits);
+      operand.scale = next_float("scale");
       operand.zero_point = next("zero point");
       model_.operands.push_back(std::move(operand));
     }
@@ -116,8 +100,8 @@ class BufferReader {
     require(words, "value data");
     if (value.source == static_cast<int32_t>(ValueSource::kImmediate)) {
       value.bytes.resize(length);
-      if (length != 0) std::memcpy(value.bytes.data(), words_ + position_, length);
-      position_ += words;
+      const int32_t* data = take(words, "value data");
+      if (length != 0) std::memcpy(value.bytes.data(), data, length);
       return;
     }
     if (value.source != static_cast<int32_t>(ValueSource::kNumberedBuffer)) {
@@ -131,9 +115,6 @@ class BufferReader {
     value.length = static_cast<uint32_t>(next("buffer length"));
   }
 
-  const int32_t* words_;
-  size_t count_;
-  size_t position_ = 0;
   uint64_t promised_ = 0;  // words that counts have announced so far
   BufferModel model_;
 };

@@ -2,27 +2,26 @@
 // whole.
 #include <fmt/format.h>
 
-#include <cstring>
-
-#include "lib/base/error.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/serialize/buffer_reader.h"
+#include "lib/serialize/word_cursor.h"
 
 namespace nnapi_convert {
 namespace {
 
 namespace format = buffer_format_v2;
 
-class ShimBufferReader {
+class ShimBufferReader : private WordCursor {
  public:
-  ShimBufferReader(const int32_t* words, size_t count) : words_(words), count_(count) {}
+  using WordCursor::WordCursor;
 
   BufferModel read() {
-    require(format::kHeaderWords, "header");
-    const int32_t* header = words_;
-    position_ = format::kHeaderWords;
+    const int32_t* header = take(format::kHeaderWords, "header");
     if (header[format::kVersionWord] != format::kVersion) {
       fail(fmt::format("version {} found, {} needed", header[format::kVersionWord], format::kVersion));
+    }
+    if (static_cast<uint32_t>(header[format::kWordCount]) != count()) {
+      fail(fmt::format("{} words found, {} needed", count(), static_cast<uint32_t>(header[format::kWordCount])));
     }
     for (size_t i = counted(header[format::kArgumentCount], "arguments"); i > 0; --i) skip(next("rank"), 1, "sizes");
     skip(header[format::kExpressionCount], format::kExpressionWords, "expressions");
@@ -32,38 +31,15 @@ class ShimBufferReader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& problem) const {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed model buffer at word {}: {}", position_, problem));
-  }
-
-  void require(uint64_t needed, const char* what) const {
-    if (needed > count_ - position_)
-      fail(fmt::format("{}: {} words left, {} needed", what, count_ - position_, needed));
-  }
-
-  int32_t next(const char* what) {
-    require(1, what);
-    return words_[position_++];
-  }
-
   size_t counted(int32_t word, const char* what) const {
     const auto value = static_cast<uint32_t>(word);
     // What is counted takes a word at least.
-    if (value >= format::kMaxCount || value > count_) fail(fmt::format("{} {} found, less needed", value, what));
+    if (value >= format::kMaxCount || value > count()) fail(fmt::format("{} {} found, less needed", value, what));
     return value;
   }
 
-  void skip(int32_t count, size_t words_each, const char* what) {
-    const uint64_t words = static_cast<uint64_t>(counted(count, what)) * words_each;
-    require(words, what);
-    position_ += words;
-  }
-
-  float next_float(const char* what) {
-    const int32_t bits = next(what);
-    float value;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
+  void skip(int32_t number, size_t words_each, const char* what) {
+    take(static_cast<uint64_t>(counted(number, what)) * words_each, what);
   }
 
   void read_model() {
@@ -101,8 +77,7 @@ class ShimBufferReader {
     for (size_t i = 0; i < operands; ++i) {
       for (size_t j = 0; j < channels[i]; ++j) model_.operands[i].channel_scales.push_back(next_float("channel scale"));
     }
-    require(data_words, "value data");
-    position_ += data_words;
+    take(data_words, "value data");
     for (size_t i = 0; i < operations; ++i) {
       model_.operations[i].inputs = next_operands(argument_counts[i].first, 1);
       model_.operations[i].outputs = next_operands(argument_counts[i].second, 1);
@@ -125,9 +100,9 @@ class ShimBufferReader {
     return ((static_cast<uint64_t>(high) << 32 | low) + 3) / 4;
   }
 
-  std::vector<int32_t> next_operands(size_t count, size_t words_each) {
+  std::vector<int32_t> next_operands(size_t size, size_t words_each) {
     std::vector<int32_t> ids;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < size; ++i) {
       const int32_t id = next("operand");
       if (id < 0 || static_cast<size_t>(id) >= model_.operands.size()) {
         fail(fmt::format("operand {} found, and the model has {} operands", id, model_.operands.size()));
@@ -138,9 +113,6 @@ class ShimBufferReader {
     return ids;
   }
 
-  const int32_t* words_;
-  size_t count_;
-  size_t position_ = 0;
   BufferModel model_;
 };
 

@@ -1,0 +1,130 @@
+// Version 2 of the buffer as it is written and shown. What runs it, lib/shim, has its own reader and tests.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "lib/base/error.h"
+#include "lib/format/buffer_format_v2.h"
+#include "lib/nnapi/builder.h"
+#include "lib/serialize/buffer_reader.h"
+#include "lib/serialize/shim_buffer_writer.h"
+
+using namespace nnapi_convert;
+namespace format = buffer_format_v2;
+
+namespace {
+
+std::vector<int32_t> frozen_words() {
+  std::ifstream file(std::string(SOURCE_FOLDER) + "/testdata/buffers/v2_full_net.bin", std::ios::binary);
+  REQUIRE(file.good());
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  std::vector<int32_t> words(bytes.size() / 4);
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  return words;
+}
+
+// int8 weights of two channels, one of them over the size of what lies in the buffer itself, and a flexible input.
+nnapi::Model convolution() {
+  nnapi::Model model;
+  nnapi::Builder builder(model);
+  nnapi::Operand image{OperandCode::TENSOR_QUANT8_ASYMM, {Dim::of_input(0, 0), 4, 4, 80}, 0.5f, 128, {}};
+  const nnapi::OperandId input = builder.variable(image);
+  auto weights = std::make_shared<std::vector<int8_t>>(160, int8_t{3});
+  auto channels = std::make_shared<nnapi::ChannelScales>();
+  channels->scales = {0.25f, 0.125f};
+  const nnapi::OperandId filter = builder.channel_tensor(
+      nnapi::Constant(nnapi::DataType::kInt8, {2, 1, 1, 80}, weights->data(), weights), channels);
+  auto steps = std::make_shared<std::vector<int32_t>>(std::vector<int32_t>{7, -7});
+  const nnapi::OperandId bias = builder.tensor(nnapi::Constant(nnapi::DataType::kInt32, {2}, steps->data(), steps));
+  std::vector<nnapi::OperandId> inputs{input, filter, bias};
+  for (const int value : {0, 0, 0, 0, 1, 1, 0}) inputs.push_back(builder.int32(value));
+  image.dims[3] = 2;
+  builder.set_source("net.py:3");
+  model.outputs = {{builder.add(OperationCode::CONV_2D, inputs, image), true}};
+  model.inputs = {{input, true, 0}};
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("version 2: what is written is read") {
+  const nnapi::Model model = convolution();
+  ShimBufferRequest request{model};
+  request.arguments = {{Dim::of_input(0, 0), 80, 4, 4}};
+  request.names = {"picture"};
+  request.feature_level = 3;
+  ShimBuffer buffer = write_shim_buffer(request);
+  REQUIRE(buffer.weights.size() == 1);
+  CHECK(buffer.weight_bytes == 192);  // 160 bytes, to a multiple of 64
+  std::vector<uint8_t> weights(buffer.weight_bytes, 0xff);
+  seal(buffer, weights.data());
+  CHECK(weights[159] == 3);
+  CHECK(weights[160] == 0);
+  CHECK(buffer.words[format::kFeatureLevel] == 3);
+  CHECK(buffer.words[format::kPatchCount] == 2);
+  CHECK(buffer.words[format::kChecksum] != 0);
+  const BufferModel found = read_shim_buffer(buffer.words.data(), buffer.words.size());
+  REQUIRE(found.operands.size() == model.operands.size());
+  CHECK(found.operands[0].dims == std::vector<uint32_t>{0, 4, 4, 80});
+  CHECK(found.operands[0].scale == 0.5f);
+  CHECK(found.operands[0].zero_point == 128);
+  CHECK(found.operands[1].channel_axis == 0);
+  CHECK(found.operands[1].channel_scales == std::vector<float>{0.25f, 0.125f});
+  CHECK(found.operands[2].channel_axis == -1);
+  REQUIRE(found.operations.size() == 1);
+  CHECK(found.operations[0].code == static_cast<int32_t>(OperationCode::CONV_2D));
+  CHECK(found.operations[0].inputs == model.operations[0].inputs);
+  CHECK(found.operations[0].outputs == model.operations[0].outputs);
+  CHECK(found.inputs == std::vector<int32_t>{0});
+  CHECK(found.outputs == model.operations[0].outputs);
+}
+
+TEST_CASE("version 2: names can be left out") {
+  const nnapi::Model model = convolution();
+  ShimBufferRequest request{model};
+  request.arguments = {{Dim::of_input(0, 0), 80, 4, 4}};
+  request.names = {"picture"};
+  const std::vector<int32_t> words = write_shim_buffer(request).words;
+  request.keeps_names = false;
+  const std::vector<int32_t> stripped = write_shim_buffer(request).words;
+  const auto holds = [](const std::vector<int32_t>& all, const std::string& text) {
+    return std::string(reinterpret_cast<const char*>(all.data()), 4 * all.size()).find(text) != std::string::npos;
+  };
+  CHECK(holds(words, "picture"));
+  CHECK(holds(words, "net.py:3"));
+  CHECK_FALSE(holds(stripped, "net.py:3"));
+  CHECK(stripped[format::kTextBytes] == 0);
+}
+
+TEST_CASE("version 2: the frozen sample") {
+  const std::vector<int32_t> words = frozen_words();
+  const BufferModel model = read_shim_buffer(words.data(), words.size());
+  REQUIRE(model.operands.size() == 13);
+  CHECK(model.operands[2].channel_scales == std::vector<float>{0.125f, 0.0625f});
+  REQUIRE(model.operations.size() == 3);
+  CHECK(model.operations[0].inputs == std::vector<int32_t>{0, 2, 3, 5, 5, 5, 5, 4, 4, 5, 12});
+  CHECK(model.operations[2].outputs == std::vector<int32_t>{11});
+  CHECK(model.inputs == std::vector<int32_t>{0, 1});
+}
+
+TEST_CASE("version 2: damaged buffers are refused or read, and nothing else") {
+  const std::vector<int32_t> words = frozen_words();
+  for (size_t size = 0; size < words.size(); ++size) {
+    CHECK_THROWS_AS(read_shim_buffer(std::vector<int32_t>(words.begin(), words.begin() + size).data(), size),
+                    ConvertError);
+  }
+  int refused = 0;
+  for (size_t i = 0; i < words.size(); ++i) {
+    for (const int32_t value : {-1, 0, 1, 0x7fffffff, 0x00ffffff}) {
+      std::vector<int32_t> changed = words;
+      changed[i] = value;
+      try {
+        read_shim_buffer(changed.data(), changed.size());
+      } catch (const ConvertError&) {
+        ++refused;
+      }
+    }
+  }
+  CHECK(refused > 100);
+}
