@@ -81,8 +81,7 @@ TEST_CASE("call N fails, for every N") {
         const int later = session.run(shapes);
         CHECK((later == NNAPI_SHIM_OK) == (status == NNAPI_SHIM_OK || status == NNAPI_SHIM_FAILED));
       }
-      CHECK(nnapi.record().live == 0);
-      CHECK(nnapi.record().violations == std::vector<std::string>{});
+      check_all_freed(nnapi);
     }
   }
 }
@@ -139,8 +138,7 @@ TEST_CASE("each code, when compiling and when running") {
       CHECK(session.run(rows(1)) == NNAPI_SHIM_OK);
       CHECK(session.profile().compiled == (code == 14 ? 2 : 1));
     }
-    CHECK(nnapi.record().live == 0);
-    CHECK(nnapi.record().violations == std::vector<std::string>{});
+    check_all_freed(nnapi);
   }
 }
 

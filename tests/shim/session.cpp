@@ -41,6 +41,11 @@ fake_nnapi::Fake& fresh_fake(const std::string& name, const fake_nnapi::Settings
   return control;
 }
 
+void check_all_freed(fake_nnapi::Fake& nnapi) {
+  CHECK(nnapi.record().live == 0);
+  CHECK(nnapi.record().violations == std::vector<std::string>{});
+}
+
 Session::Session(const Description& net) : made_(make_buffer(net)) {
   nnapi_shim_open_memory(made_.words.data(), made_.words.size(), made_.weights.data(), made_.weights.size(), &model_,
                          &error_);

@@ -20,6 +20,9 @@ fake_nnapi::Fake& fake(const std::string& name);
 // After fake(name).reset(settings).
 fake_nnapi::Fake& fresh_fake(const std::string& name, const fake_nnapi::Settings& settings = {});
 
+// No object of the fake lives, and no rule of the API was broken.
+void check_all_freed(fake_nnapi::Fake& nnapi);
+
 struct Shape {
   std::vector<int64_t> sizes;
 };

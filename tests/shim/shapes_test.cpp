@@ -37,8 +37,7 @@ TEST_CASE("the shapes used last stay compiled") {
     REQUIRE(session.run(rows(2)) == NNAPI_SHIM_OK);
     CHECK(compiled() == 4);
   }
-  CHECK(nnapi.record().live == 0);
-  CHECK(nnapi.record().violations == std::vector<std::string>{});
+  check_all_freed(nnapi);
 }
 
 TEST_CASE("shapes are told apart") {

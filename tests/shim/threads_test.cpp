@@ -53,8 +53,7 @@ TEST_CASE("threads: one new shape is compiled once", "[threads]") {
     CHECK(nnapi.record().calls["ANeuralNetworksCompilation_finish"] == 1);
     CHECK(session.profile().executions == 8);
   }
-  CHECK(nnapi.record().live == 0);
-  CHECK(nnapi.record().violations == std::vector<std::string>{});
+  check_all_freed(nnapi);
 }
 
 TEST_CASE("threads: runs go on at the same time, with at most four bursts", "[threads]") {
@@ -98,8 +97,7 @@ TEST_CASE("threads: shapes that drive each other out", "[threads]") {
     CHECK(worked == 200);
     CHECK(session.profile().executions == 200);
   }
-  CHECK(nnapi.record().live == 0);
-  CHECK(nnapi.record().violations == std::vector<std::string>{});
+  check_all_freed(nnapi);
 }
 
 TEST_CASE("threads: a driver that dies under many runs", "[threads]") {
@@ -128,6 +126,5 @@ TEST_CASE("threads: a driver that dies under many runs", "[threads]") {
     CHECK(worked > 0);
     CHECK(session.profile().executions == static_cast<uint64_t>(worked));
   }
-  CHECK(nnapi.record().live == 0);
-  CHECK(nnapi.record().violations == std::vector<std::string>{});
+  check_all_freed(nnapi);
 }
