@@ -5,6 +5,7 @@
 #include <torch/csrc/jit/runtime/operator.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "lib/ops/op_context.h"
 
@@ -12,6 +13,7 @@ namespace nnapi_convert {
 namespace {
 
 using torch::jit::AliasDb;
+using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
@@ -56,6 +58,105 @@ bool other_alias_is_read_later(const AliasDb& aliases, Node* node, Value* self) 
                      [&](Value* value) { return is_other_alias(value) && value->node()->isBefore(node); });
 }
 
+bool is_tensor(const Value* value) {
+  return value->type()->kind() == c10::TypeKind::TensorType;
+}
+
+void append_values(Block* block, std::vector<Value*>& values) {
+  values.insert(values.end(), block->inputs().begin(), block->inputs().end());
+  for (Node* node : block->nodes()) {
+    values.insert(values.end(), node->outputs().begin(), node->outputs().end());
+    for (Block* inner : node->blocks()) append_values(inner, values);
+  }
+}
+
+Node* enclosing_node(Node* node) {
+  return node->owningBlock()->owningNode();
+}
+
+// Answers for a node in a block of a branch or loop: would the graph read a value as it was before the node, after it
+// was changed in place?
+class ReadsAfterChange {
+ public:
+  ReadsAfterChange(const AliasDb& aliases, Graph& graph, Node* node) : aliases_(aliases), node_(node) {
+    append_values(graph.block(), values_);
+    follow(node->output());
+  }
+
+  bool any() const {
+    return std::any_of(values_.begin(), values_.end(), [&](Value* value) { return is_old(value) && is_read(value); });
+  }
+
+ private:
+  // The changed value under all the names that it is given: what branches and loops hand on, and views.
+  void follow(Value* value) {
+    if (!changed_.insert(value).second) return;
+    for (const torch::jit::Use& use : value->uses()) {
+      Node* owner = enclosing_node(use.user);
+      if (use.user->kind() == c10::prim::Loop && use.offset >= 2) {
+        follow(use.user->blocks()[0]->inputs()[use.offset - 1]);
+        follow(use.user->output(use.offset - 2));
+      } else if (use.user->kind() == c10::prim::Return && owner != nullptr) {
+        follow_block_output(owner, use.offset);
+      } else if (use.user->kind() != c10::prim::Return) {
+        for (Value* output : use.user->outputs()) {
+          if (is_tensor(output) && aliases_.mayAlias(value, output)) follow(output);
+        }
+      }
+    }
+  }
+
+  void follow_block_output(Node* owner, size_t index) {
+    if (owner->kind() != c10::prim::Loop) return follow(owner->output(index));
+    if (index == 0) return;  // the condition
+    follow(owner->output(index - 1));
+    follow(owner->blocks()[0]->inputs()[index]);
+  }
+
+  // Reads of the node's own input are made to read the result, as far as they are in its block.
+  bool is_old(Value* value) const {
+    Value* self = node_->input(0);
+    if (!is_tensor(value) || changed_.count(value) != 0 || value->node()->kind() == c10::prim::Constant) return false;
+    if (value == self) return value->node()->owningBlock() != node_->owningBlock();
+    return aliases_.mayAlias(self, value);
+  }
+
+  bool is_read(Value* value) const {
+    return std::any_of(value->uses().begin(), value->uses().end(), [&](const torch::jit::Use& use) {
+      return use.user->isAfter(node_) || is_read_in_next_round(value, use.user);
+    });
+  }
+
+  // A value from outside of a loop is read again in each round.
+  bool is_read_in_next_round(Value* value, Node* user) const {
+    for (Node* loop = enclosing_node(node_); loop != nullptr; loop = enclosing_node(loop)) {
+      if (loop->kind() != c10::prim::Loop) continue;
+      if (is_inside(user, loop) && !is_inside(value->node(), loop)) return true;
+    }
+    return false;
+  }
+
+  // A block's inputs are of a node inside of it.
+  static bool is_inside(Node* node, const Node* outer) {
+    for (Node* owner = enclosing_node(node); owner != nullptr; owner = enclosing_node(owner)) {
+      if (owner == outer) return true;
+    }
+    return false;
+  }
+
+  const AliasDb& aliases_;
+  Node* node_;
+  std::vector<Value*> values_;
+  std::unordered_set<const Value*> changed_;
+};
+
+void append_inplace(Block* block, std::vector<std::pair<Node*, c10::Symbol>>& nodes) {
+  for (Node* node : block->nodes()) {
+    if (const auto kind = functional_kind(*node)) nodes.emplace_back(node, *kind);
+    for (Block* inner : node->blocks()) append_inplace(inner, nodes);
+  }
+}
+
 void make_functional(Graph& graph, Node* node, c10::Symbol kind) {
   Value* self = node->input(0);
   Node* functional = graph.create(kind, node->inputs(), 1);
@@ -76,18 +177,18 @@ bool is_graph_input(const Graph& graph, const Value* value) {
 }  // namespace
 
 void remove_inplace(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
-  const auto begin = graph->nodes().begin();
-  const auto end = graph->nodes().end();
-  const bool any = std::any_of(begin, end, [](Node* node) { return functional_kind(*node).has_value(); });
-  if (!any) return;
+  std::vector<std::pair<Node*, c10::Symbol>> nodes;
+  append_inplace(graph->block(), nodes);
+  if (nodes.empty()) return;
   // Aliasing is read from the graph as it was; nodes made here are not in it, so all answers come first.
   const AliasDb aliases(graph);
-  std::vector<std::pair<Node*, c10::Symbol>> safe;
-  for (Node* node : graph->nodes()) {
-    const auto kind = functional_kind(*node);
-    if (kind && !other_alias_is_read_later(aliases, node, node->input(0))) safe.emplace_back(node, *kind);
-  }
-  for (const auto& [node, kind] : safe) {
+  const auto is_unsafe = [&](const std::pair<Node*, c10::Symbol>& candidate) {
+    Node* node = candidate.first;
+    return enclosing_node(node) == nullptr ? other_alias_is_read_later(aliases, node, node->input(0))
+                                           : ReadsAfterChange(aliases, *graph, node).any();
+  };
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), is_unsafe), nodes.end());
+  for (const auto& [node, kind] : nodes) {
     if (is_graph_input(*graph, node->input(0))) {
       diagnostics.warn(fmt::format("{}: {} changes the caller's input in place; the converted model leaves it as it is",
                                    source_of(*node), node->kind().toQualString()));

@@ -334,6 +334,10 @@ class LayoutChooser {
   }
 
   void place_output(Boundary& output) {
+    if (model_.is_subgraph) {  // the operation that runs it has it in PyTorch's order
+      output.operand = in_nchw(output.operand);
+      return;
+    }
     const Copies& places = copies(output.operand);
     output.nhwc = places.nchw == kNone;
     output.operand = output.nhwc ? places.nhwc : places.nchw;
