@@ -81,6 +81,9 @@ class ReadsAfterChange {
   ReadsAfterChange(const AliasDb& aliases, Graph& graph, Node* node) : aliases_(aliases), node_(node) {
     append_values(graph.block(), values_);
     follow(node->output());
+    for (const torch::jit::Use& use : node->input(0)->uses()) {
+      if (has_own_input() && use.user->isAfter(node)) follow(node->input(0), use);
+    }
   }
 
   bool any() const {
@@ -88,36 +91,39 @@ class ReadsAfterChange {
   }
 
  private:
-  // The changed value under all the names that it is given: what branches and loops hand on, and views.
+  // The changed value under all names that it is given later: what branches and loops hand on, and views. What the next
+  // round is handed is no such name: in this round it is the old value.
   void follow(Value* value) {
     if (!changed_.insert(value).second) return;
-    for (const torch::jit::Use& use : value->uses()) {
-      Node* owner = enclosing_node(use.user);
-      if (use.user->kind() == c10::prim::Loop && use.offset >= 2) {
-        follow(use.user->blocks()[0]->inputs()[use.offset - 1]);
-        follow(use.user->output(use.offset - 2));
-      } else if (use.user->kind() == c10::prim::Return && owner != nullptr) {
-        follow_block_output(owner, use.offset);
-      } else if (use.user->kind() != c10::prim::Return) {
-        for (Value* output : use.user->outputs()) {
-          if (is_tensor(output) && aliases_.mayAlias(value, output)) follow(output);
-        }
+    for (const torch::jit::Use& use : value->uses()) follow(value, use);
+  }
+
+  void follow(Value* value, const torch::jit::Use& use) {
+    Node* owner = enclosing_node(use.user);
+    if (use.user->kind() == c10::prim::Loop && use.offset >= 2) {
+      follow(use.user->blocks()[0]->inputs()[use.offset - 1]);
+      follow(use.user->output(use.offset - 2));
+    } else if (use.user->kind() == c10::prim::Return && owner != nullptr) {
+      follow_block_output(owner, use.offset);
+    } else if (use.user->kind() != c10::prim::Return) {
+      for (Value* output : use.user->outputs()) {
+        if (is_tensor(output) && aliases_.mayAlias(value, output)) follow(output);
       }
     }
   }
 
   void follow_block_output(Node* owner, size_t index) {
     if (owner->kind() != c10::prim::Loop) return follow(owner->output(index));
-    if (index == 0) return;  // the condition
-    follow(owner->output(index - 1));
-    follow(owner->blocks()[0]->inputs()[index]);
+    if (index > 0) follow(owner->output(index - 1));  // output 0 is the condition
   }
 
-  // Reads of the node's own input are made to read the result, as far as they are in its block.
+  // Later reads of the node's input are made to read the result, where it is of the same block.
+  bool has_own_input() const { return node_->input(0)->node()->owningBlock() == node_->owningBlock(); }
+
   bool is_old(Value* value) const {
     Value* self = node_->input(0);
     if (!is_tensor(value) || changed_.count(value) != 0 || value->node()->kind() == c10::prim::Constant) return false;
-    if (value == self) return value->node()->owningBlock() != node_->owningBlock();
+    if (value == self) return !has_own_input();
     return aliases_.mayAlias(self, value);
   }
 
@@ -150,10 +156,10 @@ class ReadsAfterChange {
   std::unordered_set<const Value*> changed_;
 };
 
-void append_inplace(Block* block, std::vector<std::pair<Node*, c10::Symbol>>& nodes) {
+void append_inplace_in_blocks(Block* block, std::vector<Node*>& nodes) {
   for (Node* node : block->nodes()) {
-    if (const auto kind = functional_kind(*node)) nodes.emplace_back(node, *kind);
-    for (Block* inner : node->blocks()) append_inplace(inner, nodes);
+    if (enclosing_node(node) != nullptr && functional_kind(*node)) nodes.push_back(node);
+    for (Block* inner : node->blocks()) append_inplace_in_blocks(inner, nodes);
   }
 }
 
@@ -174,27 +180,48 @@ bool is_graph_input(const Graph& graph, const Value* value) {
   return std::find(inputs.begin(), inputs.end(), value) != inputs.end();
 }
 
+void warn_of_input(const Graph& graph, const Node& node, Diagnostics& diagnostics) {
+  if (!is_graph_input(graph, node.input(0))) return;
+  diagnostics.warn(fmt::format("{}: {} changes the caller's input in place; the converted model leaves it as it is",
+                               source_of(node), node.kind().toQualString()));
+}
+
+// The nodes outside of branches and loops.
+void remove_at_top(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
+  const auto begin = graph->nodes().begin();
+  const auto end = graph->nodes().end();
+  const bool any = std::any_of(begin, end, [](Node* node) { return functional_kind(*node).has_value(); });
+  if (!any) return;
+  // Aliasing is read from the graph as it was; nodes made here are not in it, so all answers come first.
+  const AliasDb aliases(graph);
+  std::vector<std::pair<Node*, c10::Symbol>> safe;
+  for (Node* node : graph->nodes()) {
+    const auto kind = functional_kind(*node);
+    if (kind && !other_alias_is_read_later(aliases, node, node->input(0))) safe.emplace_back(node, *kind);
+  }
+  for (const auto& [node, kind] : safe) {
+    warn_of_input(*graph, *node, diagnostics);
+    make_functional(*graph, node, kind);
+  }
+}
+
+// One by one, as a change of what another one made is seen only once that is functional.
+void remove_in_blocks(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
+  std::vector<Node*> nodes;
+  append_inplace_in_blocks(graph->block(), nodes);
+  for (Node* node : nodes) {
+    const AliasDb aliases(graph);
+    if (ReadsAfterChange(aliases, *graph, node).any()) continue;
+    warn_of_input(*graph, *node, diagnostics);
+    make_functional(*graph, node, *functional_kind(*node));
+  }
+}
+
 }  // namespace
 
 void remove_inplace(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
-  std::vector<std::pair<Node*, c10::Symbol>> nodes;
-  append_inplace(graph->block(), nodes);
-  if (nodes.empty()) return;
-  // Aliasing is read from the graph as it was; nodes made here are not in it, so all answers come first.
-  const AliasDb aliases(graph);
-  const auto is_unsafe = [&](const std::pair<Node*, c10::Symbol>& candidate) {
-    Node* node = candidate.first;
-    return enclosing_node(node) == nullptr ? other_alias_is_read_later(aliases, node, node->input(0))
-                                           : ReadsAfterChange(aliases, *graph, node).any();
-  };
-  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), is_unsafe), nodes.end());
-  for (const auto& [node, kind] : nodes) {
-    if (is_graph_input(*graph, node->input(0))) {
-      diagnostics.warn(fmt::format("{}: {} changes the caller's input in place; the converted model leaves it as it is",
-                                   source_of(*node), node->kind().toQualString()));
-    }
-    make_functional(*graph, node, kind);
-  }
+  remove_at_top(graph, diagnostics);
+  remove_in_blocks(graph, diagnostics);
 }
 
 }  // namespace nnapi_convert

@@ -51,19 +51,17 @@ class Replacement {
     return tensor;
   }
 
-  // item(), int(x), float(x), bool(x).
-  Value* taken(at::ScalarType dtype) {
+  // item(), int(x), float(x), bool(x). TorchScript's whole numbers are int64.
+  Value* taken(c10::optional<at::ScalarType> asked = c10::nullopt) {
     Value* tensor = node_->input(0);
-    const at::ScalarType found = runtime_type(tensor, types_)->dtype;
-    Value* number = single(tensor);
+    const TensorType* type = runtime_type(tensor, types_);
+    Value* number = type == nullptr ? nullptr : single(tensor);
     if (number == nullptr) return nullptr;
-    if (dtype == at::kBool) return found == at::kBool ? number : insert("ne", {number, 0});
-    const bool is_same =
-        dtype == at::kLong ? !c10::isFloatingType(found) && found != at::kBool : c10::isFloatingType(found);
-    return is_same ? number : insert("to", {number, static_cast<int64_t>(dtype)});
+    const bool is_whole = !c10::isFloatingType(type->dtype) && type->dtype != at::kBool;
+    const at::ScalarType dtype = asked.value_or(is_whole ? at::kLong : type->dtype);
+    if (dtype == type->dtype) return number;
+    return dtype == at::kBool ? insert("ne", {number, 0}) : insert("to", {number, static_cast<int64_t>(dtype)});
   }
-
-  Value* item() { return single(node_->input(0)); }
 
   // All inputs as tensors; empty where one is neither that nor a constant number.
   std::vector<NamedValue> inputs() {
@@ -134,7 +132,7 @@ Maker by(const char* name) {
 
 // For operators that give a number, or a tensor of one.
 const Maker* maker_for(const Node& node) {
-  static const Maker kItem = [](Replacement& made) { return made.item(); };
+  static const Maker kItem = [](Replacement& made) { return made.taken(); };
   static const std::map<std::string, Maker> makers = {
       {"aten::item", kItem},
       {"aten::ScalarImplicit", kItem},
