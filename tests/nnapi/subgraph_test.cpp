@@ -153,22 +153,84 @@ TEST_CASE("subgraphs: an output that is an input, a constant or a repeat is copi
   CHECK(main.model.operations.empty());
 }
 
-TEST_CASE("subgraphs: edges keep PyTorch's order and inputs that nobody reads") {
-  Branch pools({1, 3, 4, 4});
-  const OperandId unread = pools.builder.variable(float_type({2}));
-  pools.model->inputs.push_back({unread});
-  std::vector<OperandId> arguments{pools.x};
-  for (const int value : {0, 0, 0, 0, 1, 1, 1, 1, 0}) arguments.push_back(pools.builder.int32(value));
-  arguments.push_back(pools.builder.boolean(true));  // NCHW
-  pools.with_output(pools.builder.add(OperationCode::MAX_POOL_2D, arguments, float_type({1, 3, 4, 4})));
-  BranchNet net({1, 3, 4, 4}, pools.model, branch_of(OperationCode::RELU, {1, 3, 4, 4}));
+namespace {
+
+OperandId max_pool(Builder& builder, OperandId x) {
+  std::vector<OperandId> arguments{x};
+  for (const int value : {0, 0, 0, 0, 1, 1, 1, 1, 0}) arguments.push_back(builder.int32(value));
+  arguments.push_back(builder.boolean(true));  // NCHW
+  return builder.add(OperationCode::MAX_POOL_2D, arguments, builder.model().at(x));
+}
+
+const Dims kImage = {1, 3, 4, 4};
+const Dims kNhwcImage = {1, 4, 4, 3};
+
+const Dims& output_dims(const Model& model) {
+  return model.at(model.outputs[0].operand).dims;
+}
+
+}  // namespace
+
+TEST_CASE("subgraphs: images go in and come out in NHWC, and inputs that nobody reads stay") {
+  Branch pool(kImage);
+  pool.with_output(max_pool(pool.builder, pool.x));
+  BranchNet net(kImage, pool.model, branch_of(OperationCode::RELU, kImage));
+  for (const Subgraph& subgraph : {pool.model, *net.model.at(net.model.operations[0].inputs[2]).subgraph()}) {
+    subgraph->inputs.push_back({Builder(*subgraph).variable(float_type({2}))});
+  }
+  const OperandId unread = net.builder.variable(float_type({2}));
+  net.model.inputs.push_back({unread, false, 2});
+  net.model.operations[0].inputs.push_back(unread);
   net.model.inputs[0].nhwc = true;
   optimise(net.model, {true, 4, {}, {}});
-  const Model& inner = *pools.model;
-  CHECK(inner.inputs.size() == 2);
-  CHECK(testing::codes(inner) ==
-        std::vector<OperationCode>{OperationCode::TRANSPOSE, OperationCode::MAX_POOL_2D, OperationCode::TRANSPOSE});
-  CHECK(inner.at(inner.outputs[0].operand).dims == Dims{1, 3, 4, 4});
-  CHECK_FALSE(inner.outputs[0].nhwc);
-  CHECK(testing::codes(net.model) == std::vector<OperationCode>{OperationCode::TRANSPOSE, OperationCode::IF});
+  CHECK(testing::codes(net.model) == std::vector<OperationCode>{OperationCode::IF});
+  CHECK(testing::codes(*pool.model) == std::vector<OperationCode>{OperationCode::MAX_POOL_2D});
+  CHECK(pool.model->inputs.size() == 2);
+  CHECK_FALSE(pool.model->inputs[0].nhwc);
+  CHECK(output_dims(*pool.model) == kNhwcImage);
+  CHECK(net.model.outputs[0].nhwc);
+  CHECK(output_dims(net.model) == kNhwcImage);
+  CHECK(validate(net.model, 4).empty());
+}
+
+TEST_CASE("subgraphs: a side that computes in PyTorch's order transposes for the other") {
+  Branch pool(kImage), turned(kImage);
+  pool.with_output(max_pool(pool.builder, pool.x));
+  const OperandId flat =
+      turned.builder.add(OperationCode::RESHAPE, {turned.x, turned.builder.int32_tensor({1, 48})}, float_type({1, 48}));
+  const OperandId shares = turned.builder.add(
+      OperationCode::SOFTMAX, {flat, turned.builder.float32(1), turned.builder.int32(1)}, float_type({1, 48}));
+  turned.with_output(
+      turned.builder.add(OperationCode::RESHAPE, {shares, turned.builder.int32_tensor(kImage)}, float_type(kImage)));
+  BranchNet net(kImage, pool.model, turned.model);
+  net.model.inputs[0].nhwc = true;
+  optimise(net.model, {true, 4, {}, {}});
+  CHECK(output_dims(*pool.model) == kNhwcImage);
+  CHECK(output_dims(*turned.model) == kNhwcImage);
+  CHECK(testing::count(*turned.model, OperationCode::TRANSPOSE) == 2);
+  CHECK(validate(net.model, 4).empty());
+}
+
+TEST_CASE("subgraphs: a loop keeps the order of what it begins with") {
+  for (const bool nhwc : {true, false}) {
+    Branch condition(kImage), body(kImage);
+    const OperandId zero = condition.builder.tensor(Constant::of_floats({0}));
+    const OperandId axes = condition.builder.int32_tensor({0, 1, 2, 3});
+    const OperandId sum = condition.builder.add(OperationCode::REDUCE_SUM,
+                                                {condition.x, axes, condition.builder.boolean(false)}, float_type({1}));
+    condition.with_output(condition.builder.add(OperationCode::LESS, {sum, zero}, bool_type()));
+    body.with_output(max_pool(body.builder, body.x));
+    Model model;
+    Builder builder(model);
+    const OperandId x = builder.variable(float_type(kImage));
+    model.inputs = {{x, nhwc, 0}};
+    const OperandId first = model.add({OperandCode::MODEL, {}, 0, 0, condition.model});
+    const OperandId second = model.add({OperandCode::MODEL, {}, 0, 0, body.model});
+    model.outputs = {{builder.add(OperationCode::WHILE, {first, second, x}, float_type(kImage))}};
+    optimise(model, {true, 4, {}, {}});
+    CHECK(model.outputs[0].nhwc == nhwc);
+    CHECK(output_dims(*body.model) == (nhwc ? kNhwcImage : kImage));
+    CHECK(testing::count(*body.model, OperationCode::TRANSPOSE) == (nhwc ? 0U : 2U));
+    CHECK(validate(model, 4).empty());
+  }
 }

@@ -42,9 +42,6 @@ const Pass kBeforeLayout[] = {
      [](Model& model, const OptimiseOptions& options) { shuffle_channels(model, options.feature_level); }},
 };
 
-const Pass kChooseLayout = {"choose_layout",
-                            [](Model& model, const OptimiseOptions& options) { choose_layout(model, options.nhwc); }};
-
 // On the model and its subgraphs.
 void run(const Pass& pass, Model& model, const OptimiseOptions& options) {
   if (options.disabled.count(pass.name) != 0) return;
@@ -57,7 +54,8 @@ void run(const Pass& pass, Model& model, const OptimiseOptions& options) {
 void optimise(Model& model, const OptimiseOptions& options) {
   for (Model* each : with_subgraphs(model)) separate_outputs(*each);
   for (const Pass& pass : kBeforeLayout) run(pass, model, options);
-  run(kChooseLayout, model, options);
+  choose_layout(model, options.nhwc);
+  if (options.on_pass) options.on_pass("choose_layout", model);
   run(kMergeMoves, model, options);
   for (Model* each : with_subgraphs(model)) {
     separate_outputs(*each);
