@@ -70,11 +70,11 @@ std::optional<Refusal> type_outputs_of_if(Node* node, TypeMap& types) {
 
 std::optional<Refusal> begin_loop(Node* node, TypeMap& types) {
   const Value* rounds = node->input(0);
-  if (!constant_rounds(*node)) {
+  if (!constant_rounds(*node) && rounds_of_size(*node, types) == nullptr) {
     const auto type = tensor_type(rounds, types);
     if (!type || c10::isFloatingType(type->dtype)) {
-      return refusal(*node, "a number of rounds %" + rounds->debugName() + " that no tensor gives",
-                     "a number, or one taken from a tensor", "give every size of the input with --input");
+      return refusal(*node, "a number of rounds %" + rounds->debugName() + " that is no size and of no tensor",
+                     "a number, a size, or a number taken from a tensor");
     }
   }
   Block* body = node->blocks()[0];
@@ -143,6 +143,12 @@ std::optional<int64_t> constant_rounds(const Node& loop) {
   const auto rounds = torch::jit::toIValue(loop.input(0));
   if (!rounds) return std::nullopt;
   return rounds->isTensor() ? rounds->toTensor().item<int64_t>() : rounds->toInt();
+}
+
+const Dim* rounds_of_size(const Node& loop, const TypeMap& types) {
+  const auto found = types.find(loop.input(0));
+  const auto* sizes = found == types.end() ? nullptr : std::get_if<Dims>(&found->second);
+  return sizes == nullptr || sizes->size() != 1 ? nullptr : &sizes->front();
 }
 
 bool has_unlimited_rounds(const Node& loop) {

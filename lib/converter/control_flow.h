@@ -26,6 +26,8 @@ std::optional<Refusal> end_control_flow(torch::jit::Node* node, TypeMap& types);
 
 // The number of rounds that a loop may take at most, where that is constant; nothing where it is computed.
 std::optional<int64_t> constant_rounds(const torch::jit::Node& loop);
+// The same where it is a size that depends on the inputs' sizes; null for others.
+const Dim* rounds_of_size(const torch::jit::Node& loop, const TypeMap& types);
 // True if that number never ends a loop: its counter is an int32 on the device.
 bool has_unlimited_rounds(const torch::jit::Node& loop);
 

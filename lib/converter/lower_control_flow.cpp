@@ -188,15 +188,19 @@ class ControlFlowLowering {
     nnapi::Builder& builder = subgraph.builder();
     OperandId result = state.condition;
     if (!has_unlimited_rounds(node_)) {
-      const auto rounds = constant_rounds(node_);
-      const OperandId limit =
-          rounds ? builder.int32_tensor({Dim(*rounds)}) : subgraph.lowering().operands().at(node_.input(0)).at(0);
+      const OperandId limit = rounds_in(subgraph);
       const OperandId is_below = builder.add(OperationCode::LESS, {state.counter, limit}, scalar(at::kBool));
       result =
           has_condition_ ? builder.add(OperationCode::LOGICAL_AND, {is_below, result}, scalar(at::kBool)) : is_below;
     }
     subgraph.add_output(result);
     return reference(subgraph);
+  }
+
+  OperandId rounds_in(Subgraph& subgraph) const {
+    if (const auto rounds = constant_rounds(node_)) return subgraph.builder().int32_tensor({Dim(*rounds)});
+    if (const Dim* size = rounds_of_size(node_, scope_.types)) return subgraph.builder().int32_tensor({*size});
+    return subgraph.lowering().operands().at(node_.input(0)).at(0);
   }
 
   OperandId body_model(const Block& body) {

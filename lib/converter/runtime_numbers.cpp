@@ -97,6 +97,13 @@ class Replacement {
     return insert("add", {insert("mul", {numbers[0], step->toInt()}), numbers[1]});
   }
 
+  // One slice of a tensor, whose index NNAPI checks as it runs.
+  Value* selected() {
+    Value* index = insert("reshape", {node_->input(2), c10::IValue(std::vector<int64_t>{1})});
+    Value* slices = insert("index_select", {node_->input(0), node_->input(1), index});
+    return insert("squeeze", {slices, node_->input(1)});
+  }
+
   // The same operator, found anew for tensors where numbers were.
   Value* again() {
     Node* created = graph_.insertNode(graph_.create(node_->kind(), node_->inputs(), 1));
@@ -197,6 +204,9 @@ Value* replacement_on_tensors(Node* node, const TypeMap& types) {
   const bool any_runtime =
       std::any_of(inputs.begin(), inputs.end(), [&](const Value* input) { return runtime_type(input, types); });
   if (!any_runtime || node->outputs().size() != 1) return nullptr;
+  if (node->kind() == c10::aten::select && runtime_type(node->input(2), types) != nullptr) {
+    return Replacement(node, types).selected();
+  }
   const bool gives_number = is_number(node->output()->type()) || node->kind() == c10::prim::NumToTensor;
   const Maker* maker = gives_number ? maker_for(*node) : nullptr;
   if (gives_number ? maker == nullptr : !reads_runtime_number(*node, types)) return nullptr;
