@@ -2,10 +2,9 @@
 
 #include <torch/csrc/jit/ir/constants.h>
 
-#include <algorithm>
+#include <memory>
 #include <unordered_set>
 
-#include "lib/base/error.h"
 #include "lib/converter/control_flow.h"
 
 namespace nnapi_convert {
@@ -51,9 +50,9 @@ class Captures {
 };
 
 // A subgraph while it is built.
-class Subgraph {
+class SubgraphLowering {
  public:
-  Subgraph(const LoweringScope& scope, const std::string& source)
+  SubgraphLowering(const LoweringScope& scope, const std::string& source)
       : model_(std::make_shared<nnapi::Model>()), lowering_(scope, *model_) {
     model_->is_subgraph = true;
     builder().set_source(source);
@@ -89,15 +88,20 @@ class ControlFlowLowering {
 
   void lower_if() {
     for (const Block* block : node_.blocks()) captures_.add_block(*block);
-    std::vector<OperandId> inputs{outer_.operand(node_, node_.input(0))};
+    const OperandId condition = outer_.operand(node_, node_.input(0));
+    std::vector<OperandId> captured = captured_operands();
+    const bool reads_nothing = captured.empty();
+    if (reads_nothing) captured.push_back(condition);  // no driver is asked for a model without inputs
+    std::vector<OperandId> inputs{condition};
     for (const Block* block : node_.blocks()) {
-      Subgraph branch(scope_, source_of(node_));
+      SubgraphLowering branch(scope_, source_of(node_));
       capture(branch);
+      if (reads_nothing) branch.add_input(outer_.builder().model().at(condition));
       branch.lowering().lower_nodes(*block);
       for (const Value* output : block->outputs()) branch.add_output(branch.lowering().operand(node_, output));
       inputs.push_back(reference(branch));
     }
-    append_captured(inputs);
+    inputs.insert(inputs.end(), captured.begin(), captured.end());
     emit(OperationCode::IF, std::move(inputs));
   }
 
@@ -116,7 +120,8 @@ class ControlFlowLowering {
     if (has_counter_) inputs.push_back(outer_.builder().int32_tensor({Dim(0)}));
     inputs[0] = condition_model();
     inputs[1] = body_model(body);
-    append_captured(inputs);
+    const std::vector<OperandId> captured = captured_operands();
+    inputs.insert(inputs.end(), captured.begin(), captured.end());
     emit(OperationCode::WHILE, std::move(inputs));
   }
 
@@ -131,7 +136,7 @@ class ControlFlowLowering {
     return constant && constant->isBool() && constant->toBool();
   }
 
-  void capture(Subgraph& subgraph) {
+  void capture(SubgraphLowering& subgraph) {
     const nnapi::Model& model = outer_.builder().model();
     for (const Value* value : captures_.values()) {
       std::vector<OperandId>& ids = subgraph.lowering().operands()[value];
@@ -142,21 +147,23 @@ class ControlFlowLowering {
     }
   }
 
-  void append_captured(std::vector<OperandId>& inputs) const {
+  std::vector<OperandId> captured_operands() const {
     const nnapi::Model& model = outer_.builder().model();
+    std::vector<OperandId> result;
     for (const Value* value : captures_.values()) {
       for (const OperandId id : outer_.operands().at(value)) {
-        if (!model.at(id).is_constant()) inputs.push_back(id);
+        if (!model.at(id).is_constant()) result.push_back(id);
       }
     }
+    return result;
   }
 
-  OperandId reference(const Subgraph& subgraph) {
+  OperandId reference(const SubgraphLowering& subgraph) {
     return outer_.builder().model().add({OperandCode::MODEL, {}, 0, 0, subgraph.model()});
   }
 
   // Operands of the subgraph for the state, of the types that the node's outputs have.
-  LoopState add_state(Subgraph& subgraph) {
+  LoopState add_state(SubgraphLowering& subgraph) {
     const Block& body = *node_.blocks()[0];
     for (size_t i = 0; i < node_.outputs().size(); ++i) {
       const Value* carried = body.inputs()[i + kBodyInputs];
@@ -182,7 +189,7 @@ class ControlFlowLowering {
   }
 
   OperandId condition_model() {
-    Subgraph subgraph(scope_, source_of(node_));
+    SubgraphLowering subgraph(scope_, source_of(node_));
     const LoopState state = add_state(subgraph);
     capture(subgraph);
     nnapi::Builder& builder = subgraph.builder();
@@ -197,14 +204,14 @@ class ControlFlowLowering {
     return reference(subgraph);
   }
 
-  OperandId rounds_in(Subgraph& subgraph) const {
+  OperandId rounds_in(SubgraphLowering& subgraph) const {
     if (const auto rounds = constant_rounds(node_)) return subgraph.builder().int32_tensor({Dim(*rounds)});
     if (const Dim* size = rounds_of_size(node_, scope_.types)) return subgraph.builder().int32_tensor({*size});
     return subgraph.lowering().operands().at(node_.input(0)).at(0);
   }
 
   OperandId body_model(const Block& body) {
-    Subgraph subgraph(scope_, source_of(node_));
+    SubgraphLowering subgraph(scope_, source_of(node_));
     const LoopState state = add_state(subgraph);
     if (has_counter_) subgraph.lowering().operands()[body.inputs()[0]] = {state.counter};
     capture(subgraph);
