@@ -238,7 +238,11 @@ class Inference {
       }
       const auto found = result_.types.find(input);
       const Dims* size = found == result_.types.end() ? nullptr : std::get_if<Dims>(&found->second);
-      if (size == nullptr || size->size() != 1) return failed(node);
+      if (size == nullptr || size->size() != 1) {
+        return refused(node, {source_of(node), node.kind().toQualString(),
+                              "a size %" + input->debugName() + " that depends on what tensors hold",
+                              "sizes that depend on the inputs' sizes only", ""});
+      }
       sizes.push_back((*size)[0]);
     }
     result_.types[node.output()] = std::move(sizes);
