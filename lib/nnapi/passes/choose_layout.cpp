@@ -14,43 +14,6 @@ namespace {
 
 constexpr OperandId kNone = -1;
 
-}  // namespace
-
-namespace {
-
-// Operations on the axes that their arguments name; the order of axes is otherwise nothing to them.
-bool is_along_axes(OperationCode code) {
-  switch (code) {
-    case OperationCode::CONCATENATION:
-    case OperationCode::SOFTMAX:
-    case OperationCode::LOG_SOFTMAX:
-    case OperationCode::MEAN:
-    case OperationCode::REDUCE_SUM:
-    case OperationCode::REDUCE_MAX:
-    case OperationCode::REDUCE_MIN:
-    case OperationCode::REDUCE_PROD:
-    case OperationCode::ARGMAX:
-    case OperationCode::ARGMIN:
-    case OperationCode::REDUCE_ANY:
-    case OperationCode::REDUCE_ALL:
-    case OperationCode::PAD:
-    case OperationCode::PAD_V2:
-    case OperationCode::SLICE:
-    case OperationCode::STRIDED_SLICE:
-    case OperationCode::SPLIT:
-    case OperationCode::CHANNEL_SHUFFLE:
-    case OperationCode::TILE:
-    case OperationCode::GATHER:
-    case OperationCode::MIRROR_PAD:
-    case OperationCode::REVERSE:
-    case OperationCode::L2_NORMALIZATION:
-    case OperationCode::LOCAL_RESPONSE_NORMALIZATION:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // True if moving axes by `order` leaves the sequence of elements as it was: axes of size 1 may go anywhere.
 bool keeps_sequence(const Dims& dims, const std::vector<int64_t>& order) {
   int64_t last = -1;
