@@ -62,11 +62,11 @@ bool ClosedEvaluation::may_write(const Node& node) const {
 
 bool ClosedEvaluation::may_run(const Node& node) const {
   const auto inputs = node.inputs();
-  return node.blocks().empty() && !is_container(node) && !node.isNondeterministic() && !node.outputs().empty() &&
+  return node.blocks().empty() && !is_container(node) && !node.outputs().empty() &&
          node.kind() != c10::prim::Constant && node.kind() != c10::prim::GetAttr &&
          std::all_of(inputs.begin(), inputs.end(),
                      [](const Value* input) { return torch::jit::toIValue(input).has_value(); }) &&
-         may_write(node);
+         !node.isNondeterministic() && may_write(node);
 }
 
 namespace {

@@ -60,7 +60,8 @@ void stop_on_refusals(const Diagnostics& diagnostics) {
 }
 
 Target target_of(const ConvertOptions& options) {
-  return {options.feature_level, options.runtime == Runtime::kShim};
+  const bool is_shim = options.runtime == Runtime::kShim;
+  return {options.feature_level, is_shim, is_shim};
 }
 
 std::vector<TensorType> nnapi_types(const QuantBoundaries& boundaries) {
@@ -78,10 +79,28 @@ void collect_refusals(const NormalisedModel& normalised, const std::vector<Tenso
   diagnostics.refusals.insert(diagnostics.refusals.end(), rest.refusals.begin(), rest.refusals.end());
 }
 
+// IF and WHILE run other models, which PyTorch's loader can't make.
+void check_control_flow(const ConvertOptions& options) {
+  constexpr int kLevel = 4;
+  if (options.control_flow == ControlFlow::kRefuse) return;
+  if (options.runtime != Runtime::kShim) {
+    throw ConvertError(ExitCode::kUsage, "--control-flow nnapi: runtime pytorch found, --runtime shim needed");
+  }
+  if (options.feature_level < kLevel) {
+    throw ConvertError(ExitCode::kUsage, fmt::format("--control-flow nnapi: feature level {} found, {} needed; use "
+                                                     "--feature-level {}",
+                                                     options.feature_level, kLevel, kLevel));
+  }
+}
+
 bool has_images(const nnapi::Model& model) {
-  return std::any_of(model.operations.begin(), model.operations.end(), [](const nnapi::Operation& operation) {
+  const auto is_image_operation = [](const nnapi::Operation& operation) {
     return operation.code == OperationCode::CONV_2D || operation.code == OperationCode::DEPTHWISE_CONV_2D ||
            operation.code == OperationCode::GROUPED_CONV_2D;
+  };
+  const std::vector<const nnapi::Model*> models = nnapi::with_subgraphs(model);
+  return std::any_of(models.begin(), models.end(), [&](const nnapi::Model* each) {
+    return std::any_of(each->operations.begin(), each->operations.end(), is_image_operation);
   });
 }
 
@@ -158,8 +177,8 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
 
   stages.begin("infer");
   const std::vector<TensorType> original_types = input_types(normalised, loaded.bundled_inputs, options.inputs);
-  InferredTypes inferred = infer(normalised, original_types);
-  if (recognise(normalised, inferred.types)) inferred = infer(normalised, original_types);
+  InferredTypes inferred = infer(normalised, original_types, options.control_flow);
+  if (recognise(normalised, inferred.types)) inferred = infer(normalised, original_types, options.control_flow);
   if (!inferred.refusals.empty()) {
     collect_refusals(normalised, original_types, inferred, target_of(options), diagnostics);
   }
@@ -167,7 +186,7 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
   const std::vector<TensorType> original_outputs = output_types(normalised, inferred.types);
   const QuantBoundaries boundaries = apply_quant_mode(normalised, original_types, inferred.types, options.quant);
   const std::vector<TensorType> types = nnapi_types(boundaries);
-  inferred = infer(normalised, types);
+  inferred = infer(normalised, types, options.control_flow);
   diagnostics.refusals = inferred.refusals;
   stop_on_refusals(diagnostics);
   stages.end([&] { return to_text(normalised, inferred.types); });
@@ -240,6 +259,7 @@ void emit_for_shim(Conversion& result, const ConvertOptions& options, const std:
 }  // namespace
 
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
+  check_control_flow(options);
   Stages stages(options);
   Conversion result = lower_to_nnapi(loaded, options, diagnostics, stages);
   result.runtime = options.runtime;

@@ -13,6 +13,8 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/closed_evaluation.h"
+#include "lib/converter/control_flow.h"
+#include "lib/converter/runtime_numbers.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
 
@@ -30,7 +32,8 @@ bool is_structural(const Node& node) {
 
 std::string hint_for(const Node& node) {
   if (!node.blocks().empty())
-    return "control flow that depends on the input has no NNAPI form yet; trace the model instead";
+    return "control flow that depends on the input stays with PyTorch; trace the model instead, or use --control-flow "
+           "nnapi, which needs --runtime shim --feature-level 4";
   const std::string kind = node.kind().toQualString();
   if (kind.back() == '_')
     return "it changes a tensor of which another view is used later; write it without the underscore";
@@ -51,28 +54,85 @@ c10::IValue sizes_constant(const Value& value, const std::vector<int64_t>& sizes
 
 class Inference {
  public:
-  Inference(NormalisedModel& model, const std::vector<TensorType>& input_types)
-      : model_(model), evaluation_(*model.graph) {
+  Inference(NormalisedModel& model, const std::vector<TensorType>& input_types, ControlFlow control_flow)
+      : model_(model), control_flow_(control_flow), evaluation_(*model.graph) {
     for (size_t i = 0; i < input_types.size(); ++i) result_.types[model.inputs[i]] = input_types[i];
   }
 
   // Nothing where loops were unrolled: inference begins again.
   c10::optional<InferredTypes> run() {
-    for (auto it = model_.graph->nodes().begin(); it != model_.graph->nodes().end();) {
-      Node* node = *it;
-      if (node->kind() == c10::prim::If && torch::jit::toIValue(node->input(0))) {
-        it = inline_branch(node);
-        continue;
-      }
-      if (node->kind() == c10::prim::Loop && torch::jit::toIValue(node->input(0)) && unroll()) return c10::nullopt;
-      ++it;
-      visit(node);
-    }
+    if (!visit_nodes(*model_.graph->block())) return c10::nullopt;
     return std::move(result_);
   }
 
  private:
   using Iterator = torch::jit::graph_node_list_iterator;
+
+  // False where loops were unrolled.
+  bool visit_nodes(Block& block) {
+    for (auto it = block.nodes().begin(); it != block.nodes().end();) {
+      Node* node = *it;
+      if (node->kind() == c10::prim::If && torch::jit::toIValue(node->input(0))) {
+        it = inline_branch(node);
+        continue;
+      }
+      if (node->kind() == c10::prim::Loop && torch::jit::toIValue(node->input(0)) && unroll()) return false;
+      Node* previous = node->prev();
+      if (replace_by_tensors(node)) {
+        it = std::next(previous->iterator());
+        continue;
+      }
+      ++it;
+      if (control_flow_ == ControlFlow::kNnapi && is_control_flow(*node)) {
+        if (!visit_control_flow(node)) return false;
+      } else {
+        visit(node);
+      }
+    }
+    return true;
+  }
+
+  bool replace_by_tensors(Node* node) {
+    Value* replacement = replacement_on_tensors(node, result_.types);
+    if (replacement == nullptr) return false;
+    replace(node->output(), replacement);
+    node->destroy();
+    return true;
+  }
+
+  // False where loops were unrolled.
+  bool visit_control_flow(Node* node) {
+    if (any_failed(node->inputs())) {
+      failed(*node);
+      return true;
+    }
+    if (const auto refusal = begin_control_flow(node, result_.types)) {
+      refused(*node, *refusal);
+      return true;
+    }
+    bool blocks_failed = false;
+    for (Block* block : node->blocks()) {
+      const size_t refusals = result_.refusals.size();
+      if (!visit_nodes(*block)) return false;
+      blocks_failed = blocks_failed || refusals != result_.refusals.size() || any_failed(block->outputs());
+    }
+    if (blocks_failed) {
+      failed(*node);
+    } else if (const auto refusal = end_control_flow(node, result_.types)) {
+      refused(*node, *refusal);
+    }
+    return true;
+  }
+
+  template <typename Values>
+  bool any_failed(const Values& values) const {
+    return std::any_of(values.begin(), values.end(), [&](const Value* value) { return failed_.count(value) != 0; });
+  }
+
+  void refused(const Node& node, const Refusal& refusal) {
+    result_.refusals.push_back(refusal);
+    failed(node);
+  }
 
   // Loops whose number of rounds turned out to be known. The model's outputs are kept by those of the graph meanwhile.
   bool unroll() {
@@ -146,17 +206,13 @@ class Inference {
   void visit_operator(const Node& node) {
     const OpRule* rule = find_typed_rule(node, result_.types);
     if (rule == nullptr) refuse_unknown(node);
-    const auto inputs = node.inputs();
-    const bool any_failed =
-        std::any_of(inputs.begin(), inputs.end(), [&](const Value* value) { return failed_.count(value) != 0; });
-    if (rule == nullptr || any_failed) return failed(node);
+    if (rule == nullptr || any_failed(node.inputs())) return failed(node);
     try {
       std::vector<ValueType> types = rule->shape(OpArguments(node, result_.types));
       NNC_ASSERT(types.size() == node.outputs().size(), node.kind().toQualString());
       for (size_t i = 0; i < types.size(); ++i) result_.types[node.output(i)] = std::move(types[i]);
-    } catch (const NodeRefused& refused) {
-      result_.refusals.push_back(refused.refusal());
-      failed(node);
+    } catch (const NodeRefused& error) {
+      refused(node, error.refusal());
     }
   }
 
@@ -172,9 +228,7 @@ class Inference {
   // A list of sizes is typed; a list of tensors is read in place by the rules that take one.
   void visit_list(const Node& node) {
     const auto inputs = node.inputs();
-    if (std::any_of(inputs.begin(), inputs.end(), [&](const Value* value) { return failed_.count(value) != 0; })) {
-      return failed(node);
-    }
+    if (any_failed(inputs)) return failed(node);
     if (node.output()->type()->cast<c10::ListType>()->getElementType()->kind() != c10::TypeKind::IntType) return;
     Dims sizes;
     for (const Value* input : inputs) {
@@ -184,7 +238,11 @@ class Inference {
       }
       const auto found = result_.types.find(input);
       const Dims* size = found == result_.types.end() ? nullptr : std::get_if<Dims>(&found->second);
-      if (size == nullptr || size->size() != 1) return failed(node);
+      if (size == nullptr || size->size() != 1) {
+        return refused(node, {source_of(node), node.kind().toQualString(),
+                              "a size %" + input->debugName() + " that depends on what tensors hold",
+                              "sizes that depend on the inputs' sizes only", ""});
+      }
       sizes.push_back((*size)[0]);
     }
     result_.types[node.output()] = std::move(sizes);
@@ -229,6 +287,7 @@ class Inference {
   }
 
   NormalisedModel& model_;
+  ControlFlow control_flow_;
   ClosedEvaluation evaluation_;
   InferredTypes result_;
   std::unordered_set<const Value*> failed_;
@@ -257,27 +316,63 @@ std::string input_text(const Value* value) {
 
 }  // namespace
 
-InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types) {
+InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, ControlFlow control_flow) {
   for (;;) {
-    if (auto types = Inference(model, input_types).run()) return std::move(*types);
+    if (auto types = Inference(model, input_types, control_flow).run()) return std::move(*types);
   }
 }
 
-std::string to_text(const NormalisedModel& model, const TypeMap& types) {
-  std::string text;
-  const auto describe = [&](const Value* value) {
-    const auto found = types.find(value);
-    return "%" + value->debugName() + (found == types.end() ? "" : ": " + type_text(found->second));
-  };
-  for (const Value* input : model.inputs) text += "input " + describe(input) + "\n";
-  for (const Node* node : model.graph->nodes()) {
-    if (node->kind() == c10::prim::Constant) continue;
-    std::string line;
-    for (const Value* output : node->outputs()) line += (line.empty() ? "" : ", ") + describe(output);
-    line += fmt::format(" = {}(", node->kind().toQualString());
-    for (size_t i = 0; i < node->inputs().size(); ++i) line += (i ? ", " : "") + input_text(node->input(i));
-    text += line + ")\n";
+namespace {
+
+// The nodes of a block and of those in it.
+class GraphText {
+ public:
+  explicit GraphText(const TypeMap& types) : types_(types) {}
+
+  std::string value(const Value* value) const {
+    const auto found = types_.find(value);
+    return "%" + value->debugName() + (found == types_.end() ? "" : ": " + type_text(found->second));
   }
+
+  std::string nodes(const Block& block, const std::string& indent) const {
+    std::string text;
+    for (const Node* node : block.nodes()) {
+      if (node->kind() != c10::prim::Constant) text += indent + node_text(*node) + blocks(*node, indent + "  ");
+    }
+    return text;
+  }
+
+ private:
+  std::string node_text(const Node& node) const {
+    std::string line;
+    for (const Value* output : node.outputs()) line += (line.empty() ? "" : ", ") + value(output);
+    line += fmt::format(" = {}(", node.kind().toQualString());
+    for (size_t i = 0; i < node.inputs().size(); ++i) line += (i ? ", " : "") + input_text(node.input(i));
+    return line + ")\n";
+  }
+
+  std::string blocks(const Node& node, const std::string& indent) const {
+    std::string text;
+    for (const Block* block : node.blocks()) {
+      text += indent + "block";
+      for (const Value* input : block->inputs()) text += " " + value(input);
+      text += "\n" + nodes(*block, indent) + indent + "gives";
+      for (const Value* output : block->outputs()) text += " " + input_text(output);
+      text += "\n";
+    }
+    return text;
+  }
+
+  const TypeMap& types_;
+};
+
+}  // namespace
+
+std::string to_text(const NormalisedModel& model, const TypeMap& types) {
+  const GraphText graph(types);
+  std::string text;
+  for (const Value* input : model.inputs) text += "input " + graph.value(input) + "\n";
+  text += graph.nodes(*model.graph->block(), "");
   for (const Value* output : model.outputs) text += "output %" + output->debugName() + "\n";
   return text;
 }

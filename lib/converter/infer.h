@@ -5,6 +5,7 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/converter/normalise.h"
+#include "lib/converter/options.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
@@ -14,9 +15,9 @@ struct InferredTypes {
   std::vector<Refusal> refusals;  // nodes that can't be typed: without a rule, or refused by it
 };
 
-// Blocks of prim::If whose condition is known become part of the graph. A node that only fails because an earlier one
-// did is not reported again.
-InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types);
+// Numbers that are taken out of tensors become tensors of rank 0 in the graph. Blocks of prim::If whose condition is
+// known become part of the graph. A node that only fails because an earlier one did is not reported again.
+InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, ControlFlow control_flow);
 
 // The graph with the types, one node a line.
 std::string to_text(const NormalisedModel& model, const TypeMap& types);

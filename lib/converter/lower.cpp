@@ -6,20 +6,12 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
-#include "lib/ops/registry.h"
+#include "lib/converter/lower_block.h"
 
 namespace nnapi_convert {
 namespace {
 
-using torch::jit::Node;
 using torch::jit::Value;
-
-// Nodes that make up values for others and are no operations.
-bool is_structural(const Node& node) {
-  return node.kind() == c10::prim::Constant || node.kind() == c10::prim::ListConstruct ||
-         node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::DictConstruct ||
-         node.kind() == c10::prim::ListUnpack;
-}
 
 constexpr size_t kMaxRank = 4;
 
@@ -32,12 +24,16 @@ Dims merged_last_axes(const Dims& dims) {
 class Lowering {
  public:
   Lowering(const NormalisedModel& normalised, const TypeMap& types, const Target& target, Diagnostics& diagnostics)
-      : normalised_(normalised), types_(types), target_(target), diagnostics_(diagnostics), builder_(result_.model) {}
+      : normalised_(normalised),
+        types_(types),
+        block_({types, target, diagnostics, result_.refusals}, result_.model),
+        builder_(block_.builder()),
+        operands_(block_.operands()) {}
 
   LoweredModel run(const std::vector<TensorType>& input_types) {
     add_inputs(input_types);
-    for (const Node* node : normalised_.graph->nodes()) visit(*node);
-    if (result_.refusals.empty() && all_typed_) {
+    block_.lower_nodes(*normalised_.graph->block());
+    if (result_.refusals.empty() && block_.all_typed()) {
       for (const Value* output : normalised_.outputs) add_output(output);
     }
     return std::move(result_);
@@ -73,50 +69,6 @@ class Lowering {
     nnapi::Operand result = result_.model.at(id);
     result.type = OperandCode::TENSOR_BOOL8;
     return builder_.add(OperationCode::NOT_EQUAL, {id, builder_.int32_tensor({0})}, result);
-  }
-
-  // Nodes without types were refused before, or read what a refused one makes.
-  bool is_typed(const Node& node) const {
-    const auto outputs = node.outputs();
-    return std::all_of(outputs.begin(), outputs.end(), [&](const Value* value) { return types_.count(value) != 0; });
-  }
-
-  void visit(const Node& node) {
-    if (node.kind() == c10::prim::ListUnpack) return unpack(node);
-    const OpRule* rule = find_typed_rule(node, types_);
-    if (rule == nullptr) all_typed_ = all_typed_ && is_structural(node);
-    if (rule == nullptr || rule->lower == nullptr) return;
-    if (!is_typed(node)) {
-      all_typed_ = false;
-      return;
-    }
-    OpContext context(node, types_, operands_, builder_, target_, diagnostics_);
-    builder_.set_source(source_of(node));
-    try {
-      rule->lower(context);
-    } catch (const NodeRefused& refused) {
-      result_.refusals.push_back(refused.refusal());
-      // Later nodes read something; the model is dropped anyway.
-      for (const Value* output : node.outputs()) stand_in(output);
-    }
-  }
-
-  void unpack(const Node& node) {
-    const auto found = operands_.find(node.input());
-    if (found == operands_.end()) return;  // a list of sizes
-    const std::vector<nnapi::OperandId> elements = found->second;
-    for (size_t i = 0; i < elements.size(); ++i) operands_[node.output(i)] = {elements[i]};
-  }
-
-  void stand_in(const Value* output) {
-    const auto found = types_.find(output);
-    if (found == types_.end()) return;
-    TensorTypes types;
-    if (const auto* list = std::get_if<TensorTypes>(&found->second)) types = *list;
-    if (const auto* type = std::get_if<TensorType>(&found->second)) types = {*type};
-    for (const TensorType& type : types) {
-      if (has_operand_code(type.dtype)) operands_[output].push_back(builder_.variable(to_operand(type)));
-    }
   }
 
   size_t nnapi_output(nnapi::OperandId id) {
@@ -172,12 +124,10 @@ class Lowering {
 
   const NormalisedModel& normalised_;
   const TypeMap& types_;
-  Target target_;
-  Diagnostics& diagnostics_;
   LoweredModel result_;
-  nnapi::Builder builder_;
-  OperandMap operands_;
-  bool all_typed_ = true;
+  BlockLowering block_;
+  nnapi::Builder& builder_;
+  OperandMap& operands_;
 };
 
 }  // namespace

@@ -42,6 +42,12 @@ enum class Fallback {
   kCpuPlain,  // the original as it is
 };
 
+// What becomes of branches and loops that depend on the input.
+enum class ControlFlow {
+  kRefuse,
+  kNnapi,  // IF and WHILE
+};
+
 struct ConvertOptions {
   std::vector<InputSpec> inputs;
   LayoutChoice layout;
@@ -53,6 +59,7 @@ struct ConvertOptions {
   int feature_level = 3;
   Runtime runtime = Runtime::kPytorch;
   Fallback fallback = Fallback::kNone;
+  ControlFlow control_flow = ControlFlow::kRefuse;
   bool strip_names = false;                                // leave out what only the shim's messages show
   std::set<std::string> disabled_passes;                   // of the stage optimise, to find faults
   std::function<void(const std::string& stage)> on_stage;  // called as each stage begins

@@ -5,6 +5,7 @@
 #include <torch/csrc/jit/runtime/operator.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "lib/ops/op_context.h"
 
@@ -12,6 +13,7 @@ namespace nnapi_convert {
 namespace {
 
 using torch::jit::AliasDb;
+using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
@@ -56,6 +58,111 @@ bool other_alias_is_read_later(const AliasDb& aliases, Node* node, Value* self) 
                      [&](Value* value) { return is_other_alias(value) && value->node()->isBefore(node); });
 }
 
+bool is_tensor(const Value* value) {
+  return value->type()->kind() == c10::TypeKind::TensorType;
+}
+
+void append_values(Block* block, std::vector<Value*>& values) {
+  values.insert(values.end(), block->inputs().begin(), block->inputs().end());
+  for (Node* node : block->nodes()) {
+    values.insert(values.end(), node->outputs().begin(), node->outputs().end());
+    for (Block* inner : node->blocks()) append_values(inner, values);
+  }
+}
+
+Node* enclosing_node(Node* node) {
+  return node->owningBlock()->owningNode();
+}
+
+// Answers for a node in a block of a branch or loop: would the graph read a value as it was before the node, after it
+// was changed in place?
+class ReadsAfterChange {
+ public:
+  ReadsAfterChange(const AliasDb& aliases, Graph& graph, Node* node) : aliases_(aliases), node_(node) {
+    append_values(graph.block(), values_);
+    follow(node->output());
+    for (const torch::jit::Use& use : node->input(0)->uses()) {
+      if (has_own_input() && use.user->isAfter(node)) follow(node->input(0), use);
+    }
+  }
+
+  bool any() const {
+    return std::any_of(values_.begin(), values_.end(), [&](Value* value) { return is_old(value) && is_read(value); });
+  }
+
+ private:
+  // The changed value under all names that it is given later: what branches and loops hand on, and views. What the next
+  // round is handed is no such name: in this round it is the old value.
+  void follow(Value* value) {
+    if (!changed_.insert(value).second) return;
+    for (const torch::jit::Use& use : value->uses()) follow(value, use);
+  }
+
+  void follow(Value* value, const torch::jit::Use& use) {
+    Node* owner = enclosing_node(use.user);
+    if (use.user->kind() == c10::prim::Loop && use.offset >= 2) {
+      follow(use.user->blocks()[0]->inputs()[use.offset - 1]);
+      follow(use.user->output(use.offset - 2));
+    } else if (use.user->kind() == c10::prim::Return && owner != nullptr) {
+      follow_block_output(owner, use.offset);
+    } else if (use.user->kind() != c10::prim::Return) {
+      for (Value* output : use.user->outputs()) {
+        if (is_tensor(output) && aliases_.mayAlias(value, output)) follow(output);
+      }
+    }
+  }
+
+  void follow_block_output(Node* owner, size_t index) {
+    if (owner->kind() != c10::prim::Loop) return follow(owner->output(index));
+    if (index > 0) follow(owner->output(index - 1));  // output 0 is the condition
+  }
+
+  // Later reads of the node's input are made to read the result, where it is of the same block.
+  bool has_own_input() const { return node_->input(0)->node()->owningBlock() == node_->owningBlock(); }
+
+  bool is_old(Value* value) const {
+    Value* self = node_->input(0);
+    if (!is_tensor(value) || changed_.count(value) != 0 || value->node()->kind() == c10::prim::Constant) return false;
+    if (value == self) return !has_own_input();
+    return aliases_.mayAlias(self, value);
+  }
+
+  bool is_read(Value* value) const {
+    return std::any_of(value->uses().begin(), value->uses().end(), [&](const torch::jit::Use& use) {
+      return use.user->isAfter(node_) || is_read_in_next_round(value, use.user);
+    });
+  }
+
+  // A value from outside of a loop is read again in each round.
+  bool is_read_in_next_round(Value* value, Node* user) const {
+    for (Node* loop = enclosing_node(node_); loop != nullptr; loop = enclosing_node(loop)) {
+      if (loop->kind() != c10::prim::Loop) continue;
+      if (is_inside(user, loop) && !is_inside(value->node(), loop)) return true;
+    }
+    return false;
+  }
+
+  // A block's inputs are of a node inside of it.
+  static bool is_inside(Node* node, const Node* outer) {
+    for (Node* owner = enclosing_node(node); owner != nullptr; owner = enclosing_node(owner)) {
+      if (owner == outer) return true;
+    }
+    return false;
+  }
+
+  const AliasDb& aliases_;
+  Node* node_;
+  std::vector<Value*> values_;
+  std::unordered_set<const Value*> changed_;
+};
+
+void append_inplace_in_blocks(Block* block, std::vector<Node*>& nodes) {
+  for (Node* node : block->nodes()) {
+    if (enclosing_node(node) != nullptr && functional_kind(*node)) nodes.push_back(node);
+    for (Block* inner : node->blocks()) append_inplace_in_blocks(inner, nodes);
+  }
+}
+
 void make_functional(Graph& graph, Node* node, c10::Symbol kind) {
   Value* self = node->input(0);
   Node* functional = graph.create(kind, node->inputs(), 1);
@@ -73,9 +180,14 @@ bool is_graph_input(const Graph& graph, const Value* value) {
   return std::find(inputs.begin(), inputs.end(), value) != inputs.end();
 }
 
-}  // namespace
+void warn_of_input(const Graph& graph, const Node& node, Diagnostics& diagnostics) {
+  if (!is_graph_input(graph, node.input(0))) return;
+  diagnostics.warn(fmt::format("{}: {} changes the caller's input in place; the converted model leaves it as it is",
+                               source_of(node), node.kind().toQualString()));
+}
 
-void remove_inplace(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
+// The nodes outside of branches and loops.
+void remove_at_top(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
   const auto begin = graph->nodes().begin();
   const auto end = graph->nodes().end();
   const bool any = std::any_of(begin, end, [](Node* node) { return functional_kind(*node).has_value(); });
@@ -88,12 +200,28 @@ void remove_inplace(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostic
     if (kind && !other_alias_is_read_later(aliases, node, node->input(0))) safe.emplace_back(node, *kind);
   }
   for (const auto& [node, kind] : safe) {
-    if (is_graph_input(*graph, node->input(0))) {
-      diagnostics.warn(fmt::format("{}: {} changes the caller's input in place; the converted model leaves it as it is",
-                                   source_of(*node), node->kind().toQualString()));
-    }
+    warn_of_input(*graph, *node, diagnostics);
     make_functional(*graph, node, kind);
   }
+}
+
+// One by one, as a change of what another one made is seen only once that is functional.
+void remove_in_blocks(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
+  std::vector<Node*> nodes;
+  append_inplace_in_blocks(graph->block(), nodes);
+  for (Node* node : nodes) {
+    const AliasDb aliases(graph);
+    if (ReadsAfterChange(aliases, *graph, node).any()) continue;
+    warn_of_input(*graph, *node, diagnostics);
+    make_functional(*graph, node, *functional_kind(*node));
+  }
+}
+
+}  // namespace
+
+void remove_inplace(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
+  remove_at_top(graph, diagnostics);
+  remove_in_blocks(graph, diagnostics);
 }
 
 }  // namespace nnapi_convert

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/validate.h"
@@ -31,9 +32,12 @@ json inputs_json(const Conversion& conversion) {
   return inputs;
 }
 
-json operations_json(const nnapi::Model& model) {
-  std::map<std::string, int> counts;
-  for (const nnapi::Operation& operation : model.operations) ++counts[name_of(operation.code)];
+// Those of subgraphs too.
+std::map<std::string, size_t> operation_counts(const nnapi::Model& model) {
+  std::map<std::string, size_t> counts;
+  for (const nnapi::Model* each : nnapi::with_subgraphs(model)) {
+    for (const nnapi::Operation& operation : each->operations) ++counts[name_of(operation.code)];
+  }
   return counts;
 }
 
@@ -84,8 +88,10 @@ json make_report(const std::string& model, const std::string& output, const Conv
   report["quant"] = name_of(conversion.quant);
   report["feature_level"] = nnapi::required_feature_level(conversion.model);
   report["inputs"] = inputs_json(conversion);
-  report["operation_count"] = conversion.model.operations.size();
-  report["operations"] = operations_json(conversion.model);
+  const std::map<std::string, size_t> counts = operation_counts(conversion.model);
+  report["operation_count"] = std::accumulate(counts.begin(), counts.end(), size_t{0},
+                                              [](size_t sum, const auto& entry) { return sum + entry.second; });
+  report["operations"] = counts;
   report["weight_bytes"] = conversion.weight_bytes;
   report["buffer_bytes"] = conversion.buffer_bytes;
   report.update(diagnostics_json(diagnostics));

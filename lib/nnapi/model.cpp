@@ -9,6 +9,32 @@ OperandId Model::add(Operand operand) {
   return static_cast<OperandId>(operands.size() - 1);
 }
 
+namespace {
+
+template <typename AnyModel>
+void append_with_subgraphs(AnyModel& model, std::vector<AnyModel*>& models) {
+  models.push_back(&model);
+  for (const Operation& operation : model.operations) {
+    for (const OperandId id : operation.inputs) {
+      if (const Subgraph* subgraph = model.at(id).subgraph()) append_with_subgraphs<AnyModel>(**subgraph, models);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Model*> with_subgraphs(Model& model) {
+  std::vector<Model*> models;
+  append_with_subgraphs(model, models);
+  return models;
+}
+
+std::vector<const Model*> with_subgraphs(const Model& model) {
+  std::vector<const Model*> models;
+  append_with_subgraphs(model, models);
+  return models;
+}
+
 bool is_tensor(OperandCode type) {
   switch (type) {
     case OperandCode::FLOAT32:

@@ -7,18 +7,17 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-size_t variadic_position(const SignatureInfo& signature) {
-  for (size_t i = 0; i < signature.inputs.size(); ++i) {
-    if (signature.inputs[i].variadic) return i;
+size_t variadic_position(TableView<ArgumentInfo> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].variadic) return i;
   }
-  return signature.inputs.size();
+  return arguments.size();
 }
 
-bool takes_input_count(const SignatureInfo& signature, size_t count) {
-  const size_t size = signature.inputs.size();
-  if (variadic_position(signature) < size) return count >= size;
-  if (count > size) return false;
-  return count == size || signature.inputs[count].optional;
+bool takes_count(TableView<ArgumentInfo> arguments, size_t count) {
+  const size_t size = arguments.size();
+  if (count > size) return variadic_position(arguments) < size;
+  return count == size || arguments[count].optional;
 }
 
 // A match, and how far it came: two points for each argument that fits, one for a type that fits.
@@ -32,6 +31,9 @@ std::string mismatch(const Operand& operand, const ArgumentInfo& argument, const
   const OperandCode needed = argument.type_in(combination);
   if (!argument.takes(operand.type, combination)) {
     return fmt::format("argument {}: {} found, {} needed", argument.name, name_of(operand.type), name_of(needed));
+  }
+  if (operand.is_omitted() && !argument.omittable) {
+    return fmt::format("argument {}: nothing found, a value needed", argument.name);
   }
   const size_t rank = operand.dims.size();
   if (is_tensor(operand.type) && (rank < argument.min_rank || rank > argument.max_rank)) {
@@ -61,7 +63,9 @@ Attempt attempt(const Model& model, const Operation& operation, const SignatureI
     level = std::max(level, argument.since);
   }
   for (size_t i = 0; i < operation.outputs.size(); ++i) {
-    if (!fits(operation.outputs[i], signature.outputs[std::min(i, signature.outputs.size() - 1)])) return result;
+    const ArgumentInfo& argument = signature.outputs[std::min(i, signature.outputs.size() - 1)];
+    if (!fits(operation.outputs[i], argument)) return result;
+    level = std::max(level, argument.since);
   }
   result.match.signature = &signature;
   result.match.combination = &combination;
@@ -72,7 +76,7 @@ Attempt attempt(const Model& model, const Operation& operation, const SignatureI
 }  // namespace
 
 const ArgumentInfo& argument_of_input(const SignatureInfo& signature, size_t index, size_t input_count) {
-  const size_t variadic = variadic_position(signature);
+  const size_t variadic = variadic_position(signature.inputs);
   if (index <= variadic || variadic == signature.inputs.size()) return signature.inputs[index];
   const size_t extra = input_count - signature.inputs.size();
   return signature.inputs[index <= variadic + extra ? variadic : index - extra];
@@ -89,7 +93,8 @@ SignatureMatch match_signature(const Model& model, const Operation& operation) {
   size_t most_points = 0;
   bool any_problem = false;
   for (const SignatureInfo& signature : info->signatures) {
-    if (!takes_input_count(signature, operation.inputs.size())) continue;
+    if (!takes_count(signature.inputs, operation.inputs.size())) continue;
+    if (!takes_count(signature.outputs, operation.outputs.size())) continue;
     for (const TypeCombination& combination : signature.combinations) {
       Attempt found = attempt(model, operation, signature, combination);
       if (found.match.signature == nullptr) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/nnapi/dump.h"
 #include "lib/nnapi/signature.h"
 
 namespace nnapi_convert::nnapi {
@@ -52,34 +53,94 @@ std::string scale_problem(const Model& model, const Operation& operation, int fe
   return "";
 }
 
+// What an operation and the model that it runs have to agree on.
+bool agree(const Operand& a, const Operand& b) {
+  return a.type == b.type && a.dims == b.dims && a.scale == b.scale && a.zero_point == b.zero_point;
+}
+
+// One side of a subgraph: its inputs or outputs against operands of the operation, from `first` on.
+struct SubgraphSide {
+  const char* what;
+  const std::vector<Boundary>& found;
+  const std::vector<OperandId>& operands;
+  size_t first;
+  bool may_have_more;  // what only the next round of a loop sees
+};
+
+std::string side_problem(const Model& model, const Model& subgraph, const SubgraphSide& side) {
+  const size_t needed = side.operands.size() - side.first;
+  if (side.found.size() < needed || (side.found.size() > needed && !side.may_have_more)) {
+    return fmt::format("a subgraph with {} {}s found, {} needed", side.found.size(), side.what, needed);
+  }
+  for (size_t i = 0; i < needed; ++i) {
+    const Operand& operand = model.at(side.operands[side.first + i]);
+    const Operand& own = subgraph.at(side.found[i].operand);
+    if (agree(own, operand)) continue;
+    return fmt::format("{} {} of a subgraph is {}, {} needed", side.what, i, type_text(own), type_text(operand));
+  }
+  return "";
+}
+
+// What the subgraphs of IF and WHILE are given and give; empty if it fits.
+std::string subgraph_problem(const Model& model, const Operation& operation) {
+  const bool is_loop = operation.code == OperationCode::WHILE;
+  if (!is_loop && operation.code != OperationCode::IF) return "";
+  const size_t first_subgraph = is_loop ? 0 : 1;
+  for (size_t i = first_subgraph; i < first_subgraph + 2; ++i) {
+    const Subgraph* subgraph = model.at(operation.inputs[i]).subgraph();
+    if (subgraph == nullptr) return fmt::format("argument {}: no subgraph found", i);
+    const SubgraphSide inputs{"input", (*subgraph)->inputs, operation.inputs, first_subgraph + 2, false};
+    const std::string problem = side_problem(model, **subgraph, inputs);
+    if (!problem.empty()) return problem;
+    const bool is_loop_condition = is_loop && i == 0;
+    if (is_loop_condition) continue;
+    const SubgraphSide outputs{"output", (*subgraph)->outputs, operation.outputs, 0, is_loop};
+    const std::string output_problem = side_problem(model, **subgraph, outputs);
+    if (!output_problem.empty()) return output_problem;
+  }
+  return "";
+}
+
 std::string problem_of(const Model& model, const Operation& operation, int feature_level) {
   const SignatureMatch match = match_signature(model, operation);
   if (match.signature == nullptr) return match.problem;
   if (match.feature_level > feature_level) {
     return fmt::format("feature level {} found, {} needed for these arguments", feature_level, match.feature_level);
   }
-  return scale_problem(model, operation, feature_level);
+  const std::string problem = subgraph_problem(model, operation);
+  return problem.empty() ? scale_problem(model, operation, feature_level) : problem;
+}
+
+// `place` is before the number of each operation.
+void validate_one(const Model& model, int feature_level, const std::string& place, std::vector<std::string>& problems) {
+  if (model.operations.empty())
+    problems.emplace_back(place.empty() ? "the model has no operation" : place + "no operation");
+  for (size_t i = 0; i < model.operations.size(); ++i) {
+    const Operation& operation = model.operations[i];
+    const std::string problem = problem_of(model, operation, feature_level);
+    if (problem.empty()) continue;
+    const std::string source = operation.source.empty() ? "" : fmt::format(" from {}", operation.source);
+    problems.push_back(fmt::format("{}operation {} ({}){}: {}", place, i, name_of(operation.code), source, problem));
+  }
 }
 
 }  // namespace
 
 std::vector<std::string> validate(const Model& model, int feature_level) {
   std::vector<std::string> problems;
-  if (model.operations.empty()) problems.emplace_back("the model has no operation");
-  for (size_t i = 0; i < model.operations.size(); ++i) {
-    const Operation& operation = model.operations[i];
-    const std::string problem = problem_of(model, operation, feature_level);
-    if (problem.empty()) continue;
-    const std::string source = operation.source.empty() ? "" : fmt::format(" from {}", operation.source);
-    problems.push_back(fmt::format("operation {} ({}){}: {}", i, name_of(operation.code), source, problem));
+  const std::vector<const Model*> models = with_subgraphs(model);
+  for (size_t i = 0; i < models.size(); ++i) {
+    validate_one(*models[i], feature_level, i == 0 ? "" : fmt::format("subgraph {}: ", i), problems);
   }
   return problems;
 }
 
 int required_feature_level(const Model& model) {
   int level = 1;
-  for (const Operation& operation : model.operations) {
-    level = std::max(level, static_cast<int>(match_signature(model, operation).feature_level));
+  for (const Model* each : with_subgraphs(model)) {
+    for (const Operation& operation : each->operations) {
+      level = std::max(level, static_cast<int>(match_signature(*each, operation).feature_level));
+    }
   }
   return level;
 }

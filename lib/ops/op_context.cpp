@@ -365,9 +365,10 @@ nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::Opera
 }
 
 nnapi::OperandId OpContext::reshaped(const LoweredTensor& tensor, const Dims& dims) {
-  if (tensor.type.dims == dims) return tensor.id;
   const TensorType type = tensor.type.with_dims(dims);
-  return emit_to(OperationCode::RESHAPE, {tensor.id, builder_.int32_tensor(dims)}, type);
+  const Dims operand_dims = to_operand(type).dims;  // of rank 1 where the tensor's is 0
+  if (to_operand(tensor.type).dims == operand_dims) return tensor.id;
+  return emit_to(OperationCode::RESHAPE, {tensor.id, builder_.int32_tensor(operand_dims)}, type);
 }
 
 nnapi::OperandId OpContext::sliced(const LoweredTensor& tensor, const Dims& begin, const Dims& end, const Dims& steps) {

@@ -1,28 +1,16 @@
-// Recurrent layers over a sequence of fixed length, unrolled: the input's products for all steps at once, then step by
-// step the recurrent ones.
+// Recurrent layers over a sequence: one operation each where NNAPI has one and the loader can say it, else unrolled,
+// which needs a fixed length: the input's products for all steps at once, then step by step the recurrent ones.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include "lib/ops/factor.h"
 #include "lib/ops/families.h"
 #include "lib/ops/recurrent.h"
+#include "lib/ops/recurrent_operations.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
 namespace {
-
-struct Sequence {
-  CellKind kind;
-  bool batch_first;
-  int64_t directions;
-  std::vector<CellWeights> weights;  // layer after layer, in each forward before backward
-  int64_t length;
-  Dim batch;
-
-  size_t state_count() const { return weights.size(); }
-  int64_t layers() const { return static_cast<int64_t>(weights.size()) / directions; }
-  int64_t state_size() const { return weights[0].state_size(); }
-};
 
 // Each direction of each layer: input and hidden weights, their biases if any, an LSTM's projection if any.
 std::vector<CellWeights> read_weights(const OpArguments& args, CellKind kind, int64_t directions) {
@@ -56,18 +44,13 @@ Sequence read_sequence(const OpArguments& args, CellKind kind) {
   args.require(!args.boolean("train") || args.number("dropout") == 0,
                fmt::format("dropout = {} in training mode", args.number("dropout")), "evaluation mode",
                "call model.eval() before tracing or scripting");
-  Sequence sequence{kind, args.boolean("batch_first"), args.boolean("bidirectional") ? 2 : 1, {}, 0, {}};
+  Sequence sequence{kind, args.boolean("batch_first"), args.boolean("bidirectional") ? 2 : 1, {}, {}, {}};
   sequence.weights = read_weights(args, kind, sequence.directions);
   const int64_t features = sequence.weights[0].features();
   args.require(input.dims[2] == Dim(features), "an input " + to_text(input),
                fmt::format("a last dimension of {}", features), "see --input");
-  const Dim& length = input.dims[sequence.batch_first ? 1 : 0];
-  args.require(length.is_fixed(),
-               fmt::format("a sequence of flexible length {} (dimension {} of {})", length.text(),
-                           sequence.batch_first ? 1 : 0, to_text(input)),
-               "a fixed length: the steps are unrolled", "give the length with --input");
-  args.require(length.value() > 0, "an empty sequence", "1 step or more");
-  sequence.length = length.value();
+  sequence.length = input.dims[sequence.batch_first ? 1 : 0];
+  args.require(sequence.length != Dim(0), "an empty sequence", "1 step or more");
   sequence.batch = input.dims[sequence.batch_first ? 0 : 1];
   return sequence;
 }
@@ -90,17 +73,6 @@ std::vector<ValueType> sequence_type(const OpArguments& args) {
   return types;
 }
 
-Expression joined(const std::vector<Expression>& parts, size_t axis) {
-  if (parts.size() == 1) return parts[0];
-  OpContext& ctx = parts[0].context();
-  TensorType type = parts[0].type();
-  type.dims[axis] = type.dims[axis] * Dim(static_cast<int64_t>(parts.size()));
-  std::vector<nnapi::OperandId> ids;
-  for (const Expression& part : parts) ids.push_back(part.id());
-  ids.push_back(ctx.builder().int32(static_cast<int64_t>(axis)));
-  return {ctx, {ctx.emit_to(OperationCode::CONCATENATION, ids, type), type}};
-}
-
 // [layers * directions, batch, size] as a matrix for each; none for zeros.
 std::vector<std::optional<Expression>> state_of_each(OpContext& ctx, const std::optional<Expression>& state,
                                                      size_t count) {
@@ -111,22 +83,56 @@ std::vector<std::optional<Expression>> state_of_each(OpContext& ctx, const std::
   return {parts.begin(), parts.end()};
 }
 
+// The steps' inputs one by one, or their products with the input's weights.
+class Steps {
+ public:
+  Steps(OpContext& ctx, const Sequence& sequence, const CellWeights& weights, const Expression& input) {
+    const int64_t length = sequence.length.value();
+    if (has_step_operation(ctx, sequence.kind)) {
+      operation_.emplace(ctx, weights);
+      const Dims rows{sequence.length * sequence.batch, Dim(weights.features())};
+      inputs_ = equal_parts(reshape(input, rows), 0, length);
+      return;
+    }
+    cell_.emplace(ctx, sequence.kind, weights);
+    for (const Expression& all : cell_->input_products(input)) products_.push_back(equal_parts(all, 0, length));
+  }
+
+  CellState run(size_t step, const CellState& state) const {
+    if (operation_) return operation_->step(inputs_[step], state);
+    GateProducts of_step;
+    for (const auto& group : products_) of_step.push_back(group[step]);
+    return cell_->step(of_step, state);
+  }
+
+ private:
+  std::optional<LstmOperation> operation_;  // this
+  std::vector<Expression> inputs_;
+  std::optional<RecurrentCell> cell_;              // or this
+  std::vector<std::vector<Expression>> products_;  // by group, then by step
+};
+
 // A direction of a layer. `state` is the one before the first step, and then the one after the last.
 std::vector<Expression> run_direction(OpContext& ctx, const Sequence& sequence, const CellWeights& weights,
                                       const Expression& input, bool is_backward, CellState& state) {
-  const RecurrentCell cell(ctx, sequence.kind, weights);
-  std::vector<std::vector<Expression>> products;  // by group, then by step
-  for (const Expression& all : cell.input_products(input)) products.push_back(equal_parts(all, 0, sequence.length));
+  const Steps steps(ctx, sequence, weights, input);
   std::vector<Expression> outputs;
-  for (int64_t i = 0; i < sequence.length; ++i) {
-    const auto step = static_cast<size_t>(is_backward ? sequence.length - 1 - i : i);
-    GateProducts of_step;
-    for (const auto& group : products) of_step.push_back(group[step]);
-    state = cell.step(of_step, state);
+  const int64_t length = sequence.length.value();
+  for (int64_t i = 0; i < length; ++i) {
+    state = steps.run(static_cast<size_t>(is_backward ? length - 1 - i : i), state);
     outputs.push_back(*state.hidden);
   }
   if (is_backward) std::reverse(outputs.begin(), outputs.end());
   return outputs;
+}
+
+void require_fixed_length(const OpContext& ctx, const Sequence& sequence) {
+  const std::string state_hint =
+      ctx.target().omitted_operands && sequence.kind == CellKind::kLstm ? ", or raise --feature-level to 4" : "";
+  ctx.require(sequence.length.is_fixed(),
+              fmt::format("a sequence of flexible length {} (dimension {} of {})", sequence.length.text(),
+                          sequence.batch_first ? 1 : 0, to_text(ctx.tensor("input"))),
+              "a fixed length: the steps are unrolled", "give the length with --input" + state_hint);
 }
 
 // The input with the steps as its first axis. A batch of one is in that order already.
@@ -151,6 +157,8 @@ void lower_sequence(OpContext& ctx) {
   const auto initial = initial_states(ctx, kind);
   const auto hidden = state_of_each(ctx, initial[0], sequence.state_count());
   const auto cells = state_of_each(ctx, initial.back(), sequence.state_count());
+  if (has_sequence_operation(ctx, sequence)) return lower_sequence_operations(ctx, sequence, hidden, cells);
+  require_fixed_length(ctx, sequence);
   std::vector<Expression> last_hidden;
   std::vector<Expression> last_cells;
   Expression input = steps_first(ctx, sequence);
@@ -170,6 +178,13 @@ void lower_sequence(OpContext& ctx) {
 }
 
 constexpr const char* kNote = "float32, a fixed length, constant weights; unrolled, slices below feature level 3";
+constexpr const char* kLstmNote =
+    "float32, constant weights; --runtime shim: one operation a layer from feature level 3 on (4 where the cells' last "
+    "state is used), LSTM for each step below; else unrolled, which needs a fixed length";
+constexpr const char* kReluNote =
+    "float32, constant weights; --runtime shim: one operation a layer from feature level 3 on; else unrolled, which "
+    "needs "
+    "a fixed length";
 
 }  // namespace
 
@@ -177,7 +192,7 @@ OpRules recurrent_rules() {
   return {
       {"aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
        "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
-       2, kNote, sequence_type<CellKind::kLstm>, lower_sequence<CellKind::kLstm>},
+       2, kLstmNote, sequence_type<CellKind::kLstm>, lower_sequence<CellKind::kLstm>},
       {"aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool "
        "train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
        2, kNote, sequence_type<CellKind::kGru>, lower_sequence<CellKind::kGru>},
@@ -186,7 +201,7 @@ OpRules recurrent_rules() {
        1, kNote, sequence_type<CellKind::kTanh>, lower_sequence<CellKind::kTanh>},
       {"aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
        "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-       1, kNote, sequence_type<CellKind::kRelu>, lower_sequence<CellKind::kRelu>},
+       1, kReluNote, sequence_type<CellKind::kRelu>, lower_sequence<CellKind::kRelu>},
   };
 }
 

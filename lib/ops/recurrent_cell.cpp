@@ -3,6 +3,7 @@
 
 #include "lib/ops/families.h"
 #include "lib/ops/recurrent.h"
+#include "lib/ops/recurrent_operations.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -38,10 +39,15 @@ std::vector<ValueType> cell_type(const OpArguments& args) {
 
 template <CellKind kind>
 void lower_cell(OpContext& ctx) {
-  const RecurrentCell cell(ctx, kind, read_weights(ctx, kind));
+  const CellWeights weights = read_weights(ctx, kind);
   const auto initial = initial_states(ctx, kind);
   CellState state{initial[0], kind == CellKind::kLstm ? initial[1] : std::nullopt};
-  state = cell.step(cell.input_products(argument(ctx, "input")), state);
+  if (has_step_operation(ctx, kind)) {
+    state = LstmOperation(ctx, weights).step(argument(ctx, "input"), state);
+  } else {
+    const RecurrentCell cell(ctx, kind, weights);
+    state = cell.step(cell.input_products(argument(ctx, "input")), state);
+  }
   state.hidden->set_output(0);
   if (kind == CellKind::kLstm) state.cell->set_output(1);
 }

@@ -20,7 +20,7 @@ void lower_reshape(OpContext& ctx) {
 }
 
 std::vector<ValueType> reshaped(const OpArguments& args, const TensorType& self, const Dims& dims) {
-  require_rank(args, self.with_dims(dims), 1, kHighestRank);
+  require_rank(args, self.with_dims(dims), 0, kHighestRank);
   return {self.with_dims(dims)};
 }
 

@@ -1,4 +1,4 @@
-// Reads a compact buffer of version 1, from any source: every count, offset and index is checked, with 64-bit
+// Reads a compact buffer, from any source: every count, offset and index is checked, with 64-bit
 // arithmetic.
 #pragma once
 
@@ -19,9 +19,9 @@ struct BufferOperand {
 
 struct BufferValue {
   int32_t operand;
-  int32_t source;              // a buffer_format::ValueSource
-  std::vector<uint8_t> bytes;  // of an immediate value
-  uint32_t buffer = 0, offset = 0, length = 0;
+  int32_t source;                               // a buffer_format::ValueSource
+  std::vector<uint8_t> bytes;                   // of an immediate value
+  uint32_t buffer = 0, offset = 0, length = 0;  // of version 2 the offset of a subgraph only, its number
 };
 
 struct BufferOperation {
@@ -36,11 +36,12 @@ struct BufferModel {
   std::vector<BufferOperation> operations;
   std::vector<int32_t> inputs;
   std::vector<int32_t> outputs;
+  std::vector<BufferModel> subgraphs;  // of version 2: all of them, by number, from 1 on; in the main model only
 };
 
 // Throws ConvertError (kBadFile) with the word's position, what was found and what is needed.
 BufferModel read_buffer(const int32_t* words, size_t count);
-// The same for version 2, of which the main model is read, without the values.
+// The same for version 2, without the bytes of values.
 BufferModel read_shim_buffer(const int32_t* words, size_t count);
 
 }  // namespace nnapi_convert

@@ -128,6 +128,7 @@ class BufferWriter {
     } else if (const bool* flag = std::get_if<bool>(&operand.value)) {
       put(*flag ? 1 : 0);
     } else {
+      NNC_ASSERT(std::holds_alternative<float>(operand.value), "version 1 says no such operand");
       put(float_bits(std::get<float>(operand.value)));
     }
   }

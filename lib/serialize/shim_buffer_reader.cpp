@@ -26,8 +26,11 @@ class ShimBufferReader : private WordCursor {
     for (size_t i = counted(header[format::kArgumentCount], "arguments"); i > 0; --i) skip(next("rank"), 1, "sizes");
     skip(header[format::kExpressionCount], format::kExpressionWords, "expressions");
     skip(header[format::kPatchCount], format::kPatchWords, "patches");
-    read_model();
-    return std::move(model_);
+    const size_t models = counted(header[format::kModelCount], "models");
+    if (models == 0) fail("0 models found, 1 needed");
+    BufferModel main = read_model();
+    for (size_t i = 1; i < models; ++i) main.subgraphs.push_back(read_model());
+    return main;
   }
 
  private:
@@ -42,7 +45,8 @@ class ShimBufferReader : private WordCursor {
     take(static_cast<uint64_t>(counted(number, what)) * words_each, what);
   }
 
-  void read_model() {
+  BufferModel read_model() {
+    model_ = {};
     const size_t operands = counted(next("operand count"), "operands");
     const size_t values = counted(next("value count"), "values");
     const size_t operations = counted(next("operation count"), "operations");
@@ -84,14 +88,16 @@ class ShimBufferReader : private WordCursor {
     }
     model_.inputs = next_operands(inputs, format::kInputWords);
     model_.outputs = next_operands(outputs, format::kOutputWords);
+    return std::move(model_);
   }
 
   // Returns the words of its value data.
   uint64_t read_value() {
     BufferValue value{};
     value.operand = next("value");
+    require_operand(value.operand);
     value.source = next("value source");
-    next("offset");
+    value.offset = static_cast<uint32_t>(next("offset"));
     next("offset");
     const auto low = static_cast<uint32_t>(next("length"));
     const auto high = static_cast<uint32_t>(next("length"));
@@ -100,20 +106,23 @@ class ShimBufferReader : private WordCursor {
     return ((static_cast<uint64_t>(high) << 32 | low) + 3) / 4;
   }
 
+  void require_operand(int32_t id) const {
+    if (id >= 0 && static_cast<size_t>(id) < model_.operands.size()) return;
+    fail(fmt::format("operand {} found, and the model has {} operands", id, model_.operands.size()));
+  }
+
   std::vector<int32_t> next_operands(size_t size, size_t words_each) {
     std::vector<int32_t> ids;
     for (size_t i = 0; i < size; ++i) {
       const int32_t id = next("operand");
-      if (id < 0 || static_cast<size_t>(id) >= model_.operands.size()) {
-        fail(fmt::format("operand {} found, and the model has {} operands", id, model_.operands.size()));
-      }
+      require_operand(id);
       ids.push_back(id);
       for (size_t rest = 1; rest < words_each; ++rest) next("boundary");
     }
     return ids;
   }
 
-  BufferModel model_;
+  BufferModel model_;  // that is being read
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <tuple>
@@ -94,11 +95,12 @@ class Texts {
 
 class ShimBufferWriter {
  public:
-  explicit ShimBufferWriter(const ShimBufferRequest& request) : request_(request), model_(request.model) {}
+  explicit ShimBufferWriter(const ShimBufferRequest& request)
+      : request_(request), models_(nnapi::with_subgraphs(request.model)) {}
 
-  // The model comes first, as only then the sizes to compute are known.
+  // The models come first, as only then the sizes to compute are known.
   ShimBuffer write() {
-    write_model();
+    for (const nnapi::Model* model : models_) write_model(*model);
     std::vector<int32_t> model = std::exchange(words_, {});
     if (request_.keeps_names) write_texts();
     const std::vector<int32_t> texts = std::exchange(words_, {});
@@ -158,53 +160,53 @@ class ShimBufferWriter {
     header[format::kArgumentCount] = count(request_.arguments.size(), "arguments");
     header[format::kExpressionCount] = count(expressions_.size(), "sizes to compute");
     header[format::kPatchCount] = count(patches_.size(), "flexible words");
-    header[format::kModelCount] = 1;
+    header[format::kModelCount] = count(models_.size(), "models");
     header[format::kTextBytes] = request_.keeps_names ? count(texts_.bytes().size(), "bytes of names") : 0;
     append(header);
   }
 
-  void write_model() {
+  void write_model(const nnapi::Model& model) {
     std::vector<const nnapi::Operand*> constants;
-    put(count(model_.operands.size(), "operands"));
+    put(count(model.operands.size(), "operands"));
     const size_t constant_count = words_.size();
     put(0);
-    put(count(model_.operations.size(), "operations"));
-    put(count(model_.inputs.size(), "inputs"));
-    put(count(model_.outputs.size(), "outputs"));
-    for (const nnapi::Operand& operand : model_.operands) write_operand(operand);
-    for (size_t i = 0; i < model_.operands.size(); ++i) {
-      if (!model_.operands[i].is_constant()) continue;
-      constants.push_back(&model_.operands[i]);
-      write_value_record(static_cast<int32_t>(i));
+    put(count(model.operations.size(), "operations"));
+    put(count(model.inputs.size(), "inputs"));
+    put(count(model.outputs.size(), "outputs"));
+    for (const nnapi::Operand& operand : model.operands) write_operand(operand);
+    for (size_t i = 0; i < model.operands.size(); ++i) {
+      if (!model.operands[i].is_constant()) continue;
+      constants.push_back(&model.operands[i]);
+      write_value_record(static_cast<int32_t>(i), model.operands[i]);
     }
     words_[constant_count] = count(constants.size(), "constants");
-    for (const nnapi::Operation& operation : model_.operations) {
+    for (const nnapi::Operation& operation : model.operations) {
       put(static_cast<int32_t>(operation.code));
       put(count(operation.inputs.size(), "operation inputs"));
       put(count(operation.outputs.size(), "operation outputs"));
     }
-    for (const nnapi::Operand& operand : model_.operands) {
+    for (const nnapi::Operand& operand : model.operands) {
       for (const Dim& dim : operand.dims) put(dim);
     }
-    for (const nnapi::Operand& operand : model_.operands) {
+    for (const nnapi::Operand& operand : model.operands) {
       if (operand.channels == nullptr) continue;
       for (const float scale : operand.channels->scales) put(float_bits(scale));
     }
     for (const nnapi::Operand* operand : constants) write_value_data(*operand);
-    write_references();
+    write_references(model);
   }
 
-  void write_references() {
-    for (const nnapi::Operation& operation : model_.operations) {
+  void write_references(const nnapi::Model& model) {
+    for (const nnapi::Operation& operation : model.operations) {
       append(operation.inputs);
       append(operation.outputs);
     }
-    for (const nnapi::Boundary& input : model_.inputs) {
+    for (const nnapi::Boundary& input : model.inputs) {
       put(input.operand);
-      put(count(input.argument, "arguments"));
+      put(model.is_subgraph ? -1 : count(input.argument, "arguments"));
       put(layout_of(input));
     }
-    for (const nnapi::Boundary& output : model_.outputs) {
+    for (const nnapi::Boundary& output : model.outputs) {
       put(output.operand);
       put(layout_of(output));
     }
@@ -227,35 +229,54 @@ class ShimBufferWriter {
     return operand.constant() != nullptr && operand.constant()->byte_count() > kMaxImmediateBytes;
   }
 
+  static bool has_bytes(const nnapi::Operand& operand) {
+    return !operand.is_omitted() && operand.subgraph() == nullptr;
+  }
+
   static uint64_t byte_count(const nnapi::Operand& operand) {
     if (operand.constant() != nullptr) return operand.constant()->byte_count();
     if (operand.ints() != nullptr) return 4 * operand.ints()->size();
-    if (std::holds_alternative<nnapi::Omitted>(operand.value)) return 0;
+    if (!has_bytes(operand)) return 0;
     return std::holds_alternative<bool>(operand.value) ? 1 : 4;
   }
 
-  void write_value_record(int32_t id) {
-    const nnapi::Operand& operand = model_.at(id);
-    const uint64_t bytes = byte_count(operand);
+  void write_value_record(int32_t id, const nnapi::Operand& operand) {
     auto source = format::ValueSource::kImmediate;
     uint64_t offset = 0;
-    if (std::holds_alternative<nnapi::Omitted>(operand.value)) {
+    if (operand.is_omitted()) {
       source = format::ValueSource::kOmitted;
+    } else if (const nnapi::Subgraph* subgraph = operand.subgraph()) {
+      source = format::ValueSource::kModel;
+      offset = number_of(**subgraph);
     } else if (is_weight(operand)) {
       source = format::ValueSource::kWeight;
-      offset = result_.weight_bytes;
-      result_.weights.push_back({*operand.constant(), offset});
-      const uint64_t unit = format::kWeightAlignment;
-      result_.weight_bytes += (bytes + unit - 1) / unit * unit;
+      offset = place_weight(*operand.constant());
     }
     put(id);
     put(static_cast<int32_t>(source));
     put_long(offset);
-    put_long(bytes);
+    put_long(byte_count(operand));
+  }
+
+  uint64_t number_of(const nnapi::Model& model) const {
+    return static_cast<uint64_t>(std::find(models_.begin(), models_.end(), &model) - models_.begin());
+  }
+
+  // Returns the weight's offset. One model has no weight twice, but several may share one.
+  uint64_t place_weight(const nnapi::Constant& value) {
+    const auto same = std::find_if(result_.weights.begin(), result_.weights.end(), [&](const PlacedWeight& weight) {
+      return models_.size() > 1 && weight.value == value;
+    });
+    if (same != result_.weights.end()) return same->offset;
+    const uint64_t offset = result_.weight_bytes;
+    result_.weights.push_back({value, offset});
+    const uint64_t unit = format::kWeightAlignment;
+    result_.weight_bytes += (value.byte_count() + unit - 1) / unit * unit;
+    return offset;
   }
 
   void write_value_data(const nnapi::Operand& operand) {
-    if (is_weight(operand) || std::holds_alternative<nnapi::Omitted>(operand.value)) return;
+    if (is_weight(operand) || !has_bytes(operand)) return;
     if (operand.constant() != nullptr) {
       const std::vector<uint8_t> bytes = operand.constant()->bytes();
       put_bytes(bytes.data(), bytes.size());
@@ -268,26 +289,29 @@ class ShimBufferWriter {
     }
   }
 
-  std::string name_of_operand(int32_t id) const {
-    for (const nnapi::Boundary& input : model_.inputs) {
+  std::string name_of_operand(const nnapi::Model& model, int32_t id) const {
+    if (model.is_subgraph) return "";
+    for (const nnapi::Boundary& input : model.inputs) {
       if (input.operand == id) return request_.names[input.argument];
     }
     return "";
   }
 
   void write_texts() {
-    for (size_t i = 0; i < model_.operands.size(); ++i) {
-      put(texts_.offset_of(name_of_operand(static_cast<int32_t>(i))));
-    }
-    for (const nnapi::Operation& operation : model_.operations) {
-      put(texts_.offset_of(std::string(name_of(operation.code))));
-      put(texts_.offset_of(operation.source));
+    for (const nnapi::Model* model : models_) {
+      for (size_t i = 0; i < model->operands.size(); ++i) {
+        put(texts_.offset_of(name_of_operand(*model, static_cast<int32_t>(i))));
+      }
+      for (const nnapi::Operation& operation : model->operations) {
+        put(texts_.offset_of(std::string(name_of(operation.code))));
+        put(texts_.offset_of(operation.source));
+      }
     }
     put_bytes(texts_.bytes().data(), texts_.bytes().size());
   }
 
   const ShimBufferRequest& request_;
-  const nnapi::Model& model_;
+  std::vector<const nnapi::Model*> models_;         // the main one and its subgraphs, by their numbers
   std::vector<int32_t> words_;                      // of the section that is being written
   std::vector<std::pair<size_t, size_t>> patches_;  // word of the model, expression
   Expressions expressions_;

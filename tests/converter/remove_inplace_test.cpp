@@ -106,6 +106,109 @@ graph(%x : Tensor):
   CHECK_THAT(found.graph, Contains("aten::relu(%2)") && Contains("aten::flatten(") && !Contains("aten::flatten(%2"));
 }
 
+TEST_CASE("in a branch: the branch hands the result on") {
+  const Removed found = removed(R"(
+graph(%x : Tensor, %c : bool):
+  %y : Tensor = aten::sigmoid(%x)
+  %z : Tensor = prim::If(%c)
+    block0():
+      %a : Tensor = aten::relu_(%y)
+      -> (%a)
+    block1():
+      -> (%y)
+  return (%z))");
+  CHECK_THAT(found.graph, Contains("aten::relu(%2)") && !Contains("relu_"));
+}
+
+TEST_CASE("in a branch: what is read after it under the old name stays") {
+  const Removed found = removed(R"(
+graph(%x : Tensor, %c : bool):
+  %y : Tensor = aten::sigmoid(%x)
+  %z : Tensor = prim::If(%c)
+    block0():
+      %a : Tensor = aten::relu_(%y)
+      -> (%a)
+    block1():
+      -> (%y)
+  %w : Tensor = aten::mul(%z, %y)
+  return (%w))");
+  CHECK_THAT(found.graph, Contains("aten::relu_(%2)"));
+}
+
+TEST_CASE("in a loop: the next round reads the result") {
+  const Removed found = removed(R"(
+graph(%x : Tensor, %n : int):
+  %one : int = prim::Constant[value=1]()
+  %go : bool = prim::Constant[value=1]()
+  %y : Tensor = aten::sigmoid(%x)
+  %z : Tensor = prim::Loop(%n, %go, %y)
+    block0(%i : int, %s : Tensor):
+      %a : Tensor = aten::add_(%s, %x, %one)
+      -> (%go, %a)
+  return (%z))");
+  CHECK_THAT(found.graph, Contains("aten::add(") && !Contains("add_"));
+}
+
+TEST_CASE("in a loop: the old name is handed on") {
+  const Removed found = removed(R"(
+graph(%x : Tensor, %n : int):
+  %one : int = prim::Constant[value=1]()
+  %go : bool = prim::Constant[value=1]()
+  %y : Tensor = aten::sigmoid(%x)
+  %z : Tensor = prim::Loop(%n, %go, %y)
+    block0(%i : int, %s : Tensor):
+      %a : Tensor = aten::add(%s, %x, %one)
+      %b : Tensor = aten::relu_(%a)
+      %c : Tensor = aten::tanh_(%b)
+      -> (%go, %a)
+  return (%z))");
+  CHECK_THAT(found.graph, !Contains("relu_") && !Contains("tanh_"));
+}
+
+TEST_CASE("in a loop: a view from before the change that is read after it stays") {
+  const Removed found = removed(R"(
+graph(%x : Tensor, %n : int):
+  %one : int = prim::Constant[value=1]()
+  %go : bool = prim::Constant[value=1]()
+  %y : Tensor = aten::sigmoid(%x)
+  %z : Tensor = prim::Loop(%n, %go, %y)
+    block0(%i : int, %s : Tensor):
+      %v : Tensor = aten::flatten(%s, %one, %one)
+      %a : Tensor = aten::relu_(%s)
+      %b : Tensor = aten::add(%a, %v, %one)
+      %c : Tensor = aten::view_as(%a, %b)
+      -> (%go, %c)
+  return (%z))");
+  CHECK_THAT(found.graph, Contains("aten::relu_("));
+}
+
+TEST_CASE("in a loop: a value from outside that the next round reads stays") {
+  const Removed found = removed(R"(
+graph(%x : Tensor, %n : int):
+  %one : int = prim::Constant[value=1]()
+  %go : bool = prim::Constant[value=1]()
+  %y : Tensor = aten::sigmoid(%x)
+  %z : Tensor = prim::Loop(%n, %go, %x)
+    block0(%i : int, %s : Tensor):
+      %a : Tensor = aten::relu_(%y)
+      %b : Tensor = aten::add(%s, %a, %one)
+      -> (%go, %b)
+  return (%z))");
+  CHECK_THAT(found.graph, Contains("aten::relu_("));
+  const Removed initial = removed(R"(
+graph(%x : Tensor, %n : int):
+  %one : int = prim::Constant[value=1]()
+  %go : bool = prim::Constant[value=1]()
+  %y : Tensor = aten::sigmoid(%x)
+  %z : Tensor = prim::Loop(%n, %go, %y)
+    block0(%i : int, %s : Tensor):
+      %a : Tensor = aten::add_(%s, %x, %one)
+      -> (%go, %a)
+  %w : Tensor = aten::mul(%z, %y)
+  return (%w))");
+  CHECK_THAT(initial.graph, Contains("aten::add_("));
+}
+
 TEST_CASE("a graph without in-place operations stays as it is") {
   const std::string text = R"(
 graph(%x : Tensor):

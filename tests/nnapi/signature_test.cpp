@@ -117,3 +117,26 @@ TEST_CASE("match_signature: an operation that the table doesn't describe") {
   net.unary(static_cast<OperationCode>(9999), net.input({2, 3}));
   CHECK(problem(net) == "the operations table doesn't describe it");
 }
+
+TEST_CASE("match_signature: outputs count") {
+  Net net;
+  const OperandId x = net.input({3, 2, 4});
+  const OperandId weights = net.weights({4, 4}), bias = net.weights({4}), state = net.weights({2, 4});
+  const std::vector<OperandId> inputs{x, weights, weights, bias, state, net.builder.int32(0), net.builder.int32(1)};
+  net.builder.add(OperationCode::UNIDIRECTIONAL_SEQUENCE_RNN, inputs, float_type({3, 2, 4}));
+  CHECK(match_signature(net.model, net.model.operations[0]).feature_level == 3);
+  net.builder.add(OperationCode::UNIDIRECTIONAL_SEQUENCE_RNN, inputs, {float_type({3, 2, 4}), float_type({2, 4})});
+  CHECK(match_signature(net.model, net.model.operations[1]).feature_level == 4);
+  net.builder.add(OperationCode::UNIDIRECTIONAL_SEQUENCE_RNN, inputs,
+                  {float_type({3, 2, 4}), float_type({2, 4}), float_type({2, 4})});
+  CHECK(match_signature(net.model, net.model.operations[2]).signature == nullptr);
+}
+
+TEST_CASE("match_signature: what is left out has to be optional") {
+  Net net;
+  const OperandId x = net.input({2, 3});
+  const OperandId nothing = net.model.add({OperandCode::TENSOR_FLOAT32, {1, 1}, 0, 0, Omitted{}});
+  net.builder.add(OperationCode::FULLY_CONNECTED, {x, nothing, net.weights({4}), net.builder.int32(0)},
+                  float_type({2, 4}));
+  CHECK(problem(net) == "argument weights: nothing found, a value needed");
+}

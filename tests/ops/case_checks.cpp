@@ -39,8 +39,10 @@ class CaseCheck {
     for (const std::string& layout : case_.layouts) {
       if (layout == "nchw" && case_.layouts.size() > 1 && !has_images()) continue;  // nothing differs
       layout_ = layout;
-      check_layout();
-      if (layout == case_.layouts.front() && !is_free_) check_shim();
+      // The model is the same in both: the shim runs it in one layout, but for models that only it can run.
+      const bool is_first = layout == case_.layouts.front();
+      if (runs_on(Runtime::kPytorch)) check_layout();
+      if (!is_free_ && runs_on(Runtime::kShim) && (is_first || case_.runtime)) check_shim();
     }
     return std::move(problems_);
   }
@@ -49,6 +51,9 @@ class CaseCheck {
   void problem(const std::string& text) {
     problems_.push_back(layout_ + (runtime_ == Runtime::kShim ? " shim: " : ": ") + text);
   }
+
+  bool runs_on(Runtime runtime) const { return case_.runtime.value_or(runtime) == runtime; }
+  bool is_first_layout() const { return layout_ == case_.layouts.front(); }
 
   bool has_images() const {
     return std::any_of(case_.inputs.begin(), case_.inputs.end(),
@@ -76,6 +81,7 @@ class CaseCheck {
     options.layout.is_explicit = true;
     options.quant = case_.quant;
     options.runtime = runtime_;
+    options.control_flow = case_.control_flow;
     options.feature_level = layout_ == "nhwc" ? case_.level : std::max(case_.level, kNchwLevel);
     if (!case_.refusals.empty()) options.feature_level = kHighestLevel;
     if (flexible) options.feature_level = std::max(options.feature_level, kNchwLevel);
@@ -87,6 +93,7 @@ class CaseCheck {
 
   void check_refused(const std::string& layout) {
     layout_ = layout;
+    runtime_ = case_.runtime.value_or(Runtime::kPytorch);
     Diagnostics diagnostics;
     try {
       convert_case(false, diagnostics);
@@ -115,8 +122,8 @@ class CaseCheck {
     Diagnostics diagnostics;
     const Conversion conversion = convert_case(false, diagnostics);
     if (!is_free_) check_warnings(diagnostics);
-    if (!is_free_ && layout_ == case_.layouts.front()) {
-      check_golden(dump_);
+    if (!is_free_ && is_first_layout()) {
+      check_golden(case_.golden, "golden", dump_);
       check_level(conversion.model);
     }
     for (const std::string& text : round_trip_problems(conversion.model, conversion.serialized)) problem(text);
@@ -125,11 +132,13 @@ class CaseCheck {
     if (!case_.flexible.empty()) check_flexible();
   }
 
-  // The same case on the shim: in one layout, as the model is the same. One module serves all sizes.
+  // The same case on the shim. One module serves all sizes.
   void check_shim() {
     runtime_ = Runtime::kShim;
     Diagnostics diagnostics;
-    torch::jit::Module module = convert_case(false, diagnostics).module;
+    const Conversion conversion = convert_case(false, diagnostics);
+    if (is_first_layout()) check_shim_model(conversion.model, diagnostics);
+    torch::jit::Module module = conversion.module;
     check_execution(module, false);
     if (!case_.flexible.empty()) {
       torch::jit::Module flexible = convert_case(true, diagnostics).module;
@@ -138,10 +147,23 @@ class CaseCheck {
     runtime_ = Runtime::kPytorch;
   }
 
-  void check_golden(const std::string& found) {
-    if (rebase_) case_.golden = found;
-    if (case_.golden == found) return;
-    problem("the golden section differs; --rebase writes this:\n" + found);
+  // A model that both run has a golden section of its own only where the shim's differs.
+  void check_shim_model(const nnapi::Model& model, const Diagnostics& diagnostics) {
+    if (case_.runtime) {
+      check_warnings(diagnostics);
+      check_golden(case_.golden, "golden", dump_);
+      return check_level(model);
+    }
+    check_golden(case_.shim_golden, "golden shim", dump_ == case_.golden ? "" : dump_);
+    for (const std::string& text : nnapi::validate(model, case_.level)) {
+      problem(fmt::format("at feature level {}: {}", case_.level, text));
+    }
+  }
+
+  void check_golden(std::string& golden, const char* section, const std::string& found) {
+    if (rebase_) golden = found;
+    if (golden == found) return;
+    problem(fmt::format("the section \"{}\" differs; --rebase writes this:\n{}", section, found));
   }
 
   // The level is the lowest one at which the model is valid.

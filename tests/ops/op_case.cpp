@@ -83,6 +83,17 @@ QuantMode parse_quant(const std::string& text) {
   throw std::runtime_error("unknown quant " + text);
 }
 
+Runtime parse_runtime(const std::string& text) {
+  if (text == "pytorch") return Runtime::kPytorch;
+  if (text == "shim") return Runtime::kShim;
+  throw std::runtime_error("unknown runtime " + text);
+}
+
+ControlFlow parse_control_flow(const std::string& text) {
+  if (text == "nnapi") return ControlFlow::kNnapi;
+  throw std::runtime_error("unknown control flow " + text);
+}
+
 std::string rest_of(std::istringstream& words) {
   std::string rest;
   std::getline(words >> std::ws, rest);
@@ -107,6 +118,8 @@ void read_key(const std::string& line, OpCase& result) {
       {"quanta", [&] { words >> result.quanta; }},
       {"engine", [&] { result.engine = rest_of(words); }},
       {"quant", [&] { result.quant = parse_quant(rest_of(words)); }},
+      {"runtime", [&] { result.runtime = parse_runtime(rest_of(words)); }},
+      {"control_flow", [&] { result.control_flow = parse_control_flow(rest_of(words)); }},
       {"flexible", [&] { read_flexible(words, result); }},
       {"warns", [&] { result.warnings.push_back(rest_of(words)); }},
       {"refused", [&] { result.refusals.push_back(rest_of(words)); }},
@@ -126,9 +139,9 @@ class CaseReader {
     if (line.compare(0, 2, kIndent) == 0) return take_indented(line);
     section_ = nullptr;
     in_golden_ = false;
-    if (line == "golden") {
+    if (line == "golden" || line == "golden shim") {
       in_golden_ = true;
-      section_ = &current().golden;
+      section_ = line == "golden" ? &current().golden : &current().shim_golden;
       return;
     }
     const bool is_case = line.compare(0, 5, "case ") == 0;
@@ -196,14 +209,23 @@ std::vector<OpCase> read_cases(const std::string& path) {
   }
 }
 
+namespace {
+
+void write_golden(std::ostream& stream, const char* key, const std::string& text) {
+  if (text.empty()) return;
+  stream << key << "\n";
+  std::stringstream golden(text);
+  for (std::string line; std::getline(golden, line);) stream << kIndent << line << "\n";
+}
+
+}  // namespace
+
 void write_cases(const std::string& path, const std::vector<OpCase>& cases) {
   std::ofstream stream(path);
   for (const OpCase& one : cases) {
     for (const std::string& line : one.lines) stream << line << "\n";
-    if (one.golden.empty()) continue;
-    stream << "golden\n";
-    std::stringstream golden(one.golden);
-    for (std::string line; std::getline(golden, line);) stream << kIndent << line << "\n";
+    write_golden(stream, "golden", one.golden);
+    write_golden(stream, "golden shim", one.shim_golden);
   }
   if (!stream.flush()) throw std::runtime_error("can't write " + path);
 }

@@ -46,6 +46,8 @@ struct OpCase {
   double tolerance = 1e-4;  // of the range of float results
   double quanta = 1;        // of quantised results
   QuantMode quant = QuantMode::kAuto;
+  std::optional<Runtime> runtime;  // this one only
+  ControlFlow control_flow = ControlFlow::kRefuse;
   std::string engine = "qnnpack";              // that runs the original's quantised operators: qnnpack or onednn
   std::vector<std::vector<int64_t>> flexible;  // other sizes of each input: where they differ, the size is flexible
   std::vector<std::string> warnings;           // parts of warnings that must come
@@ -53,6 +55,7 @@ struct OpCase {
   std::vector<std::string> layouts{"nhwc", "nchw"};
   std::string source;
   std::string golden;
+  std::string shim_golden;  // where the shim's model differs
 };
 
 // Throws std::runtime_error with file and line.

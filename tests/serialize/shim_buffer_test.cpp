@@ -80,6 +80,50 @@ TEST_CASE("version 2: what is written is read") {
   CHECK(found.outputs == model.operations[0].outputs);
 }
 
+TEST_CASE("version 2: subgraphs, omitted operands, and weights that models share") {
+  const auto numbers = std::make_shared<std::vector<float>>(64, 0.5f);
+  const nnapi::Operand row{OperandCode::TENSOR_FLOAT32, {64}, 0, 0, {}};
+  const auto branch = [&](OperationCode code) {
+    auto model = std::make_shared<nnapi::Model>();
+    model->is_subgraph = true;
+    nnapi::Builder builder(*model);
+    const nnapi::OperandId x = builder.variable(row);
+    const nnapi::OperandId weights =
+        builder.tensor(nnapi::Constant(nnapi::DataType::kFloat32, {64}, numbers->data(), numbers));
+    model->inputs = {{x}};
+    builder.set_source("branch.py:9");
+    model->outputs = {{builder.add(code, {x, weights, builder.int32(0)}, row)}};
+    return model;
+  };
+  nnapi::Model model;
+  nnapi::Builder builder(model);
+  const nnapi::OperandId x = builder.variable(row);
+  const nnapi::OperandId condition = builder.variable({OperandCode::TENSOR_BOOL8, {1}, 0, 0, {}});
+  const nnapi::OperandId nothing = model.add({OperandCode::TENSOR_FLOAT32, {1}, 0, 0, nnapi::Omitted{}});
+  const nnapi::OperandId yes = model.add({OperandCode::MODEL, {}, 0, 0, branch(OperationCode::ADD)});
+  const nnapi::OperandId no = model.add({OperandCode::MODEL, {}, 0, 0, branch(OperationCode::MUL)});
+  model.inputs = {{x, false, 0}, {condition, false, 1}};
+  model.outputs = {{builder.add(OperationCode::IF, {condition, yes, no, x}, row)}};
+  ShimBufferRequest request{model};
+  request.arguments = {{64}, {1}};
+  request.names = {"x", "c"};
+  ShimBuffer buffer = write_shim_buffer(request);
+  CHECK(buffer.words[format::kModelCount] == 3);
+  REQUIRE(buffer.weights.size() == 1);
+  CHECK(buffer.weight_bytes == 256);
+  const BufferModel found = read_shim_buffer(buffer.words.data(), buffer.words.size());
+  REQUIRE(found.subgraphs.size() == 2);
+  CHECK(found.subgraphs[0].operations[0].code == static_cast<int32_t>(OperationCode::ADD));
+  CHECK(found.subgraphs[1].operations[0].code == static_cast<int32_t>(OperationCode::MUL));
+  REQUIRE(found.values.size() == 3);
+  CHECK(found.values[0].operand == nothing);
+  CHECK(found.values[0].source == static_cast<int32_t>(format::ValueSource::kOmitted));
+  for (const size_t i : {1, 2}) {
+    CHECK(found.values[i].source == static_cast<int32_t>(format::ValueSource::kModel));
+    CHECK(found.values[i].offset == i);
+  }
+}
+
 TEST_CASE("version 2: names can be left out") {
   const nnapi::Model model = convolution();
   ShimBufferRequest request{model};

@@ -55,6 +55,19 @@ class Inspect(CliTest):
         types = {form["operands"][number]["type"] for number in form["inputs"] + form["outputs"]}
         self.assertEqual({"TENSOR_QUANT8_ASYMM"}, types)
 
+    def test_subgraphs(self):
+        path = self.convert("control_flow.pt", *IMAGE, "--nhwc", "--runtime", "shim", "--feature-level", "4",
+                            "--control-flow", "nnapi")
+        form = self.json_form(path)
+        (branch,) = [operation for operation in form["operations"] if operation["name"] == "IF"]
+        self.assertEqual([1, 2], [form["operands"][number]["subgraph"] for number in branch["inputs"][1:3]])
+        self.assertEqual(2, len(form["subgraphs"]))
+        text = self.succeed("inspect", path).stdout
+        for number, subgraph in enumerate(form["subgraphs"], 1):
+            self.assertEqual(1, [operation["name"] for operation in subgraph["operations"]].count("CONV_2D"))
+            self.assertIn(f"\nsubgraph {number}: {len(subgraph['operations'])} operation", text)
+        self.assertEqual([], self.json_form(self.convert("residual.pt", *IMAGE, "--nhwc"))["subgraphs"])
+
     def test_lite(self):
         for suffix in ("pt", "ptl"):
             self.convert("residual.pt", *IMAGE, "--nhwc", out=f"out.{suffix}")

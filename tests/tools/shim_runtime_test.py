@@ -44,6 +44,15 @@ class Shim(CliTest, StockTorchTest):
             self.assert_close(call(original, picture), call(module, picture))
         self.assertEqual(5, module.nnapi_profile()["compiled"])
 
+    def test_both_branches(self):
+        original = load(self.fixture("control_flow.pt"))
+        module = load(self.converted("control_flow.pt", "--input", PICTURE, "--feature-level", "4", "--control-flow",
+                                     "nnapi"))
+        picture = images(1, 3, 16, 16)
+        for offset in (2.0, -2.0):
+            self.assertEqual(offset > 0, bool((picture + offset).sum() > 0))
+            self.assert_close(call(original, picture + offset), call(module, picture + offset))
+
     def test_wrong_inputs_are_told(self):
         module = load(self.converted("residual.pt", "--input", PICTURE))
         for wrong, fragment in [(images(1, 3, 16, 17), "17"), (images(1, 3, 16, 16).double(), "dtype"),

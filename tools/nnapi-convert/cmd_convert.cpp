@@ -96,6 +96,11 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
       {"none", Fallback::kNone}, {"cpu", Fallback::kCpu}, {"cpu-plain", Fallback::kCpuPlain}};
   add_choice(app, "--fallback", arguments.options.fallback, fallbacks,
              "with the shim, what runs where NNAPI can't: the model on the CPU, optimised for mobile or as it is");
+  const std::map<std::string, ControlFlow> control_flows = {{"refuse", ControlFlow::kRefuse},
+                                                            {"nnapi", ControlFlow::kNnapi}};
+  add_choice(app, "--control-flow", arguments.options.control_flow, control_flows,
+             "branches and loops that depend on the input: nnapi makes IF and WHILE of them, with the shim and from\n"
+             "feature level 4 on; drivers leave them to the CPU");
   app.add_flag("--strip", arguments.options.strip_names,
                "leave out names and source lines that the shim's messages show");
   app.add_option("--feature-level", arguments.options.feature_level,

@@ -41,6 +41,13 @@ std::map<std::string, int> operation_counts(const BufferModel& model) {
   return counts;
 }
 
+std::string operations_text(const BufferModel& model) {
+  const size_t total = model.operations.size();
+  std::string text = fmt::format("{} operation{}\n", total, total == 1 ? "" : "s");
+  for (const auto& [name, count] : operation_counts(model)) text += fmt::format("  {:>4}  {}\n", count, name);
+  return text;
+}
+
 std::string input_text(const MetadataInput& input) {
   std::string text = fmt::format("  {}: {}", input.name, to_text(input.type));
   if (input.nhwc) text += ", fed to NNAPI as NHWC";
@@ -57,22 +64,20 @@ std::string text_form(const ConvertedFile& file) {
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
   text += "outputs of NNAPI\n";
   for (const int32_t id : file.buffer.outputs) text += fmt::format("  {}\n", operand_text(file.buffer, id));
-  const size_t total = file.buffer.operations.size();
-  text += fmt::format("{} operation{}\n", total, total == 1 ? "" : "s");
-  for (const auto& [name, count] : operation_counts(file.buffer)) text += fmt::format("  {:>4}  {}\n", count, name);
+  text += operations_text(file.buffer);
+  for (size_t i = 0; i < file.buffer.subgraphs.size(); ++i) {
+    text += fmt::format("subgraph {}: ", i + 1) + operations_text(file.buffer.subgraphs[i]);
+  }
   return text;
 }
 
-json json_form(const ConvertedFile& file) {
-  json form = {{"metadata", json::parse(to_json(file.metadata))}, {"operation_count", file.buffer.operations.size()}};
-  form["runtime"] = runtime_name(file);
-  form["operations"] = json::array();
-  for (const BufferOperation& operation : file.buffer.operations) {
+json model_json(const BufferModel& model) {
+  json form = {{"operations", json::array()}, {"operands", json::array()}};
+  for (const BufferOperation& operation : model.operations) {
     form["operations"].push_back(
         {{"name", operation_name(operation.code)}, {"inputs", operation.inputs}, {"outputs", operation.outputs}});
   }
-  form["operands"] = json::array();
-  for (const BufferOperand& operand : file.buffer.operands) {
+  for (const BufferOperand& operand : model.operands) {
     form["operands"].push_back({{"type", name_of(static_cast<OperandCode>(operand.type))},
                                 {"dimensions", operand.dims},
                                 {"scale", operand.scale},
@@ -81,8 +86,22 @@ json json_form(const ConvertedFile& file) {
     form["operands"].back()["channel_axis"] = operand.channel_axis;
     form["operands"].back()["channel_scales"] = operand.channel_scales;
   }
-  form["inputs"] = file.buffer.inputs;
-  form["outputs"] = file.buffer.outputs;
+  for (const BufferValue& value : model.values) {
+    json& operand = form["operands"][static_cast<size_t>(value.operand)];
+    if (operand["type"] == name_of(OperandCode::MODEL)) operand["subgraph"] = value.offset;
+  }
+  form["inputs"] = model.inputs;
+  form["outputs"] = model.outputs;
+  return form;
+}
+
+json json_form(const ConvertedFile& file) {
+  json form = model_json(file.buffer);
+  form["metadata"] = json::parse(to_json(file.metadata));
+  form["operation_count"] = file.buffer.operations.size();
+  form["runtime"] = runtime_name(file);
+  form["subgraphs"] = json::array();
+  for (const BufferModel& subgraph : file.buffer.subgraphs) form["subgraphs"].push_back(model_json(subgraph));
   return form;
 }
 

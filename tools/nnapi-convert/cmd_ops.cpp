@@ -52,6 +52,9 @@ std::string markdown_form() {
       "forms where no other view of the tensor is read later. The feature level is the lowest at which the operator "
       "can\n"
       "be lowered; 3 is Android 10.\n\n"
+      "Numbers that a script takes out of tensors (`item()`, `int(x)`, comparisons) are lowered as tensors of one "
+      "number.\n"
+      "Branches and loops on them become IF and WHILE with `--control-flow nnapi`; see [shim.md](shim.md).\n\n"
       "| operator | feature level | limits |\n|---|---|---|\n";
   for (const OpRule& rule : sorted_rules()) {
     text += fmt::format("| `{}` | {} | {} |\n", operator_of(rule), rule.feature_level, rule.note);

@@ -9,6 +9,9 @@
 
 namespace nnapi_convert::nnapi {
 
+// Operations on the axes that their arguments name; the order of axes is otherwise nothing to them.
+bool is_along_axes(OperationCode code);
+
 class AxisArguments {
  public:
   AxisArguments(const SignatureInfo& signature, const Operation& operation);

@@ -14,43 +14,6 @@ namespace {
 
 constexpr OperandId kNone = -1;
 
-}  // namespace
-
-namespace {
-
-// Operations on the axes that their arguments name; the order of axes is otherwise nothing to them.
-bool is_along_axes(OperationCode code) {
-  switch (code) {
-    case OperationCode::CONCATENATION:
-    case OperationCode::SOFTMAX:
-    case OperationCode::LOG_SOFTMAX:
-    case OperationCode::MEAN:
-    case OperationCode::REDUCE_SUM:
-    case OperationCode::REDUCE_MAX:
-    case OperationCode::REDUCE_MIN:
-    case OperationCode::REDUCE_PROD:
-    case OperationCode::ARGMAX:
-    case OperationCode::ARGMIN:
-    case OperationCode::REDUCE_ANY:
-    case OperationCode::REDUCE_ALL:
-    case OperationCode::PAD:
-    case OperationCode::PAD_V2:
-    case OperationCode::SLICE:
-    case OperationCode::STRIDED_SLICE:
-    case OperationCode::SPLIT:
-    case OperationCode::CHANNEL_SHUFFLE:
-    case OperationCode::TILE:
-    case OperationCode::GATHER:
-    case OperationCode::MIRROR_PAD:
-    case OperationCode::REVERSE:
-    case OperationCode::L2_NORMALIZATION:
-    case OperationCode::LOCAL_RESPONSE_NORMALIZATION:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // True if moving axes by `order` leaves the sequence of elements as it was: axes of size 1 may go anywhere.
 bool keeps_sequence(const Dims& dims, const std::vector<int64_t>& order) {
   int64_t last = -1;
@@ -67,13 +30,7 @@ class LayoutChooser {
   explicit LayoutChooser(Model& model) : model_(model), builder_(model), copies_(model.operands.size()) {}
 
   void run() {
-    for (size_t i = 0; i < copies_.size(); ++i) copies_[i].nchw = static_cast<OperandId>(i);
-    for (const Boundary& input : model_.inputs) {
-      if (input.nhwc) becomes_nhwc(input.operand);
-    }
-    operations_ = std::move(model_.operations);
-    model_.operations.clear();
-    for (const Operation& operation : operations_) place(operation);
+    place_operations();
     for (Boundary& output : model_.outputs) place_output(output);
   }
 
@@ -83,6 +40,16 @@ class LayoutChooser {
     OperandId nchw = kNone;
     OperandId nhwc = kNone;
   };
+
+  void place_operations() {
+    for (size_t i = 0; i < copies_.size(); ++i) copies_[i].nchw = static_cast<OperandId>(i);
+    for (const Boundary& input : model_.inputs) {
+      if (input.nhwc) becomes_nhwc(input.operand);
+    }
+    operations_ = std::move(model_.operations);
+    model_.operations.clear();
+    for (const Operation& operation : operations_) place(operation);
+  }
 
   Copies& copies(OperandId id) { return copies_[static_cast<size_t>(id)]; }
   bool is_nhwc(OperandId id) { return copies(id).nhwc != kNone && !model_.at(id).is_constant(); }
@@ -149,6 +116,9 @@ class LayoutChooser {
 
   void place(const Operation& operation) {
     builder_.set_source(operation.source);
+    if (operation.code == OperationCode::IF || operation.code == OperationCode::WHILE) {
+      return place_control_flow(operation);
+    }
     // Layouts change no rank and no type, so that matching sees what it needs in the rewritten operands too.
     const SignatureMatch match = match_signature(model_, operation);
     if (match.signature == nullptr) return place_in_nchw(operation);  // validate says why
@@ -343,6 +313,54 @@ class LayoutChooser {
     // A permutation that was no move leaves an output that is an input or another output, which NNAPI refuses: copy it.
     const Operand copy = model_.at(output.operand);
     output.operand = builder_.add(OperationCode::RESHAPE, {output.operand, builder_.int32_tensor(copy.dims)}, copy);
+  }
+
+  // Subgraphs take their inputs in the order that they have here. What a loop carries keeps its order; what branches
+  // give is NHWC where one of them would leave it so.
+  void place_control_flow(Operation operation) {
+    const bool is_loop = operation.code == OperationCode::WHILE;
+    const size_t first = is_loop ? 0 : 1;
+    std::vector<bool> nhwc;  // by input of the subgraphs
+    for (size_t i = first + 2; i < operation.inputs.size(); ++i) {
+      OperandId& id = operation.inputs[i];
+      nhwc.push_back(rank(id) == 4 && is_nhwc(id));
+      id = nhwc.back() ? in_nhwc(id) : in_nchw(id);
+    }
+    if (!is_loop) operation.inputs[0] = in_nchw(operation.inputs[0]);
+    LayoutChooser one(subgraph_with(operation.inputs[first], nhwc));
+    LayoutChooser other(subgraph_with(operation.inputs[first + 1], nhwc));
+    one.place_operations();
+    other.place_operations();
+    std::vector<bool> outputs_nhwc = nhwc;  // of the body, which gives a loop's state
+    if (!is_loop) {
+      outputs_nhwc.clear();
+      for (size_t i = 0; i < operation.outputs.size(); ++i) {
+        outputs_nhwc.push_back(one.leaves_nhwc(i) || other.leaves_nhwc(i));
+      }
+    }
+    for (size_t i = 0; i < operation.outputs.size(); ++i) {
+      if (outputs_nhwc[i]) becomes_nhwc(operation.outputs[i]);
+    }
+    one.place_edges(is_loop ? std::vector<bool>{false} : outputs_nhwc);
+    other.place_edges(outputs_nhwc);
+    model_.operations.push_back(std::move(operation));
+  }
+
+  Model& subgraph_with(OperandId id, const std::vector<bool>& nhwc) {
+    Model& subgraph = **model_.at(id).subgraph();
+    for (size_t i = 0; i < nhwc.size(); ++i) subgraph.inputs[i].nhwc = nhwc[i];
+    return subgraph;
+  }
+
+  bool leaves_nhwc(size_t output) { return copies(model_.outputs[output].operand).nchw == kNone; }
+
+  // The edges of a subgraph, which nobody else permutes.
+  void place_edges(const std::vector<bool>& nhwc) {
+    for (size_t i = 0; i < model_.outputs.size(); ++i) {
+      OperandId& id = model_.outputs[i].operand;
+      id = nhwc[i] ? in_nhwc(id) : in_nchw(id);
+    }
+    for (Boundary& input : model_.inputs) input.nhwc = false;
   }
 
   Model& model_;

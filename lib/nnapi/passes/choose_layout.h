@@ -11,7 +11,8 @@ namespace nnapi_convert::nnapi {
 
 // inputs[i].nhwc says which inputs (rank 4) are handed over as NHWC. With any, or with `nhwc`, convolutions and pools
 // run in NHWC, and elementwise operations follow their inputs; TRANSPOSE appears only where an operation needs
-// PyTorch's order. Without, the model stays in NCHW. Outputs left in NHWC are marked so, for the caller to permute.
+// PyTorch's order. Subgraphs are part of it: their edges follow what the operation has. Without, the model stays in
+// NCHW. Outputs left in NHWC are marked so, for the caller to permute.
 void choose_layout(Model& model, bool nhwc = false);
 
 }  // namespace nnapi_convert::nnapi

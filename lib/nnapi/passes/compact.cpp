@@ -22,6 +22,7 @@ void drop_unread(Model& model) {
   }
   std::reverse(kept.begin(), kept.end());
   model.operations = std::move(kept);
+  if (model.is_subgraph) return;
   auto& inputs = model.inputs;
   inputs.erase(std::remove_if(inputs.begin(), inputs.end(),
                               [&](const Boundary& input) { return !read[static_cast<size_t>(input.operand)]; }),
@@ -37,6 +38,7 @@ struct ValueKey {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(float value) const { return fmt::format("{}", value); }
   std::string operator()(const Constant& constant) const { return constant.recipe_text(); }
+  std::string operator()(const Subgraph& subgraph) const { return fmt::format("{}", fmt::ptr(subgraph.get())); }
 };
 
 // Equal constants have equal keys; bytes of weights are not in the key.

@@ -8,6 +8,7 @@
 #include "lib/nnapi/passes/fuse_activation.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/reduce_rank.h"
+#include "lib/nnapi/passes/separate_outputs.h"
 #include "lib/nnapi/passes/shuffle_channels.h"
 #include "lib/nnapi/passes/sink_moves.h"
 #include "lib/nnapi/passes/split_untransposed.h"
@@ -41,20 +42,25 @@ const Pass kBeforeLayout[] = {
      [](Model& model, const OptimiseOptions& options) { shuffle_channels(model, options.feature_level); }},
 };
 
+// On the model and its subgraphs.
 void run(const Pass& pass, Model& model, const OptimiseOptions& options) {
   if (options.disabled.count(pass.name) != 0) return;
-  pass.run(model, options);
+  for (Model* each : with_subgraphs(model)) pass.run(*each, options);
   if (options.on_pass) options.on_pass(pass.name, model);
 }
 
 }  // namespace
 
 void optimise(Model& model, const OptimiseOptions& options) {
+  for (Model* each : with_subgraphs(model)) separate_outputs(*each);
   for (const Pass& pass : kBeforeLayout) run(pass, model, options);
   choose_layout(model, options.nhwc);
   if (options.on_pass) options.on_pass("choose_layout", model);
   run(kMergeMoves, model, options);
-  compact(model);
+  for (Model* each : with_subgraphs(model)) {
+    separate_outputs(*each);
+    compact(*each);
+  }
 }
 
 std::vector<std::string> pass_names() {

@@ -1,0 +1,80 @@
+#include "lib/converter/lower_block.h"
+
+#include <algorithm>
+
+#include "lib/converter/control_flow.h"
+#include "lib/converter/lower_control_flow.h"
+#include "lib/ops/registry.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+// Nodes that make up values for others and are no operations.
+bool is_structural(const Node& node) {
+  return node.kind() == c10::prim::Constant || node.kind() == c10::prim::ListConstruct ||
+         node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::DictConstruct ||
+         node.kind() == c10::prim::ListUnpack;
+}
+
+}  // namespace
+
+void BlockLowering::lower_nodes(const torch::jit::Block& block) {
+  for (const Node* node : block.nodes()) lower_node(*node);
+}
+
+// Nodes without types were refused before, or read what a refused one makes.
+bool BlockLowering::is_typed(const Node& node) const {
+  const auto outputs = node.outputs();
+  return std::all_of(outputs.begin(), outputs.end(),
+                     [&](const Value* value) { return scope_.types.count(value) != 0; });
+}
+
+void BlockLowering::lower_node(const Node& node) {
+  if (node.kind() == c10::prim::ListUnpack) return unpack(node);
+  const bool is_flow = is_control_flow(node);
+  const OpRule* rule = is_flow ? nullptr : find_typed_rule(node, scope_.types);
+  if (rule == nullptr && !is_flow) all_typed_ = all_typed_ && is_structural(node);
+  if (!is_flow && (rule == nullptr || rule->lower == nullptr)) return;
+  if (!is_typed(node)) {
+    all_typed_ = false;
+    return;
+  }
+  builder_.set_source(source_of(node));
+  try {
+    if (is_flow) return lower_control_flow(scope_, *this, node);
+    OpContext context(node, scope_.types, operands_, builder_, scope_.target, scope_.diagnostics);
+    rule->lower(context);
+  } catch (const NodeRefused& refused) {
+    scope_.refusals.push_back(refused.refusal());
+    // Later nodes read something; the model is dropped anyway.
+    for (const Value* output : node.outputs()) stand_in(output);
+  }
+}
+
+void BlockLowering::unpack(const Node& node) {
+  const auto found = operands_.find(node.input());
+  if (found == operands_.end()) return;  // a list of sizes
+  const std::vector<nnapi::OperandId> elements = found->second;
+  for (size_t i = 0; i < elements.size(); ++i) operands_[node.output(i)] = {elements[i]};
+}
+
+void BlockLowering::stand_in(const Value* output) {
+  const auto found = scope_.types.find(output);
+  if (found == scope_.types.end()) return;
+  TensorTypes types;
+  if (const auto* list = std::get_if<TensorTypes>(&found->second)) types = *list;
+  if (const auto* type = std::get_if<TensorType>(&found->second)) types = {*type};
+  for (const TensorType& type : types) {
+    if (has_operand_code(type.dtype)) operands_[output].push_back(builder_.variable(to_operand(type)));
+  }
+}
+
+nnapi::OperandId BlockLowering::operand(const Node& reader, const Value* value) {
+  OpContext context(reader, scope_.types, operands_, builder_, scope_.target, scope_.diagnostics);
+  return context.operand_of(value).id;
+}
+
+}  // namespace nnapi_convert

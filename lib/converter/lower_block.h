@@ -1,0 +1,45 @@
+// Lowers the nodes of one block of the graph to one nnapi::Model, and those of the blocks in it to its subgraphs.
+#pragma once
+
+#include <vector>
+
+#include "lib/base/diagnostics.h"
+#include "lib/nnapi/builder.h"
+#include "lib/ops/op_context.h"
+
+namespace nnapi_convert {
+
+// What is the same for all blocks of a graph.
+struct LoweringScope {
+  const TypeMap& types;
+  Target target;
+  Diagnostics& diagnostics;
+  std::vector<Refusal>& refusals;
+};
+
+class BlockLowering {
+ public:
+  BlockLowering(const LoweringScope& scope, nnapi::Model& model) : scope_(scope), builder_(model) {}
+
+  // The operands of values; those of the block's inputs have to be there before its nodes are lowered.
+  OperandMap& operands() { return operands_; }
+  nnapi::Builder& builder() { return builder_; }
+
+  // The operand of a tensor that `reader` reads; a constant becomes a constant operand.
+  nnapi::OperandId operand(const TorchNode& reader, const TorchValue* value);
+  void lower_nodes(const torch::jit::Block& block);
+  // False where nodes were left out that have no types: they were refused before.
+  bool all_typed() const { return all_typed_; }
+
+ private:
+  bool is_typed(const TorchNode& node) const;
+  void lower_node(const TorchNode& node);
+  void unpack(const TorchNode& node);
+  void stand_in(const TorchValue* output);
+  LoweringScope scope_;
+  nnapi::Builder builder_;
+  OperandMap operands_;
+  bool all_typed_ = true;
+};
+
+}  // namespace nnapi_convert
