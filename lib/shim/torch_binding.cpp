@@ -237,6 +237,13 @@ class Compilation : public torch::CustomClassHolder {
     return text;
   }
 
+  // Names of the devices that the newest shapes are compiled for; empty before, and where NNAPI chose.
+  std::string devices() {
+    nnapi_shim_profile profile;
+    nnapi_shim_get_profile(model_, &profile);
+    return profile.devices;
+  }
+
   c10::Dict<std::string, int64_t> profile() {
     nnapi_shim_profile profile;
     nnapi_shim_get_profile(model_, &profile);
@@ -321,6 +328,7 @@ const auto kRegistration =
         .def("warm_up", &Compilation::warm_up)
         .def("configure", &Compilation::configure)
         .def("state", &Compilation::state)
+        .def("devices", &Compilation::devices)
         .def("profile", &Compilation::profile)
         .def_pickle([](const c10::intrusive_ptr<Compilation>& self) { return State(self->weights(), self->words()); },
                     [](const State& state) {
