@@ -147,6 +147,30 @@ class BenchRuns(Bench):
         self.refused(1, f"--model={path}", f"--input_dims={sizes}", "--input_type=quint8:0.5:3", needed=["scale 0.5 found"])
 
 
+class BenchOfFiles(Bench):
+    """shim_file_run, which opens archives by the C interface, without LibTorch."""
+
+    def run_file(self, path, *arguments) -> Dict:
+        command = [str(PROGRAM.with_name("shim_file_run")), str(path), str(NULL_NNAPI), "10", *map(str, arguments)]
+        done = subprocess.run(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        return json.loads(done.stdout)
+
+    def test_weights_are_not_held(self):
+        """Neither those of a file that is mapped, nor those that a cache's token was made of."""
+        layers = [torch.nn.Conv2d(3, 16, 3, padding=1), torch.nn.Flatten(), torch.nn.Linear(4096, 1024)]
+        torch.jit.trace(torch.nn.Sequential(*layers).eval(), torch.zeros(1, 3, 16, 16)).save(str(self.folder / "large.pt"))
+        path = self.convert(self.folder / "large.pt", "--nhwc", "--runtime", "shim", "--input", "1,3,16,16")
+        self.assertGreater(path.stat().st_size, 16e6)
+        cache = self.folder / "cache"
+        cache.mkdir()
+        for arguments in ([], [cache]):
+            memory = self.run_file(path, *arguments)["memory_bytes"]
+            growth = memory["after_first_inference"]["proportional"] - memory["at_start"]["proportional"]
+            self.assertGreater(memory["at_start"]["proportional"], 0)
+            self.assertLess(growth, 4e6, arguments)
+
+
 class BenchRefusals(Bench):
     def test_command_line(self):
         model = f"--model={self.fixture('residual.pt')}"
