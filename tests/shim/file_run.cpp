@@ -60,8 +60,8 @@ void run(nnapi_shim_model* model, const nnapi_shim_shape& shape, const Buffers& 
   }
 }
 
-unsigned long long proportional(const std::optional<nnapi_bench::MemoryUse>& use) {
-  return use ? static_cast<unsigned long long>(use->proportional) : 0;
+unsigned long long resident(const std::optional<nnapi_bench::MemoryUse>& use) {
+  return use ? static_cast<unsigned long long>(use->resident) : 0;
 }
 
 }  // namespace
@@ -99,10 +99,10 @@ int main(int argc, char** argv) {
   std::sort(latencies.begin(), latencies.end());
   std::printf(
       "{\"load\": {\"wall_us\": %.3f, \"cpu_us\": %.3f}, \"first_inference\": {\"wall_us\": %.3f, \"cpu_us\": %.3f}, "
-      "\"latency_us\": {\"p50\": %.3f}, \"memory_bytes\": {\"at_start\": {\"proportional\": %llu}, \"loaded\": "
-      "{\"proportional\": %llu}, \"after_first_inference\": {\"proportional\": %llu}}}\n",
-      load.wall, load.cpu, first.wall, first.cpu, latencies[latencies.size() / 2], proportional(at_start),
-      proportional(loaded), proportional(after_first));
+      "\"latency_us\": {\"p50\": %.3f}, \"memory_bytes\": {\"at_start\": {\"resident\": %llu}, \"loaded\": "
+      "{\"resident\": %llu}, \"after_first_inference\": {\"resident\": %llu}}}\n",
+      load.wall, load.cpu, first.wall, first.cpu, latencies[latencies.size() / 2], resident(at_start),
+      resident(loaded), resident(after_first));
   nnapi_shim_close(model);
   return 0;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -79,7 +80,7 @@ void add_options(CLI::App& app, CommandLine& line) {
   app.add_flag("--print_output", request.print_output, "print the result of an inference");
   app.add_flag("--report_pep", line.report_pep, "print each timed inference as a PyTorchObserver line");
   app.add_option("--compare", line.compare,
-                 "time this CPU model with 1, 2 and 4 threads beside --model and print a table")
+                 "time this CPU model with 1, 2 and 4 threads, as far as there are cores, and print a table")
       ->type_name("CPU.pt");
   app.add_option("--report", line.report, "write what was measured as JSON (schemas/bench.schema.json)")
       ->type_name("FILE");
@@ -102,7 +103,13 @@ void read_shim_options(CommandLine& line) {
   }
 }
 
-// The CPU model with 1, 2 and 4 threads, then the model itself.
+// At least 1.
+int core_count() {
+  return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+}
+
+// The CPU model with 1, 2 and 4 threads, as far as there are cores (threads that wait for each other's core take a
+// hundred times as long), then the model itself.
 std::vector<ComparisonRow> compare(const CommandLine& line, const Measurement& measured) {
   Request request = line.request;
   request.model = line.compare;
@@ -115,6 +122,7 @@ std::vector<ComparisonRow> compare(const CommandLine& line, const Measurement& m
   }
   std::vector<ComparisonRow> rows;
   for (const int threads : {1, 2, 4}) {
+    if (threads > 1 && threads > core_count()) continue;
     rows.push_back({fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s"), bench.run(threads)});
   }
   rows.push_back({measured.runtime == Runtime::kCpu ? "--model" : "NNAPI", measured});
@@ -122,9 +130,10 @@ std::vector<ComparisonRow> compare(const CommandLine& line, const Measurement& m
 }
 
 void print_comparison(const std::vector<ComparisonRow>& rows) {
-  const unsigned cores = std::thread::hardware_concurrency();
   std::cout << comparison_table(rows);
-  if (cores > 0 && cores < 4) std::cout << fmt::format("This device has {} cores: more threads gain nothing.\n", cores);
+  if (core_count() < 4) {
+    std::cout << fmt::format("Not measured with 4 threads: this device has {} cores.\n", core_count());
+  }
 }
 
 int run(const CommandLine& line) {
