@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 
@@ -22,7 +20,6 @@
 namespace nnapi_convert {
 namespace {
 
-namespace fs = std::filesystem;
 using Tensors = std::vector<at::Tensor>;
 
 constexpr int64_t kFlexibleSize = 96;
@@ -227,13 +224,6 @@ void judge(Verification& result, const VerifyRequest& request) {
 }
 
 }  // namespace
-
-std::string host_library_path() {
-  if (const char* path = std::getenv("NNAPI_HOST_LIBRARY")) return path;
-  const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();
-  const fs::path built = bin.parent_path() / "lib" / "host" / "libneuralnetworks.so";
-  return fs::exists(built) ? built.string() : (bin.parent_path() / NNAPI_CONVERT_HOST_LIBRARY).string();
-}
 
 Verification verify(const VerifyRequest& request) {
   load_host_library();

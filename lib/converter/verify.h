@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/host_library.h"
 #include "lib/converter/options.h"
 
 namespace nnapi_convert {
@@ -65,8 +66,5 @@ Verification verify(const VerifyRequest& request);
 
 // A table for people.
 std::string to_text(const Verification& verification);
-
-// The host's NNAPI library: $NNAPI_HOST_LIBRARY, or beside the program.
-std::string host_library_path();
 
 }  // namespace nnapi_convert

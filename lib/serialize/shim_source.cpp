@@ -47,11 +47,46 @@ class ShimSource {
     }
   }
 
+  // Whether nothing but the layout changes on the way to NNAPI and back, which the compilation does itself.
+  bool is_direct() const {
+    for (const nnapi::Boundary& boundary : request_.model.inputs) {
+      const InterfaceInput& input = boundary_.inputs()[boundary.argument];
+      const bool is_converted = input.quantize || input.type.dtype == at::kLong || input.type.dtype == at::kBool;
+      if (is_converted || request_.model.at(boundary.operand).dims.size() != input.type.rank()) return false;
+    }
+    for (const InterfaceOutput& output : request_.interface.outputs) {
+      const bool is_nnapi = output.source == InterfaceOutput::Source::kNnapi;
+      if (!is_nnapi || output.dequantize || output.shape || output.dtype == at::kLong) return false;
+    }
+    return true;
+  }
+
   void begin_forward() {
     line(fmt::format("  def forward(self: {}{}) -> {}:", kWrapperClass, boundary_.parameters(),
                      return_type(request_.interface.return_tree)));
-    line(fmt::format("    nnapi_checked = (self.comp).check([{}])", boundary_.arguments()));
-    check_converted_inputs();
+  }
+
+  void check_arguments(int depth) {
+    line_at(depth, fmt::format("nnapi_checked = (self.comp).check([{}])", boundary_.arguments()));
+  }
+
+  std::vector<std::string> scales() const {
+    std::vector<std::string> scales;
+    for (size_t i = 0; i < request_.model.outputs.size(); ++i) {
+      scales.push_back(number(boundary_.output_of_nnapi(i).quantization.scale));
+    }
+    return scales;
+  }
+
+  void run_direct(int depth, const char* method) {
+    line_at(depth, fmt::format("nnapi_results = (self.comp).{}([{}], [{}])", method, boundary_.arguments(),
+                               fmt::join(scales(), ", ")));
+  }
+
+  void direct_outputs(int depth) {
+    for (size_t i = 0; i < request_.interface.outputs.size(); ++i) {
+      line_at(depth, fmt::format("nnapi_result_{} = nnapi_results[{}]", i, request_.interface.outputs[i].index));
+    }
   }
 
   void run_nnapi(int depth, const char* method) {
@@ -60,12 +95,8 @@ class ShimSource {
       line_at(depth, fmt::format("nnapi_input_{} = {}", i, boundary_.nnapi_input(request_.model.inputs[i])));
       inputs += fmt::format("{}nnapi_input_{}", i ? ", " : "", i);
     }
-    std::vector<std::string> scales;
-    for (size_t i = 0; i < request_.model.outputs.size(); ++i) {
-      scales.push_back(number(boundary_.output_of_nnapi(i).quantization.scale));
-    }
     line_at(depth, fmt::format("nnapi_results = (self.comp).{}([{}], [{}], [{}])", method, boundary_.arguments(),
-                               inputs, fmt::join(scales, ", ")));
+                               inputs, fmt::join(scales(), ", ")));
   }
 
   void outputs(int depth) {
@@ -81,24 +112,40 @@ class ShimSource {
 
   void forward_method() {
     begin_forward();
-    run_nnapi(4, "run");
-    outputs(4);
+    const bool is_one = request_.interface.outputs.size() == 1 && request_.model.outputs.size() == 1;
+    if (is_direct() && is_one) {
+      line(fmt::format("    nnapi_result_0 = (self.comp).run_direct_to_one([{}], {})", boundary_.arguments(),
+                       scales()[0]));
+    } else if (is_direct()) {
+      run_direct(4, "run_direct");
+      direct_outputs(4);
+    } else {
+      check_arguments(4);
+      check_converted_inputs();
+      run_nnapi(4, "run");
+      outputs(4);
+    }
     line("    return " + result());
   }
 
   void forward_or_cpu_method() {
     const std::string on_cpu = fmt::format("nnapi_value = (self.cpu).forward({})", boundary_.arguments());
     begin_forward();
+    if (!is_direct()) {
+      check_arguments(4);
+      check_converted_inputs();
+    }
     line("    if (self.comp).uses_cpu():");
+    if (is_direct()) check_arguments(6);
     line("      nnapi_begin = (self.comp).clock()");
     line("      " + on_cpu);
     line("      nnapi_taken = (self.comp).cpu_ran(nnapi_begin)");
     line("    else:");
-    run_nnapi(6, "try_run");
+    is_direct() ? run_direct(6, "try_run_direct") : run_nnapi(6, "try_run");
     line("      if torch.eq(torch.len(nnapi_results), 0):");
     line("        " + on_cpu);
     line("      else:");
-    outputs(8);
+    is_direct() ? direct_outputs(8) : outputs(8);
     line("        nnapi_value = " + result());
     line("    return nnapi_value");
   }

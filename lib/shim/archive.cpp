@@ -170,6 +170,10 @@ int Archive::open_checked(const char* path, nnapi_shim_error* error) {
   return map_weights(offset, bytes, error);
 }
 
+void Archive::release_pages() const {
+  if (mapping_) ::madvise(mapping_, mapped_bytes_, MADV_DONTNEED);
+}
+
 int Archive::map_weights(uint64_t offset, uint64_t bytes, nnapi_shim_error* error) {
   if (bytes == 0) return NNAPI_SHIM_OK;
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));

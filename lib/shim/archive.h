@@ -38,6 +38,8 @@ class Archive {
   // packed the archive anew) or where there are no weights. Whoever shortens the file meanwhile makes reading it a
   // SIGBUS, as with any mapping: replace files, don't rewrite them.
   const Weights& weights() const { return weights_; }
+  // Gives the weights' pages back that reading brought into memory; they are read anew when they are needed.
+  void release_pages() const;
 
  private:
   void close();

@@ -127,6 +127,7 @@ void Model::digest_weights() {
   Sha256 sum;
   if (weights_.bytes > 0) sum.add(weights_.data, static_cast<size_t>(weights_.bytes));
   sum.finish(weights_digest_);
+  archive_.release_pages();
   has_digest_ = true;
 }
 

@@ -10,8 +10,8 @@
 #include <type_traits>
 
 #include "lib/format/buffer_format_v2.h"
-#include "lib/format/nnapi_codes.h"
 #include "lib/shim/auto_select.h"
+#include "lib/shim/direct_call.h"
 #include "lib/shim/nnapi_shim.h"
 
 namespace nnapi_shim {
@@ -20,7 +20,6 @@ namespace {
 using TensorList = c10::List<at::Tensor>;
 using Scales = c10::List<double>;
 using Options = c10::Dict<std::string, std::string>;
-using nnapi_convert::OperandCode;
 namespace format = nnapi_convert::buffer_format_v2;
 
 int64_t now() {
@@ -44,43 +43,13 @@ std::vector<nnapi_shim_shape> shapes_of(const TensorList& arguments, std::vector
   return shapes;
 }
 
-c10::ScalarType scalar_type(int32_t type) {
-  switch (static_cast<OperandCode>(type)) {
-    case OperandCode::TENSOR_FLOAT32:
-      return at::kFloat;
-    case OperandCode::TENSOR_INT32:
-      return at::kInt;
-    case OperandCode::TENSOR_QUANT8_ASYMM:
-      return at::kQUInt8;
-    case OperandCode::TENSOR_QUANT8_ASYMM_SIGNED:
-      return at::kQInt8;
-    case OperandCode::TENSOR_BOOL8:
-      return at::kBool;
-    case OperandCode::TENSOR_FLOAT16:
-      return at::kHalf;
-    default:
-      TORCH_CHECK(false, "nnapi-convert: NNAPI's operand type ", type, " has no tensor in PyTorch");
-  }
-}
-
 std::vector<int64_t> sizes_of(const nnapi_shim_tensor& tensor) {
   return {tensor.sizes, tensor.sizes + tensor.rank};
 }
 
-// NNAPI computes wrong numbers from another scale without a word.
-void check_input(const at::Tensor& input, const nnapi_shim_tensor& needed, size_t index) {
-  const c10::ScalarType dtype = scalar_type(needed.type);
-  TORCH_CHECK(input.scalar_type() == dtype, "nnapi-convert: input ", index, ": dtype ", input.scalar_type(), " found, ",
-              dtype, " needed");
+void check_shape(const at::Tensor& input, const nnapi_shim_tensor& needed, size_t index) {
   TORCH_CHECK(input.sizes().equals(sizes_of(needed)), "nnapi-convert: input ", index, ": shape ", input.sizes(),
               " found, ", at::IntArrayRef(sizes_of(needed)), " needed");
-  TORCH_CHECK(input.device().is_cpu(), "nnapi-convert: input ", index, ": device ", input.device(),
-              " found, cpu needed");
-  if (!input.is_quantized()) return;
-  TORCH_CHECK(static_cast<float>(input.q_scale()) == needed.scale, "nnapi-convert: input ", index, ": scale ",
-              input.q_scale(), " found, ", needed.scale, " needed");
-  TORCH_CHECK(input.q_zero_point() == needed.zero_point, "nnapi-convert: input ", index, ": zero point ",
-              input.q_zero_point(), " found, ", needed.zero_point, " needed");
 }
 
 // `scale` is the same as the output's, with the digits that PyTorch has more.
@@ -185,17 +154,27 @@ class Compilation : public torch::CustomClassHolder {
 
   // Empty where NNAPI can't do it; raises for what the caller did wrong.
   TensorList try_run(const TensorList& arguments, const TensorList& inputs, const Scales& scales) {
+    return try_call([&](TensorList& outputs, nnapi_shim_error& error) {
+      return run_to({arguments, inputs, scales}, outputs, error);
+    });
+  }
+
+  // The same for modules that change nothing but the layout on the way to NNAPI and back: it is changed here.
+  TensorList run_direct(const TensorList& arguments, const Scales& scales) {
     nnapi_shim_error error;
     TensorList outputs;
-    const int64_t begin = now();
-    const int status = run_to({arguments, inputs, scales}, outputs, error);
-    if (status == NNAPI_SHIM_OK) {
-      select_.ran(AutoSelect::Side::kNnapi, static_cast<uint64_t>(now() - begin));
-      return outputs;
-    }
-    if (status == NNAPI_SHIM_BAD_ARGUMENT || status == NNAPI_SHIM_BAD_MODEL) raise(error);
-    select_.failed(is_for_good(status));
-    return TensorList();
+    if (run_direct_to(arguments, scales, outputs, error) != NNAPI_SHIM_OK) raise(error);
+    return outputs;
+  }
+  at::Tensor run_direct_to_one(const TensorList& arguments, double scale) {
+    nnapi_shim_error error;
+    std::vector<at::Tensor> outputs;
+    if (direct_.run(arguments, scale, outputs, error) != NNAPI_SHIM_OK) raise(error);
+    return std::move(outputs[0]);
+  }
+  TensorList try_run_direct(const TensorList& arguments, const Scales& scales) {
+    return try_call(
+        [&](TensorList& outputs, nnapi_shim_error& error) { return run_direct_to(arguments, scales, outputs, error); });
   }
 
   // Raises for shapes that the model can't have.
@@ -237,6 +216,13 @@ class Compilation : public torch::CustomClassHolder {
     return text;
   }
 
+  // Names of the devices that the newest shapes are compiled for; empty before, and where NNAPI chose.
+  std::string devices() {
+    nnapi_shim_profile profile;
+    nnapi_shim_get_profile(model_, &profile);
+    return profile.devices;
+  }
+
   c10::Dict<std::string, int64_t> profile() {
     nnapi_shim_profile profile;
     nnapi_shim_get_profile(model_, &profile);
@@ -262,6 +248,28 @@ class Compilation : public torch::CustomClassHolder {
     const Scales& scales;  // of the outputs
   };
 
+  template <typename Run>
+  TensorList try_call(const Run& run_one) {
+    nnapi_shim_error error;
+    TensorList outputs;
+    const int64_t begin = now();
+    const int status = run_one(outputs, error);
+    if (status == NNAPI_SHIM_OK) {
+      select_.ran(AutoSelect::Side::kNnapi, static_cast<uint64_t>(now() - begin));
+      return outputs;
+    }
+    if (status == NNAPI_SHIM_BAD_ARGUMENT || status == NNAPI_SHIM_BAD_MODEL) raise(error);
+    select_.failed(is_for_good(status));
+    return TensorList();
+  }
+
+  int run_direct_to(const TensorList& arguments, const Scales& scales, TensorList& outputs, nnapi_shim_error& error) {
+    std::vector<at::Tensor> results;
+    const int status = direct_.run(arguments, scales.vec(), results, error);
+    for (at::Tensor& result : results) outputs.push_back(std::move(result));
+    return status;
+  }
+
   int run_to(const Call& call, TensorList& outputs, nnapi_shim_error& error) {
     std::vector<at::Tensor> keep;
     const std::vector<nnapi_shim_shape> shapes = shapes_of(call.arguments, keep);
@@ -273,6 +281,7 @@ class Compilation : public torch::CustomClassHolder {
       if (status != NNAPI_SHIM_OK) return status;
       keep.push_back(call.inputs.get(i).contiguous());
       check_input(keep.back(), tensor, i);
+      check_shape(keep.back(), tensor, i);
       from.push_back({keep.back().data_ptr(), keep.back().nbytes()});
     }
     TORCH_CHECK(call.scales.size() == nnapi_shim_output_count(model_), "nnapi-convert: ", call.scales.size(),
@@ -302,6 +311,7 @@ class Compilation : public torch::CustomClassHolder {
   const at::Tensor words_, weights_;
   nnapi_shim_model* model_ = nullptr;
   AutoSelect select_;
+  DirectCall direct_{model_};
 };
 
 namespace {
@@ -314,6 +324,9 @@ const auto kRegistration =
         .def(torch::init<at::Tensor, at::Tensor>())
         .def("run", &Compilation::run)
         .def("try_run", &Compilation::try_run)
+        .def("run_direct", &Compilation::run_direct)
+        .def("run_direct_to_one", &Compilation::run_direct_to_one)
+        .def("try_run_direct", &Compilation::try_run_direct)
         .def("check", &Compilation::check)
         .def("uses_cpu", &Compilation::uses_cpu)
         .def("clock", &Compilation::clock)
@@ -321,6 +334,7 @@ const auto kRegistration =
         .def("warm_up", &Compilation::warm_up)
         .def("configure", &Compilation::configure)
         .def("state", &Compilation::state)
+        .def("devices", &Compilation::devices)
         .def("profile", &Compilation::profile)
         .def_pickle([](const c10::intrusive_ptr<Compilation>& self) { return State(self->weights(), self->words()); },
                     [](const State& state) {

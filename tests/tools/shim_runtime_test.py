@@ -1,5 +1,6 @@
 """Modules for the shim in stock PyTorch with libnnapi_shim_torch.so loaded: results, sizes, fallback, saving, options."""
 
+import concurrent.futures
 import copy
 import os
 import pathlib
@@ -127,6 +128,83 @@ class Shim(CliTest, StockTorchTest):
         words = [torch._C.PyTorchFileReader(str(path)).get_record("data/1") for path in (plain, stripped)]
         self.assertIn(b"CONV_2D\0", words[0])
         self.assertNotIn(b"CONV_2D\0", words[1])
+
+
+class ShimDirectCall(CliTest, StockTorchTest):
+    """Modules whose inputs and outputs change nothing but the layout: the runtime changes it."""
+
+    def both(self, fixture, *options, name="out.pt"):
+        path = self.folder / name
+        self.succeed(self.fixture(fixture), "--runtime", "shim", *options, "-o", path)
+        return load(self.fixture(fixture)), load(path)
+
+    def variants(self, tensor):
+        """The same values in four layouts of memory."""
+        wider = torch.cat([tensor, tensor], -1)[..., :tensor.shape[-1]]
+        strided = tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
+        return [tensor, tensor.contiguous(memory_format=torch.channels_last), wider, strided]
+
+    def test_one_call_and_no_operators(self):
+        for layout in ("--nhwc", "--nchw"):
+            _, module = self.both("residual.pt", layout, "--input", PICTURE)
+            self.assertEqual(1, module.code.count("(self.comp).") + module.code.count("comp)."), module.code)
+            for name in ("permute", "contiguous", "getitem"):
+                self.assertNotIn(name, module.code)
+
+    def test_layouts_of_memory(self):
+        """Sizes at which rows of pixels don't fill vectors, too."""
+        for layout in ("--nhwc", "--nchw"):
+            original, module = self.both("residual.pt", layout, "--input", "?,3,?,?")
+            for shape in [(1, 3, 16, 16), (2, 3, 17, 19), (1, 3, 5, 1), (3, 3, 1, 3)]:
+                for picture in self.variants(images(*shape)):
+                    self.assert_close(call(original, picture), call(module, picture))
+
+    def test_other_channels_and_several_inputs(self):
+        for layout in ("--nhwc", "--nchw", "--nhwc=1"):
+            original, module = self.both("two_input.pt", layout, "--input", PICTURE, "--input", "1,2,16,16")
+            for one, other in zip(self.variants(images(1, 3, 16, 16)), reversed(self.variants(images(1, 2, 16, 16, seed=1)))):
+                self.assert_close(call(original, one, other), call(module, one, other))
+
+    def test_several_outputs(self):
+        for fixture in ("tuple_output.pt", "list_output.pt"):
+            for layout in ("--nhwc", "--nchw"):
+                original, module = self.both(fixture, layout, "--input", PICTURE)
+                self.assert_agree(original, module, [[images(1, 3, 16, 16, seed=seed)] for seed in range(2)])
+
+    def test_quantised(self):
+        original, module = self.both("quant_quint8_bundled.pt", "--nhwc", "--quant", "full")
+        sample = original.get_all_bundled_inputs()[0][0]
+        expected = call(original, sample)
+        for picture in self.variants(sample)[:2]:
+            found = call(module, picture)
+            self.assertEqual((expected.q_scale(), expected.q_zero_point()), (found.q_scale(), found.q_zero_point()))
+            self.assert_quanta(expected, found, expected.q_scale(), 3)
+
+    def test_results_are_not_shared(self):
+        _, module = self.both("residual.pt", "--nhwc", "--input", PICTURE)
+        first = call(module, images(1, 3, 16, 16))
+        kept = first.clone()
+        second = call(module, images(1, 3, 16, 16, seed=1))
+        self.assertFalse(torch.equal(first, second))
+        self.assertTrue(torch.equal(first, kept))
+
+    def test_threads_with_other_sizes(self):
+        original, module = self.both("residual.pt", "--nhwc", "--input", "?,3,?,?")
+        pictures = [images(1, 3, 8 + 2 * size, 16, seed=size) for size in range(6)]
+        expected = [call(original, picture) for picture in pictures]
+        with concurrent.futures.ThreadPoolExecutor(max_workers=6) as pool:
+            for _ in range(20):
+                for one, other in zip(expected, pool.map(lambda picture: call(module, picture), pictures)):
+                    self.assert_close(one, other)
+
+    def test_wrong_shapes_are_told_on_the_cpu_too(self):
+        _, module = self.both("residual.pt", "--nhwc", "--fallback", "cpu-plain", "--input", PICTURE)
+        module.nnapi_configure({"device": "nowhere"})
+        for _ in range(2):
+            with self.assertRaisesRegex(RuntimeError, "nnapi-convert: .*17"):
+                call(module, images(1, 3, 16, 17))
+            call(module, images(1, 3, 16, 16))
+            self.assertTrue(module.nnapi_state().startswith("cpu: "), module.nnapi_state())
 
 
 class ShimFallback(CliTest, StockTorchTest):

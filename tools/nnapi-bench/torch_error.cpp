@@ -1,0 +1,20 @@
+// Cuts LibTorch's messages.
+#include "tools/nnapi-bench/torch_error.h"
+
+#include <c10/util/Exception.h>
+
+#include <cstring>
+
+namespace nnapi_bench {
+
+std::string message_of(const std::exception& error) {
+  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
+  std::string text = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
+  // Behind the trace through a module's code comes "RuntimeError: " and what was raised.
+  constexpr const char* kRaised = "RuntimeError: ";
+  const size_t raised = text.rfind(kRaised);
+  if (raised != std::string::npos) text.erase(0, raised + std::strlen(kRaised));
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace nnapi_bench
