@@ -7,7 +7,7 @@ import torch
 
 from cli import CliTest, run
 
-COMMANDS = [[], ["verify"], ["inspect"], ["ops"]]
+COMMANDS = [[], ["verify"], ["inspect"], ["ops"], ["shim"]]
 EXIT_CODES = ["0", "1", "2", "3", "4", "70"]
 
 
