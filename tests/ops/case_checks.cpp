@@ -8,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
+#include "lib/converter/quantised_engine.h"
 #include "lib/nnapi/validate.h"
 #include "tests/ops/buffer_check.h"
 #include "tests/ops/case_module.h"
@@ -162,9 +163,9 @@ class CaseCheck {
   }
 
   c10::IValue run_original(const std::vector<at::Tensor>& inputs) {
-    at::globalContext().setQEngine(engine_of(case_));
+    use_engine_of(case_);
     const c10::IValue result = run_module(loaded_.module, inputs);
-    at::globalContext().setQEngine(at::QEngine::QNNPACK);
+    choose_quantised_engine();
     return result;
   }
 

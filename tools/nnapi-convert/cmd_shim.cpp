@@ -17,8 +17,8 @@ constexpr const char* kDescription =
 the binding for PyTorch, a CMakeLists.txt and a Gradle module.
 
 Examples:
-  nnapi-convert shim --emit app/nnapi_shim
-  nnapi-convert shim --emit app/nnapi_shim --from out.pt)";
+  nnapi-convert shim --emit nnapi_shim
+  nnapi-convert shim --emit shim_of_out --from out.pt)";
 
 }  // namespace
 
