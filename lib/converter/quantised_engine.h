@@ -1,4 +1,4 @@
-// LibTorch's kernels for quantised operators, of which builds have different ones: Debian's has none on arm64.
+// LibTorch's kernels for quantised operators, of which builds have different ones: Debian's has no QNNPACK on arm64.
 #pragma once
 
 #include <c10/core/QEngine.h>

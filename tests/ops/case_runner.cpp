@@ -12,6 +12,7 @@
 #include "lib/converter/quantised_engine.h"
 #include "lib/converter/verify.h"
 #include "tests/ops/case_checks.h"
+#include "tests/ops/case_module.h"
 #include "tests/ops/coverage.h"
 #include "tests/ops/torchvision_kernels.h"
 
@@ -96,7 +97,7 @@ int run(const Arguments& arguments) {
   for (const fs::path& file : files) run_file(file, arguments, tally);
   std::cout << fmt::format("{} cases in {} files, {} failed\n", tally.cases, files.size(), tally.failed);
   if (tally.without_engine != 0) {
-    std::cout << fmt::format("  not run: {} cases with packed weights, as this LibTorch has no engine for them\n",
+    std::cout << fmt::format("  not run: {} cases whose weights are packed by an engine that this LibTorch lacks\n",
                              tally.without_engine);
   }
   return tally.cases == 0 || tally.failed != 0 ? 1 : 0;

@@ -30,7 +30,7 @@ class EmitShim(CliTest):
         for name in ("CMakeLists.txt", "build.gradle", "src/main/AndroidManifest.xml", "README.md", "LICENSE"):
             self.assertIn(name, files)
         for name, content in files.items():
-            if name.startswith("lib/") and name != "lib/shim/sources.cmake":
+            if name.startswith(("lib/", "tools/")) and name != "lib/shim/sources.cmake":
                 self.assertEqual((ROOT / name).read_bytes(), content, name)
         self.assertEqual((ROOT / "lib/shim/nnapi_shim.h").read_bytes(), files["include/nnapi_shim.h"])
         needed = {f"lib/shim/{path.name}" for path in (ROOT / "lib/shim").iterdir() if path.name != "CMakeLists.txt"}
@@ -148,7 +148,8 @@ class EmittedShimBuilds(CliTest, StockTorchTest):
         self.succeed("shim", "--emit", self.folder / "shim", "--from", path)
         build = self.folder / "build"
         self.command("cmake", "-S", pathlib.Path(__file__).parent / "emitted_app", "-B", build, "-G", "Ninja",
-                     f"-DSHIM_SOURCES={self.folder / 'shim'}", "-DNNAPI_SHIM_TORCH=ON", "-DCMAKE_BUILD_TYPE=Release",
+                     f"-DSHIM_SOURCES={self.folder / 'shim'}", "-DNNAPI_SHIM_TORCH=ON", "-DNNAPI_SHIM_TOOLS=ON",
+                     "-DCMAKE_BUILD_TYPE=Release",
                      "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
         self.command("cmake", "--build", build, "--parallel", "2")
         picture = images(1, 3, 16, 16)
@@ -164,6 +165,9 @@ class EmittedShimBuilds(CliTest, StockTorchTest):
         else:
             expected_order = expected.contiguous()
         self.assert_close(expected_order.flatten(), found)
+
+        done = self.command(build / "shim" / "nnapi-probe", "--list", env={"LD_LIBRARY_PATH": HOST})
+        self.assertIn("nnapi-convert-host: cpu", done.stdout)
 
         torch.save(expected, self.folder / "expected.pt")
         self.command(sys.executable, "-c", f"""
