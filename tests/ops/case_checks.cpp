@@ -29,8 +29,8 @@ bool contains(const std::string& text, const std::string& part) {
 
 class CaseCheck {
  public:
-  CaseCheck(OpCase& op_case, bool rebase, bool is_free = false)
-      : case_(op_case), rebase_(rebase), is_free_(is_free), loaded_{op_case.file, make_case_module(op_case), {}} {}
+  CaseCheck(OpCase& op_case, Golden golden, bool is_free = false)
+      : case_(op_case), golden_(golden), is_free_(is_free), loaded_{op_case.file, make_case_module(op_case), {}} {}
 
   std::vector<std::string> run() {
     if (!case_.refusals.empty()) {
@@ -140,8 +140,8 @@ class CaseCheck {
   }
 
   void check_golden(const std::string& found) {
-    if (rebase_) case_.golden = found;
-    if (case_.golden == found) return;
+    if (golden_ == Golden::kRebase) case_.golden = found;
+    if (golden_ == Golden::kIgnore || case_.golden == found) return;
     problem("the golden section differs; --rebase writes this:\n" + found);
   }
 
@@ -207,7 +207,7 @@ class CaseCheck {
   }
 
   OpCase& case_;
-  bool rebase_;
+  Golden golden_;
   Runtime runtime_ = Runtime::kPytorch;
   bool is_free_;  // no golden section, and a result that may be dull
   LoadedModel loaded_;
@@ -218,9 +218,9 @@ class CaseCheck {
 
 }  // namespace
 
-std::vector<std::string> check_case(OpCase& op_case, bool rebase) {
+std::vector<std::string> check_case(OpCase& op_case, Golden golden) {
   try {
-    return CaseCheck(op_case, rebase).run();
+    return CaseCheck(op_case, golden).run();
   } catch (const std::exception& error) {
     return {error.what()};
   }
@@ -228,7 +228,7 @@ std::vector<std::string> check_case(OpCase& op_case, bool rebase) {
 
 FreeResult check_free_case(OpCase& op_case) {
   try {
-    return {CaseCheck(op_case, false, true).run(), ""};
+    return {CaseCheck(op_case, Golden::kCompare, true).run(), ""};
   } catch (const ConvertError& error) {
     if (error.exit_code() == ExitCode::kNotConvertible) return {{}, error.what()};
     return {{error.what()}, ""};
