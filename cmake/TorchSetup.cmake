@@ -6,7 +6,7 @@ add_library(torch_deps INTERFACE)
 target_include_directories(torch_deps SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 target_link_libraries(torch_deps INTERFACE torch torch_cpu c10)
 
-file(WRITE ${CMAKE_BINARY_DIR}/generated/torch_pch.cpp "")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/torch_pch.cpp CONTENT "")  # written once, unlike file(WRITE)
 add_library(torch_pch OBJECT ${CMAKE_BINARY_DIR}/generated/torch_pch.cpp)
 target_link_libraries(torch_pch PUBLIC torch_deps)
 target_precompile_headers(torch_pch PRIVATE

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building and testing need on Debian 12, from Debian's own packages. Does nothing when all is there.
+# Installs what building and testing need on Debian 12, from Debian's own packages, and the packages given as arguments.
+# Does nothing when all is there.
 set -euo pipefail
 
 packages=(
@@ -7,6 +8,7 @@ packages=(
   libtorch-dev libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev catch2
   clang clang-format clang-tidy libclang-rt-dev lld
   python3-torch python3-torchvision python3-numpy python3-jsonschema
+  "$@"
 )
 
 missing=()

@@ -23,6 +23,7 @@
 #include "lib/serialize/shim_emitter.h"
 #include "lib/serialize/shim_source.h"
 #include "lib/serialize/torchscript_emitter.h"
+#include "lib/shim_files/shim_files.h"
 
 namespace nnapi_convert {
 namespace {
@@ -263,6 +264,7 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostic
   Stages stages(options);
   Conversion result = lower_to_nnapi(loaded, options, diagnostics, stages);
   result.runtime = options.runtime;
+  result.embeds_shim_source = options.embed_shim_source;
   result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
   const std::optional<torch::jit::Module> cpu = cpu_fallback(loaded, result, options.fallback);
   loaded.module = torch::jit::Module();  // what nothing else holds is freed as the weights are evaluated
@@ -281,6 +283,7 @@ void write_conversion(const Conversion& conversion, const std::string& path) {
   ArchiveExtras extras;
   extras.metadata = to_json(make_metadata(conversion.model, conversion.interface, name_of(conversion.quant)));
   extras.has_shim_index = conversion.runtime == Runtime::kShim;
+  if (conversion.embeds_shim_source) extras.shim_source = shim_files();
   write_module(conversion.module, path, extras);
 }
 

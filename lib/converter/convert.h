@@ -23,6 +23,7 @@ struct Conversion {
   ModuleInterface interface;
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
   std::vector<InputTuple> bundled_inputs;
+  bool embeds_shim_source = false;
 };
 
 // Throws ConvertError. Where nodes are refused, all of them are in `diagnostics.refusals` and in the message. A model

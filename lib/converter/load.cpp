@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/archive_check.h"
 #include "lib/converter/custom_operators.h"
+#include "lib/converter/quantised_engine.h"
 
 namespace nnapi_convert {
 namespace {
@@ -54,8 +55,7 @@ void check_is_archive(const std::string& path) {
 
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   check_is_archive(path);
-  // The engine that mobile builds use; it also reads weights packed for the others.
-  at::globalContext().setQEngine(at::QEngine::QNNPACK);
+  choose_quantised_engine();
   declare_custom_operators();
   LoadedModel loaded{path, {}, {}};
   try {

@@ -61,6 +61,7 @@ struct ConvertOptions {
   Fallback fallback = Fallback::kNone;
   ControlFlow control_flow = ControlFlow::kRefuse;
   bool strip_names = false;                                // leave out what only the shim's messages show
+  bool embed_shim_source = false;                          // store the shim's sources in the output
   std::set<std::string> disabled_passes;                   // of the stage optimise, to find faults
   std::function<void(const std::string& stage)> on_stage;  // called as each stage begins
   std::function<void(const std::string& stage, const std::string& text)> on_dump;  // text form after a stage or pass

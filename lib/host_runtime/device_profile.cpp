@@ -100,6 +100,14 @@ std::optional<PaddingKind> padding_of(const Arguments& arguments) {
   return same ? PaddingKind::kSame : PaddingKind::kExplicit;
 }
 
+// Whether one of an operation's two strides is in the range.
+bool has_stride(const Arguments& arguments, const std::pair<int64_t, int64_t>& range) {
+  return std::any_of(std::begin(kAxes), std::end(kAxes), [&](const Axis& axis) {
+    const auto stride = arguments.number(axis.stride);
+    return stride && *stride >= range.first && *stride <= range.second;
+  });
+}
+
 template <typename List, typename Item>
 bool contains(const List& list, const Item& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
@@ -122,6 +130,7 @@ bool matches(const Rule& rule, const Arguments& arguments) {
     const std::optional<PaddingKind> padding = padding_of(arguments);
     if (!padding || !contains(rule.paddings, *padding)) return false;
   }
+  if (rule.strides && !has_stride(arguments, *rule.strides)) return false;
   return all_hold(arguments, rule.types,
                   [&](uint32_t i, const auto& types) { return contains(types, arguments.operand(i).type); }) &&
          all_hold(arguments, rule.ranks,

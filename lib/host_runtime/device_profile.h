@@ -26,6 +26,7 @@ class DeviceProfile {
     std::map<std::string, bool> constants;                     // is constant, or is not
     std::vector<PaddingKind> paddings;                         // one of these
     std::vector<bool> nchw;                                    // one of these
+    std::optional<std::pair<int64_t, int64_t>> strides;        // from, to
     std::string reason;
   };
 

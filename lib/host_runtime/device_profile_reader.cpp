@@ -84,7 +84,8 @@ std::pair<int64_t, int64_t> read_range(const Json& range, const std::string& whe
 }
 
 Rule read_rule(const Json& source, const std::string& where) {
-  require_keys(source, where, {"operations", "types", "ranks", "constants", "paddings", "layouts", "reason"});
+  require_keys(source, where,
+               {"operations", "types", "ranks", "constants", "paddings", "layouts", "strides", "reason"});
   Rule rule;
   const auto at = [&](const char* key) { return where + "." + key; };
   if (source.contains("operations")) {
@@ -109,6 +110,7 @@ Rule read_rule(const Json& source, const std::string& where) {
       return position(name, list, {"NHWC", "NCHW"}) == 1;
     });
   }
+  if (source.contains("strides")) rule.strides = read_range(source["strides"], at("strides"));
   if (source.contains("reason")) rule.reason = read_text(source["reason"], at("reason"));
   return rule;
 }

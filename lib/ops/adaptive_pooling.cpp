@@ -14,8 +14,6 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr auto kNoActivation = static_cast<int64_t>(FuseCode::NONE);
-
 struct Bins {
   std::vector<int64_t> begin, end;
 

@@ -84,6 +84,13 @@ void write_extras(Writer& writer, const std::string& root, const ArchiveExtras& 
         std::string(positions.padding_size(kPaddingRecord, kWeightsRecord, buffer_format_v2::kPageAlignment), '\0'));
 }
 
+// Compressed, and after all others, so that nothing that is mapped moves.
+void write_shim_source(Writer& writer, const ArchiveExtras& extras) {
+  for (const FolderFile& file : extras.shim_source) {
+    writer.writeRecord(kShimSourceFolder + file.name, file.text.data(), file.text.size(), true);
+  }
+}
+
 }  // namespace
 
 void write_module(const torch::jit::Module& module, const std::string& path, const ArchiveExtras& extras) {
@@ -93,6 +100,7 @@ void write_module(const torch::jit::Module& module, const std::string& path, con
   try {
     write_extras(*writer, std::filesystem::path(path).stem().string(), extras);
     torch::jit::ScriptModuleSerializer(*writer).serialize(module, {}, is_lite, false);
+    write_shim_source(*writer, extras);
     writer->writeEndOfFile();
   } catch (const std::exception& error) {
     // The writer's destructor would try to finish the archive, fail again, and end the process: leave it.

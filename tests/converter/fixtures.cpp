@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "lib/converter/quantised_engine.h"
 #include "lib/converter/verify.h"
 #include "tools/nnapi-convert/input_spec.h"
 
@@ -17,7 +18,7 @@ namespace nnapi_convert::test {
 
 void use_host_nnapi() {
   static void* const library = [] {
-    at::globalContext().setQEngine(at::QEngine::QNNPACK);
+    choose_quantised_engine();
     return dlopen(host_library_path().c_str(), RTLD_NOW | RTLD_GLOBAL);
   }();
   if (library == nullptr) throw std::runtime_error("can't load the host's NNAPI");

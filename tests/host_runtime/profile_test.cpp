@@ -140,6 +140,21 @@ TEST_CASE("a profile sees into referenced models", "[profile]") {
   refuses_to_compile(spec, "d: in a model that it refers to, operation 0 (ADD): no sums");
 }
 
+TEST_CASE("a profile that refuses strides", "[profile]") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("profile.json");
+  write_file(file, R"({"version": 1, "device": {"name": "d", "version": "1", "type": "gpu", "feature_level": 8},
+          "refuses": [{"strides": [2, 3], "paddings": ["SAME"], "reason": "it does not stride"}]})");
+  const Variable profile("NNAPI_HOST_PROFILE", file);
+  CHECK(takes(conv({{1}, true, false, 1})));
+  CHECK_FALSE(takes(conv({{1}, true, false, 2})));
+  CHECK_FALSE(takes(conv({{1}, true, false, 3})));
+  CHECK(takes(conv({{1}, true, false, 4})));
+  CHECK(takes(conv({{2}, true, false, 2})));
+  CHECK(takes(plus_one({2})));
+  refuses_to_compile(conv({{1}}), "d: it does not stride");
+}
+
 TEST_CASE("files that are no profiles", "[profile]") {
   const std::string device_part = R"("device": {"name": "d", "version": "1", "type": "gpu", "feature_level": 8})";
   const std::vector<std::pair<std::string, std::string>> cases = {
@@ -169,6 +184,8 @@ TEST_CASE("files that are no profiles", "[profile]") {
        "refuses[0].constants.input: 1 found, true or false needed"},
       {R"({"version": 1, )" + device_part + R"(, "refuses": [{"paddings": ["same"]}]})",
        "refuses[0].paddings: \"same\" found, SAME or VALID or EXPLICIT needed"},
+      {R"({"version": 1, )" + device_part + R"(, "refuses": [{"strides": [2]}]})",
+       "refuses[0].strides: [2] found, [least, greatest] needed"},
   };
   const TemporaryFolder folder;
   for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -8,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
+#include "lib/converter/quantised_engine.h"
 #include "lib/nnapi/validate.h"
 #include "tests/ops/buffer_check.h"
 #include "tests/ops/case_module.h"
@@ -28,8 +29,8 @@ bool contains(const std::string& text, const std::string& part) {
 
 class CaseCheck {
  public:
-  CaseCheck(OpCase& op_case, bool rebase, bool is_free = false)
-      : case_(op_case), rebase_(rebase), is_free_(is_free), loaded_{op_case.file, make_case_module(op_case), {}} {}
+  CaseCheck(OpCase& op_case, Golden golden, bool is_free = false)
+      : case_(op_case), golden_(golden), is_free_(is_free), loaded_{op_case.file, make_case_module(op_case), {}} {}
 
   std::vector<std::string> run() {
     if (!case_.refusals.empty()) {
@@ -161,8 +162,8 @@ class CaseCheck {
   }
 
   void check_golden(std::string& golden, const char* section, const std::string& found) {
-    if (rebase_) golden = found;
-    if (golden == found) return;
+    if (golden_ == Golden::kRebase) golden = found;
+    if (golden_ == Golden::kIgnore || golden == found) return;
     problem(fmt::format("the section \"{}\" differs; --rebase writes this:\n{}", section, found));
   }
 
@@ -184,9 +185,9 @@ class CaseCheck {
   }
 
   c10::IValue run_original(const std::vector<at::Tensor>& inputs) {
-    at::globalContext().setQEngine(engine_of(case_));
+    use_engine_of(case_);
     const c10::IValue result = run_module(loaded_.module, inputs);
-    at::globalContext().setQEngine(at::QEngine::QNNPACK);
+    choose_quantised_engine();
     return result;
   }
 
@@ -228,7 +229,7 @@ class CaseCheck {
   }
 
   OpCase& case_;
-  bool rebase_;
+  Golden golden_;
   Runtime runtime_ = Runtime::kPytorch;
   bool is_free_;  // no golden section, and a result that may be dull
   LoadedModel loaded_;
@@ -239,9 +240,9 @@ class CaseCheck {
 
 }  // namespace
 
-std::vector<std::string> check_case(OpCase& op_case, bool rebase) {
+std::vector<std::string> check_case(OpCase& op_case, Golden golden) {
   try {
-    return CaseCheck(op_case, rebase).run();
+    return CaseCheck(op_case, golden).run();
   } catch (const std::exception& error) {
     return {error.what()};
   }
@@ -249,7 +250,7 @@ std::vector<std::string> check_case(OpCase& op_case, bool rebase) {
 
 FreeResult check_free_case(OpCase& op_case) {
   try {
-    return {CaseCheck(op_case, false, true).run(), ""};
+    return {CaseCheck(op_case, Golden::kCompare, true).run(), ""};
   } catch (const ConvertError& error) {
     if (error.exit_code() == ExitCode::kNotConvertible) return {{}, error.what()};
     return {{error.what()}, ""};

@@ -9,9 +9,12 @@
 
 namespace nnapi_convert {
 
-// Sentences, one for each thing that is wrong; empty for a case that passes. With `rebase`, the case's golden section
-// becomes what it should be. The host's NNAPI library has to be loaded.
-std::vector<std::string> check_case(OpCase& op_case, bool rebase);
+// What happens to a case's golden section. It holds for a converter built with GCC: the order of some operations
+// follows the order in which the compiler evaluates arguments.
+enum class Golden { kCompare, kRebase, kIgnore };
+
+// Sentences, one for each thing that is wrong; empty for a case that passes. The host's NNAPI library has to be loaded.
+std::vector<std::string> check_case(OpCase& op_case, Golden golden);
 
 // The same for a case without a golden section, at its feature level, which need not be the lowest: it may be refused.
 struct FreeResult {

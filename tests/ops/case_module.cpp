@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "lib/converter/quantised_engine.h"
 #include "lib/converter/sample_inputs.h"
 
 namespace nnapi_convert {
@@ -98,17 +99,25 @@ at::QEngine engine_of(const OpCase& op_case) {
   return op_case.engine == "onednn" ? at::QEngine::ONEDNN : at::QEngine::QNNPACK;
 }
 
+bool has_engine(const OpCase& op_case) {
+  return op_case.packed.empty() || has_quantised_engine(engine_of(op_case));
+}
+
+void use_engine_of(const OpCase& op_case) {
+  if (has_quantised_engine(engine_of(op_case))) at::globalContext().setQEngine(engine_of(op_case));
+}
+
 torch::jit::Module make_case_module(const OpCase& op_case) {
   torch::jit::Module module("Case");
   module.register_attribute("training", c10::BoolType::get(), false);
   uint64_t seed = kWeightSeed;
-  at::globalContext().setQEngine(engine_of(op_case));  // packed weights keep the kernels of the engine that packs
+  use_engine_of(op_case);  // packed weights keep the kernels of the engine that packs
   for (const CaseTensor& weight : op_case.weights) module.register_buffer(weight.name, weight_values(weight, seed++));
   for (const PackedWeights& packed : op_case.packed) {
     const c10::IValue value = pack(packed, seed++);
     module.register_attribute(packed.name, value.type(), value);
   }
-  at::globalContext().setQEngine(at::QEngine::QNNPACK);
+  choose_quantised_engine();
   module.define(op_case.source, std::make_shared<CaseResolver>());
   return module;
 }

@@ -12,6 +12,7 @@
 #include <map>
 #include <regex>
 
+#include "lib/converter/quantised_engine.h"
 #include "lib/converter/verify.h"
 #include "tests/ops/case_checks.h"
 #include "tests/ops/random_case.h"
@@ -95,7 +96,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    at::globalContext().setQEngine(at::QEngine::QNNPACK);
+    choose_quantised_engine();
     torch::jit::setGraphExecutorOptimize(false);  // each module runs a few times only
     if (dlopen(host_library_path().c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) throw std::runtime_error(dlerror());
     return run(arguments);

@@ -7,7 +7,7 @@ import torch
 
 from cli import CliTest, run
 
-COMMANDS = [[], ["verify"], ["inspect"], ["ops"]]
+COMMANDS = [[], ["verify"], ["inspect"], ["ops"], ["shim"]]
 EXIT_CODES = ["0", "1", "2", "3", "4", "70"]
 
 
@@ -57,6 +57,9 @@ class Help(CliTest):
                 self.assertEqual("nnapi-convert", words[0])
                 if words[1] == "verify":  # out.pt is the converted form of the model named
                     self.succeed(words[2], "--nhwc", "-o", "out.pt", cwd=self.folder)
+                if "--from" in words:  # out.pt carries the shim's sources
+                    self.succeed("model.pt", "--nhwc", "--runtime", "shim", "--embed-shim-source", "-o", "out.pt",
+                                 cwd=self.folder)
                 with self.subTest(example=example):
                     self.succeed(*words[1:], cwd=self.folder)
 

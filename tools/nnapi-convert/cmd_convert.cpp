@@ -37,6 +37,7 @@ Subcommands (each has its own --help):
   verify   compare a converted model with its original on the host's NNAPI
   inspect  show what a converted file holds
   ops      list the operations that can be lowered
+  shim     write the sources of the shim, for apps that build it themselves
 )";
 
 struct ConvertArguments {
@@ -103,6 +104,8 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
              "feature level 4 on; drivers leave them to the CPU");
   app.add_flag("--strip", arguments.options.strip_names,
                "leave out names and source lines that the shim's messages show");
+  app.add_flag("--embed-shim-source", arguments.options.embed_shim_source,
+               "with the shim, store its sources in the output; nnapi-convert shim --from gets them out");
   app.add_option("--feature-level", arguments.options.feature_level,
                  "highest NNAPI feature level to use; 3 is Android 10, the least that PyTorch's loader runs on")
       ->check(CLI::Range(1, 8))
@@ -228,6 +231,9 @@ int run_convert(const Arguments& command_line) {
   arguments.options.layout = layout_choice(app, arguments);
   if (arguments.options.fallback != Fallback::kNone && arguments.options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--fallback: PyTorch's own loader has none; use --runtime shim");
+  }
+  if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
+    throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
   }
   Progress progress;
   arguments.options.on_stage = [&](const std::string& stage) {

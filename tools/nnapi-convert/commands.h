@@ -13,5 +13,6 @@ int run_convert(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 int run_inspect(const Arguments& arguments);
 int run_ops(const Arguments& arguments);
+int run_shim(const Arguments& arguments);
 
 }  // namespace nnapi_convert

@@ -1,0 +1,159 @@
+#include "lib/base/folder.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "lib/base/error.h"
+
+namespace nnapi_convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path.string(), reason));
+}
+
+// The folder's absolute path, without a slash at its end.
+fs::path resolve(const fs::path& folder) {
+  std::error_code error;
+  fs::path resolved = fs::weakly_canonical(folder, error);
+  if (error) resolved = fs::absolute(folder);
+  return resolved.has_filename() ? resolved : resolved.parent_path();
+}
+
+// A folder beside the destination in which the files are made. Removed at the end with what is left in it.
+class Staging {
+ public:
+  explicit Staging(const fs::path& destination) {
+    std::string pattern = (destination.parent_path() / ".nnapi-convert-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) fail(destination, std::strerror(errno));
+    path_ = pattern;
+  }
+  ~Staging() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  fs::path made() const { return path_ / "new"; }
+  fs::path kept() const { return path_ / "old"; }
+
+ private:
+  fs::path path_;
+};
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail(folder, error.message());
+}
+
+void write_new_file(const fs::path& path, const std::string& text) {
+  make_folder(path.parent_path());
+  errno = 0;
+  std::ofstream stream(path, std::ios::binary);
+  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
+  stream.close();
+  if (!stream) fail(path.filename(), std::strerror(errno));
+}
+
+// Puts made files into a folder that exists; undoes it all unless finish() is called.
+class Placing {
+ public:
+  Placing(fs::path folder, const Staging& staging) : folder_(std::move(folder)), staging_(staging) {}
+  ~Placing() {
+    std::error_code ignored;
+    for (auto name = placed_.rbegin(); name != placed_.rend(); ++name) {
+      fs::remove(folder_ / *name, ignored);
+      if (fs::exists(staging_.kept() / *name, ignored)) {
+        fs::rename(staging_.kept() / *name, folder_ / *name, ignored);
+      }
+    }
+    for (auto made = folders_.rbegin(); made != folders_.rend(); ++made) fs::remove(*made, ignored);
+  }
+  Placing(const Placing&) = delete;
+  Placing& operator=(const Placing&) = delete;
+
+  void place(const std::string& name) {
+    const fs::path destination = folder_ / name;
+    make_parents(destination.parent_path());
+    std::error_code error;
+    const fs::file_status found = fs::symlink_status(destination, error);
+    if (fs::is_directory(found)) fail(destination, "it is a folder");
+    if (fs::exists(found)) {
+      make_folder((staging_.kept() / name).parent_path());
+      move(destination, staging_.kept() / name);
+    }
+    placed_.push_back(name);
+    move(staging_.made() / name, destination);
+  }
+  void finish() {
+    placed_.clear();
+    folders_.clear();
+  }
+
+ private:
+  static void move(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    fs::rename(from, to, error);
+    if (error) fail(to, error.message());
+  }
+  void make_parents(const fs::path& parent) {
+    std::error_code error;
+    if (fs::is_directory(parent, error)) return;
+    make_parents(parent.parent_path());
+    if (!fs::create_directory(parent, error)) fail(parent, error ? error.message() : "it is no folder");
+    folders_.push_back(parent);
+  }
+
+  fs::path folder_;
+  const Staging& staging_;
+  std::vector<std::string> placed_;
+  std::vector<fs::path> folders_;
+};
+
+}  // namespace
+
+bool is_plain_name(const std::string& name) {
+  size_t begin = 0;
+  while (true) {
+    const size_t end = name.find('/', begin);
+    const std::string part = name.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == ".." || part.find('\\') != std::string::npos) return false;
+    if (part.find('\0') != std::string::npos) return false;
+    if (end == std::string::npos) return true;
+    begin = end + 1;
+  }
+}
+
+void write_folder(const fs::path& folder, const std::vector<FolderFile>& files, bool may_replace) {
+  std::error_code error;
+  const fs::path destination = resolve(folder);
+  const bool exists = fs::exists(destination, error);
+  if (exists && !fs::is_directory(destination, error)) fail(folder, "it exists and is not a folder");
+  if (exists && !may_replace && !fs::is_empty(destination, error)) {
+    fail(folder, "the folder is not empty; choose another one, or --force to replace files in it");
+  }
+  const Staging staging(destination);
+  for (const FolderFile& file : files) {
+    if (!is_plain_name(file.name)) fail(folder, fmt::format("'{}' is not the name of a file within it", file.name));
+    write_new_file(staging.made() / file.name, file.text);
+  }
+  if (!exists) {
+    fs::rename(staging.made(), destination, error);
+    if (error) fail(folder, error.message());
+    return;
+  }
+  Placing placing(destination, staging);
+  for (const FolderFile& file : files) placing.place(file.name);
+  placing.finish();
+}
+
+}  // namespace nnapi_convert

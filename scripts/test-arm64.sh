@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# Builds for 64-bit ARM and runs the tests under qemu-user: scripts/test-arm64.sh [core].
+#   core   what needs no LibTorch: the shim's core, its size and pages, and its tests on fakes of NNAPI
+# Without it, also nnapi-convert, the shim with its binding and the host's NNAPI on Debian's arm64 LibTorch: the operators'
+# cases, the shim on the host's NNAPI, and conversions whose results run through the shim.
+# Debian's arm64 packages are unpacked into build/arm64-root; the system's own packages stay of one architecture.
+set -euo pipefail
+# shellcheck source=scripts/steps.sh
+source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
+cd "$ROOT"
+
+core_size_limit=$((80 * 1024))
+page_size=$((16 * 1024))
+sysroot=$ROOT/build/arm64-root
+apt_folder=$ROOT/build/arm64-apt
+emulator=(qemu-aarch64 -L "$sysroot")
+core_packages=(libc6-dev libstdc++-12-dev libfmt-dev nlohmann-json3-dev catch2)
+torch_packages=(libtorch-dev libcli11-dev libspdlog-dev)
+case ${1-} in
+  "") packages=("${core_packages[@]}" "${torch_packages[@]}") ;;
+  core) packages=("${core_packages[@]}") ;;
+  *)
+    echo "test-arm64.sh: $1 found, core or nothing needed" >&2
+    exit 2
+    ;;
+esac
+
+# apt-get with a state of its own: it sees no installed package, and arm64 alone.
+arm64_apt() {
+  mkdir -p "$apt_folder"/{lists,archives}/partial "$apt_folder"/etc/{apt.conf.d,preferences.d}
+  : >"$apt_folder/status"
+  local key=/usr/share/keyrings/debian-archive-keyring.gpg mirror=http://deb.debian.org
+  printf "deb [signed-by=$key] $mirror/%s main\n" "debian bookworm" "debian bookworm-updates" \
+    "debian-security bookworm-security" >"$apt_folder/sources.list"
+  cat >"$apt_folder/apt.conf" <<-END
+	APT::Architecture "arm64";
+	APT::Architectures { "arm64"; };
+	APT::Install-Recommends "false";
+	Acquire::Languages "none";
+	Dir::Etc "$apt_folder/etc";
+	Dir::Etc::SourceList "$apt_folder/sources.list";
+	Dir::Etc::SourceParts "-";
+	Dir::State "$apt_folder";
+	Dir::State::status "$apt_folder/status";
+	Dir::Cache "$apt_folder";
+	Debug::NoLocking "true";
+	END
+  APT_CONFIG=$apt_folder/apt.conf apt-get -q "$@" </dev/null
+}
+
+# What the packages' own scripts would have done: links within the root, and the alternatives of BLAS and LAPACK.
+mend_links() {
+  local link target library
+  while IFS= read -r -d '' link; do
+    target=$(readlink "$link")
+    [[ ! -e $sysroot$target ]] || ln -sfnr "$sysroot$target" "$link"
+  done < <(find "$sysroot" -type l -lname '/*' -not -lname "$sysroot/*" -print0)
+  for library in blas lapack; do
+    if [[ -d $sysroot/usr/lib/aarch64-linux-gnu/$library ]]; then
+      ln -sfn "$library/lib$library.so.3" "$sysroot/usr/lib/aarch64-linux-gnu/lib$library.so.3"
+    fi
+  done
+}
+
+# Unpacks the packages and all that they depend on. A root that has them already is left alone.
+make_root() {
+  local wanted="${packages[*]}" archive stamp=$sysroot/.packages
+  if [[ -f $stamp && " $(<"$stamp") " == *" $wanted "* ]]; then
+    echo "$sysroot has ${wanted// /, }"
+    return
+  fi
+  arm64_apt update
+  arm64_apt autoclean
+  arm64_apt install --yes --download-only "${packages[@]}" | grep -E '^(Need|Fetched|E:)' || true
+  rm -rf "$sysroot"
+  mkdir -p "$sysroot"/usr/{bin,sbin,lib}
+  ln -s usr/bin usr/sbin usr/lib "$sysroot"
+  for archive in "$apt_folder"/archives/*.deb; do
+    dpkg-deb --fsys-tarfile "$archive" |
+      tar --extract --keep-directory-symlink --no-same-owner --directory "$sysroot" \
+        --exclude './usr/share/doc/*' --exclude './usr/share/man/*' --exclude './usr/share/locale/*'
+  done
+  mend_links
+  echo "$wanted" >"$stamp"
+  du -sh "$apt_folder/archives" "$sysroot"
+}
+
+# check_pages FILE: what Android 15 loads on devices with pages of 16 KiB.
+check_pages() {
+  local alignment alignments
+  alignments=$(llvm-readelf --program-headers --wide "$1" | awk '$1 == "LOAD" { print $NF }')
+  if [[ -z $alignments ]]; then
+    echo "test-arm64.sh: $1: no LOAD segment found" >&2
+    return 1
+  fi
+  for alignment in $alignments; do
+    if ((alignment % page_size != 0)); then
+      echo "test-arm64.sh: $1: a LOAD segment aligned to $((alignment)) found, a multiple of $page_size needed" >&2
+      return 1
+    fi
+  done
+  echo "${1##*/}: LOAD segments are aligned for pages of 16 KiB"
+}
+
+check_core_library() {
+  local library=build/arm64/lib/libnnapi_shim.so stripped=build/arm64/libnnapi_shim.stripped.so size
+  llvm-strip -o "$stripped" "$library"
+  size=$(stat -c %s "$stripped")
+  echo "libnnapi_shim.so for arm64, stripped: $size bytes"
+  if ((size > core_size_limit)); then
+    echo "test-arm64.sh: $library: $size bytes found, at most $core_size_limit needed; make it smaller" >&2
+    return 1
+  fi
+  check_pages "$library"
+}
+
+test_core() {
+  local test
+  for test in shim_buffer_test shim_test; do
+    "${emulator[@]}" "build/arm64/bin/$test"
+  done
+  # The tests have the core's objects within; this loads the library.
+  "${emulator[@]}" build/arm64/bin/shim_overhead 1000
+}
+
+step "install packages" ./scripts/install.sh qemu-user llvm
+step "unpack Debian's arm64 packages" make_root
+step "configure" cmake --preset arm64
+step "build the shim's core" cmake --build --preset arm64 --parallel 2
+step "check the core's size and pages" check_core_library
+step "test the shim's core" test_core
+[[ ${1-} != core ]] || {
+  step_times
+  exit 0
+}
+
+test_torch() {
+  check_pages build/arm64-torch/lib/libnnapi_shim_torch.so
+  "${emulator[@]}" build/arm64-torch/bin/shim_host_test
+  printf '%s\0' testdata/ops/*/ testdata/bad | xargs -0 -P 2 -n 1 "${emulator[@]}" build/arm64-torch/bin/op_cases --no-golden
+}
+
+# convert_and_compare MODEL OPTION...: for the shim, on the emulated machine, and compared there with the original. The
+# file has to be the one that this machine makes.
+convert_and_compare() {
+  local model=testdata/models/$1 folder=build/arm64-torch/conversions
+  shift
+  mkdir -p $folder/{arm64,native}
+  "${emulator[@]}" build/arm64-torch/bin/nnapi-convert "$model" --nhwc --runtime shim "$@" --verify \
+    -o $folder/arm64/out.pt
+  build/release/bin/nnapi-convert "$model" --nhwc --runtime shim "$@" -o $folder/native/out.pt
+  cmp $folder/{arm64,native}/out.pt
+}
+
+test_conversions() {
+  convert_and_compare residual.pt --input 1,3,16,16 --fallback cpu
+  convert_and_compare residual.pt --input '?,3,?,?' --fallback cpu-plain
+  convert_and_compare depthwise.pt --input 1,3,16,16
+  convert_and_compare quant_per_channel.pt --input 1,3,16,16
+}
+
+build_with_torch() {
+  cmake --preset release
+  cmake --build --preset release --parallel 2 --target nnapi-convert neuralnetworks
+  cmake --preset arm64-torch
+  cmake --build --preset arm64-torch --parallel 2
+}
+
+step "build with LibTorch" build_with_torch
+step "test conversions" test_conversions
+step "test with LibTorch" test_torch
+step_times

@@ -1,0 +1,185 @@
+"""The shim's sources: written to a folder, carried by a model, and built there with plain CMake."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+import zipfile
+
+import torch
+
+from cli import ROOT, CliTest, environment
+from stock_torch import StockTorchTest, call, images, load
+
+HOST = os.environ.get("LD_LIBRARY_PATH", str(ROOT / "build/release/lib/host"))
+PICTURE = "1,3,16,16"
+SOURCES = "extra/nnapi_shim_source/"
+
+
+def tree(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+class EmitShim(CliTest):
+    def test_what_is_written(self):
+        folder = self.folder / "shim"
+        done = self.succeed("shim", "--emit", folder)
+        self.assertEqual(("", ""), (done.stdout, done.stderr))
+        files = tree(folder)
+        for name in ("CMakeLists.txt", "build.gradle", "src/main/AndroidManifest.xml", "README.md", "LICENSE"):
+            self.assertIn(name, files)
+        for name, content in files.items():
+            if name.startswith(("lib/", "tools/")) and name != "lib/shim/sources.cmake":
+                self.assertEqual((ROOT / name).read_bytes(), content, name)
+        self.assertEqual((ROOT / "lib/shim/nnapi_shim.h").read_bytes(), files["include/nnapi_shim.h"])
+        needed = {f"lib/shim/{path.name}" for path in (ROOT / "lib/shim").iterdir() if path.name != "CMakeLists.txt"}
+        self.assertEqual(set(), needed - set(files))
+        umask = os.umask(0)
+        os.umask(umask)
+        self.assertEqual(0o777 & ~umask, folder.stat().st_mode & 0o777)
+        self.assert_no_leftovers()
+
+    def test_an_empty_folder_stays_the_same_one(self):
+        folder = self.folder / "shim"
+        folder.mkdir(0o700)
+        inode = folder.stat().st_ino
+        self.succeed("shim", "--emit", ".", cwd=folder)
+        self.assertEqual((inode, 0o700), (folder.stat().st_ino, folder.stat().st_mode & 0o777))
+        self.assertIn("CMakeLists.txt", tree(folder))
+        self.assert_no_leftovers()
+
+    def test_what_is_there_is_kept(self):
+        folder = self.folder / "shim"
+        folder.mkdir()
+        (folder / "mine.txt").write_text("mine")
+        (folder / "LICENSE").write_text("older")
+        self.fail_with(3, "shim", "--emit", folder, needed=["not empty", "--force"])
+        self.assertEqual({"mine.txt": b"mine", "LICENSE": b"older"}, tree(folder))
+        self.succeed("shim", "--emit", folder, "--force")
+        files = tree(folder)
+        self.assertEqual(b"mine", files["mine.txt"])
+        self.assertEqual((ROOT / "LICENSE").read_bytes(), files["LICENSE"])
+        self.assert_no_leftovers()
+
+    def test_failures_leave_all_as_it_was(self):
+        folder = self.folder / "shim"
+        (folder / "lib/shim/zip_directory.h").mkdir(parents=True)
+        (folder / "LICENSE").write_text("older")
+        self.fail_with(3, "shim", "--emit", folder, "--force", needed=["zip_directory.h", "it is a folder"])
+        self.assertEqual({"LICENSE": b"older"}, tree(folder))
+        self.assertEqual(["lib", "lib/shim", "lib/shim/zip_directory.h"],
+                         sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_dir()))
+        (self.folder / "file").write_text("a file")
+        self.fail_with(3, "shim", "--emit", self.folder / "file", needed=["not a folder"])
+        self.fail_with(3, "shim", "--emit", self.folder / "file", "--force", needed=["not a folder"])
+        self.fail_with(3, "shim", "--emit", self.folder / "none" / "shim", needed=["No such file"])
+        self.fail_with(2, "shim", needed=["--emit"])
+        self.assert_no_leftovers()
+
+
+class EmbeddedShim(CliTest):
+    def carrying(self, name="out.pt"):
+        return self.convert("residual.pt", "--nhwc", "--runtime", "shim", "--input", PICTURE, "--embed-shim-source",
+                            out=name)
+
+    def test_they_come_out_as_they_went_in(self):
+        self.succeed("shim", "--emit", self.folder / "own")
+        for name in ("out.pt", "out.ptl"):
+            folder = self.folder / f"from-{name}"
+            self.succeed("shim", "--emit", folder, "--from", self.carrying(name))
+            self.assertEqual(tree(self.folder / "own"), tree(folder))
+
+    def test_the_weights_stay_on_a_page(self):
+        path = self.carrying()
+        weights = torch._C.PyTorchFileReader(str(path)).get_record("data/0")
+        self.assertEqual(0, path.read_bytes().index(weights) % 16384)
+
+    def test_pytorch_and_unzip_give_them(self):
+        extras = {"nnapi_shim_source/include/nnapi_shim.h": ""}
+        path = self.carrying()
+        with zipfile.ZipFile(path) as archive:
+            self.assertIsNone(archive.testzip())
+            self.assertIn(f"out/{SOURCES}CMakeLists.txt", archive.namelist())
+        torch.ops.load_library(str(pathlib.Path(HOST).parent / "libnnapi_shim_torch.so"))
+        torch.jit.load(str(path), _extra_files=extras)
+        found = next(iter(extras.values()))
+        self.assertEqual((ROOT / "lib/shim/nnapi_shim.h").read_text(), found if isinstance(found, str) else found.decode())
+
+    def test_same_bytes_each_time(self):
+        self.assertEqual(self.carrying().read_bytes(), self.carrying().read_bytes())
+
+    def test_files_without_them(self):
+        plain = self.convert("residual.pt", "--nhwc", "--runtime", "shim", "--input", PICTURE)
+        self.fail_with(3, "shim", "--emit", self.folder / "x", "--from", plain, needed=["--embed-shim-source"])
+        self.fail_with(3, "shim", "--emit", self.folder / "x", "--from", ROOT / "LICENSE", needed=["LICENSE"])
+        self.fail_with(3, "shim", "--emit", self.folder / "x", "--from", self.folder / "none.pt", needed=["none.pt"])
+        self.fail_with(2, self.fixture("residual.pt"), "--nhwc", "--embed-shim-source", "-o", self.folder / "y.pt",
+                       needed=["--runtime shim"])
+        self.assertFalse((self.folder / "x").exists())
+
+    def test_hostile_names_and_damage(self):
+        path = self.carrying()
+        for name in ("../evil.txt", "/evil.txt", "lib/../../evil.txt", "lib//x", "lib\\x", "./x"):
+            hostile = self.folder / "hostile.pt"
+            hostile.write_bytes(path.read_bytes())
+            with zipfile.ZipFile(hostile, "a") as archive:
+                archive.writestr(f"out/{SOURCES}{name}", "evil")
+            self.fail_with(3, "shim", "--emit", self.folder / "x", "--from", hostile, needed=["within a folder"])
+            self.assertFalse((self.folder / "x").exists())
+        data = bytearray(path.read_bytes())
+        with zipfile.ZipFile(path) as archive:
+            entry = archive.getinfo(f"out/{SOURCES}lib/shim/archive.cpp")
+        data[entry.header_offset + 30 + len(entry.filename) + entry.compress_size // 2] ^= 0x55
+        (self.folder / "damaged.pt").write_bytes(data)
+        self.fail_with(3, "shim", "--emit", self.folder / "x", "--from", self.folder / "damaged.pt", needed=["damaged"])
+        self.assertFalse((self.folder / "x").exists())
+
+
+class EmittedShimBuilds(CliTest, StockTorchTest):
+    def command(self, *arguments, env=None):
+        done = subprocess.run([str(argument) for argument in arguments], capture_output=True, text=True,
+                              env=environment(env))
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        return done
+
+    def test_core_and_binding_run(self):
+        path = self.convert("residual.pt", "--nhwc", "--runtime", "shim", "--input", PICTURE, "--embed-shim-source")
+        self.succeed("shim", "--emit", self.folder / "shim", "--from", path)
+        build = self.folder / "build"
+        self.command("cmake", "-S", pathlib.Path(__file__).parent / "emitted_app", "-B", build, "-G", "Ninja",
+                     f"-DSHIM_SOURCES={self.folder / 'shim'}", "-DNNAPI_SHIM_TORCH=ON", "-DNNAPI_SHIM_TOOLS=ON",
+                     "-DCMAKE_BUILD_TYPE=Release",
+                     "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
+        self.command("cmake", "--build", build, "--parallel", "2")
+        picture = images(1, 3, 16, 16)
+        expected = call(load(self.fixture("residual.pt")), picture)
+
+        (self.folder / "input").write_bytes(picture.permute(0, 2, 3, 1).contiguous().numpy().tobytes())
+        self.command(build / "app", path, self.folder / "input", self.folder / "output", 1, 3, 16, 16,
+                     env={"LD_LIBRARY_PATH": HOST})
+        found = torch.frombuffer(bytearray((self.folder / "output").read_bytes()), dtype=torch.float32)
+        self.assertEqual(expected.numel(), found.numel())
+        if expected.dim() == 4:
+            expected_order = expected.permute(0, 2, 3, 1).contiguous()
+        else:
+            expected_order = expected.contiguous()
+        self.assert_close(expected_order.flatten(), found)
+
+        done = self.command(build / "shim" / "nnapi-probe", "--list", env={"LD_LIBRARY_PATH": HOST})
+        self.assertIn("nnapi-convert-host: cpu", done.stdout)
+
+        torch.save(expected, self.folder / "expected.pt")
+        self.command(sys.executable, "-c", f"""
+import torch
+torch.ops.load_library({str(build / "shim" / "libnnapi_shim_torch.so")!r})
+module = torch.jit.load({str(path)!r})
+picture = torch.randn(1, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+expected = torch.load({str(self.folder / "expected.pt")!r})
+assert (module(picture) - expected).abs().max() <= 1e-4 * (expected.max() - expected.min())
+assert module.nnapi_state() == "nnapi", module.nnapi_state()
+""", env={"LD_LIBRARY_PATH": HOST})
+
+
+if __name__ == "__main__":
+    unittest.main()

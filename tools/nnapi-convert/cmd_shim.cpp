@@ -1,0 +1,43 @@
+// nnapi-convert shim --emit DIR: writes the shim's sources, for an app that builds it itself.
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+
+#include "lib/base/folder.h"
+#include "lib/converter/embedded_source.h"
+#include "lib/shim_files/shim_files.h"
+#include "tools/nnapi-convert/command_line.h"
+#include "tools/nnapi-convert/commands.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr const char* kDescription =
+    R"(Writes the sources of the shim, the library that runs models made with --runtime shim: the core, its C header,
+the binding for PyTorch, a CMakeLists.txt and a Gradle module.
+
+Examples:
+  nnapi-convert shim --emit nnapi_shim
+  nnapi-convert shim --emit shim_of_out --from out.pt)";
+
+}  // namespace
+
+int run_shim(const Arguments& command_line) {
+  std::string folder, archive;
+  bool may_replace = false;
+  CLI::App app(kDescription, "nnapi-convert shim");
+  app.add_option("--emit", folder, "folder to write, which is new or empty")->required()->type_name("DIR");
+  app.add_option("--from", archive,
+                 "the sources that a model carries (convert with --embed-shim-source), not this program's own")
+      ->type_name("OUT");
+  app.add_flag("--force", may_replace, "write into a folder that is not empty: replaces files of the same names");
+  add_log_options(app);
+  app.footer(exit_codes_text());
+  if (const auto code = parse_command_line(app, command_line)) return *code;
+  const std::vector<FolderFile> files = app.count("--from") != 0 ? read_shim_source(archive) : shim_files();
+  write_folder(folder, files, may_replace);
+  spdlog::info("wrote {} files to {}", files.size(), folder);
+  return 0;
+}
+
+}  // namespace nnapi_convert

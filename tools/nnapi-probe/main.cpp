@@ -1,0 +1,242 @@
+// nnapi-probe: asks the NNAPI devices of a phone what they take.
+#include <getopt.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "lib/shim/devices.h"
+#include "lib/shim/nnapi_library.h"
+#include "tools/nnapi-probe/model_report.h"
+#include "tools/nnapi-probe/probe_model.h"
+#include "tools/nnapi-probe/profile_json.h"
+
+namespace {
+
+using namespace nnapi_probe;
+using nnapi_shim::Device;
+using nnapi_shim::NnapiLibrary;
+
+constexpr const char* kUsage =
+    R"(Asks the NNAPI devices of this machine what they take.
+
+Examples:
+  nnapi-probe --list                      the devices
+  nnapi-probe --device NAME               its profile, as JSON, on stdout (schemas/device_profile.schema.json)
+  nnapi-probe --folder profiles           the profiles of all devices, as profiles/NAME.json
+  nnapi-probe --model out.pt              which operation of a model (--runtime shim) each device takes
+
+Options:
+  --device NAME            ask this device only
+  --output FILE            write the profile here instead of stdout; needs --device
+  --folder DIR             write the profiles of all devices into this folder, which has to exist
+  --answers                print each question and its answer instead of a profile; needs --device
+  --model OUT              a file that nnapi-convert wrote with --runtime shim
+  --shape N,C,H,W          with --model, the shape of an argument, in PyTorch's order; once for each argument
+  --library FILE           NNAPI's library instead of libneuralnetworks.so
+  --support-library FILE   an NNAPI support library: drivers shipped with an app
+  --list                   list the devices
+  --help                   this text
+
+Exit codes: 0 done, 1 NNAPI can't be asked, 2 wrong command line, 3 a file can't be read or written
+)";
+
+struct Arguments {
+  std::string device, output, folder, model, library;
+  std::vector<std::vector<int64_t>> shapes;
+  bool is_support_library = false, lists = false, prints_answers = false;
+};
+
+enum ExitCode { kDone = 0, kNotAsked = 1, kWrongUsage = 2, kBadFile = 3 };
+
+int complain(int code, const std::string& sentence) {
+  std::fprintf(stderr, "nnapi-probe: error: %s\n", sentence.c_str());
+  return code;
+}
+
+bool parse_shape(const char* text, std::vector<int64_t>* shape) {
+  while (true) {
+    char* end = nullptr;
+    errno = 0;
+    const long long size = std::strtoll(text, &end, 10);
+    if (end == text || errno != 0 || size < 1) return false;
+    shape->push_back(size);
+    if (*end == '\0') return true;
+    if (*end != ',') return false;
+    text = end + 1;
+  }
+}
+
+// The exit code to leave with, or -1 to go on.
+int parse(int argc, char** argv, Arguments* arguments) {
+  static const option kOptions[] = {{"device", 1, nullptr, 'd'},  {"output", 1, nullptr, 'o'},
+                                    {"folder", 1, nullptr, 'f'},  {"answers", 0, nullptr, 'a'},
+                                    {"model", 1, nullptr, 'm'},   {"shape", 1, nullptr, 's'},
+                                    {"library", 1, nullptr, 'l'}, {"support-library", 1, nullptr, 'p'},
+                                    {"list", 0, nullptr, 'L'},    {"help", 0, nullptr, 'h'},
+                                    {nullptr, 0, nullptr, 0}};
+  for (int code = 0; (code = getopt_long(argc, argv, "h", kOptions, nullptr)) != -1;) {
+    if (code == 'd') arguments->device = optarg;
+    if (code == 'o') arguments->output = optarg;
+    if (code == 'f') arguments->folder = optarg;
+    if (code == 'a') arguments->prints_answers = true;
+    if (code == 'm') arguments->model = optarg;
+    if (code == 'l' || code == 'p') arguments->library = optarg;
+    if (code == 'p') arguments->is_support_library = true;
+    if (code == 'L') arguments->lists = true;
+    if (code == '?') return complain(kWrongUsage, "see nnapi-probe --help");
+    if (code == 'h') {
+      std::fputs(kUsage, stdout);
+      return kDone;
+    }
+    if (code != 's') continue;
+    arguments->shapes.emplace_back();
+    if (!parse_shape(optarg, &arguments->shapes.back())) {
+      return complain(kWrongUsage,
+                      std::string("--shape ") + optarg + ": sizes above 0 separated by commas needed, as 1,3,224,224");
+    }
+  }
+  if (optind < argc) return complain(kWrongUsage, std::string(argv[optind]) + ": no argument needed; see --help");
+  const bool has_device = !arguments->device.empty();
+  if (!has_device && (arguments->prints_answers || !arguments->output.empty())) {
+    return complain(kWrongUsage, "--output and --answers are of one device; name it by --device, see --list");
+  }
+  if (arguments->prints_answers && !(arguments->folder.empty() && arguments->model.empty() && !arguments->lists)) {
+    return complain(kWrongUsage, "--answers needs --device alone");
+  }
+  if (!has_device && !arguments->lists && arguments->folder.empty() && arguments->model.empty()) {
+    return complain(kWrongUsage, "nothing to do; give --device, --folder, --model or --list, see --help");
+  }
+  return -1;
+}
+
+std::vector<AnsweredGrid> ask_all(const NnapiLibrary& nnapi, const Device& device) {
+  const uint32_t own = nnapi_shim::level_from_code(device.feature_level_code);
+  const uint32_t level = std::min(own, nnapi.feature_level);
+  std::vector<AnsweredGrid> grids;
+  size_t unanswered = 0;
+  std::string example;
+  for (OperationGrid& grid : make_grid(static_cast<int32_t>(level))) {
+    AnsweredGrid answered{std::move(grid), {}};
+    for (const Point& point : answered.grid.points) {
+      std::string reason;
+      answered.answers.push_back(ask(nnapi, device.handle, answered.grid, point, &reason));
+      if (reason.empty()) continue;
+      if (unanswered++ == 0) example = to_text(answered.grid, point) + ": " + reason;
+    }
+    grids.push_back(std::move(answered));
+  }
+  if (unanswered != 0) {
+    std::fprintf(stderr, "nnapi-probe: warning: %s: %zu questions have no answer, the first: %s\n", device.name,
+                 unanswered, example.c_str());
+  }
+  return grids;
+}
+
+void print_answers(const std::vector<AnsweredGrid>& grids) {
+  static const char* const kAnswers[] = {"refused", "accepted", "not asked"};
+  for (const AnsweredGrid& answered : grids) {
+    for (size_t i = 0; i < answered.answers.size(); ++i) {
+      std::printf("%s: %s\n", to_text(answered.grid, answered.grid.points[i]).c_str(),
+                  kAnswers[static_cast<size_t>(answered.answers[i])]);
+    }
+  }
+}
+
+// Whole or not at all: written beside its place, then renamed.
+int write_text(const std::string& path, const std::string& text) {
+  const std::string beside = path + ".new";
+  std::FILE* file = std::fopen(beside.c_str(), "wb");
+  bool is_good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file != nullptr && std::fclose(file) != 0) is_good = false;
+  if (is_good && std::rename(beside.c_str(), path.c_str()) == 0) return kDone;
+  const std::string reason = std::strerror(errno);
+  if (file != nullptr) std::remove(beside.c_str());
+  return complain(kBadFile, "can't write " + path + ": " + reason);
+}
+
+int print_text(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  return std::fflush(stdout) == 0 ? kDone : complain(kBadFile, "can't write to standard output");
+}
+
+// Names of drivers may have slashes.
+std::string file_name(const Device& device) {
+  std::string name = device.name;
+  for (char& character : name) {
+    if (character == '/' || character == '\\') character = '_';
+  }
+  return name + ".json";
+}
+
+int write_profiles(const NnapiLibrary& nnapi, const std::vector<Device>& devices, const Arguments& arguments) {
+  for (const Device& device : devices) {
+    const std::vector<AnsweredGrid> grids = ask_all(nnapi, device);
+    if (arguments.prints_answers) {
+      print_answers(grids);
+      continue;
+    }
+    const std::string text = profile_json(device, grids);
+    std::string path = arguments.output;
+    if (!arguments.folder.empty()) path = arguments.folder + "/" + file_name(device);
+    if (const int code = path.empty() ? print_text(text) : write_text(path, text)) return code;
+  }
+  return kDone;
+}
+
+int list(const std::vector<Device>& devices) {
+  static const char* const kTypes[] = {"unknown", "other", "cpu", "gpu", "accelerator"};
+  for (const Device& device : devices) {
+    std::printf("%s: %s, version %s, feature level %u\n", device.name,
+                device.type >= 0 && device.type < 5 ? kTypes[device.type] : "unknown", device.version,
+                nnapi_shim::level_from_code(device.feature_level_code));
+  }
+  return kDone;
+}
+
+int report(const Arguments& arguments, const nnapi_shim_options& options, const std::vector<Device>& devices) {
+  ModelReportRequest request{arguments.model, arguments.shapes, options, {}};
+  for (const Device& device : devices) request.devices.emplace_back(device.name);
+  nnapi_shim_error error{};
+  const int status = report_model(request, &error);
+  if (status == NNAPI_SHIM_OK) return kDone;
+  const bool is_file =
+      status == NNAPI_SHIM_BAD_MODEL || (status == NNAPI_SHIM_BAD_ARGUMENT && arguments.shapes.empty());
+  return complain(is_file ? kBadFile : status == NNAPI_SHIM_BAD_ARGUMENT ? kWrongUsage : kNotAsked, error.message);
+}
+
+int run(const Arguments& arguments) {
+  nnapi_shim_options options{};
+  options.struct_bytes = sizeof(options);
+  options.library = arguments.library.empty() ? nullptr : arguments.library.c_str();
+  options.is_support_library = arguments.is_support_library ? 1 : 0;
+  const NnapiLibrary* nnapi = nullptr;
+  nnapi_shim_error error{};
+  std::vector<Device> devices;
+  if (nnapi_shim::load_nnapi(options.library, arguments.is_support_library, &nnapi, &error) != NNAPI_SHIM_OK ||
+      nnapi_shim::list_devices(*nnapi, &devices, &error) != NNAPI_SHIM_OK) {
+    return complain(kNotAsked, error.message);
+  }
+  if (!arguments.device.empty()) {
+    std::string names;
+    std::vector<Device> named;
+    for (const Device& device : devices) {
+      names += (names.empty() ? "" : ", ") + std::string(device.name);
+      if (arguments.device == device.name) named.push_back(device);
+    }
+    if (named.empty()) return complain(kWrongUsage, "there is no device " + arguments.device + ", but " + names);
+    devices = std::move(named);
+  }
+  if (arguments.lists) return list(devices);
+  return arguments.model.empty() ? write_profiles(*nnapi, devices, arguments) : report(arguments, options, devices);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  const int code = parse(argc, argv, &arguments);
+  return code >= 0 ? code : run(arguments);
+}

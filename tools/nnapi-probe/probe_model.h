@@ -1,0 +1,18 @@
+// Models of one operation, and what a device says to them.
+#pragma once
+
+#include <string>
+
+#include "lib/shim/nnapi_library.h"
+#include "tools/nnapi-probe/grid.h"
+
+namespace nnapi_probe {
+
+enum class Answer { kRefused, kAccepted, kNotAsked };
+
+// Builds the model of a point and asks the device whether it takes its operation. kNotAsked where NNAPI itself does not
+// take the model or the question; `reason` then says in which function, and its result code.
+Answer ask(const nnapi_shim::NnapiLibrary& nnapi, const ANeuralNetworksDevice* device, const OperationGrid& grid,
+           const Point& point, std::string* reason);
+
+}  // namespace nnapi_probe
