@@ -93,18 +93,18 @@ class Estimates {
 
   uint64_t of(size_t number) const {
     const auto by_size = static_cast<uint64_t>(factor_ * static_cast<double>(sizes_[number]));
-    return known_[number] != 0 ? known_[number] : own_ + kOverhead + by_size;
+    return known_[number] != 0 ? known_[number] : kBase + by_size;
   }
   void learn(size_t number, uint64_t peak) {
     known_[number] = peak;
-    if (sizes_[number] < kTelling || peak < own_ + kOverhead) return;
-    factor_ = std::max(factor_, static_cast<double>(peak - own_ - kOverhead) / static_cast<double>(sizes_[number]));
+    if (sizes_[number] < kTelling || peak < kBase) return;
+    factor_ = std::max(factor_, static_cast<double>(peak - kBase) / static_cast<double>(sizes_[number]));
   }
-  uint64_t smallest() const { return 2 * own_ + kOverhead; }  // this process and a worker
+  uint64_t smallest() const { return own_ + kBase; }  // this process and a worker
 
  private:
-  static constexpr uint64_t kOverhead = 100'000'000;  // of a conversion, whatever the weights
-  static constexpr uint64_t kTelling = 10'000'000;    // a smaller file's peak says nothing about weights
+  static constexpr uint64_t kBase = 100'000'000;    // of a worker, whatever the weights
+  static constexpr uint64_t kTelling = 10'000'000;  // a smaller file's peak says nothing about weights
 
   const std::vector<uint64_t>& sizes_;
   uint64_t own_;

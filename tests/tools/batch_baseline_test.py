@@ -107,7 +107,7 @@ class Baseline(BatchTest):
         self.assertIn("Nothing changed", self.batch(*self.options, "--baseline", self.out / "summary.json").stdout)
 
     def test_baseline_that_is_none(self):
-        for text, needed in [("", "can't be read"), ("{", "no JSON"), ("[]", "no summary"), ('{"version": 1}', "no summary"),
+        for text, needed in [("", "no JSON"), ("{", "no JSON"), ("[]", "no summary"), ('{"version": 1}', "no summary"),
                              ('{"version": 2, "models": []}', "no summary"), ('{"version": 1, "models": [3]}', "no summary"),
                              ('{"version": 1, "models": [{"name": "x", "status": "converted", "operation_count": "7"}]}',
                               "no summary")]:

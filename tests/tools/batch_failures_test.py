@@ -71,7 +71,7 @@ class Failures(BatchTest):
             stdout, _ = process.communicate(timeout=60)
             self.assertEqual(1, process.returncode)
             self.assert_only("crash", "crashed", f"its worker was ended by signal {int(number)}, ")
-            self.assertIn("1 crashed, 3 converted", stdout)
+            self.assertIn("3 converted, 1 crashed", stdout)
             shutil.rmtree(self.out)
 
     def test_timeout(self):

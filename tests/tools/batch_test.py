@@ -1,9 +1,11 @@
 """batch: which models there are, options, results, reports and what is printed."""
 
+import itertools
 import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import subprocess
 import unittest
@@ -106,6 +108,32 @@ class Zoo(BatchTest):
         process.kill()
         process.wait()
         self.batch("--nhwc", zoo=str(self.zoo / "bundled*"))
+
+
+class Help(BatchTest):
+    def test_examples_run(self):
+        result = run("batch", "--help")
+        self.assertEqual((0, ""), (result.code, result.stderr))
+        lines = result.stdout[result.stdout.index("Examples:"):].splitlines()[1:]
+        examples = [line for line in itertools.takewhile(lambda line: line.startswith("  "), lines)]
+        self.assertGreaterEqual(len(examples), 3)
+        shutil.copytree(self.zoo, self.folder / "models")
+        for name in ("bundled.pt", "quant.pt"):
+            shutil.copyfile(self.fixture(name), self.folder / "models" / name)
+        (self.folder / "zoo.json").write_text(json.dumps({"version": 1, "models": [{"model": "models/quant.pt"}]}))
+        self.batch(zoo="zoo.json", cwd=self.folder)
+        shutil.copyfile(self.out / "summary.json", self.folder / "last.json")
+        for example in examples:
+            words = shlex.split(example)
+            self.assertEqual(["nnapi-convert", "batch"], words[:2])
+            with self.subTest(example=example):
+                self.succeed(*words[1:], cwd=self.folder)
+
+    def test_exit_codes_begin_as_those_of_the_conversion(self):
+        def codes(text):
+            return re.findall(r"^  (\d+)\+? +\S", text[text.index("Exit codes:"):], re.M)
+
+        self.assertEqual(["0", "1", "2", "3", "5", "70", "128"], codes(run("batch", "--help").stdout))
 
 
 class Manifest(BatchTest):
