@@ -1,31 +1,14 @@
 """The installed CMake package, from a project of someone else: find_package(), nnapi_convert_model(), the library."""
 
 import json
-import os
 import pathlib
 import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("NNAPI_CONVERT_BUILD", ROOT / "build" / "release"))
+from installed import BUILD, FIXTURES, run
+
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
-FIXTURES = ROOT / "testdata" / "models"
-
-
-def environment():
-    """Without LD_LIBRARY_PATH: what is installed finds its own libraries."""
-    return {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
-
-
-def run(*command, code=0, cwd=None) -> str:
-    done = subprocess.run(list(map(str, command)), cwd=cwd, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True)
-    if done.returncode != code:
-        raise AssertionError(f"{' '.join(map(str, command))}\nexit code {done.returncode}\n{done.stdout}")
-    return done.stdout
 
 
 class CMakePackage(unittest.TestCase):
@@ -94,4 +77,4 @@ class CMakePackage(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])
+    unittest.main()
