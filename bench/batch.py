@@ -83,6 +83,7 @@ def main() -> None:
     parser.add_argument("--binary", default=str(ROOT / "build" / "release" / "bin" / "nnapi-convert"))
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "bench_batch", help="zoo and outputs")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", metavar="TEXT", help="measure those with this in their name")
     arguments = parser.parse_args()
     batch_zoo.make(arguments.work / "zoo")
     bench = Bench(arguments)
@@ -95,6 +96,7 @@ def main() -> None:
         "incumbent, 30 models, 1 at a time": lambda: bench.incumbent("common", 1),
         "incumbent, 30 models, 2 at a time": lambda: bench.incumbent("common", 2),
     }
+    works = {name: work for name, work in works.items() if arguments.only in name}
     usages: Dict[str, List[Usage]] = {}
     for _ in range(arguments.rounds):
         for name, work in works.items():
@@ -107,6 +109,8 @@ def main() -> None:
         print(f"  {name:40} {usage.wall:7.1f} s   CPU {usage.cpu:7.1f} s")
 
     def ratio(label: str, over: str, under: str) -> None:
+        if not {over, under} <= set(medians):
+            return
         print(f"  {label}: wall {medians[over].wall / medians[under].wall:.2f}, CPU {medians[over].cpu / medians[under].cpu:.2f}")
 
     ratio("rate of 2 jobs to 1 job (needed: 1.7)", "batch, 60 models, 1 job", "batch, 60 models, 2 jobs")

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <new>
 
-#include "lib/base/file.h"
 #include "lib/batch/content_hash.h"
 
 namespace nnapi_convert {
@@ -34,6 +35,19 @@ std::string key_of(const BatchModel& model, const WorkerSettings& settings) {
 json read_json(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   return json::parse(std::string((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>()));
+}
+
+// Without the wait for the disk that write_file() has: hashes tell a later run what did not arrive there.
+void write_quickly(const fs::path& path, const std::string& text) {
+  const fs::path temporary = path.string() + ".new";
+  std::ofstream stream(temporary, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) {
+    const std::string reason = std::strerror(errno);
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path.string(), reason));
+  }
+  fs::rename(temporary, path);
 }
 
 // Only what would come out the same again: a full disk may have room by now.
@@ -90,7 +104,7 @@ class Task {
     finish_report(outcome);
     place(outcome);
     fs::create_directories(record_.parent_path());
-    write_file(record_, to_json(outcome).dump());
+    write_quickly(record_, to_json(outcome).dump());
     return outcome;
   }
 
@@ -129,7 +143,7 @@ class Task {
       const json verification = outcome.report.value("verification", json::object());
       outcome.error = "the result differs from the original; needed: " + verification.value("criterion", "");
     }
-    write_file(staged(names_[1]), outcome.report.dump(2) + "\n");
+    write_quickly(staged(names_[1]), outcome.report.dump(2) + "\n");
   }
 
   void place(Outcome& outcome) const {
