@@ -11,6 +11,8 @@ if(HELP2MAN)
     file(INSTALL \${PAGES}/ DESTINATION \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1)")
 endif()
 
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/integrations DESTINATION ${CMAKE_INSTALL_DATADIR}/nnapi-convert)
+
 set(completions ${PROJECT_SOURCE_DIR}/packaging/completions)
 install(FILES ${completions}/nnapi-convert.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         RENAME nnapi-convert)

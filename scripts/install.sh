@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building and testing need on Debian 12, from Debian's own packages. Does nothing when all is there.
+# Installs what building and testing need on Debian 12, from Debian's own packages, and those named as arguments. Does nothing
+# when all is there.
 set -euo pipefail
 
 packages=(
@@ -8,6 +9,7 @@ packages=(
   libssl-dev dpkg-dev help2man lintian fish zsh parallel
   clang clang-format clang-tidy libclang-rt-dev lld
   python3-torch python3-torchvision python3-numpy python3-jsonschema
+  "$@"
 )
 
 missing=()
