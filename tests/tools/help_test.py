@@ -45,6 +45,8 @@ class Help(CliTest):
         torch.backends.quantized.engine = "qnnpack"
         for name, source in {"model.pt": "depthwise.pt", "quantised.pt": "quant.pt", "float.pt": "quant_float.pt"}.items():
             (self.folder / name).write_bytes(self.fixture(source).read_bytes())
+        (self.folder / "models").mkdir()
+        (self.folder / "models" / "model.pt").write_bytes(self.fixture("depthwise.pt").read_bytes())
         torch.save((torch.randn(1, 3, 224, 224),), self.folder / "images.pt")
 
     def test_examples_run(self):

@@ -17,6 +17,7 @@
 #include "lib/nnapi/passes/optimise.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
+#include "tools/nnapi-convert/convert_options.h"
 #include "tools/nnapi-convert/input_spec.h"
 
 namespace nnapi_convert {
@@ -29,11 +30,13 @@ Examples:
   nnapi-convert model.pt --nhwc -o out.pt
   nnapi-convert model.pt --input 1,3,224,224 --nhwc --verify -o out.ptl
   nnapi-convert quantised.pt --nhwc --quant full -o out.pt
+  nnapi-convert batch models -o converted --nhwc --verify --keep-going
   nnapi-convert verify model.pt out.pt --samples 32
   nnapi-convert inspect out.pt
   nnapi-convert ops
 
 Subcommands (each has its own --help):
+  batch    convert many models, and compare with an earlier run
   verify   compare a converted model with its original on the host's NNAPI
   inspect  show what a converted file holds
   ops      list the operations that can be lowered
@@ -217,7 +220,60 @@ int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostic
   return static_cast<int>(ExitCode::kDone);
 }
 
+// What needs more than CLI11's own reading. Throws ConvertError (kUsage).
+void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
+  for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
+  arguments.options.layout = layout_choice(app, arguments);
+  if (arguments.options.fallback != Fallback::kNone && arguments.options.runtime != Runtime::kShim) {
+    throw ConvertError(ExitCode::kUsage, "--fallback: PyTorch's own loader has none; use --runtime shim");
+  }
+  if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
+    throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
+  }
+}
+
 }  // namespace
+
+std::vector<ConvertOption> convert_options() {
+  ConvertArguments unused;
+  CLI::App app;
+  add_options(app, unused);
+  std::vector<ConvertOption> options;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_lnames().empty()) continue;
+    ConvertOption entry;
+    entry.rule.name = option->get_lnames()[0];
+    if (entry.rule.name == "help" || entry.rule.name == "output" || entry.rule.name == "report" ||
+        entry.rule.name == "dump-after") {
+      continue;
+    }
+    const bool is_emit_cpu = entry.rule.name == "emit-cpu";
+    entry.rule.is_flag = option->get_expected_min() == 0 || is_emit_cpu;
+    entry.rule.repeats = option->get_expected_max() > 1;
+    entry.type_name = entry.rule.is_flag ? "" : option->get_type_name();
+    entry.rule.is_path = entry.type_name == "FILE";
+    entry.description = is_emit_cpu ? "also write the CPU counterpart, to NAME.cpu.pt" : option->get_description();
+    options.push_back(std::move(entry));
+  }
+  return options;
+}
+
+void check_convert_options(const Arguments& options) {
+  ConvertArguments arguments;
+  CLI::App app;
+  add_options(app, arguments);
+  Arguments reversed = {"OUT", "--output", "MODEL"};  // as CLI11 takes a vector
+  for (const std::string& option : options) {
+    // Here it has no file yet.
+    reversed.push_back(option == "--emit-cpu" ? "--emit-cpu=FILE" : option);
+  }
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    throw ConvertError(ExitCode::kUsage, error.what());
+  }
+  read_parsed(app, arguments);
+}
 
 int run_convert(const Arguments& command_line) {
   ConvertArguments arguments;
@@ -227,14 +283,7 @@ int run_convert(const Arguments& command_line) {
   add_log_options(app);
   app.footer(exit_codes_text());
   if (const auto code = parse_command_line(app, command_line)) return *code;
-  for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
-  arguments.options.layout = layout_choice(app, arguments);
-  if (arguments.options.fallback != Fallback::kNone && arguments.options.runtime != Runtime::kShim) {
-    throw ConvertError(ExitCode::kUsage, "--fallback: PyTorch's own loader has none; use --runtime shim");
-  }
-  if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
-    throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
-  }
+  read_parsed(app, arguments);
   Progress progress;
   arguments.options.on_stage = [&](const std::string& stage) {
     spdlog::info("{}", stage);

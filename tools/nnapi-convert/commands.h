@@ -10,6 +10,7 @@ namespace nnapi_convert {
 using Arguments = std::vector<std::string>;
 
 int run_convert(const Arguments& arguments);
+int run_batch_command(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 int run_inspect(const Arguments& arguments);
 int run_ops(const Arguments& arguments);

@@ -1,0 +1,27 @@
+# Run at installation: makes the manual pages from the program's --help, compressed as Debian wants them.
+#   HELP2MAN  VERSION  PROGRAM  PAGES (folder to write to)
+file(REMOVE_RECURSE ${PAGES})
+file(MAKE_DIRECTORY ${PAGES})
+set(about "convert TorchScript models to Android's Neural Networks API")
+set(about_batch "convert many models, and compare with an earlier run")
+set(about_verify "compare a converted model with its original")
+set(about_inspect "show what a converted file holds")
+set(about_ops "list the operations that can be lowered")
+foreach(command "" batch verify inspect ops)
+  set(page nnapi-convert)
+  set(words ${PROGRAM})
+  set(key about)
+  if(command)
+    set(page nnapi-convert-${command})
+    string(APPEND words " ${command}")
+    set(key about_${command})
+  endif()
+  execute_process(
+    COMMAND ${HELP2MAN} --no-info --version-string=${VERSION} --name=${${key}} --output=${PAGES}/${page}.1 ${words}
+    COMMAND_ERROR_IS_FATAL ANY)
+  # The name of a page has no space.
+  file(READ ${PAGES}/${page}.1 text)
+  string(REPLACE "\nnnapi-convert ${command} \\-" "\n${page} \\-" text "${text}")
+  file(WRITE ${PAGES}/${page}.1 "${text}")
+  execute_process(COMMAND gzip -9n ${PAGES}/${page}.1 COMMAND_ERROR_IS_FATAL ANY)
+endforeach()

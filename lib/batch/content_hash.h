@@ -1,0 +1,13 @@
+// SHA-256, in hexadecimal digits.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace nnapi_convert {
+
+// Of a file's bytes. Throws ConvertError (kBadFile) where it can't be read.
+std::string hash_of_file(const std::filesystem::path& path);
+std::string hash_of_text(const std::string& text);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,104 @@
+#include "lib/batch/manifest.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+
+#include "lib/base/error.h"
+
+namespace nnapi_convert {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int kManifestVersion = 1;
+
+[[noreturn]] void fail(const std::string& where, const std::string& problem) {
+  throw ConvertError(ExitCode::kUsage, where + ": " + problem);
+}
+
+json read_json(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (!stream && text.empty()) throw ConvertError(ExitCode::kBadFile, "can't read " + path);
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& error) {
+    throw ConvertError(ExitCode::kBadFile,
+                       fmt::format("{}: no JSON: byte {} is not what may stand there", path, error.byte));
+  }
+}
+
+void check_keys(const json& object, std::initializer_list<const char*> known, const std::string& where) {
+  for (const auto& [key, value] : object.items()) {
+    const bool is_known =
+        std::any_of(known.begin(), known.end(), [&key = key](const char* name) { return key == name; });
+    if (!is_known) fail(where + "/" + key, fmt::format("no such key; the keys are {}", fmt::join(known, ", ")));
+  }
+}
+
+std::string text_at(const json& object, const char* key, const std::string& where) {
+  const auto found = object.find(key);
+  if (found == object.end()) fail(where, fmt::format("\"{}\" is missing", key));
+  if (!found->is_string() || found->get_ref<const std::string&>().empty()) {
+    fail(where + "/" + key, found->dump() + " found, a string needed");
+  }
+  return *found;
+}
+
+// Below the output folder and nowhere else.
+void check_name(const std::string& name, const std::string& where) {
+  const fs::path path = name;
+  bool is_inside = path.is_relative() && !path.filename().empty();
+  for (const fs::path& part : path) is_inside = is_inside && part.string()[0] != '.';
+  if (!is_inside) {
+    fail(where, fmt::format("the name \"{}\" is no place below the output folder; give another with \"name\"", name));
+  }
+}
+
+BatchModel read_model(const json& entry, const ZooRequest& request, const OptionSet& defaults,
+                      const std::string& where) {
+  const fs::path folder = fs::path(request.zoo).parent_path();
+  if (!entry.is_object()) fail(where, entry.dump() + " found, an object with \"model\" needed");
+  check_keys(entry, {"model", "name", "options"}, where);
+  BatchModel model;
+  model.shown = text_at(entry, "model", where);
+  model.file = folder / model.shown;
+  const fs::path shown = model.shown;
+  model.name = entry.contains("name") ? text_at(entry, "name", where)
+                                      : (shown.parent_path() / shown.stem()).lexically_normal().generic_string();
+  check_name(model.name, where);
+  const json options = entry.value("options", json::object());
+  model.options = merge(defaults, read_options(options, request.rules, folder, where + "/options"));
+  return model;
+}
+
+}  // namespace
+
+std::vector<BatchModel> models_of_manifest(const ZooRequest& request) {
+  const std::string where = request.zoo + ": ";
+  const json manifest = read_json(request.zoo);
+  if (!manifest.is_object()) fail(where + "/", "an object with \"version\" and \"models\" needed");
+  check_keys(manifest, {"version", "defaults", "models"}, where);
+  if (!manifest.contains("version")) fail(where + "/", "\"version\" is missing");
+  if (manifest["version"] != kManifestVersion) {
+    fail(where + "/version", fmt::format("{} found, {} needed", manifest["version"].dump(), kManifestVersion));
+  }
+  const json defaults = manifest.value("defaults", json::object());
+  const OptionSet options =
+      merge(read_options(defaults, request.rules, fs::path(request.zoo).parent_path(), where + "/defaults"),
+            request.command_line);
+  if (!manifest.contains("models")) fail(where + "/", "\"models\" is missing");
+  const json& entries = manifest["models"];
+  if (!entries.is_array() || entries.empty()) fail(where + "/models", "a list of at least one model needed");
+  std::vector<BatchModel> models;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    models.push_back(read_model(entries[i], request, options, fmt::format("{}/models/{}", where, i)));
+  }
+  return models;
+}
+
+}  // namespace nnapi_convert

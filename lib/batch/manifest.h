@@ -1,0 +1,14 @@
+// Reads a manifest: a JSON file by schemas/batch_manifest.schema.json.
+#pragma once
+
+#include <vector>
+
+#include "lib/batch/zoo.h"
+
+namespace nnapi_convert {
+
+// In the manifest's order. Throws ConvertError: kBadFile where the file can't be read or is no JSON, kUsage where it
+// breaks the schema; the message has the place as a JSON pointer.
+std::vector<BatchModel> models_of_manifest(const ZooRequest& request);
+
+}  // namespace nnapi_convert

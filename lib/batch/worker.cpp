@@ -1,0 +1,222 @@
+#include "lib/batch/worker.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <new>
+
+#include "lib/batch/content_hash.h"
+
+namespace nnapi_convert {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// What decides a model's results, and nothing else: options that name files count by their contents.
+std::string key_of(const BatchModel& model, const WorkerSettings& settings) {
+  json options = json::object();
+  for (const auto& [name, values] : model.options) {
+    for (const OptionRule& rule : settings.rules) {
+      if (rule.name != name) continue;
+      for (const std::string& value : values) options[name].push_back(rule.is_path ? hash_of_file(value) : value);
+    }
+  }
+  const json parts = {{"program", settings.program}, {"model", hash_of_file(model.file)},
+                      {"shown", model.shown},        {"options", options},
+                      {"name", model.name},          {"extension", settings.extension}};
+  return hash_of_text(parts.dump());
+}
+
+json read_json(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return json::parse(std::string((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>()));
+}
+
+// Without the wait for the disk that write_file() has: hashes tell a later run what did not arrive there.
+void write_quickly(const fs::path& path, const std::string& text) {
+  const fs::path temporary = path.string() + ".new";
+  std::ofstream stream(temporary, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) {
+    const std::string reason = std::strerror(errno);
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path.string(), reason));
+  }
+  fs::rename(temporary, path);
+}
+
+// Only what would come out the same again: a full disk may have room by now.
+bool is_final(Status status) {
+  return status == Status::kConverted || status == Status::kRefused || status == Status::kVerificationFailed ||
+         status == Status::kWrongOptions;
+}
+
+bool restore(const fs::path& record, const std::string& key, const WorkerSettings& settings, Outcome& outcome) {
+  try {
+    Outcome earlier = outcome_from_json(read_json(record));
+    if (earlier.key != key || !is_final(earlier.status)) return false;
+    for (const auto& [path, hash] : earlier.outputs.items()) {
+      if (hash_of_file(settings.output_folder / path) != hash) return false;
+    }
+    outcome = std::move(earlier);
+  } catch (const std::exception&) {
+    return false;  // no record, or none that can be relied on
+  }
+  outcome.is_up_to_date = true;
+  return true;
+}
+
+std::string replaced(std::string text, const std::string& found, const std::string& by) {
+  for (size_t at = text.find(found); at != std::string::npos; at = text.find(found, at + by.size())) {
+    text.replace(at, found.size(), by);
+  }
+  return text;
+}
+
+bool is_allocation_failure(const std::string& message) {
+  return message.find("can't allocate memory") != std::string::npos ||
+         message.find("Cannot allocate memory") != std::string::npos ||
+         message.find("std::bad_alloc") != std::string::npos || message.find("not enough memory") != std::string::npos;
+}
+
+// One model's way through its staging folder.
+class Task {
+ public:
+  Task(const BatchModel& model, size_t number, const WorkerSettings& settings)
+      : model_(model),
+        settings_(settings),
+        record_(record_path(settings.output_folder, model.name)),
+        staging_(staging_folder(settings.output_folder, number)),
+        names_(output_names(model, settings.extension)) {}
+
+  Outcome run() {
+    Outcome outcome;
+    outcome.key = key_of(model_, settings_);
+    if (settings_.resume && restore(record_, outcome.key, settings_, outcome)) return outcome;
+    fs::remove(record_);
+    fs::create_directories(staging_);
+    convert(outcome);
+    finish_report(outcome);
+    place(outcome);
+    fs::create_directories(record_.parent_path());
+    write_quickly(record_, to_json(outcome).dump());
+    return outcome;
+  }
+
+  // For the user, who knows nothing of the staging folder.
+  std::string readable(const std::string& message) const {
+    return replaced(message, staging_.string(), (settings_.output_folder / model_.name).parent_path().string());
+  }
+
+ private:
+  fs::path staged(const std::string& name) const { return staging_ / fs::path(name).filename(); }
+
+  void convert(Outcome& outcome) {
+    OptionSet options = model_.options;
+    std::vector<std::string> outputs = {model_.file.string(), "--output", staged(names_[0]).string(), "--report",
+                                        staged(names_[1]).string()};
+    if (names_.size() > 2) outputs.push_back("--emit-cpu=" + staged(names_[2]).string());
+    options.erase("emit-cpu");
+    std::vector<std::string> arguments = to_arguments(options);
+    arguments.insert(arguments.end(), outputs.begin(), outputs.end());
+    try {
+      outcome.status = status_of(static_cast<ExitCode>(settings_.convert(arguments)));
+    } catch (const ConvertError& error) {
+      outcome.status = status_of(error.exit_code());
+      outcome.error = readable(error.what());
+    }
+    if (is_allocation_failure(outcome.error)) outcome.status = Status::kOutOfMemory;
+  }
+
+  // The report shows paths that are the same wherever zoo and results lie.
+  void finish_report(Outcome& outcome) const {
+    outcome.report =
+        fs::exists(staged(names_[1])) ? read_json(staged(names_[1])) : failure_report(model_.shown, outcome.error);
+    outcome.report["model"] = model_.shown;
+    if (outcome.report.contains("output")) outcome.report["output"] = names_[0];
+    if (outcome.status == Status::kVerificationFailed && outcome.error.empty()) {
+      const json verification = outcome.report.value("verification", json::object());
+      outcome.error = "the result differs from the original; needed: " + verification.value("criterion", "");
+    }
+    write_quickly(staged(names_[1]), outcome.report.dump(2) + "\n");
+  }
+
+  void place(Outcome& outcome) const {
+    outcome.outputs = json::object();
+    for (const std::string& name : names_) {
+      const fs::path file = staged(name);
+      const bool is_module = name != names_[1];
+      if (!fs::exists(file) || (is_module && outcome.status != Status::kConverted)) continue;
+      outcome.outputs[name] = hash_of_file(file);
+      if (name == names_[0]) outcome.file_bytes = fs::file_size(file);
+      const fs::path destination = settings_.output_folder / name;
+      fs::create_directories(destination.parent_path());
+      fs::rename(file, destination);
+    }
+  }
+
+  const BatchModel& model_;
+  const WorkerSettings& settings_;
+  fs::path record_, staging_;
+  std::vector<std::string> names_;
+};
+
+Outcome failure(Status status, const std::string& message) {
+  Outcome outcome;
+  outcome.status = is_allocation_failure(message) ? Status::kOutOfMemory : status;
+  outcome.error = message;
+  return outcome;
+}
+
+}  // namespace
+
+fs::path state_folder(const fs::path& output_folder) {
+  return output_folder / ".nnapi-batch";
+}
+
+fs::path staging_folder(const fs::path& output_folder, size_t number) {
+  return state_folder(output_folder) / "staging" / std::to_string(number);
+}
+
+fs::path record_path(const fs::path& output_folder, const std::string& name) {
+  return state_folder(output_folder) / "records" / (name + ".json");
+}
+
+std::vector<std::string> output_names(const BatchModel& model, const std::string& extension) {
+  std::vector<std::string> names = {model.name + "." + extension, model.name + ".report.json"};
+  const auto emit_cpu = model.options.find("emit-cpu");
+  if (emit_cpu != model.options.end() && emit_cpu->second.front() == "true") {
+    names.push_back(model.name + ".cpu." + extension);
+  }
+  return names;
+}
+
+Outcome convert_model(const BatchModel& model, size_t number, const WorkerSettings& settings) {
+  const auto start = std::chrono::steady_clock::now();
+  Task task(model, number, settings);
+  Outcome outcome;
+  try {
+    outcome = task.run();
+  } catch (const ConvertError& error) {
+    outcome = failure(status_of(error.exit_code()), task.readable(error.what()));
+  } catch (const fs::filesystem_error& error) {
+    outcome = failure(Status::kBadFile, task.readable(fmt::format("can't write the results: {}", error.what())));
+  } catch (const std::bad_alloc&) {
+    outcome = failure(Status::kOutOfMemory, "out of memory");
+  } catch (const std::exception& error) {
+    const std::string message = error.what();
+    outcome = failure(Status::kInternalError, "internal error: " + message.substr(0, message.find('\n')));
+  }
+  if (outcome.report.is_null()) outcome.report = failure_report(model.shown, outcome.error);
+  if (!outcome.is_up_to_date) {
+    outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  return outcome;
+}
+
+}  // namespace nnapi_convert

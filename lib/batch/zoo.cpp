@@ -1,0 +1,90 @@
+#include "lib/batch/zoo.h"
+
+#include <fmt/format.h>
+#include <glob.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lib/base/error.h"
+#include "lib/batch/manifest.h"
+
+namespace nnapi_convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_model_file(const fs::path& path) {
+  static const std::set<std::string> extensions = {".pt", ".ptl", ".pth"};
+  return extensions.count(path.extension().string()) != 0;
+}
+
+BatchModel model_of(const fs::path& file, const fs::path& root, const OptionSet& options) {
+  const fs::path shown = file.lexically_relative(root);
+  return {(shown.parent_path() / shown.stem()).generic_string(), file, shown.generic_string(), options};
+}
+
+bool is_same_folder(const fs::path& a, const fs::path& b) {
+  std::error_code ignored;
+  return fs::equivalent(a, b, ignored);
+}
+
+std::vector<BatchModel> models_in_folder(const ZooRequest& request) {
+  const fs::path root = request.zoo;
+  std::vector<BatchModel> models;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(root, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    const bool is_hidden = entry->path().filename().string()[0] == '.';
+    std::error_code ignored;
+    if (entry->is_directory(ignored)) {
+      if (is_hidden || is_same_folder(entry->path(), request.output_folder)) entry.disable_recursion_pending();
+    } else if (!is_hidden && is_model_file(entry->path())) {
+      models.push_back(model_of(entry->path(), root, request.command_line));
+    }
+  }
+  if (error) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", request.zoo, error.message()));
+  if (models.empty()) throw ConvertError(ExitCode::kUsage, request.zoo + ": no .pt, .pth or .ptl file in this folder");
+  return models;
+}
+
+std::vector<BatchModel> models_of_pattern(const ZooRequest& request) {
+  const size_t wildcard = request.zoo.find_first_of("*?[");
+  const size_t slash = request.zoo.rfind('/', wildcard);
+  const fs::path root = slash == std::string::npos ? fs::path() : fs::path(request.zoo.substr(0, slash + 1));
+  glob_t found = {};
+  const int result = ::glob(request.zoo.c_str(), GLOB_ERR, nullptr, &found);
+  std::vector<BatchModel> models;
+  for (size_t i = 0; i < found.gl_pathc; ++i) {
+    const fs::path file = found.gl_pathv[i];
+    if (!fs::is_directory(file)) models.push_back(model_of(file, root, request.command_line));
+  }
+  ::globfree(&found);
+  if (result != 0 && result != GLOB_NOMATCH) throw ConvertError(ExitCode::kBadFile, "can't read " + request.zoo);
+  if (models.empty()) throw ConvertError(ExitCode::kUsage, request.zoo + ": no file matches this pattern");
+  return models;
+}
+
+}  // namespace
+
+std::vector<BatchModel> find_models(const ZooRequest& request) {
+  std::error_code ignored;
+  std::vector<BatchModel> models;
+  if (fs::is_directory(request.zoo, ignored)) {
+    models = models_in_folder(request);
+  } else if (fs::path(request.zoo).extension() == ".json") {
+    return models_of_manifest(request);
+  } else if (request.zoo.find_first_of("*?[") != std::string::npos) {
+    models = models_of_pattern(request);
+  } else if (fs::exists(request.zoo, ignored)) {
+    throw ConvertError(ExitCode::kUsage, request.zoo +
+                                             ": a folder, a pattern in quotes or a .json manifest needed; one " +
+                                             "model is converted without batch");
+  } else {
+    throw ConvertError(ExitCode::kBadFile, request.zoo + ": no such file or folder");
+  }
+  std::sort(models.begin(), models.end(), [](const BatchModel& a, const BatchModel& b) { return a.shown < b.shown; });
+  return models;
+}
+
+}  // namespace nnapi_convert

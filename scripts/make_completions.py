@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+"""Writes the completions for bash, zsh and fish from the program's own --help.
+
+    make_completions.py build/release/bin/nnapi-convert [--check]
+
+writes packaging/completions, or says with --check whether what is there is stale."""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+from typing import Dict, List, NamedTuple, Optional
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "packaging" / "completions"
+NAME = "nnapi-convert"
+
+
+class Option(NamedTuple):
+    names: List[str]
+    takes_value: bool
+    choices: List[str]
+    about: str
+
+
+def help_of(program: str, command: str) -> str:
+    words = [program, *([command] if command else []), "--help"]
+    return subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def subcommands(text: str) -> Dict[str, str]:
+    section = text[text.index("Subcommands"):].split("\n\n")[0]
+    return dict(re.findall(r"^  (\S+) +(.+)$", section, re.M))
+
+
+def options(text: str) -> List[Option]:
+    """Each begins a line with its names; what comes next is its value or a note, and a description after two spaces or on the
+    line after."""
+    found = []
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        match = re.match(r"  (-[\w-]+(?:,-[\w-]+)*)(?: (\S.*?))?(?:  +(.*))?$", line)
+        if not match:
+            continue
+        names, note, about = match.groups()
+        if about is None and number + 1 < len(lines):
+            about = lines[number + 1].strip()
+        value = re.sub(r"(Excludes|REQUIRED).*", "", note or "").strip()
+        choices = re.search(r"\{(.*?)\}", value)
+        found.append(Option(names.split(","), bool(value), choices.group(1).split(",") if choices else [], (about or "").split(";")[0]))
+    return found
+
+
+def in_order(commands: Dict[str, List[Option]], rest: str):
+    """The subcommands, and then the conversion under another name."""
+    return [*((command, known) for command, known in commands.items() if command), (rest, commands[""])]
+
+
+def quoted(text: str) -> str:
+    """What stands between single quotes, in each of the shells."""
+    return text.replace("'", "'\\''")
+
+
+def bash(commands: Dict[str, List[Option]], about: Dict[str, str]) -> str:
+    lines = [f"# Completions of {NAME} for bash. Made by scripts/make_completions.py, do not edit.", "_nnapi_convert() {",
+             "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= values=",
+             "  # bash splits at =, which stands between an option and its value.",
+             "  if [[ $word == = ]]; then word=; elif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi",
+             "  case ${COMP_WORDS[1]} in"]
+    for command in about:
+        names = [name for option in commands[command] for name in option.names]
+        lines.append(f"    {command}) words='{' '.join(names)}' ;;")
+    names = [name for option in commands[""] for name in option.names]
+    lines += [f"    *) words='{' '.join(names)}' ;;", "  esac",
+              f"  ((COMP_CWORD == 1)) && words+=' {' '.join(about)}'", "  case ${COMP_WORDS[1]}:$before in"]
+    for command, known in in_order(commands, ""):
+        for option in known:
+            if option.choices:
+                pattern = "|".join(f"{command or '*'}:{name}" for name in option.names)
+                lines.append(f"    {pattern}) values='{' '.join(option.choices)}' ;;")
+    lines += ["  esac", "  if [[ -n $values ]]; then", '    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")',
+              "  elif [[ $word == -* ]]; then", '    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")', "  else",
+              '    mapfile -t COMPREPLY < <(compgen -f -- "$word")', "    if ((COMP_CWORD == 1)); then",
+              f"      mapfile -t -O \"${{#COMPREPLY[@]}}\" COMPREPLY < <(compgen -W '{' '.join(about)}' -- \"$word\")", "    fi",
+              "  fi", "}", f"complete -o filenames -F _nnapi_convert {NAME}"]
+    return "\n".join(lines) + "\n"
+
+
+def zsh_spec(option: Option) -> str:
+    about = quoted(re.sub(r"[\[\]:]", "", option.about))
+    value = f":value:({' '.join(option.choices)})" if option.choices else ":value:_files" if option.takes_value else ""
+    if len(option.names) == 1:
+        return f"'*{option.names[0]}[{about}]{value}'"
+    return f"'*'{{{','.join(option.names)}}}'[{about}]{value}'"
+
+
+def zsh(commands: Dict[str, List[Option]], about: Dict[str, str]) -> str:
+    lines = [f"#compdef {NAME}", "# Made by scripts/make_completions.py, do not edit.", "local -a commands", "commands=("]
+    lines += [f"  '{command}:{quoted(text)}'" for command, text in about.items()]
+    lines += [")", "case $words[2] in"]
+    for command, known in in_order(commands, "*"):
+        lines.append(f"  {command})")
+        if command == "*":
+            lines.append("    ((CURRENT == 2)) && _describe command commands")
+        else:
+            lines.append("    shift words; ((CURRENT--))")
+        lines.append("    _arguments " + " \\\n      ".join([zsh_spec(option) for option in known] + ["'*:file:_files'"]))
+        lines.append("    ;;")
+    return "\n".join([*lines, "esac"]) + "\n"
+
+
+def fish(commands: Dict[str, List[Option]], about: Dict[str, str]) -> str:
+    lines = [f"# Completions of {NAME} for fish. Made by scripts/make_completions.py, do not edit."]
+    for command, text in about.items():
+        lines.append(f"complete -c {NAME} -n __fish_use_subcommand -a {command} -d '{quoted(text)}'")
+    for command, known in commands.items():
+        condition = f"__fish_seen_subcommand_from {command}" if command else f"not __fish_seen_subcommand_from {' '.join(about)}"
+        for option in known:
+            words = [f"complete -c {NAME} -n '{condition}'"]
+            words += [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names]
+            words += ["-r"] if option.takes_value else []
+            words += [f"-f -a '{' '.join(option.choices)}'"] if option.choices else []
+            lines.append(" ".join([*words, f"-d '{quoted(option.about)}'"]))
+    return "\n".join(lines) + "\n"
+
+
+def main() -> Optional[int]:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program")
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    whole = help_of(arguments.program, "")
+    about = subcommands(whole)
+    commands = {"": options(whole), **{command: options(help_of(arguments.program, command)) for command in about}}
+    stale = False
+    for name, make in {f"{NAME}.bash": bash, f"_{NAME}": zsh, f"{NAME}.fish": fish}.items():
+        path, text = FOLDER / name, make(commands, about)
+        if not arguments.check:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            print(f"{path} is stale: scripts/make_completions.py build/release/bin/{NAME}")
+            stale = True
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,22 @@
+"""What the tests of installations share."""
+
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("NNAPI_CONVERT_BUILD", ROOT / "build" / "release"))
+FIXTURES = ROOT / "testdata" / "models"
+
+
+def environment():
+    """Without LD_LIBRARY_PATH: what is installed finds its own libraries."""
+    return {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+
+
+def run(*command, code=0, cwd=None) -> str:
+    done = subprocess.run(list(map(str, command)), cwd=cwd, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
+    if done.returncode != code:
+        raise AssertionError(f"{' '.join(map(str, command))}\nexit code {done.returncode}\n{done.stdout}")
+    return done.stdout

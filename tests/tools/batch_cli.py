@@ -1,0 +1,92 @@
+"""What the tests of `nnapi-convert batch` share."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+from typing import Dict, List
+
+import jsonschema
+
+from cli import PROGRAM, ROOT, CliTest, environment, run
+
+SCHEMA = json.loads((ROOT / "schemas" / "batch_summary.schema.json").read_text())
+REPORT_SCHEMA = json.loads((ROOT / "schemas" / "report.schema.json").read_text())
+STATE = ".nnapi-batch"
+
+
+def children(pid: int) -> List[int]:
+    """The processes that a process has started."""
+    try:
+        return list(map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+    except FileNotFoundError:
+        return []
+
+
+def until(condition, what: str, seconds: float = 60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise AssertionError(f"waited for {what}")
+
+
+class BatchTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.zoo = self.folder / "zoo"
+        self.zoo.mkdir()
+        self.out = self.folder / "out"
+
+    def add(self, *names: str, to: str = ""):
+        """Copies fixtures into the zoo; `to` is another name."""
+        for name in names:
+            target = self.zoo / (to or name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self.fixture(name), target)
+
+    def manifest(self, *models, **rest) -> pathlib.Path:
+        path = self.zoo / "zoo.json"
+        path.write_text(json.dumps({"version": 1, "models": list(models), **rest}))
+        return path
+
+    def batch(self, *arguments, code=0, zoo=None, out=None, **options):
+        """Runs it to its end; the result has the summary."""
+        result = run("batch", zoo or self.zoo, "-o", out or self.out, *arguments, **options)
+        self.assertEqual(code, result.code, f"\n{result}")
+        return result
+
+    def summary(self, out=None) -> Dict:
+        summary = json.loads(((out or self.out) / "summary.json").read_text())
+        jsonschema.Draft202012Validator(SCHEMA).validate(summary)
+        return summary
+
+    def statuses(self, out=None) -> Dict[str, str]:
+        return {entry["name"]: entry["status"] for entry in self.summary(out)["models"]}
+
+    def entry(self, name: str, out=None) -> Dict:
+        return next(entry for entry in self.summary(out)["models"] if entry["name"] == name)
+
+    def start(self, *arguments, zoo=None, out=None, **options) -> subprocess.Popen:
+        process = subprocess.Popen([PROGRAM, "batch", str(zoo or self.zoo), "-o", str(out or self.out), *map(str, arguments)],
+                                   env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, **options)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def results(self, out=None) -> Dict[str, bytes]:
+        """All files but JUnit's, which has times, and records of what was measured."""
+        root = out or self.out
+        paths = [path for path in root.rglob("*") if path.is_file() and STATE not in path.parts and path.name != "summary.xml"]
+        return {str(path.relative_to(root)): path.read_bytes() for path in paths}
+
+    def hanging(self, name: str):
+        """A model that no worker gets through: it waits for someone to write to it."""
+        os.mkfifo(self.zoo / name)

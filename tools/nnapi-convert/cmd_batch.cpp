@@ -1,0 +1,181 @@
+// nnapi-convert batch ZOO -o DIR: many models in one run.
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <iostream>
+#include <optional>
+#include <thread>
+
+#include "lib/base/error.h"
+#include "lib/batch/baseline.h"
+#include "lib/batch/batch.h"
+#include "lib/batch/content_hash.h"
+#include "tools/nnapi-convert/command_line.h"
+#include "tools/nnapi-convert/commands.h"
+#include "tools/nnapi-convert/convert_options.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr int kModelsFailed = 1;
+constexpr int kWorseThanBaseline = 5;
+
+constexpr const char* kDescription =
+    R"(Converts many models, each in a process of its own, and writes reports and a summary: DIR/NAME.pt and
+DIR/NAME.report.json for each model, and DIR/summary.json, .md and .xml (JUnit). ZOO is a folder, a pattern in
+quotes, or a JSON manifest with options for each model.
+
+Examples:
+  nnapi-convert batch models -o converted --nhwc --keep-going
+  nnapi-convert batch 'models/*.pt' -o converted --nhwc --jobs 2 --memory 4GB
+  nnapi-convert batch zoo.json -o converted --verify --resume
+  nnapi-convert batch zoo.json -o converted --verify --keep-going --baseline last.json --limit snr=3)";
+
+constexpr const char* kExitCodes = R"(
+Exit codes:
+  0    all models are converted; with --baseline: none is worse than there, and no new one failed
+  1    models failed, or were not reached
+  2    wrong command line or manifest
+  3    the zoo can't be read, or DIR can't be written
+  5    with --baseline: something got worse
+  70   internal error
+  128+ a signal ended it: 130 is SIGINT)";
+
+struct BatchArguments {
+  std::string zoo, output, baseline, extension = "pt";
+  std::vector<std::string> limits;
+  int jobs = 1;
+  uint64_t memory = 0;
+  double timeout = 0;
+  bool keep_going = false, resume = false;
+  std::map<std::string, std::string> flags;
+  std::map<std::string, std::vector<std::string>> values;
+};
+
+void add_batch_options(CLI::App& app, BatchArguments& arguments) {
+  app.add_option("ZOO", arguments.zoo, "folder (with those below it), pattern in quotes, or manifest.json")
+      ->required()
+      ->type_name(" ");
+  app.add_option("-o,--output", arguments.output, "folder to write to; made if it is not there")
+      ->required()
+      ->type_name("DIR");
+  arguments.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  app.add_option("-j,--jobs", arguments.jobs, "models to convert at a time [the number of processors]")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+  app.add_option("--memory", arguments.memory, "limit to the resident memory of all processes together, such as 4GB")
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->type_name("SIZE");
+  app.add_option("--timeout", arguments.timeout, "stop a model that takes longer")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("SECONDS");
+  app.add_flag("-k,--keep-going", arguments.keep_going, "begin further models after one has failed");
+  app.add_flag("--resume", arguments.resume, "skip what DIR has from the same model, options and version");
+  app.add_option("--extension", arguments.extension, "of the results; ptl is for the lite interpreter")
+      ->check(CLI::IsMember({"pt", "ptl"}))
+      ->capture_default_str();
+  app.add_option("--baseline", arguments.baseline,
+                 "summary.json of an earlier run: show what changed, fail if it got worse")
+      ->type_name("FILE");
+  app.add_option("--limit", arguments.limits, "how much worse than the baseline a model may get, see below")
+      ->type_name("NAME=NUMBER")
+      ->allow_extra_args(false);
+}
+
+// The conversion's options, by the same names.
+void add_passed_options(CLI::App& app, BatchArguments& arguments) {
+  for (const ConvertOption& option : convert_options()) {
+    const std::string name = "--" + option.rule.name;
+    CLI::Option* added =
+        option.rule.is_flag
+            ? app.add_flag(name, arguments.flags[option.rule.name], option.description)
+            : app.add_option(name, arguments.values[option.rule.name], option.description)->allow_extra_args(false);
+    if (!option.rule.is_flag) added->type_name(option.type_name);
+    if (!option.rule.is_flag && !option.rule.repeats) added->expected(1);
+    added->group("Options of each conversion (a manifest's for one model go before them)");
+  }
+}
+
+OptionSet options_given(const CLI::App& app, const BatchArguments& arguments) {
+  OptionSet options;
+  for (const auto& [name, value] : arguments.flags) {
+    if (app.count("--" + name) != 0) options[name] = {value};
+  }
+  for (const auto& [name, values] : arguments.values) {
+    if (!values.empty()) options[name] = values;
+  }
+  return options;
+}
+
+std::vector<BatchModel> read_zoo(const BatchArguments& arguments, const OptionSet& options, const OptionRules& rules) {
+  check_convert_options(to_arguments(options));
+  const std::vector<BatchModel> models = find_models({arguments.zoo, arguments.output, rules, options});
+  for (const BatchModel& model : models) {
+    try {
+      check_convert_options(to_arguments(model.options));
+    } catch (const ConvertError& error) {
+      throw ConvertError(error.exit_code(), fmt::format("{}, model {}: {}", arguments.zoo, model.name, error.what()));
+    }
+  }
+  return models;
+}
+
+BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) {
+  BatchRequest request;
+  for (const ConvertOption& option : convert_options()) request.worker.rules.push_back(option.rule);
+  request.zoo = arguments.zoo;
+  request.program = version_text();
+  request.models = read_zoo(arguments, options_given(app, arguments), request.worker.rules);
+  request.worker.output_folder = arguments.output;
+  request.worker.extension = arguments.extension;
+  request.worker.resume = arguments.resume;
+  // A version that is being worked on changes without a new number.
+  request.worker.program = version_text() + " " + hash_of_file("/proc/self/exe");
+  request.worker.convert = [](const Arguments& command_line) {
+    at::set_num_threads(1);  // workers share the processors among themselves; and sums come out the same
+    return run_convert(command_line);
+  };
+  request.jobs = arguments.jobs;
+  request.memory = arguments.memory;
+  request.timeout = arguments.timeout;
+  request.keep_going = arguments.keep_going;
+  request.is_quiet = !spdlog::should_log(spdlog::level::warn);
+  return request;
+}
+
+int exit_code_of(const Batch& batch, const std::optional<Comparison>& comparison) {
+  if (comparison && comparison->regressions > 0) return kWorseThanBaseline;
+  if (comparison) return comparison->unknown_failures > 0 ? kModelsFailed : 0;
+  const bool all_converted = std::all_of(batch.outcomes.begin(), batch.outcomes.end(),
+                                         [](const Outcome& outcome) { return outcome.status == Status::kConverted; });
+  return all_converted ? 0 : kModelsFailed;
+}
+
+}  // namespace
+
+int run_batch_command(const Arguments& command_line) {
+  BatchArguments arguments;
+  CLI::App app(kDescription, "nnapi-convert batch");
+  add_batch_options(app, arguments);
+  add_log_options(app);
+  add_passed_options(app, arguments);
+  app.footer("Limits of --baseline, and what they are unless given:\n" + limits_help() + kExitCodes);
+  if (const auto code = parse_command_line(app, command_line)) return *code;
+  Limits limits = default_limits();
+  for (const std::string& text : arguments.limits) set_limit(limits, text);
+  std::optional<nlohmann::json> earlier;
+  if (!arguments.baseline.empty()) earlier = read_summary(arguments.baseline);
+  const BatchResult result = run_batch(make_request(app, arguments));
+  std::optional<Comparison> comparison;
+  if (earlier) comparison = compare(*earlier, summary_json(result.batch), limits);
+  const std::string markdown = comparison ? comparison->markdown : "";
+  std::cout << summary_text(result.batch) << (markdown.empty() ? "" : "\n" + markdown) << std::flush;
+  write_summaries(result.batch, arguments.output, markdown);
+  constexpr int kSignalled = 128;
+  return result.signal != 0 ? kSignalled + result.signal : exit_code_of(result.batch, comparison);
+}
+
+}  // namespace nnapi_convert
