@@ -29,6 +29,16 @@ BufferModel buffer_of(const torch::jit::Module& module, Runtime runtime) {
   return read(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));
 }
 
+// The modules that hold a buffer: the file's own, or the segments of a partitioned model.
+std::vector<torch::jit::Module> parts_of(const torch::jit::Module& module) {
+  std::vector<torch::jit::Module> parts;
+  for (size_t i = 0; module.hasattr(fmt::format("segment_{}", i)); ++i) {
+    parts.push_back(module.attr(fmt::format("segment_{}", i)).toModule());
+  }
+  if (parts.empty()) parts.push_back(module);
+  return parts;
+}
+
 }  // namespace
 
 ConvertedFile read_converted_file(const std::string& path) {
@@ -44,14 +54,15 @@ ConvertedFile read_converted_file(const std::string& path) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one: {}",
                                                        path, first_line(error)));
   }
-  file.runtime = is_for_shim(file.module) ? Runtime::kShim : Runtime::kPytorch;
-  const bool has_buffer = file.runtime == Runtime::kShim || file.module.hasattr("ser_model");
+  const std::vector<torch::jit::Module> parts = parts_of(file.module);
+  file.runtime = is_for_shim(parts[0]) ? Runtime::kShim : Runtime::kPytorch;
+  const bool has_buffer = file.runtime == Runtime::kShim || parts[0].hasattr("ser_model");
   if (extra_files[kMetadataFile].empty() || !has_buffer) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: nnapi-convert didn't write it", path));
   }
   try {
     file.metadata = parse_metadata(extra_files[kMetadataFile]);
-    file.buffer = buffer_of(file.module, file.runtime);
+    for (const torch::jit::Module& part : parts) file.buffers.push_back(buffer_of(part, file.runtime));
   } catch (const ConvertError& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.what()));
   }

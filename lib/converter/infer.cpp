@@ -13,6 +13,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/closed_evaluation.h"
+#include "lib/converter/observe.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
 
@@ -149,15 +150,23 @@ class Inference {
     const auto inputs = node.inputs();
     const bool any_failed =
         std::any_of(inputs.begin(), inputs.end(), [&](const Value* value) { return failed_.count(value) != 0; });
-    if (rule == nullptr || any_failed) return failed(node);
+    if (any_failed) return failed(node);
+    if (rule == nullptr) return observe(node);
     try {
       std::vector<ValueType> types = rule->shape(OpArguments(node, result_.types));
       NNC_ASSERT(types.size() == node.outputs().size(), node.kind().toQualString());
       for (size_t i = 0; i < types.size(); ++i) result_.types[node.output(i)] = std::move(types[i]);
     } catch (const NodeRefused& refused) {
       result_.refusals.push_back(refused.refusal());
-      failed(node);
+      observe(node);
     }
+  }
+
+  // What is refused stays on the CPU; what comes after it may not.
+  void observe(const Node& node) {
+    const auto types = observed_types(node, result_.types);
+    if (!types) return failed(node);
+    for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
   }
 
   // Sizes that turn out to be numbers are constants for what follows.

@@ -81,12 +81,26 @@ class Lowering {
     return std::all_of(outputs.begin(), outputs.end(), [&](const Value* value) { return types_.count(value) != 0; });
   }
 
+  // False where a refused node gives something that NNAPI has no operands for.
+  bool reads_operands(const Node& node) const {
+    const auto inputs = node.inputs();
+    return std::all_of(inputs.begin(), inputs.end(), [&](const Value* value) {
+      if (value->node()->kind() == c10::prim::ListConstruct) return reads_operands(*value->node());
+      const auto found = types_.find(value);
+      return found == types_.end() || std::holds_alternative<Dims>(found->second) || operands_.count(value) != 0 ||
+             torch::jit::toIValue(value).has_value();
+    });
+  }
+
   void visit(const Node& node) {
     if (node.kind() == c10::prim::ListUnpack) return unpack(node);
     const OpRule* rule = find_typed_rule(node, types_);
-    if (rule == nullptr) all_typed_ = all_typed_ && is_structural(node);
+    if (rule == nullptr && !is_structural(node)) {
+      all_typed_ = false;
+      for (const Value* output : node.outputs()) stand_in(output);
+    }
     if (rule == nullptr || rule->lower == nullptr) return;
-    if (!is_typed(node)) {
+    if (!is_typed(node) || !reads_operands(node)) {
       all_typed_ = false;
       return;
     }

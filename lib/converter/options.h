@@ -35,11 +35,19 @@ enum class Runtime {
   kShim,     // lib/shim
 };
 
-// What runs where NNAPI can't; the shim's.
+// What becomes of what NNAPI can't run.
 enum class Fallback {
-  kNone,
-  kCpu,       // the original, optimised for mobile
-  kCpuPlain,  // the original as it is
+  kNone,       // the model is refused
+  kPartition,  // such operations stay TorchScript in the converted module, between segments for NNAPI
+  kCpu,        // the shim's: the module holds the original for devices without NNAPI, optimised for mobile
+  kCpuPlain,   // the same with the original as it is
+};
+
+// When a segment of a partitioned model is worth a call of NNAPI.
+struct SegmentLimits {
+  static constexpr int64_t kMinMacs = 100'000;
+  int64_t min_macs = kMinMacs;  // multiply-adds, less one for each element that crosses the boundary; 0: any segment
+  int max_segments = 0;         // the largest are kept; 0: no limit
 };
 
 struct ConvertOptions {
@@ -53,6 +61,7 @@ struct ConvertOptions {
   int feature_level = 3;
   Runtime runtime = Runtime::kPytorch;
   Fallback fallback = Fallback::kNone;
+  SegmentLimits segments;
   bool strip_names = false;                                // leave out what only the shim's messages show
   std::set<std::string> disabled_passes;                   // of the stage optimise, to find faults
   std::function<void(const std::string& stage)> on_stage;  // called as each stage begins

@@ -1,5 +1,7 @@
 #include "lib/converter/report.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 
@@ -31,21 +33,69 @@ json inputs_json(const Conversion& conversion) {
   return inputs;
 }
 
-json operations_json(const nnapi::Model& model) {
-  std::map<std::string, int> counts;
+void count_operations(const nnapi::Model& model, std::map<std::string, int>& counts) {
   for (const nnapi::Operation& operation : model.operations) ++counts[name_of(operation.code)];
+}
+
+// Of all segments, where the model has several.
+json operations_json(const Conversion& conversion) {
+  std::map<std::string, int> counts;
+  count_operations(conversion.model, counts);
+  for (const SegmentSummary& segment : conversion.segments) count_operations(segment.model, counts);
   return counts;
+}
+
+size_t operation_count(const Conversion& conversion) {
+  size_t count = conversion.model.operations.size();
+  for (const SegmentSummary& segment : conversion.segments) count += segment.model.operations.size();
+  return count;
+}
+
+// Multiply-adds in NNAPI's part and in all of the model.
+struct MacShare {
+  int64_t nnapi = 0, all = 0;
+  double share() const { return all == 0 ? 0 : static_cast<double>(nnapi) / static_cast<double>(all); }
+};
+
+MacShare mac_share(const Conversion& conversion) {
+  MacShare result;
+  for (const SegmentSummary& segment : conversion.segments) result.nnapi += segment.macs;
+  result.all = result.nnapi;
+  for (const CpuNode& node : conversion.cpu_nodes) result.all += node.macs;
+  return result;
+}
+
+json refusal_json(const Refusal& refusal) {
+  return {{"where", refusal.where},
+          {"op", refusal.op},
+          {"found", refusal.found},
+          {"needed", refusal.needed},
+          {"hint", refusal.hint}};
+}
+
+json partition_json(const Conversion& conversion) {
+  json segments = json::array();
+  for (const SegmentSummary& segment : conversion.segments) {
+    std::map<std::string, int> operations;
+    count_operations(segment.model, operations);
+    segments.push_back({{"macs", segment.macs},
+                        {"inputs", segment.inputs},
+                        {"outputs", segment.outputs},
+                        {"operation_count", segment.model.operations.size()},
+                        {"operations", operations},
+                        {"feature_level", nnapi::required_feature_level(segment.model)}});
+  }
+  json cpu = json::array();
+  for (const CpuNode& node : conversion.cpu_nodes) {
+    cpu.push_back(refusal_json(node.reason));
+    cpu.back()["macs"] = node.macs;
+  }
+  return {{"mac_share", mac_share(conversion).share()}, {"segments", segments}, {"cpu", cpu}};
 }
 
 json diagnostics_json(const Diagnostics& diagnostics) {
   json refusals = json::array();
-  for (const Refusal& refusal : diagnostics.refusals) {
-    refusals.push_back({{"where", refusal.where},
-                        {"op", refusal.op},
-                        {"found", refusal.found},
-                        {"needed", refusal.needed},
-                        {"hint", refusal.hint}});
-  }
+  for (const Refusal& refusal : diagnostics.refusals) refusals.push_back(refusal_json(refusal));
   return {{"refusals", refusals}, {"warnings", diagnostics.warnings}};
 }
 
@@ -82,15 +132,47 @@ json make_report(const std::string& model, const std::string& output, const Conv
                  const Diagnostics& diagnostics, const std::optional<Verification>& verification) {
   json report = {{"version", kReportVersion}, {"model", model}, {"output", output}, {"converted", true}};
   report["quant"] = name_of(conversion.quant);
-  report["feature_level"] = nnapi::required_feature_level(conversion.model);
+  report["feature_level"] = conversion.feature_level();
   report["inputs"] = inputs_json(conversion);
-  report["operation_count"] = conversion.model.operations.size();
-  report["operations"] = operations_json(conversion.model);
+  report["operation_count"] = operation_count(conversion);
+  report["operations"] = operations_json(conversion);
+  if (conversion.is_partitioned()) report["partition"] = partition_json(conversion);
   report["weight_bytes"] = conversion.weight_bytes;
   report["buffer_bytes"] = conversion.buffer_bytes;
   report.update(diagnostics_json(diagnostics));
   if (verification) report["verification"] = to_json(*verification);
   return report;
+}
+
+std::string partition_text(const Conversion& conversion) {
+  const MacShare macs = mac_share(conversion);
+  const size_t count = conversion.segments.size();
+  std::string text =
+      fmt::format("NNAPI can't run all of it: {} segment{} with {:.1f} % of the multiply-adds go to NNAPI, the rest stays "
+                  "on the CPU",
+                  count, count == 1 ? "" : "s", 100 * macs.share());
+  text += fmt::format("\n  {:<10} {:>10} {:>14} {:>7} {:>7} {:>8} {:>6}", "segment", "operations", "multiply-adds",
+                      "share", "inputs", "outputs", "level");
+  for (size_t i = 0; i < count; ++i) {
+    const SegmentSummary& segment = conversion.segments[i];
+    text += fmt::format("\n  {:<10} {:>10} {:>14} {:>6.1f}% {:>7} {:>8} {:>6}", i, segment.model.operations.size(),
+                        segment.macs, macs.all == 0 ? 0 : 100.0 * static_cast<double>(segment.macs) / static_cast<double>(macs.all),
+                        segment.inputs, segment.outputs, nnapi::required_feature_level(segment.model));
+  }
+  // The same reason at many places is said once.
+  std::map<std::string, std::pair<size_t, std::string>> reasons;
+  for (const CpuNode& node : conversion.cpu_nodes) {
+    Refusal reason = node.reason;
+    reason.where.clear();
+    auto& [times, where] = reasons[reason.message()];
+    if (times++ == 0) where = node.reason.where;
+  }
+  text += "\n  on the CPU";
+  for (const auto& [reason, place] : reasons) {
+    text += fmt::format("\n  {:>4} x {}{}", place.first, reason,
+                        place.second.empty() ? "" : fmt::format(" ({}{})", place.first > 1 ? "first at " : "", place.second));
+  }
+  return text;
 }
 
 json make_failure_report(const std::string& model, const std::string& error, const Diagnostics& diagnostics) {

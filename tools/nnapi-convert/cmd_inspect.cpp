@@ -51,28 +51,35 @@ const char* runtime_name(const ConvertedFile& file) {
   return file.runtime == Runtime::kShim ? "shim" : "pytorch";
 }
 
+std::string buffer_text(const BufferModel& buffer) {
+  std::string text = "outputs of NNAPI\n";
+  for (const int32_t id : buffer.outputs) text += fmt::format("  {}\n", operand_text(buffer, id));
+  const size_t total = buffer.operations.size();
+  text += fmt::format("{} operation{}\n", total, total == 1 ? "" : "s");
+  for (const auto& [name, count] : operation_counts(buffer)) text += fmt::format("  {:>4}  {}\n", count, name);
+  return text;
+}
+
 std::string text_form(const ConvertedFile& file) {
   std::string text = fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\ninputs of forward\n",
                                  runtime_name(file), file.metadata.quant, file.metadata.feature_level);
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
-  text += "outputs of NNAPI\n";
-  for (const int32_t id : file.buffer.outputs) text += fmt::format("  {}\n", operand_text(file.buffer, id));
-  const size_t total = file.buffer.operations.size();
-  text += fmt::format("{} operation{}\n", total, total == 1 ? "" : "s");
-  for (const auto& [name, count] : operation_counts(file.buffer)) text += fmt::format("  {:>4}  {}\n", count, name);
+  for (size_t i = 0; i < file.buffers.size(); ++i) {
+    if (file.buffers.size() > 1) text += fmt::format("segment {}\n", i);
+    text += buffer_text(file.buffers[i]);
+  }
   return text;
 }
 
-json json_form(const ConvertedFile& file) {
-  json form = {{"metadata", json::parse(to_json(file.metadata))}, {"operation_count", file.buffer.operations.size()}};
-  form["runtime"] = runtime_name(file);
+json buffer_json(const BufferModel& buffer) {
+  json form = {{"operation_count", buffer.operations.size()}};
   form["operations"] = json::array();
-  for (const BufferOperation& operation : file.buffer.operations) {
+  for (const BufferOperation& operation : buffer.operations) {
     form["operations"].push_back(
         {{"name", operation_name(operation.code)}, {"inputs", operation.inputs}, {"outputs", operation.outputs}});
   }
   form["operands"] = json::array();
-  for (const BufferOperand& operand : file.buffer.operands) {
+  for (const BufferOperand& operand : buffer.operands) {
     form["operands"].push_back({{"type", name_of(static_cast<OperandCode>(operand.type))},
                                 {"dimensions", operand.dims},
                                 {"scale", operand.scale},
@@ -81,8 +88,20 @@ json json_form(const ConvertedFile& file) {
     form["operands"].back()["channel_axis"] = operand.channel_axis;
     form["operands"].back()["channel_scales"] = operand.channel_scales;
   }
-  form["inputs"] = file.buffer.inputs;
-  form["outputs"] = file.buffer.outputs;
+  form["inputs"] = buffer.inputs;
+  form["outputs"] = buffer.outputs;
+  return form;
+}
+
+// What a model that NNAPI runs whole has at the top, a partitioned one has in "segments".
+json json_form(const ConvertedFile& file) {
+  json form = {{"metadata", json::parse(to_json(file.metadata))}, {"runtime", runtime_name(file)}};
+  if (!file.is_partitioned()) {
+    form.update(buffer_json(file.buffers[0]));
+    return form;
+  }
+  form["segments"] = json::array();
+  for (const BufferModel& buffer : file.buffers) form["segments"].push_back(buffer_json(buffer));
   return form;
 }
 
