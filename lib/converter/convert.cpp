@@ -43,10 +43,9 @@ std::vector<TensorType> nnapi_types(const QuantBoundaries& boundaries) {
 // Nodes that were refused, and those that would be refused on the way: the user sees them all at once.
 void collect_refusals(const NormalisedModel& normalised, const std::vector<TensorType>& types, InferredTypes& inferred,
                       const Target& target, Diagnostics& diagnostics) {
-  Diagnostics ignored;
-  LoweredModel rest = lower(normalised, types, inferred.types, target, ignored);
+  const std::vector<Refusal> rest = lowering_refusals(normalised, types, inferred.types, target);
   diagnostics.refusals = std::move(inferred.refusals);
-  diagnostics.refusals.insert(diagnostics.refusals.end(), rest.refusals.begin(), rest.refusals.end());
+  diagnostics.refusals.insert(diagnostics.refusals.end(), rest.begin(), rest.end());
 }
 
 // The stages that need the original: from TorchScript to NNAPI operations.

@@ -39,9 +39,9 @@ struct Conversion {
   int feature_level() const;
 };
 
-// Throws ConvertError. Where nodes are refused, all of them are in `diagnostics.refusals`, and in the message unless the
-// model is partitioned. A model that is moved here is freed weight by weight as it is converted, so that both are never
-// in memory whole.
+// Throws ConvertError. Where nodes are refused, all of them are in `diagnostics.refusals`, and in the message unless
+// the model is partitioned. A model that is moved here is freed weight by weight as it is converted, so that both are
+// never in memory whole.
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics);
 
 // Writes the archive to `path`, which is overwritten: give a temporary one. Throws ConvertError (kBadFile).

@@ -1,6 +1,7 @@
 #include "lib/converter/convert_partitioned.h"
 
 #include <fmt/format.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
 
 #include <algorithm>
 
@@ -69,8 +70,8 @@ std::vector<torch::jit::Module> emit_segments(Conversion& result, Plan& plan, co
 
 void describe(Conversion& result, Plan& plan) {
   for (PlannedSegment& planned : plan.segments) {
-    result.segments.push_back({std::move(planned.part.model), planned.macs, planned.segment.inputs.size(),
-                               planned.segment.outputs.size()});
+    result.segments.push_back(
+        {std::move(planned.part.model), planned.macs, planned.segment.inputs.size(), planned.segment.outputs.size()});
   }
   for (CpuNode& node : plan.cpu_nodes) result.cpu_nodes.push_back({std::move(node.reason), node.macs});
 }
@@ -80,7 +81,8 @@ void describe(Conversion& result, Plan& plan) {
 Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
                                Diagnostics& diagnostics) {
   if (options.quant == QuantMode::kCore || options.quant == QuantMode::kFull) {
-    refuse(refusal, fmt::format("--quant {} is for models that NNAPI runs whole; use --quant auto", name_of(options.quant)));
+    refuse(refusal,
+           fmt::format("--quant {} is for models that NNAPI runs whole; use --quant auto", name_of(options.quant)));
   }
   Stages stages(options);
   stages.begin("partition");
@@ -89,6 +91,7 @@ Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& 
   check_inputs(types, refusal);
   InferredTypes inferred = infer(model, types);
   if (recognise(model, inferred.types)) inferred = infer(model, types);
+  torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
   Plan plan = partition(model, inferred.types, options, diagnostics);
   stages.end([&] { return to_text(plan); });
   if (plan.segments.empty()) refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");

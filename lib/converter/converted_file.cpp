@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/archive_check.h"
+#include "lib/converter/custom_operators.h"
 #include "lib/converter/load.h"
 #include "lib/serialize/shim_source.h"
 #include "lib/shim/torch_binding.h"
@@ -43,6 +44,7 @@ std::vector<torch::jit::Module> parts_of(const torch::jit::Module& module) {
 
 ConvertedFile read_converted_file(const std::string& path) {
   check_is_archive(path);
+  declare_custom_operators();  // those of torchvision that a partitioned model leaves to the CPU
   torch::jit::ExtraFilesMap extra_files{{kMetadataFile, ""}};
   ConvertedFile file;
   try {
@@ -51,6 +53,8 @@ ConvertedFile read_converted_file(const std::string& path) {
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {
+    const std::string missing = missing_operator(error.what());
+    if (!missing.empty()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, missing));
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one: {}",
                                                        path, first_line(error)));
   }

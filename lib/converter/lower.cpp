@@ -1,11 +1,13 @@
 #include "lib/converter/lower.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/ops/constant_tensor.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {
@@ -35,15 +37,24 @@ class Lowering {
       : normalised_(normalised), types_(types), target_(target), diagnostics_(diagnostics), builder_(result_.model) {}
 
   LoweredModel run(const std::vector<TensorType>& input_types) {
-    add_inputs(input_types);
-    for (const Node* node : normalised_.graph->nodes()) visit(*node);
+    visit_nodes(input_types);
     if (result_.refusals.empty() && all_typed_) {
       for (const Value* output : normalised_.outputs) add_output(output);
     }
     return std::move(result_);
   }
 
+  std::vector<Refusal> refusals(const std::vector<TensorType>& input_types) {
+    visit_nodes(input_types);
+    return std::move(result_.refusals);
+  }
+
  private:
+  void visit_nodes(const std::vector<TensorType>& input_types) {
+    add_inputs(input_types);
+    for (const Node* node : normalised_.graph->nodes()) visit(*node);
+  }
+
   void add_inputs(const std::vector<TensorType>& input_types) {
     for (size_t i = 0; i < normalised_.inputs.size(); ++i) {
       if (normalised_.inputs[i]->uses().empty()) continue;
@@ -75,10 +86,16 @@ class Lowering {
     return builder_.add(OperationCode::NOT_EQUAL, {id, builder_.int32_tensor({0})}, result);
   }
 
-  // Nodes without types were refused before, or read what a refused one makes.
+  // Nodes without types, or with such as NNAPI has no operands for, were refused before, or read what a refused one
+  // makes.
   bool is_typed(const Node& node) const {
     const auto outputs = node.outputs();
-    return std::all_of(outputs.begin(), outputs.end(), [&](const Value* value) { return types_.count(value) != 0; });
+    return std::all_of(outputs.begin(), outputs.end(), [&](const Value* value) {
+      const auto found = types_.find(value);
+      if (found == types_.end()) return false;
+      const auto* type = std::get_if<TensorType>(&found->second);
+      return type == nullptr || has_operand_code(type->dtype);
+    });
   }
 
   // False where a refused node gives something that NNAPI has no operands for.
@@ -160,6 +177,13 @@ class Lowering {
 
   void add_output(const Value* value) { result_.outputs.push_back(output_of(value)); }
 
+  // What rules found to be the same for all inputs.
+  static at::Tensor constant_output(const nnapi::Constant& constant, const TensorType& type) {
+    const at::Tensor tensor = to_tensor(constant).reshape(fixed_values(type.dims));
+    if (!type.is_quantized()) return tensor.to(type.dtype);
+    return at::_make_per_tensor_quantized_tensor(tensor, type.quantization.scale, type.quantization.zero_point);
+  }
+
   InterfaceOutput output_of(const Value* value) {
     if (const auto constant = torch::jit::toIValue(value)) {
       return {InterfaceOutput::Source::kConstant, 0, constant->toTensor().detach(), false, {}};
@@ -176,9 +200,12 @@ class Lowering {
           fmt::format("forward returns %{}, which is computed from sizes only; return a tensor", value->debugName()));
     }
     const nnapi::OperandId id = found->second.at(0);
+    const TensorType type = std::get<TensorType>(types_.at(value));
+    if (const nnapi::Constant* constant = result_.model.at(id).constant()) {
+      return {InterfaceOutput::Source::kConstant, 0, constant_output(*constant, type), false, {}};
+    }
     const int input = input_number(id);
     if (input >= 0) return {InterfaceOutput::Source::kInput, static_cast<size_t>(input), {}, false, {}};
-    const TensorType type = std::get<TensorType>(types_.at(value));
     InterfaceOutput output{InterfaceOutput::Source::kNnapi, nnapi_output(with_nnapi_rank(id)), {}, false, {}};
     if (type.rank() == 0 || type.rank() > kMaxRank) output.shape = type.dims;
     return output;
@@ -195,6 +222,12 @@ class Lowering {
 };
 
 }  // namespace
+
+std::vector<Refusal> lowering_refusals(const NormalisedModel& normalised, const std::vector<TensorType>& input_types,
+                                       const TypeMap& types, const Target& target) {
+  Diagnostics ignored;
+  return Lowering(normalised, types, target, ignored).refusals(input_types);
+}
 
 LoweredModel lower(const NormalisedModel& normalised, const std::vector<TensorType>& input_types, const TypeMap& types,
                    const Target& target, Diagnostics& diagnostics) {

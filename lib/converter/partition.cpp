@@ -105,9 +105,10 @@ class Partitioner {
     if (least == 0) return false;
     const auto segments = droppable();
     if (segments.empty() || segments[0].first >= least) return false;
-    keep_on_cpu(*segments[0].second, fmt::format("too little for a call of NNAPI: a segment worth {} multiply-adds found, "
-                                                 "{} needed (--min-segment-macs)",
-                                                 segments[0].first, least));
+    keep_on_cpu(*segments[0].second,
+                fmt::format("too little for a call of NNAPI: a segment worth {} multiply-adds found, "
+                            "{} needed (--min-segment-macs)",
+                            segments[0].first, least));
     return true;
   }
 

@@ -147,16 +147,17 @@ json make_report(const std::string& model, const std::string& output, const Conv
 std::string partition_text(const Conversion& conversion) {
   const MacShare macs = mac_share(conversion);
   const size_t count = conversion.segments.size();
-  std::string text =
-      fmt::format("NNAPI can't run all of it: {} segment{} with {:.1f} % of the multiply-adds go to NNAPI, the rest stays "
-                  "on the CPU",
-                  count, count == 1 ? "" : "s", 100 * macs.share());
+  std::string text = fmt::format(
+      "NNAPI can't run all of it: {} segment{} with {:.1f} % of the multiply-adds go to NNAPI, the rest stays "
+      "on the CPU",
+      count, count == 1 ? "" : "s", 100 * macs.share());
   text += fmt::format("\n  {:<10} {:>10} {:>14} {:>7} {:>7} {:>8} {:>6}", "segment", "operations", "multiply-adds",
                       "share", "inputs", "outputs", "level");
   for (size_t i = 0; i < count; ++i) {
     const SegmentSummary& segment = conversion.segments[i];
     text += fmt::format("\n  {:<10} {:>10} {:>14} {:>6.1f}% {:>7} {:>8} {:>6}", i, segment.model.operations.size(),
-                        segment.macs, macs.all == 0 ? 0 : 100.0 * static_cast<double>(segment.macs) / static_cast<double>(macs.all),
+                        segment.macs,
+                        macs.all == 0 ? 0 : 100.0 * static_cast<double>(segment.macs) / static_cast<double>(macs.all),
                         segment.inputs, segment.outputs, nnapi::required_feature_level(segment.model));
   }
   // The same reason at many places is said once.
@@ -169,8 +170,9 @@ std::string partition_text(const Conversion& conversion) {
   }
   text += "\n  on the CPU";
   for (const auto& [reason, place] : reasons) {
-    text += fmt::format("\n  {:>4} x {}{}", place.first, reason,
-                        place.second.empty() ? "" : fmt::format(" ({}{})", place.first > 1 ? "first at " : "", place.second));
+    text += fmt::format(
+        "\n  {:>4} x {}{}", place.first, reason,
+        place.second.empty() ? "" : fmt::format(" ({}{})", place.first > 1 ? "first at " : "", place.second));
   }
   return text;
 }

@@ -69,12 +69,11 @@ class Extraction {
     const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
     const bool is_usable = type != nullptr && all_fixed(type->dims) && has_operand_code(type->dtype);
     if (is_usable) return *type;
-    throw ConvertError(
-        ExitCode::kNotConvertible,
-        fmt::format("%{}, which it {}, is {}", value.debugName(), direction,
-                    found == types_.end() ? "of a type that isn't known before the model runs"
-                    : type == nullptr     ? "a list"
-                                          : to_text(*type) + ", which NNAPI has no operands for"));
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("what it {} is {}", direction,
+                                   found == types_.end() ? "of a type that isn't known before the model runs"
+                                   : type == nullptr     ? "a list"
+                                                         : to_text(*type) + ", which NNAPI has no operands for"));
   }
 
   void add_input(Value* value) {
@@ -160,8 +159,8 @@ NnapiPart lower_segment(Segment& segment, const ConvertOptions& options, Diagnos
   stop_on(lowered.refusals, diagnostics);
   const std::vector<TensorType> outputs = output_types(segment.model, inferred.types);
   NnapiPart part;
-  part.interface = make_interface(segment.model, plain_boundaries(segment), lowered, segment.input_types, outputs,
-                                  outputs);
+  part.interface =
+      make_interface(segment.model, plain_boundaries(segment), lowered, segment.input_types, outputs, outputs);
   part.model = std::move(lowered.model);
   optimise_part(part, options_for_segment(options), diagnostics);
   return part;

@@ -61,6 +61,14 @@ std::string problem_of(const Model& model, const Operation& operation, int featu
   return scale_problem(model, operation, feature_level);
 }
 
+// An output has to be computed: NNAPI takes no constants and no inputs there.
+std::string output_problem(const Model& model, OperandId output) {
+  if (model.at(output).is_constant()) return "is a constant";
+  const bool is_input = std::any_of(model.inputs.begin(), model.inputs.end(),
+                                    [output](const Boundary& input) { return input.operand == output; });
+  return is_input ? "is an input of the model" : "";
+}
+
 }  // namespace
 
 std::vector<std::string> validate(const Model& model, int feature_level) {
@@ -72,6 +80,10 @@ std::vector<std::string> validate(const Model& model, int feature_level) {
     if (problem.empty()) continue;
     const std::string source = operation.source.empty() ? "" : fmt::format(" from {}", operation.source);
     problems.push_back(fmt::format("operation {} ({}){}: {}", i, name_of(operation.code), source, problem));
+  }
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const std::string problem = output_problem(model, model.outputs[i].operand);
+    if (!problem.empty()) problems.push_back(fmt::format("output {} {}", i, problem));
   }
   return problems;
 }

@@ -12,9 +12,7 @@ namespace {
 class ShimSource {
  public:
   explicit ShimSource(const ShimSourceRequest& request)
-      : request_(request),
-        class_(qualified_class(request.class_name)),
-        boundary_(request.model, request.interface) {}
+      : request_(request), class_(qualified_class(request.class_name)), boundary_(request.model, request.interface) {}
 
   std::string text() {
     line(fmt::format("class {}(Module):", request_.class_name));

@@ -3,34 +3,11 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include "lib/base/error.h"
+#include "lib/ops/constant_tensor.h"
 #include "lib/serialize/cpu_source.h"
 
 namespace nnapi_convert {
 namespace {
-
-at::ScalarType scalar_type(nnapi::DataType type) {
-  switch (type) {
-    case nnapi::DataType::kFloat32:
-      return at::kFloat;
-    case nnapi::DataType::kInt32:
-      return at::kInt;
-    case nnapi::DataType::kInt8:
-      return at::kChar;
-    case nnapi::DataType::kUInt8:
-      return at::kByte;
-    case nnapi::DataType::kBool:
-      return at::kBool;
-  }
-  NNC_ASSERT(false, "unknown data type");
-}
-
-// A weight as NNAPI reads it, in the constant's own memory.
-at::Tensor weight_tensor(const nnapi::Constant& constant) {
-  const nnapi::Constant value = constant.evaluated();
-  auto keep_alive = [owner = value.owner()](void*) {};
-  return at::from_blob(const_cast<void*>(value.source()), value.shape(), keep_alive, scalar_type(value.type()));
-}
 
 // Attributes that only flexible sizes need.
 void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& serialized, size_t inputs) {
@@ -54,7 +31,7 @@ torch::jit::Module build_module(const ModuleRequest& request) {
   module.setattr("training", false);
   module.setattr("ser_model", words_tensor(serialized.words));
   c10::List<at::Tensor> weights;
-  for (const nnapi::Constant& constant : serialized.buffers) weights.push_back(weight_tensor(constant));
+  for (const nnapi::Constant& constant : serialized.buffers) weights.push_back(to_tensor(constant));
   module.setattr("weights", weights);
   set_flexible_attributes(module, serialized, request.interface.inputs.size());
   set_constant_outputs(module, request.interface);

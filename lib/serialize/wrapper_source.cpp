@@ -15,9 +15,7 @@ constexpr const char* kCompilation = "__torch__.torch.classes._nnapi.Compilation
 class WrapperSource {
  public:
   explicit WrapperSource(const WrapperRequest& request)
-      : request_(request),
-        class_(qualified_class(request.class_name)),
-        boundary_(request.model, request.interface) {}
+      : request_(request), class_(qualified_class(request.class_name)), boundary_(request.model, request.interface) {}
 
   std::string text() {
     line(fmt::format("class {}(Module):", request_.class_name));

@@ -47,8 +47,7 @@ struct ConvertArguments {
   ConvertOptions options;
 };
 
-const std::vector<std::string> kStages = {"normalise", "infer",     "lower", "optimise",
-                                          "partition", "serialize", "emit"};
+const std::vector<std::string> kStages = {"normalise", "infer", "lower", "optimise", "partition", "serialize", "emit"};
 
 std::vector<std::string> stages_and_passes() {
   std::vector<std::string> names = kStages;
@@ -106,16 +105,16 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
   const std::map<std::string, Runtime> runtimes = {{"pytorch", Runtime::kPytorch}, {"shim", Runtime::kShim}};
   add_choice(app, "--runtime", arguments.options.runtime, runtimes,
              "what runs the result: pytorch is stock PyTorch Mobile; shim: libnnapi_shim, see docs/shim.md");
-  const std::map<std::string, Fallback> fallbacks = {
-      {"none", Fallback::kNone},
-      {"partition", Fallback::kPartition},
-      {"cpu", Fallback::kCpu},
-      {"cpu-plain", Fallback::kCpuPlain}};
+  const std::map<std::string, Fallback> fallbacks = {{"none", Fallback::kNone},
+                                                     {"partition", Fallback::kPartition},
+                                                     {"cpu", Fallback::kCpu},
+                                                     {"cpu-plain", Fallback::kCpuPlain}};
   arguments.options.fallback = Fallback::kPartition;
-  add_choice(app, "--fallback", arguments.options.fallback, fallbacks,
-             "what becomes of operations that NNAPI can't run: partition leaves them to TorchScript, in the same file;\n"
-             "none refuses the model; cpu, cpu-plain (with the shim) refuse it, too, and add the whole model for\n"
-             "devices without NNAPI, optimised for mobile or as it is");
+  add_choice(
+      app, "--fallback", arguments.options.fallback, fallbacks,
+      "what becomes of operations that NNAPI can't run: partition leaves them to TorchScript, in the same file;\n"
+      "none refuses the model; cpu, cpu-plain (with the shim) refuse it, too, and add the whole model for\n"
+      "devices without NNAPI, optimised for mobile or as it is");
   add_segment_options(app, arguments.options.segments);
   app.add_flag("--strip", arguments.options.strip_names,
                "leave out names and source lines that the shim's messages show");
