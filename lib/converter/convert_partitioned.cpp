@@ -80,7 +80,9 @@ void describe(Conversion& result, Plan& plan) {
 
 Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
                                Diagnostics& diagnostics) {
-  if (options.quant == QuantMode::kCore || options.quant == QuantMode::kFull) {
+  const bool has_mode = options.quant == QuantMode::kAuto || options.quant == QuantMode::kNone;
+  if (!has_mode && diagnostics.refusals.empty()) throw ConvertError(ExitCode::kNotConvertible, refusal);
+  if (!has_mode) {
     refuse(refusal,
            fmt::format("--quant {} is for models that NNAPI runs whole; use --quant auto", name_of(options.quant)));
   }
@@ -91,14 +93,17 @@ Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& 
   check_inputs(types, refusal);
   InferredTypes inferred = infer(model, types);
   if (recognise(model, inferred.types)) inferred = infer(model, types);
+  const bool is_quantised = has_quantised(inferred.types);
+  if (is_quantised && options.quant == QuantMode::kNone) throw ConvertError(ExitCode::kNotConvertible, refusal);
   torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
   Plan plan = partition(model, inferred.types, options, diagnostics);
   stages.end([&] { return to_text(plan); });
+  if (!plan.any_lowered) throw ConvertError(ExitCode::kNotConvertible, refusal);
   if (plan.segments.empty()) refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
 
   Conversion result;
   result.runtime = options.runtime;
-  result.quant = has_quantised(inferred.types) ? QuantMode::kNnapi : QuantMode::kNone;
+  result.quant = is_quantised ? QuantMode::kNnapi : QuantMode::kNone;
   result.interface = interface_of(model, types, output_types(model, inferred.types));
   result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
   const auto unit = std::make_shared<torch::jit::CompilationUnit>();

@@ -24,6 +24,8 @@ class Partitioner {
       : types_(types), options_(options), diagnostics_(diagnostics), items_(partition_items(model, types, options)) {}
 
   Plan run() {
+    plan_.any_lowered =
+        std::any_of(items_.begin(), items_.end(), [](const PartitionItem& item) { return !item.reason; });
     do {
       place();
     } while (drop_small() || drop_surplus() || !lower_segments());

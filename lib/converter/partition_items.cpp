@@ -113,7 +113,7 @@ class Items {
     Diagnostics diagnostics;
     try {
       if (has_effects(node) || !node.blocks().empty()) {
-        throw ConvertError(ExitCode::kNotConvertible, "control flow or an effect");
+        throw ConvertError(ExitCode::kNotConvertible, "control flow, or an effect whose order has to be kept");
       }
       Segment segment = extract_segment(item.nodes, types_);
       const NnapiPart part = lower_segment(segment, options_, diagnostics);

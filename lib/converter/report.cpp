@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/validate.h"
@@ -144,6 +145,30 @@ json make_report(const std::string& model, const std::string& output, const Conv
   return report;
 }
 
+namespace {
+
+// Nodes that stay on the CPU for one reason.
+struct CpuNodes {
+  size_t count = 0;
+  std::set<std::string> operators;
+  std::string where;  // the first
+};
+
+std::map<std::string, CpuNodes> by_reason(const std::vector<CpuNode>& nodes) {
+  std::map<std::string, CpuNodes> result;
+  for (const CpuNode& node : nodes) {
+    Refusal reason = node.reason;
+    reason.where.clear();
+    reason.op.clear();
+    CpuNodes& same = result[reason.message().substr(2)];  // behind ": "
+    if (same.count++ == 0) same.where = node.reason.where;
+    same.operators.insert(node.reason.op);
+  }
+  return result;
+}
+
+}  // namespace
+
 std::string partition_text(const Conversion& conversion) {
   const MacShare macs = mac_share(conversion);
   const size_t count = conversion.segments.size();
@@ -160,19 +185,10 @@ std::string partition_text(const Conversion& conversion) {
                         macs.all == 0 ? 0 : 100.0 * static_cast<double>(segment.macs) / static_cast<double>(macs.all),
                         segment.inputs, segment.outputs, nnapi::required_feature_level(segment.model));
   }
-  // The same reason at many places is said once.
-  std::map<std::string, std::pair<size_t, std::string>> reasons;
-  for (const CpuNode& node : conversion.cpu_nodes) {
-    Refusal reason = node.reason;
-    reason.where.clear();
-    auto& [times, where] = reasons[reason.message()];
-    if (times++ == 0) where = node.reason.where;
-  }
   text += "\n  on the CPU";
-  for (const auto& [reason, place] : reasons) {
-    text += fmt::format(
-        "\n  {:>4} x {}{}", place.first, reason,
-        place.second.empty() ? "" : fmt::format(" ({}{})", place.first > 1 ? "first at " : "", place.second));
+  for (const auto& [reason, nodes] : by_reason(conversion.cpu_nodes)) {
+    text += fmt::format("\n  {:>5}  {}: {}", nodes.count, fmt::join(nodes.operators, ", "), reason);
+    if (!nodes.where.empty()) text += fmt::format(" ({}{})", nodes.count > 1 ? "first at " : "", nodes.where);
   }
   return text;
 }
