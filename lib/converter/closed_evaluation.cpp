@@ -73,9 +73,9 @@ namespace {
 
 // Operators that take a tensor for its shape and dtype alone.
 bool reads_no_values(const Node& node) {
-  static const std::set<std::string> kinds = {"aten::new_zeros",  "aten::new_ones",  "aten::new_full",
-                                              "aten::zeros_like", "aten::ones_like", "aten::full_like",
-                                              "aten::new_empty",  "aten::empty_like"};
+  static const std::set<std::string> kinds = {"aten::new_zeros",  "aten::new_ones",   "aten::new_full",
+                                              "aten::zeros_like", "aten::ones_like",  "aten::full_like",
+                                              "aten::new_empty",  "aten::empty_like", "aten::_shape_as_tensor"};
   return kinds.count(node.kind().toQualString()) != 0;
 }
 

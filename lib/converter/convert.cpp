@@ -5,64 +5,34 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/converter/convert_partitioned.h"
 #include "lib/converter/emit_cpu.h"
 #include "lib/converter/infer.h"
 #include "lib/converter/input_types.h"
 #include "lib/converter/interface.h"
 #include "lib/converter/lower.h"
+#include "lib/converter/nnapi_part.h"
 #include "lib/converter/normalise.h"
 #include "lib/converter/quant_mode.h"
 #include "lib/converter/recognise.h"
 #include "lib/converter/sample_inputs.h"
+#include "lib/converter/stages.h"
 #include "lib/nnapi/dump.h"
-#include "lib/nnapi/passes/evaluate_constants.h"
-#include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/validate.h"
 #include "lib/serialize/archive_writer.h"
 #include "lib/serialize/metadata.h"
-#include "lib/serialize/shim_emitter.h"
-#include "lib/serialize/shim_source.h"
 #include "lib/serialize/torchscript_emitter.h"
 #include "lib/shim_files/shim_files.h"
 
 namespace nnapi_convert {
 namespace {
 
-// Reports the stages of one run.
-class Stages {
- public:
-  explicit Stages(const ConvertOptions& options) : options_(options) {}
-
-  void begin(const char* stage) {
-    stage_ = stage;
-    if (options_.on_stage) options_.on_stage(stage);
-  }
-
-  template <typename MakeText>
-  void end(MakeText make_text) {
-    if (options_.on_dump) options_.on_dump(stage_, make_text());
-  }
-
- private:
-  const ConvertOptions& options_;
-  std::string stage_;
-};
-
-[[noreturn]] void fail(const std::string& message) {
-  throw ConvertError(ExitCode::kNotConvertible, message);
-}
-
 void stop_on_refusals(const Diagnostics& diagnostics) {
   if (diagnostics.refusals.empty()) return;
   const size_t count = diagnostics.refusals.size();
   std::string message = fmt::format("{} operation{} can't be lowered to NNAPI", count, count == 1 ? "" : "s");
   for (const Refusal& refusal : diagnostics.refusals) message += "\n  " + refusal.message();
-  fail(message);
-}
-
-Target target_of(const ConvertOptions& options) {
-  const bool is_shim = options.runtime == Runtime::kShim;
-  return {options.feature_level, is_shim, is_shim};
+  throw ConvertError(ExitCode::kNotConvertible, message);
 }
 
 std::vector<TensorType> nnapi_types(const QuantBoundaries& boundaries) {
@@ -74,10 +44,9 @@ std::vector<TensorType> nnapi_types(const QuantBoundaries& boundaries) {
 // Nodes that were refused, and those that would be refused on the way: the user sees them all at once.
 void collect_refusals(const NormalisedModel& normalised, const std::vector<TensorType>& types, InferredTypes& inferred,
                       const Target& target, Diagnostics& diagnostics) {
-  Diagnostics ignored;
-  LoweredModel rest = lower(normalised, types, inferred.types, target, ignored);
+  const std::vector<Refusal> rest = lowering_refusals(normalised, types, inferred.types, target);
   diagnostics.refusals = std::move(inferred.refusals);
-  diagnostics.refusals.insert(diagnostics.refusals.end(), rest.refusals.begin(), rest.refusals.end());
+  diagnostics.refusals.insert(diagnostics.refusals.end(), rest.begin(), rest.end());
 }
 
 // IF and WHILE run other models, which PyTorch's loader can't make.
@@ -94,81 +63,6 @@ void check_control_flow(const ConvertOptions& options) {
   }
 }
 
-bool has_images(const nnapi::Model& model) {
-  const auto is_image_operation = [](const nnapi::Operation& operation) {
-    return operation.code == OperationCode::CONV_2D || operation.code == OperationCode::DEPTHWISE_CONV_2D ||
-           operation.code == OperationCode::GROUPED_CONV_2D;
-  };
-  const std::vector<const nnapi::Model*> models = nnapi::with_subgraphs(model);
-  return std::any_of(models.begin(), models.end(), [&](const nnapi::Model* each) {
-    return std::any_of(each->operations.begin(), each->operations.end(), is_image_operation);
-  });
-}
-
-void check_nhwc_inputs(const ModuleInterface& interface, const std::set<int>& numbers) {
-  for (const int number : numbers) {
-    if (number < 0 || static_cast<size_t>(number) >= interface.inputs.size()) {
-      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: forward has {} inputs, counted from 0", number,
-                                                       interface.inputs.size()));
-    }
-    const InterfaceInput& input = interface.inputs[static_cast<size_t>(number)];
-    if (input.type.rank() != 4) {
-      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: input {} has rank {}, 4 needed", number, input.name,
-                                                       input.type.rank()));
-    }
-  }
-}
-
-void apply_layout_choice(Conversion& conversion, const LayoutChoice& layout, Diagnostics& diagnostics) {
-  check_nhwc_inputs(conversion.interface, layout.nhwc_inputs);
-  nnapi::Model& model = conversion.model;
-  for (nnapi::Boundary& input : model.inputs) {
-    const bool is_chosen =
-        layout.nhwc_inputs.empty() || layout.nhwc_inputs.count(static_cast<int>(input.argument)) != 0;
-    input.nhwc = layout.nhwc && is_chosen && conversion.interface.inputs[input.argument].type.rank() == 4;
-  }
-  if (!layout.is_explicit && has_images(model)) {
-    diagnostics.warn("inputs stay in NCHW, which drivers run slower or not at all; use --nhwc, or --nchw to keep NCHW");
-  }
-}
-
-nnapi::OptimiseOptions optimise_options(const ConvertOptions& options) {
-  nnapi::OptimiseOptions result;
-  result.nhwc = options.layout.nhwc;
-  result.feature_level = options.feature_level;
-  result.disabled = options.disabled_passes;
-  if (options.on_dump) {
-    result.on_pass = [&options](const std::string& pass, const nnapi::Model& model) {
-      options.on_dump(pass, nnapi::to_text(model));
-    };
-  }
-  return result;
-}
-
-// True if the CPU quantises or dequantises around NNAPI.
-bool quantises_on_cpu(const ModuleInterface& interface) {
-  return std::any_of(interface.inputs.begin(), interface.inputs.end(),
-                     [](const InterfaceInput& input) { return input.quantize.has_value(); }) ||
-         std::any_of(interface.outputs.begin(), interface.outputs.end(),
-                     [](const InterfaceOutput& output) { return output.dequantize; });
-}
-
-void stop_if_invalid(const nnapi::Model& model, const ModuleInterface& interface, int feature_level) {
-  if (model.operations.empty()) {
-    fail(quantises_on_cpu(interface)
-             ? "nothing is left for NNAPI to run: the CPU quantises and dequantises; use --quant nnapi"
-             : "nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged");
-  }
-  const std::vector<std::string> problems = nnapi::validate(model, feature_level);
-  if (problems.empty()) return;
-  const int required = nnapi::required_feature_level(model);
-  std::string message = fmt::format("the model breaks NNAPI's rules at feature level {}", feature_level);
-  for (const std::string& problem : problems) message += "\n  " + problem;
-  if (required > feature_level) message += fmt::format("\nuse --feature-level {}", required);
-  if (feature_level < 3) message += "\nNCHW needs feature level 3: use --nhwc below it";
-  fail(message);
-}
-
 // The stages that need the original: from TorchScript to NNAPI operations.
 Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
                           Stages& stages) {
@@ -178,8 +72,8 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
 
   stages.begin("infer");
   const std::vector<TensorType> original_types = input_types(normalised, loaded.bundled_inputs, options.inputs);
-  InferredTypes inferred = infer(normalised, original_types, options.control_flow);
-  if (recognise(normalised, inferred.types)) inferred = infer(normalised, original_types, options.control_flow);
+  InferredTypes inferred = infer(normalised, original_types, {options.control_flow});
+  if (recognise(normalised, inferred.types)) inferred = infer(normalised, original_types, {options.control_flow});
   if (!inferred.refusals.empty()) {
     collect_refusals(normalised, original_types, inferred, target_of(options), diagnostics);
   }
@@ -187,7 +81,7 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
   const std::vector<TensorType> original_outputs = output_types(normalised, inferred.types);
   const QuantBoundaries boundaries = apply_quant_mode(normalised, original_types, inferred.types, options.quant);
   const std::vector<TensorType> types = nnapi_types(boundaries);
-  inferred = infer(normalised, types, options.control_flow);
+  inferred = infer(normalised, types, {options.control_flow});
   diagnostics.refusals = inferred.refusals;
   stop_on_refusals(diagnostics);
   stages.end([&] { return to_text(normalised, inferred.types); });
@@ -207,82 +101,65 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
 
 std::optional<torch::jit::Module> cpu_fallback(const LoadedModel& loaded, const Conversion& conversion,
                                                Fallback fallback) {
-  if (fallback == Fallback::kNone) return std::nullopt;
+  if (fallback != Fallback::kCpu && fallback != Fallback::kCpuPlain) return std::nullopt;
   const torch::jit::Module plain = build_cpu_module(loaded.module, conversion.interface, {});
   return fallback == Fallback::kCpu ? optimised_for_mobile(plain) : plain;
 }
 
-void emit_for_pytorch(Conversion& result, const ConvertOptions& options, Stages& stages) {
-  stages.begin("serialize");
-  nnapi::evaluate_constants(result.model);
-  result.serialized = write_buffer(result.model);
-  result.buffer_bytes = 4 * result.serialized.words.size();
-  for (const nnapi::Constant& constant : result.serialized.buffers) result.weight_bytes += constant.byte_count();
-  stages.end([&] { return to_text(result.serialized); });
-
-  stages.begin("emit");
-  result.module = build_module(result.model, result.serialized, result.interface, options.preference,
-                               options.relax_fp16, result.bundled_inputs);
-  stages.end([&] {
-    return wrapper_source(
-        {result.model, result.serialized, result.interface, options.preference, options.relax_fp16, ""});
-  });
-}
-
-ShimBufferRequest shim_request(const Conversion& result, const ConvertOptions& options) {
-  ShimBufferRequest request{result.model};
-  for (const InterfaceInput& input : result.interface.inputs) {
-    request.arguments.push_back(input.type.dims);
-    request.names.push_back(input.name);
-  }
-  request.feature_level = nnapi::required_feature_level(result.model);
-  request.preference = options.preference;
-  request.relax_fp16 = options.relax_fp16;
-  request.keeps_names = !options.strip_names;
-  return request;
-}
-
-void emit_for_shim(Conversion& result, const ConvertOptions& options, const std::optional<torch::jit::Module>& cpu,
-                   Stages& stages) {
-  stages.begin("serialize");
-  ShimBuffer buffer = write_shim_buffer(shim_request(result, options));
-  result.buffer_bytes = 4 * buffer.words.size();
-  result.weight_bytes = buffer.weight_bytes;
-  stages.end([&] { return to_text(buffer); });
-
-  stages.begin("emit");
-  result.module = build_shim_module({result.model, result.interface, buffer, cpu, result.bundled_inputs});
-  stages.end([&] {
-    return shim_source({result.model, result.interface, cpu ? cpu->type()->name()->qualifiedName() : "", ""});
-  });
+// A model that NNAPI runs whole. `loaded` gives its module away once nothing can be refused any more: what nothing else
+// holds is freed as the weights are evaluated.
+Conversion convert_whole(LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
+  Stages stages(options);
+  Conversion result = lower_to_nnapi(loaded, options, diagnostics, stages);
+  result.runtime = options.runtime;
+  result.embeds_shim_source = options.embed_shim_source;
+  stages.begin("optimise");
+  NnapiPart part{std::move(result.model), std::move(result.interface)};
+  optimise_part(part, options, diagnostics);
+  stages.end([&] { return nnapi::to_text(part.model); });
+  check_part(part, options.feature_level);
+  result.interface = part.interface;
+  result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  const EmitRequest request{result.bundled_inputs, cpu_fallback(loaded, result, options.fallback), {}};
+  loaded.module = torch::jit::Module();
+  EmittedPart emitted = emit_part(part, options, request, stages);
+  result.model = std::move(part.model);
+  result.module = std::move(emitted.module);
+  result.serialized = std::move(emitted.serialized);
+  result.buffer_bytes = emitted.buffer_bytes;
+  result.weight_bytes = emitted.weight_bytes;
+  return result;
 }
 
 }  // namespace
 
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
   check_control_flow(options);
-  Stages stages(options);
-  Conversion result = lower_to_nnapi(loaded, options, diagnostics, stages);
-  result.runtime = options.runtime;
-  result.embeds_shim_source = options.embed_shim_source;
-  result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
-  const std::optional<torch::jit::Module> cpu = cpu_fallback(loaded, result, options.fallback);
-  loaded.module = torch::jit::Module();  // what nothing else holds is freed as the weights are evaluated
+  if (options.fallback != Fallback::kPartition) return convert_whole(loaded, options, diagnostics);
+  Diagnostics of_whole = diagnostics;
+  try {
+    Conversion whole = convert_whole(loaded, options, of_whole);
+    diagnostics = std::move(of_whole);
+    return whole;
+  } catch (const ConvertError& error) {
+    if (error.exit_code() != ExitCode::kNotConvertible) throw;
+    diagnostics.refusals = std::move(of_whole.refusals);
+    return convert_partitioned(loaded, options, error.what(), diagnostics);
+  }
+}
 
-  stages.begin("optimise");
-  apply_layout_choice(result, options.layout, diagnostics);
-  nnapi::optimise(result.model, optimise_options(options));
-  stages.end([&] { return nnapi::to_text(result.model); });
-  stop_if_invalid(result.model, result.interface, options.feature_level);
-  options.runtime == Runtime::kShim ? emit_for_shim(result, options, cpu, stages)
-                                    : emit_for_pytorch(result, options, stages);
-  return result;
+int Conversion::feature_level() const {
+  int level = nnapi::required_feature_level(model);
+  for (const SegmentSummary& segment : segments) level = std::max(level, nnapi::required_feature_level(segment.model));
+  return level;
 }
 
 void write_conversion(const Conversion& conversion, const std::string& path) {
   ArchiveExtras extras;
-  extras.metadata = to_json(make_metadata(conversion.model, conversion.interface, name_of(conversion.quant)));
-  extras.has_shim_index = conversion.runtime == Runtime::kShim;
+  Metadata metadata = make_metadata(conversion.model, conversion.interface, name_of(conversion.quant));
+  metadata.feature_level = conversion.feature_level();
+  extras.metadata = to_json(metadata);
+  extras.has_shim_index = conversion.runtime == Runtime::kShim && !conversion.is_partitioned();
   if (conversion.embeds_shim_source) extras.shim_source = shim_files();
   write_module(conversion.module, path, extras);
 }

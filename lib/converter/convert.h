@@ -8,14 +8,24 @@
 #include "lib/base/diagnostics.h"
 #include "lib/converter/load.h"
 #include "lib/converter/options.h"
+#include "lib/converter/partition.h"
 #include "lib/serialize/buffer_writer.h"
 #include "lib/serialize/module_interface.h"
 
 namespace nnapi_convert {
 
+// One call of NNAPI in a partitioned model.
+struct SegmentSummary {
+  nnapi::Model model;
+  int64_t macs = 0;
+  size_t inputs = 0, outputs = 0;
+};
+
 struct Conversion {
   torch::jit::Module module;
-  nnapi::Model model;
+  nnapi::Model model;                    // empty where the model is partitioned
+  std::vector<SegmentSummary> segments;  // of a partitioned model
+  std::vector<CpuNode> cpu_nodes;
   Runtime runtime = Runtime::kPytorch;
   SerializedModel serialized;  // of PyTorch's runtime
   size_t buffer_bytes = 0;
@@ -24,10 +34,15 @@ struct Conversion {
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
   std::vector<InputTuple> bundled_inputs;
   bool embeds_shim_source = false;
+
+  bool is_partitioned() const { return !segments.empty(); }
+  // The lowest that all of it needs.
+  int feature_level() const;
 };
 
-// Throws ConvertError. Where nodes are refused, all of them are in `diagnostics.refusals` and in the message. A model
-// that is moved here is freed weight by weight as it is converted, so that both are never in memory whole.
+// Throws ConvertError. Where nodes are refused, all of them are in `diagnostics.refusals`, and in the message unless
+// the model is partitioned. A model that is moved here is freed weight by weight as it is converted, so that both are
+// never in memory whole.
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics);
 
 // Writes the archive to `path`, which is overwritten: give a temporary one. Throws ConvertError (kBadFile).

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/archive_check.h"
+#include "lib/converter/custom_operators.h"
 #include "lib/converter/load.h"
 #include "lib/serialize/shim_source.h"
 #include "lib/shim/torch_binding.h"
@@ -29,10 +30,21 @@ BufferModel buffer_of(const torch::jit::Module& module, Runtime runtime) {
   return read(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));
 }
 
+// The modules that hold a buffer: the file's own, or the segments of a partitioned model.
+std::vector<torch::jit::Module> parts_of(const torch::jit::Module& module) {
+  std::vector<torch::jit::Module> parts;
+  for (size_t i = 0; module.hasattr(fmt::format("segment_{}", i)); ++i) {
+    parts.push_back(module.attr(fmt::format("segment_{}", i)).toModule());
+  }
+  if (parts.empty()) parts.push_back(module);
+  return parts;
+}
+
 }  // namespace
 
 ConvertedFile read_converted_file(const std::string& path) {
   check_is_archive(path);
+  declare_custom_operators();  // those of torchvision that a partitioned model leaves to the CPU
   torch::jit::ExtraFilesMap extra_files{{kMetadataFile, ""}};
   ConvertedFile file;
   try {
@@ -41,17 +53,20 @@ ConvertedFile read_converted_file(const std::string& path) {
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {
+    const std::string missing = missing_operator(error.what());
+    if (!missing.empty()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, missing));
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one: {}",
                                                        path, first_line(error)));
   }
-  file.runtime = is_for_shim(file.module) ? Runtime::kShim : Runtime::kPytorch;
-  const bool has_buffer = file.runtime == Runtime::kShim || file.module.hasattr("ser_model");
+  const std::vector<torch::jit::Module> parts = parts_of(file.module);
+  file.runtime = is_for_shim(parts[0]) ? Runtime::kShim : Runtime::kPytorch;
+  const bool has_buffer = file.runtime == Runtime::kShim || parts[0].hasattr("ser_model");
   if (extra_files[kMetadataFile].empty() || !has_buffer) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: nnapi-convert didn't write it", path));
   }
   try {
     file.metadata = parse_metadata(extra_files[kMetadataFile]);
-    file.buffer = buffer_of(file.module, file.runtime);
+    for (const torch::jit::Module& part : parts) file.buffers.push_back(buffer_of(part, file.runtime));
   } catch (const ConvertError& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.what()));
   }

@@ -14,8 +14,9 @@ namespace nnapi_convert {
 struct ConvertedFile {
   torch::jit::Module module;
   Metadata metadata;
-  BufferModel buffer;
+  std::vector<BufferModel> buffers;  // one for each segment
   Runtime runtime = Runtime::kPytorch;
+  bool is_partitioned() const { return module.hasattr("segment_0"); }
 };
 
 // Throws ConvertError (kBadFile) for a file that can't be read, that nnapi-convert didn't write, or whose buffer is

@@ -14,6 +14,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/closed_evaluation.h"
 #include "lib/converter/control_flow.h"
+#include "lib/converter/observe.h"
 #include "lib/converter/runtime_numbers.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
@@ -54,8 +55,8 @@ c10::IValue sizes_constant(const Value& value, const std::vector<int64_t>& sizes
 
 class Inference {
  public:
-  Inference(NormalisedModel& model, const std::vector<TensorType>& input_types, ControlFlow control_flow)
-      : model_(model), control_flow_(control_flow), evaluation_(*model.graph) {
+  Inference(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options)
+      : model_(model), options_(options), evaluation_(*model.graph) {
     for (size_t i = 0; i < input_types.size(); ++i) result_.types[model.inputs[i]] = input_types[i];
   }
 
@@ -78,12 +79,12 @@ class Inference {
       }
       if (node->kind() == c10::prim::Loop && torch::jit::toIValue(node->input(0)) && unroll()) return false;
       Node* previous = node->prev();
-      if (replace_by_tensors(node)) {
+      if (!options_.keeps_numbers && replace_by_tensors(node)) {
         it = std::next(previous->iterator());
         continue;
       }
       ++it;
-      if (control_flow_ == ControlFlow::kNnapi && is_control_flow(*node)) {
+      if (options_.control_flow == ControlFlow::kNnapi && is_control_flow(*node)) {
         if (!visit_control_flow(node)) return false;
       } else {
         visit(node);
@@ -206,14 +207,23 @@ class Inference {
   void visit_operator(const Node& node) {
     const OpRule* rule = find_typed_rule(node, result_.types);
     if (rule == nullptr) refuse_unknown(node);
-    if (rule == nullptr || any_failed(node.inputs())) return failed(node);
+    if (any_failed(node.inputs())) return failed(node);
+    if (rule == nullptr) return observe(node);
     try {
       std::vector<ValueType> types = rule->shape(OpArguments(node, result_.types));
       NNC_ASSERT(types.size() == node.outputs().size(), node.kind().toQualString());
       for (size_t i = 0; i < types.size(); ++i) result_.types[node.output(i)] = std::move(types[i]);
     } catch (const NodeRefused& error) {
-      refused(node, error.refusal());
+      result_.refusals.push_back(error.refusal());
+      observe(node);
     }
+  }
+
+  // What is refused stays on the CPU; what comes after it may not.
+  void observe(const Node& node) {
+    const auto types = observed_types(node, result_.types);
+    if (!types) return failed(node);
+    for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
   }
 
   // Sizes that turn out to be numbers are constants for what follows.
@@ -287,7 +297,7 @@ class Inference {
   }
 
   NormalisedModel& model_;
-  ControlFlow control_flow_;
+  InferOptions options_;
   ClosedEvaluation evaluation_;
   InferredTypes result_;
   std::unordered_set<const Value*> failed_;
@@ -316,9 +326,9 @@ std::string input_text(const Value* value) {
 
 }  // namespace
 
-InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, ControlFlow control_flow) {
+InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options) {
   for (;;) {
-    if (auto types = Inference(model, input_types, control_flow).run()) return std::move(*types);
+    if (auto types = Inference(model, input_types, options).run()) return std::move(*types);
   }
 }
 

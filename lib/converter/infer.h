@@ -15,9 +15,14 @@ struct InferredTypes {
   std::vector<Refusal> refusals;  // nodes that can't be typed: without a rule, or refused by it
 };
 
+struct InferOptions {
+  ControlFlow control_flow = ControlFlow::kRefuse;
+  bool keeps_numbers = false;  // the graph stays one that TorchScript can run
+};
+
 // Numbers that are taken out of tensors become tensors of rank 0 in the graph. Blocks of prim::If whose condition is
 // known become part of the graph. A node that only fails because an earlier one did is not reported again.
-InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, ControlFlow control_flow);
+InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options);
 
 // The graph with the types, one node a line.
 std::string to_text(const NormalisedModel& model, const TypeMap& types);

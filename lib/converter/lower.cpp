@@ -1,5 +1,6 @@
 #include "lib/converter/lower.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -7,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/lower_block.h"
+#include "lib/ops/constant_tensor.h"
 
 namespace nnapi_convert {
 namespace {
@@ -31,15 +33,24 @@ class Lowering {
         operands_(block_.operands()) {}
 
   LoweredModel run(const std::vector<TensorType>& input_types) {
-    add_inputs(input_types);
-    block_.lower_nodes(*normalised_.graph->block());
+    visit_nodes(input_types);
     if (result_.refusals.empty() && block_.all_typed()) {
       for (const Value* output : normalised_.outputs) add_output(output);
     }
     return std::move(result_);
   }
 
+  std::vector<Refusal> refusals(const std::vector<TensorType>& input_types) {
+    visit_nodes(input_types);
+    return std::move(result_.refusals);
+  }
+
  private:
+  void visit_nodes(const std::vector<TensorType>& input_types) {
+    add_inputs(input_types);
+    block_.lower_nodes(*normalised_.graph->block());
+  }
+
   void add_inputs(const std::vector<TensorType>& input_types) {
     for (size_t i = 0; i < normalised_.inputs.size(); ++i) {
       if (normalised_.inputs[i]->uses().empty()) continue;
@@ -98,6 +109,13 @@ class Lowering {
 
   void add_output(const Value* value) { result_.outputs.push_back(output_of(value)); }
 
+  // What rules found to be the same for all inputs.
+  static at::Tensor constant_output(const nnapi::Constant& constant, const TensorType& type) {
+    const at::Tensor tensor = to_tensor(constant).reshape(fixed_values(type.dims));
+    if (!type.is_quantized()) return tensor.to(type.dtype);
+    return at::_make_per_tensor_quantized_tensor(tensor, type.quantization.scale, type.quantization.zero_point);
+  }
+
   InterfaceOutput output_of(const Value* value) {
     if (const auto constant = torch::jit::toIValue(value)) {
       return {InterfaceOutput::Source::kConstant, 0, constant->toTensor().detach(), false, {}};
@@ -114,9 +132,12 @@ class Lowering {
           fmt::format("forward returns %{}, which is computed from sizes only; return a tensor", value->debugName()));
     }
     const nnapi::OperandId id = found->second.at(0);
+    const TensorType type = std::get<TensorType>(types_.at(value));
+    if (const nnapi::Constant* constant = result_.model.at(id).constant()) {
+      return {InterfaceOutput::Source::kConstant, 0, constant_output(*constant, type), false, {}};
+    }
     const int input = input_number(id);
     if (input >= 0) return {InterfaceOutput::Source::kInput, static_cast<size_t>(input), {}, false, {}};
-    const TensorType type = std::get<TensorType>(types_.at(value));
     InterfaceOutput output{InterfaceOutput::Source::kNnapi, nnapi_output(with_nnapi_rank(id)), {}, false, {}};
     if (type.rank() == 0 || type.rank() > kMaxRank) output.shape = type.dims;
     return output;
@@ -131,6 +152,12 @@ class Lowering {
 };
 
 }  // namespace
+
+std::vector<Refusal> lowering_refusals(const NormalisedModel& normalised, const std::vector<TensorType>& input_types,
+                                       const TypeMap& types, const Target& target) {
+  Diagnostics ignored;
+  return Lowering(normalised, types, target, ignored).refusals(input_types);
+}
 
 LoweredModel lower(const NormalisedModel& normalised, const std::vector<TensorType>& input_types, const TypeMap& types,
                    const Target& target, Diagnostics& diagnostics) {

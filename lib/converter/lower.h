@@ -15,6 +15,10 @@ struct LoweredModel {
   std::vector<Refusal> refusals;
 };
 
+// The refusals alone, of a model with nodes that have no types or were refused before.
+std::vector<Refusal> lowering_refusals(const NormalisedModel& normalised, const std::vector<TensorType>& input_types,
+                                       const TypeMap& types, const Target& target);
+
 // Refused nodes leave the model incomplete, without outputs. `target` says what rules may
 // make use of; they don't refuse what needs a higher one, which validate does.
 LoweredModel lower(const NormalisedModel& normalised, const std::vector<TensorType>& input_types, const TypeMap& types,

@@ -1,5 +1,7 @@
 #include "lib/converter/lower_block.h"
 
+#include <torch/csrc/jit/ir/constants.h>
+
 #include <algorithm>
 
 #include "lib/converter/control_flow.h"
@@ -25,20 +27,39 @@ void BlockLowering::lower_nodes(const torch::jit::Block& block) {
   for (const Node* node : block.nodes()) lower_node(*node);
 }
 
-// Nodes without types were refused before, or read what a refused one makes.
+// Nodes without types, or with such as NNAPI has no operands for, were refused before, or read what a refused one
+// makes.
 bool BlockLowering::is_typed(const Node& node) const {
   const auto outputs = node.outputs();
-  return std::all_of(outputs.begin(), outputs.end(),
-                     [&](const Value* value) { return scope_.types.count(value) != 0; });
+  return std::all_of(outputs.begin(), outputs.end(), [&](const Value* value) {
+    const auto found = scope_.types.find(value);
+    if (found == scope_.types.end()) return false;
+    const auto* type = std::get_if<TensorType>(&found->second);
+    return type == nullptr || has_operand_code(type->dtype);
+  });
+}
+
+// False where a refused node gives something that NNAPI has no operands for.
+bool BlockLowering::reads_operands(const Node& node) const {
+  const auto inputs = node.inputs();
+  return std::all_of(inputs.begin(), inputs.end(), [&](const Value* value) {
+    if (value->node()->kind() == c10::prim::ListConstruct) return reads_operands(*value->node());
+    const auto found = scope_.types.find(value);
+    return found == scope_.types.end() || std::holds_alternative<Dims>(found->second) || operands_.count(value) != 0 ||
+           torch::jit::toIValue(value).has_value();
+  });
 }
 
 void BlockLowering::lower_node(const Node& node) {
   if (node.kind() == c10::prim::ListUnpack) return unpack(node);
   const bool is_flow = is_control_flow(node);
   const OpRule* rule = is_flow ? nullptr : find_typed_rule(node, scope_.types);
-  if (rule == nullptr && !is_flow) all_typed_ = all_typed_ && is_structural(node);
+  if (rule == nullptr && !is_flow && !is_structural(node)) {
+    all_typed_ = false;
+    for (const Value* output : node.outputs()) stand_in(output);
+  }
   if (!is_flow && (rule == nullptr || rule->lower == nullptr)) return;
-  if (!is_typed(node)) {
+  if (!is_typed(node) || !reads_operands(node)) {
     all_typed_ = false;
     return;
   }

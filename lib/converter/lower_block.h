@@ -33,9 +33,11 @@ class BlockLowering {
 
  private:
   bool is_typed(const TorchNode& node) const;
+  bool reads_operands(const TorchNode& node) const;
   void lower_node(const TorchNode& node);
   void unpack(const TorchNode& node);
   void stand_in(const TorchValue* output);
+
   LoweringScope scope_;
   nnapi::Builder builder_;
   OperandMap operands_;

@@ -35,11 +35,19 @@ enum class Runtime {
   kShim,     // lib/shim
 };
 
-// What runs where NNAPI can't; the shim's.
+// What becomes of what NNAPI can't run.
 enum class Fallback {
-  kNone,
-  kCpu,       // the original, optimised for mobile
-  kCpuPlain,  // the original as it is
+  kNone,       // the model is refused
+  kPartition,  // such operations stay TorchScript in the converted module, between segments for NNAPI
+  kCpu,        // the shim's: the module holds the original for devices without NNAPI, optimised for mobile
+  kCpuPlain,   // the same with the original as it is
+};
+
+// When a segment of a partitioned model is worth a call of NNAPI.
+struct SegmentLimits {
+  static constexpr int64_t kMinMacs = 100'000;
+  int64_t min_macs = kMinMacs;  // multiply-adds, less one for each element that crosses the boundary; 0: any segment
+  int max_segments = 0;         // the largest are kept; 0: no limit
 };
 
 // What becomes of branches and loops that depend on the input.
@@ -60,6 +68,7 @@ struct ConvertOptions {
   Runtime runtime = Runtime::kPytorch;
   Fallback fallback = Fallback::kNone;
   ControlFlow control_flow = ControlFlow::kRefuse;
+  SegmentLimits segments;
   bool strip_names = false;                                // leave out what only the shim's messages show
   bool embed_shim_source = false;                          // store the shim's sources in the output
   std::set<std::string> disabled_passes;                   // of the stage optimise, to find faults

@@ -39,23 +39,33 @@ c10::optional<c10::Symbol> functional_kind(const Node& node) {
   return c10::nullopt;
 }
 
+// True if the node or its blocks read a value for which `predicate` holds.
+template <typename Predicate>
+bool any_read(Node& node, const Predicate& predicate) {
+  const auto inputs = node.inputs();
+  if (std::any_of(inputs.begin(), inputs.end(), predicate)) return true;
+  for (torch::jit::Block* block : node.blocks()) {
+    for (Node* inner : block->nodes()) {
+      if (any_read(*inner, predicate)) return true;
+    }
+    const auto outputs = block->outputs();
+    if (std::any_of(outputs.begin(), outputs.end(), predicate)) return true;
+  }
+  return false;
+}
+
 // True if the graph reads, after `node`, a value other than `self` that may share its memory.
 bool other_alias_is_read_later(const AliasDb& aliases, Node* node, Value* self) {
   const auto is_other_alias = [&](Value* value) {
     return value != self && value != node->output() && value->node()->kind() != c10::prim::Constant &&
            value->type()->kind() == c10::TypeKind::TensorType && aliases.mayAlias(self, value);
   };
+  const auto is_old_alias = [&](Value* value) { return is_other_alias(value) && value->node()->isBefore(node); };
   for (auto later = std::next(node->iterator()); later != node->owningBlock()->nodes().end(); ++later) {
-    const auto inputs = later->inputs();
-    if (std::any_of(inputs.begin(), inputs.end(), [&](Value* value) {
-          return is_other_alias(value) && value->node() != *later && value->node()->isBefore(node);
-        })) {
-      return true;
-    }
+    if (any_read(**later, is_old_alias)) return true;
   }
   const auto outputs = node->owningBlock()->outputs();
-  return std::any_of(outputs.begin(), outputs.end(),
-                     [&](Value* value) { return is_other_alias(value) && value->node()->isBefore(node); });
+  return std::any_of(outputs.begin(), outputs.end(), is_old_alias);
 }
 
 bool is_tensor(const Value* value) {

@@ -1,8 +1,11 @@
 #include "lib/converter/report.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/validate.h"
@@ -33,23 +36,70 @@ json inputs_json(const Conversion& conversion) {
 }
 
 // Those of subgraphs too.
-std::map<std::string, size_t> operation_counts(const nnapi::Model& model) {
-  std::map<std::string, size_t> counts;
+void count_operations(const nnapi::Model& model, std::map<std::string, size_t>& counts) {
   for (const nnapi::Model* each : nnapi::with_subgraphs(model)) {
     for (const nnapi::Operation& operation : each->operations) ++counts[name_of(operation.code)];
   }
+}
+
+// Of all segments, where the model has several.
+std::map<std::string, size_t> operation_counts(const Conversion& conversion) {
+  std::map<std::string, size_t> counts;
+  count_operations(conversion.model, counts);
+  for (const SegmentSummary& segment : conversion.segments) count_operations(segment.model, counts);
   return counts;
+}
+
+size_t total(const std::map<std::string, size_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), size_t{0},
+                         [](size_t sum, const auto& entry) { return sum + entry.second; });
+}
+
+// Multiply-adds in NNAPI's part and in all of the model.
+struct MacShare {
+  int64_t nnapi = 0, all = 0;
+  double share() const { return all == 0 ? 0 : static_cast<double>(nnapi) / static_cast<double>(all); }
+};
+
+MacShare mac_share(const Conversion& conversion) {
+  MacShare result;
+  for (const SegmentSummary& segment : conversion.segments) result.nnapi += segment.macs;
+  result.all = result.nnapi;
+  for (const CpuNode& node : conversion.cpu_nodes) result.all += node.macs;
+  return result;
+}
+
+json refusal_json(const Refusal& refusal) {
+  return {{"where", refusal.where},
+          {"op", refusal.op},
+          {"found", refusal.found},
+          {"needed", refusal.needed},
+          {"hint", refusal.hint}};
+}
+
+json partition_json(const Conversion& conversion) {
+  json segments = json::array();
+  for (const SegmentSummary& segment : conversion.segments) {
+    std::map<std::string, size_t> operations;
+    count_operations(segment.model, operations);
+    segments.push_back({{"macs", segment.macs},
+                        {"inputs", segment.inputs},
+                        {"outputs", segment.outputs},
+                        {"operation_count", total(operations)},
+                        {"operations", operations},
+                        {"feature_level", nnapi::required_feature_level(segment.model)}});
+  }
+  json cpu = json::array();
+  for (const CpuNode& node : conversion.cpu_nodes) {
+    cpu.push_back(refusal_json(node.reason));
+    cpu.back()["macs"] = node.macs;
+  }
+  return {{"mac_share", mac_share(conversion).share()}, {"segments", segments}, {"cpu", cpu}};
 }
 
 json diagnostics_json(const Diagnostics& diagnostics) {
   json refusals = json::array();
-  for (const Refusal& refusal : diagnostics.refusals) {
-    refusals.push_back({{"where", refusal.where},
-                        {"op", refusal.op},
-                        {"found", refusal.found},
-                        {"needed", refusal.needed},
-                        {"hint", refusal.hint}});
-  }
+  for (const Refusal& refusal : diagnostics.refusals) refusals.push_back(refusal_json(refusal));
   return {{"refusals", refusals}, {"warnings", diagnostics.warnings}};
 }
 
@@ -86,17 +136,65 @@ json make_report(const std::string& model, const std::string& output, const Conv
                  const Diagnostics& diagnostics, const std::optional<Verification>& verification) {
   json report = {{"version", kReportVersion}, {"model", model}, {"output", output}, {"converted", true}};
   report["quant"] = name_of(conversion.quant);
-  report["feature_level"] = nnapi::required_feature_level(conversion.model);
+  report["feature_level"] = conversion.feature_level();
   report["inputs"] = inputs_json(conversion);
-  const std::map<std::string, size_t> counts = operation_counts(conversion.model);
-  report["operation_count"] = std::accumulate(counts.begin(), counts.end(), size_t{0},
-                                              [](size_t sum, const auto& entry) { return sum + entry.second; });
+  const std::map<std::string, size_t> counts = operation_counts(conversion);
+  report["operation_count"] = total(counts);
   report["operations"] = counts;
+  if (conversion.is_partitioned()) report["partition"] = partition_json(conversion);
   report["weight_bytes"] = conversion.weight_bytes;
   report["buffer_bytes"] = conversion.buffer_bytes;
   report.update(diagnostics_json(diagnostics));
   if (verification) report["verification"] = to_json(*verification);
   return report;
+}
+
+namespace {
+
+// Nodes that stay on the CPU for one reason.
+struct CpuNodes {
+  size_t count = 0;
+  std::set<std::string> operators;
+  std::string where;  // the first
+};
+
+std::map<std::string, CpuNodes> by_reason(const std::vector<CpuNode>& nodes) {
+  std::map<std::string, CpuNodes> result;
+  for (const CpuNode& node : nodes) {
+    Refusal reason = node.reason;
+    reason.where.clear();
+    reason.op.clear();
+    CpuNodes& same = result[reason.message().substr(2)];  // behind ": "
+    if (same.count++ == 0) same.where = node.reason.where;
+    same.operators.insert(node.reason.op);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string partition_text(const Conversion& conversion) {
+  const MacShare macs = mac_share(conversion);
+  const size_t count = conversion.segments.size();
+  std::string text = fmt::format(
+      "NNAPI can't run all of it: {} segment{} with {:.1f} % of the multiply-adds go to NNAPI, the rest stays "
+      "on the CPU",
+      count, count == 1 ? "" : "s", 100 * macs.share());
+  text += fmt::format("\n  {:<10} {:>10} {:>14} {:>7} {:>7} {:>8} {:>6}", "segment", "operations", "multiply-adds",
+                      "share", "inputs", "outputs", "level");
+  for (size_t i = 0; i < count; ++i) {
+    const SegmentSummary& segment = conversion.segments[i];
+    text += fmt::format("\n  {:<10} {:>10} {:>14} {:>6.1f}% {:>7} {:>8} {:>6}", i, segment.model.operations.size(),
+                        segment.macs,
+                        macs.all == 0 ? 0 : 100.0 * static_cast<double>(segment.macs) / static_cast<double>(macs.all),
+                        segment.inputs, segment.outputs, nnapi::required_feature_level(segment.model));
+  }
+  text += "\n  on the CPU";
+  for (const auto& [reason, nodes] : by_reason(conversion.cpu_nodes)) {
+    text += fmt::format("\n  {:>5}  {}: {}", nodes.count, fmt::join(nodes.operators, ", "), reason);
+    if (!nodes.where.empty()) text += fmt::format(" ({}{})", nodes.count > 1 ? "first at " : "", nodes.where);
+  }
+  return text;
 }
 
 json make_failure_report(const std::string& model, const std::string& error, const Diagnostics& diagnostics) {

@@ -135,16 +135,17 @@ at::Tensor real_values(const at::Tensor& tensor) {
 class Accumulator {
  public:
   void add(const at::Tensor& original, const at::Tensor& converted) {
-    const at::Tensor expected = real_values(original);
-    const at::Tensor error = (real_values(converted) - expected).abs();
     if (shape_.empty()) {
       shape_ = fmt::format("[{}]", fmt::join(original.sizes(), ", "));
       dtype_ = dtype_name(converted.scalar_type());
-      first_ = expected;
+      first_ = real_values(original);
     }
     ++samples_;
-    difference_ = std::max(difference_, (expected - first_).abs().max().item().toDouble());
-    const double largest = error.numel() == 0 ? 0 : error.max().item().toDouble();
+    if (original.numel() == 0) return;  // nothing was detected, for example
+    const at::Tensor expected = real_values(original);
+    const at::Tensor error = (real_values(converted) - expected).abs();
+    difference_ = std::max(difference_, difference(expected));
+    const double largest = error.max().item().toDouble();
     max_error_ = std::isnan(largest) ? std::numeric_limits<double>::infinity() : std::max(max_error_, largest);
     lowest_ = std::min(lowest_, expected.min().item().toDouble());
     highest_ = std::max(highest_, expected.max().item().toDouble());
@@ -159,19 +160,25 @@ class Accumulator {
     OutputComparison comparison;
     comparison.shape = shape_;
     comparison.dtype = dtype_;
-    comparison.range = highest_ - lowest_;
+    comparison.range = rows_ > 0 ? highest_ - lowest_ : 0;
     comparison.is_constant = !(comparison.range > 0);
     comparison.ignores_input = samples_ > 1 && difference_ < VerifyDefaults::kVaryingShare * comparison.range;
     comparison.max_error = max_error_;
-    const double scale = comparison.is_constant ? std::max(std::abs(highest_), 1.0) : comparison.range;
+    const double scale = comparison.is_constant ? std::max(rows_ > 0 ? std::abs(highest_) : 0, 1.0) : comparison.range;
     comparison.relative_error = max_error_ / scale;
     comparison.snr_db = noise_ > 0 ? 10 * std::log10(signal_ / noise_) : std::numeric_limits<double>::infinity();
-    comparison.top1 = agreed_ / rows_;
+    comparison.top1 = rows_ > 0 ? agreed_ / rows_ : 1;
     if (quantization.scale > 0) comparison.quanta = max_error_ / quantization.scale;
     return comparison;
   }
 
  private:
+  // From the first sample's result; results of another size differ without limit.
+  double difference(const at::Tensor& expected) const {
+    if (expected.sizes() != first_.sizes()) return std::numeric_limits<double>::infinity();
+    return (expected - first_).abs().max().item().toDouble();
+  }
+
   std::string shape_, dtype_;
   at::Tensor first_;
   int samples_ = 0;

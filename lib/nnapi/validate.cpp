@@ -124,6 +124,14 @@ void validate_one(const Model& model, int feature_level, const std::string& plac
   }
 }
 
+// An output has to be computed: NNAPI takes no constants and no inputs there.
+std::string output_problem(const Model& model, OperandId output) {
+  if (model.at(output).is_constant()) return "is a constant";
+  const bool is_input = std::any_of(model.inputs.begin(), model.inputs.end(),
+                                    [output](const Boundary& input) { return input.operand == output; });
+  return is_input ? "is an input of the model" : "";
+}
+
 }  // namespace
 
 std::vector<std::string> validate(const Model& model, int feature_level) {
@@ -131,6 +139,10 @@ std::vector<std::string> validate(const Model& model, int feature_level) {
   const std::vector<const Model*> models = with_subgraphs(model);
   for (size_t i = 0; i < models.size(); ++i) {
     validate_one(*models[i], feature_level, i == 0 ? "" : fmt::format("subgraph {}: ", i), problems);
+  }
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const std::string problem = output_problem(model, model.outputs[i].operand);
+    if (!problem.empty()) problems.push_back(fmt::format("output {} {}", i, problem));
   }
   return problems;
 }

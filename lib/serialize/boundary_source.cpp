@@ -29,6 +29,13 @@ std::string quantised_input(const InterfaceInput& input) {
                      input.quantize->zero_point);
 }
 
+// Sizes for people: "[1, 3, ?, ?]".
+std::string shape_text(const Dims& dims) {
+  std::string text;
+  for (const Dim& dim : dims) text += (text.empty() ? "" : ", ") + (dim.is_fixed() ? dim.text() : "?");
+  return "[" + text + "]";
+}
+
 }  // namespace
 
 std::string BoundarySource::parameters() const {
@@ -78,6 +85,22 @@ std::string BoundarySource::check_dtype(const InterfaceInput& input) {
                    number(quantization.scale));
   text += raise_if(fmt::format("torch.ne({}, {})", zero_point, quantization.zero_point), input.name, "zero point",
                    zero_point, std::to_string(quantization.zero_point));
+  return text;
+}
+
+std::string BoundarySource::check_shape(const InterfaceInput& input) {
+  const Dims& dims = input.type.dims;
+  const std::string size = fmt::format("torch.size({})", input.name);
+  if (all_fixed(dims)) {
+    return raise_if(fmt::format("torch.ne({}, {})", size, to_text(dims)), input.name, "shape", size, to_text(dims));
+  }
+  std::string text = raise_if(fmt::format("torch.ne(torch.dim({}), {})", input.name, dims.size()), input.name, "shape",
+                              size, shape_text(dims));
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (!dims[axis].is_fixed()) continue;
+    text += raise_if(fmt::format("torch.ne(torch.size({}, {}), {})", input.name, axis, dims[axis].text()), input.name,
+                     "shape", size, shape_text(dims));
+  }
   return text;
 }
 

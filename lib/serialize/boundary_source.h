@@ -29,6 +29,8 @@ class BoundarySource {
                               const std::string& found, const std::string& needed);
   // The dtype, scale and zero point that the caller's tensor needs.
   static std::string check_dtype(const InterfaceInput& input);
+  // The sizes that it needs, as far as they are fixed.
+  static std::string check_shape(const InterfaceInput& input);
   // Declarations of the attributes that hold constant outputs.
   std::string constant_attributes() const;
 

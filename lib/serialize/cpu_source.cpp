@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lib/serialize/source_text.h"
+#include "lib/serialize/wrapper_source.h"
 
 namespace nnapi_convert {
 namespace {
@@ -41,13 +42,15 @@ std::string cpu_source(const std::string& original_class, const ModuleInterface&
         input.original.is_quantized() ? input.original.quantization : input.type.quantization;
     arguments += with_dtype(input.name, input.type.dtype, input.original.dtype, quantization) + ", ";
   }
-  std::string text = "class CpuModule(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n";
+  std::string text = fmt::format("class {}(Module):\n", kCpuClass);
+  text += "  __parameters__ = []\n  __buffers__ = []\n  training : bool\n";
   text += fmt::format("  model : {}\n", original_class);
   if (!bundled_type.empty()) text += fmt::format("  bundled_inputs : List[{}]\n", bundled_type);
-  text += fmt::format("  def forward(self: {}{}) -> {}:\n", kCpuClass, parameters, return_type(interface.return_tree));
+  const std::string self = qualified_class(kCpuClass);
+  text += fmt::format("  def forward(self: {}{}) -> {}:\n", self, parameters, return_type(interface.return_tree));
   text += fmt::format("    nnapi_results = (self.model).forward({})\n", arguments);
   text += fmt::format("    return {}\n", converted_tree(interface.return_tree, "nnapi_results", interface));
-  return text + bundled_methods(kCpuClass, bundled_type);
+  return text + bundled_methods(self, bundled_type);
 }
 
 }  // namespace nnapi_convert

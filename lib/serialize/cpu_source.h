@@ -7,7 +7,7 @@
 
 namespace nnapi_convert {
 
-constexpr const char* kCpuClass = "__torch__.nnapi_convert.CpuModule";
+constexpr const char* kCpuClass = "CpuModule";
 
 // The class has the attributes training, model and, with a `bundled_type`, bundled_inputs.
 std::string cpu_source(const std::string& original_class, const ModuleInterface& interface,

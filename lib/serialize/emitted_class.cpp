@@ -34,8 +34,8 @@ c10::IValue bundled_list(const std::vector<std::vector<c10::IValue>>& samples, s
 
 }  // namespace
 
-torch::jit::Module make_object(const std::string& text, const char* class_name,
-                               const std::shared_ptr<torch::jit::CompilationUnit>& unit) {
+torch::jit::Module make_object(const std::string& text, const ClassPlace& place) {
+  const auto unit = place.unit ? place.unit : std::make_shared<torch::jit::CompilationUnit>();
   const auto source = std::make_shared<torch::jit::Source>(text, "nnapi_convert.py", 1);
   const std::vector<c10::IValue> constants;
   // Only our own namespace has source; the importer asks for those of classes, too.
@@ -43,7 +43,7 @@ torch::jit::Module make_object(const std::string& text, const char* class_name,
     return qualifier == kWrapperNamespace ? source : nullptr;
   };
   const torch::jit::SourceImporter importer(unit, &constants, load, caffe2::serialize::kProducedFileFormatVersion);
-  const auto type = importer.loadType(c10::QualifiedName(class_name))->expect<c10::ClassType>();
+  const auto type = importer.loadType(c10::QualifiedName(qualified_class(place.name)))->expect<c10::ClassType>();
   return torch::jit::Module(unit, type);
 }
 

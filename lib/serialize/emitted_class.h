@@ -10,16 +10,23 @@
 #include <vector>
 
 #include "lib/serialize/module_interface.h"
+#include "lib/serialize/wrapper_source.h"
 
 namespace nnapi_convert {
+
+// Where a module's class is defined: by which name in our namespace, and in which unit, which may hold classes that it
+// names (null: one of its own).
+struct ClassPlace {
+  std::string name = kWrapperClass;
+  std::shared_ptr<torch::jit::CompilationUnit> unit = nullptr;
+};
 
 // A tuple of the types of forward's arguments each.
 using BundledInputs = std::vector<std::vector<c10::IValue>>;
 
-// An object of a class that `text` (in the dialect of TorchScript archives) defines in our namespace, without
-// attributes yet. The unit may hold classes that the source names.
-torch::jit::Module make_object(const std::string& text, const char* class_name,
-                               const std::shared_ptr<torch::jit::CompilationUnit>& unit);
+// An object of the class that `text` (in the dialect of TorchScript archives) defines at `place`, without attributes
+// yet.
+torch::jit::Module make_object(const std::string& text, const ClassPlace& place);
 
 // The TorchScript type of one bundled tuple; empty without bundled inputs.
 std::string bundled_type(const BundledInputs& bundled_inputs);

@@ -8,15 +8,18 @@
 
 namespace nnapi_convert {
 
+std::string source_of(const ShimModuleRequest& request) {
+  const std::string cpu_class = request.cpu ? request.cpu->type()->name()->qualifiedName() : "";
+  return shim_source(
+      {request.model, request.interface, cpu_class, bundled_type(request.bundled_inputs), request.place.name});
+}
+
 torch::jit::Module build_shim_module(const ShimModuleRequest& request) {
   const at::Tensor weights = at::empty({static_cast<int64_t>(request.buffer.weight_bytes)}, at::kByte);
   seal(request.buffer, weights.data_ptr<uint8_t>());
-  const std::string cpu_class = request.cpu ? request.cpu->type()->name()->qualifiedName() : "";
-  const std::string source =
-      shim_source({request.model, request.interface, cpu_class, bundled_type(request.bundled_inputs)});
-  const auto unit =
-      request.cpu ? request.cpu->_ivalue()->compilation_unit() : std::make_shared<torch::jit::CompilationUnit>();
-  torch::jit::Module module = make_object(source, kWrapperClass, unit);
+  ClassPlace place = request.place;
+  if (request.cpu) place.unit = request.cpu->_ivalue()->compilation_unit();
+  torch::jit::Module module = make_object(source_of(request), place);
   module.setattr("training", false);
   module.setattr("comp", nnapi_shim::make_compilation(words_tensor(request.buffer.words), weights));
   if (request.cpu) module.setattr("cpu", request.cpu->_ivalue());

@@ -16,8 +16,11 @@ struct ShimModuleRequest {
   ShimBuffer& buffer;                     // is sealed
   std::optional<torch::jit::Module> cpu;  // what runs where NNAPI can't: a module of the same interface
   const BundledInputs& bundled_inputs;    // may be empty
+  ClassPlace place = {};                  // with `cpu`: in its unit
 };
 
 torch::jit::Module build_shim_module(const ShimModuleRequest& request);
+// The source alone, for people.
+std::string source_of(const ShimModuleRequest& request);
 
 }  // namespace nnapi_convert

@@ -12,14 +12,14 @@ namespace {
 class ShimSource {
  public:
   explicit ShimSource(const ShimSourceRequest& request)
-      : request_(request), boundary_(request.model, request.interface) {}
+      : request_(request), class_(qualified_class(request.class_name)), boundary_(request.model, request.interface) {}
 
   std::string text() {
-    line("class NnapiModule(Module):");
+    line(fmt::format("class {}(Module):", request_.class_name));
     attributes();
     has_fallback() ? forward_or_cpu_method() : forward_method();
     control_methods();
-    text_ += bundled_methods(kWrapperClass, request_.bundled_type);
+    text_ += bundled_methods(class_, request_.bundled_type);
     return std::move(text_);
   }
 
@@ -62,7 +62,7 @@ class ShimSource {
   }
 
   void begin_forward() {
-    line(fmt::format("  def forward(self: {}{}) -> {}:", kWrapperClass, boundary_.parameters(),
+    line(fmt::format("  def forward(self: {}{}) -> {}:", class_, boundary_.parameters(),
                      return_type(request_.interface.return_tree)));
   }
 
@@ -151,19 +151,20 @@ class ShimSource {
   }
 
   void control_methods() {
-    line(fmt::format("  def nnapi_configure(self: {}, options: Dict[str, str]) -> None:", kWrapperClass));
+    line(fmt::format("  def nnapi_configure(self: {}, options: Dict[str, str]) -> None:", class_));
     line("    nnapi_done = (self.comp).configure(options)");
     line("    return None");
-    line(fmt::format("  def nnapi_warm_up(self: {}{}) -> None:", kWrapperClass, boundary_.parameters()));
+    line(fmt::format("  def nnapi_warm_up(self: {}{}) -> None:", class_, boundary_.parameters()));
     line(fmt::format("    nnapi_done = (self.comp).warm_up([{}])", boundary_.arguments()));
     line("    return None");
-    line(fmt::format("  def nnapi_state(self: {}) -> str:", kWrapperClass));
+    line(fmt::format("  def nnapi_state(self: {}) -> str:", class_));
     line("    return (self.comp).state()");
-    line(fmt::format("  def nnapi_profile(self: {}) -> Dict[str, int]:", kWrapperClass));
+    line(fmt::format("  def nnapi_profile(self: {}) -> Dict[str, int]:", class_));
     line("    return (self.comp).profile()");
   }
 
   const ShimSourceRequest& request_;
+  std::string class_;
   BoundarySource boundary_;
   std::string text_;
 };

@@ -5,6 +5,7 @@
 
 #include "lib/nnapi/model.h"
 #include "lib/serialize/module_interface.h"
+#include "lib/serialize/wrapper_source.h"
 
 namespace nnapi_convert {
 
@@ -15,9 +16,10 @@ struct ShimSourceRequest {
   const ModuleInterface& interface;
   std::string cpu_class;     // qualified name of the CPU counterpart's class; empty: no fallback
   std::string bundled_type;  // TorchScript type of one bundled input tuple; empty: none
+  std::string class_name = kWrapperClass;
 };
 
-// The class is kWrapperClass and has the attributes training, comp and, as needed, cpu, constant_<n> (output n) and
+// The class has the attributes training, comp and, as needed, cpu, constant_<n> (output n) and
 // bundled_inputs. comp comes before all others that hold tensors: so its weights are the archive's first record.
 // Its methods beside forward: nnapi_configure, nnapi_warm_up, nnapi_state, nnapi_profile.
 std::string shim_source(const ShimSourceRequest& request);

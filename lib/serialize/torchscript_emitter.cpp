@@ -3,34 +3,11 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include "lib/base/error.h"
+#include "lib/ops/constant_tensor.h"
 #include "lib/serialize/cpu_source.h"
 
 namespace nnapi_convert {
 namespace {
-
-at::ScalarType scalar_type(nnapi::DataType type) {
-  switch (type) {
-    case nnapi::DataType::kFloat32:
-      return at::kFloat;
-    case nnapi::DataType::kInt32:
-      return at::kInt;
-    case nnapi::DataType::kInt8:
-      return at::kChar;
-    case nnapi::DataType::kUInt8:
-      return at::kByte;
-    case nnapi::DataType::kBool:
-      return at::kBool;
-  }
-  NNC_ASSERT(false, "unknown data type");
-}
-
-// A weight as NNAPI reads it, in the constant's own memory.
-at::Tensor weight_tensor(const nnapi::Constant& constant) {
-  const nnapi::Constant value = constant.evaluated();
-  auto keep_alive = [owner = value.owner()](void*) {};
-  return at::from_blob(const_cast<void*>(value.source()), value.shape(), keep_alive, scalar_type(value.type()));
-}
 
 // Attributes that only flexible sizes need.
 void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& serialized, size_t inputs) {
@@ -43,20 +20,22 @@ void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& 
 
 }  // namespace
 
-torch::jit::Module build_module(const nnapi::Model& model, const SerializedModel& serialized,
-                                const ModuleInterface& interface, PreferenceCode preference, bool relax_fp16,
-                                const BundledInputs& bundled_inputs) {
-  const std::string source =
-      wrapper_source({model, serialized, interface, preference, relax_fp16, bundled_type(bundled_inputs)});
-  torch::jit::Module module = make_object(source, kWrapperClass, std::make_shared<torch::jit::CompilationUnit>());
+std::string source_of(const ModuleRequest& request) {
+  return wrapper_source({request.model, request.serialized, request.interface, request.preference, request.relax_fp16,
+                         bundled_type(request.bundled_inputs), request.place.name});
+}
+
+torch::jit::Module build_module(const ModuleRequest& request) {
+  const SerializedModel& serialized = request.serialized;
+  torch::jit::Module module = make_object(source_of(request), request.place);
   module.setattr("training", false);
   module.setattr("ser_model", words_tensor(serialized.words));
   c10::List<at::Tensor> weights;
-  for (const nnapi::Constant& constant : serialized.buffers) weights.push_back(weight_tensor(constant));
+  for (const nnapi::Constant& constant : serialized.buffers) weights.push_back(to_tensor(constant));
   module.setattr("weights", weights);
-  set_flexible_attributes(module, serialized, interface.inputs.size());
-  set_constant_outputs(module, interface);
-  set_bundled_inputs(module, bundled_inputs);
+  set_flexible_attributes(module, serialized, request.interface.inputs.size());
+  set_constant_outputs(module, request.interface);
+  set_bundled_inputs(module, request.bundled_inputs);
   module.setattr("comp", c10::IValue());
   return module;
 }
@@ -65,7 +44,7 @@ torch::jit::Module build_cpu_module(const torch::jit::Module& original, const Mo
                                     const BundledInputs& bundled_inputs) {
   const std::string source =
       cpu_source(original.type()->name()->qualifiedName(), interface, bundled_type(bundled_inputs));
-  torch::jit::Module module = make_object(source, kCpuClass, original._ivalue()->compilation_unit());
+  torch::jit::Module module = make_object(source, {kCpuClass, original._ivalue()->compilation_unit()});
   module.setattr("training", false);
   module.setattr("model", original._ivalue());
   set_bundled_inputs(module, bundled_inputs);

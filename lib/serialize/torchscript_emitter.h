@@ -8,11 +8,20 @@
 
 namespace nnapi_convert {
 
-// Builds the module: the source compiled, the buffer and the evaluated weights as attributes. `bundled_inputs`
-// may be empty.
-torch::jit::Module build_module(const nnapi::Model& model, const SerializedModel& serialized,
-                                const ModuleInterface& interface, PreferenceCode preference, bool relax_fp16,
-                                const BundledInputs& bundled_inputs);
+struct ModuleRequest {
+  const nnapi::Model& model;
+  const SerializedModel& serialized;
+  const ModuleInterface& interface;
+  PreferenceCode preference;
+  bool relax_fp16;
+  const BundledInputs& bundled_inputs;  // may be empty
+  ClassPlace place;
+};
+
+// Builds the module: the source compiled, the buffer and the evaluated weights as attributes.
+torch::jit::Module build_module(const ModuleRequest& request);
+// The source alone, for people.
+std::string source_of(const ModuleRequest& request);
 
 // Builds the CPU counterpart: `original`, whose forward has the interface's inputs and outputs in their original
 // dtypes, between steps that bring them to the interface's dtypes.

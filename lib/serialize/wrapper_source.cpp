@@ -15,15 +15,15 @@ constexpr const char* kCompilation = "__torch__.torch.classes._nnapi.Compilation
 class WrapperSource {
  public:
   explicit WrapperSource(const WrapperRequest& request)
-      : request_(request), boundary_(request.model, request.interface) {}
+      : request_(request), class_(qualified_class(request.class_name)), boundary_(request.model, request.interface) {}
 
   std::string text() {
-    line("class NnapiModule(Module):");
+    line(fmt::format("class {}(Module):", request_.class_name));
     attributes();
     check_method();
     prepare_method();
     forward_method();
-    text_ += bundled_methods(kWrapperClass, request_.bundled_type);
+    text_ += bundled_methods(class_, request_.bundled_type);
     return std::move(text_);
   }
 
@@ -48,38 +48,13 @@ class WrapperSource {
     line(fmt::format("  comp : Optional[{}]", kCompilation));
   }
 
-  // Sizes for people: "[1, 3, ?, ?]".
-  static std::string shape_text(const Dims& dims) {
-    std::string text;
-    for (const Dim& dim : dims) text += (text.empty() ? "" : ", ") + (dim.is_fixed() ? dim.text() : "?");
-    return "[" + text + "]";
-  }
-
-  void check_shape(const InterfaceInput& input) {
-    const Dims& dims = input.type.dims;
-    const std::string size = fmt::format("torch.size({})", input.name);
-    if (all_fixed(dims)) {
-      text_ += BoundarySource::raise_if(fmt::format("torch.ne({}, {})", size, to_text(dims)), input.name, "shape", size,
-                                        to_text(dims));
-      return;
-    }
-    text_ += BoundarySource::raise_if(fmt::format("torch.ne(torch.dim({}), {})", input.name, dims.size()), input.name,
-                                      "shape", size, shape_text(dims));
-    for (size_t axis = 0; axis < dims.size(); ++axis) {
-      if (!dims[axis].is_fixed()) continue;
-      text_ +=
-          BoundarySource::raise_if(fmt::format("torch.ne(torch.size({}, {}), {})", input.name, axis, dims[axis].text()),
-                                   input.name, "shape", size, shape_text(dims));
-    }
-  }
-
   // The stock loader computes wrong numbers from another scale without a word, so the module checks for itself.
   void check_method() {
-    line(fmt::format("  def check_inputs(self: {}{}) -> None:", kWrapperClass, boundary_.parameters()));
+    line(fmt::format("  def check_inputs(self: {}{}) -> None:", class_, boundary_.parameters()));
     for (size_t i = 0; i < inputs().size(); ++i) {
       if (!inputs()[i].is_read) continue;
       text_ += BoundarySource::check_dtype(inputs()[i]);
-      check_shape(inputs()[i]);
+      text_ += BoundarySource::check_shape(inputs()[i]);
       if (!is_flexible()) continue;
       const std::string size = fmt::format("torch.size({})", inputs()[i].name);
       line(fmt::format("    if torch.__isnot__(self.comp, None):"));
@@ -114,7 +89,7 @@ class WrapperSource {
   }
 
   void prepare_method() {
-    line(fmt::format("  def prepare(self: {}{}) -> {}:", kWrapperClass, boundary_.parameters(), kCompilation));
+    line(fmt::format("  def prepare(self: {}{}) -> {}:", class_, boundary_.parameters(), kCompilation));
     if (is_flexible()) patch_words();
     line(fmt::format("    nnapi_comp = {0}.__new__({0})", kCompilation));
     line("    nnapi_created = (nnapi_comp).__init__()");
@@ -161,7 +136,7 @@ class WrapperSource {
 
   void forward_method() {
     const ReturnTree& tree = request_.interface.return_tree;
-    line(fmt::format("  def forward(self: {}{}) -> {}:", kWrapperClass, boundary_.parameters(), return_type(tree)));
+    line(fmt::format("  def forward(self: {}{}) -> {}:", class_, boundary_.parameters(), return_type(tree)));
     line(fmt::format("    nnapi_checked = (self).check_inputs({})", boundary_.arguments()));
     run_nnapi();
     for (size_t i = 0; i < request_.interface.outputs.size(); ++i) {
@@ -171,11 +146,16 @@ class WrapperSource {
   }
 
   const WrapperRequest& request_;
+  std::string class_;
   BoundarySource boundary_;
   std::string text_;
 };
 
 }  // namespace
+
+std::string qualified_class(const std::string& name) {
+  return fmt::format("{}.{}", kWrapperNamespace, name);
+}
 
 std::string wrapper_source(const WrapperRequest& request) {
   return WrapperSource(request).text();

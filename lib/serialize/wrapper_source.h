@@ -10,9 +10,10 @@
 
 namespace nnapi_convert {
 
-// Qualified name of the emitted class.
+// Namespace of the emitted classes, and the name of that which callers load.
 constexpr const char* kWrapperNamespace = "__torch__.nnapi_convert";
-constexpr const char* kWrapperClass = "__torch__.nnapi_convert.NnapiModule";
+constexpr const char* kWrapperClass = "NnapiModule";
+std::string qualified_class(const std::string& name);
 
 struct WrapperRequest {
   const nnapi::Model& model;
@@ -21,6 +22,7 @@ struct WrapperRequest {
   PreferenceCode preference;
   bool relax_fp16;
   std::string bundled_type;  // TorchScript type of one bundled input tuple; empty: none
+  std::string class_name = kWrapperClass;
 };
 
 // In the dialect that TorchScript archives hold. The class has the attributes training, ser_model, weights, comp and,

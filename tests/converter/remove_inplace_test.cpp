@@ -82,6 +82,23 @@ graph(%x : Tensor):
   CHECK_THAT(of_base.graph, Contains("aten::relu_(%2)"));
 }
 
+TEST_CASE("a change that another view sees inside a branch stays") {
+  const Removed found = removed(R"(
+graph(%x : Tensor, %b : bool):
+  %zero : int = prim::Constant[value=0]()
+  %y : Tensor = aten::sigmoid(%x)
+  %view : Tensor = aten::select(%y, %zero, %zero)
+  %z : Tensor = aten::relu_(%view)
+  %w : Tensor = prim::If(%b)
+    block0():
+      %u : Tensor = aten::neg(%y)
+      -> (%u)
+    block1():
+      -> (%x)
+  return (%w))");
+  CHECK_THAT(found.graph, Contains("aten::relu_"));
+}
+
 TEST_CASE("a view that is read by nothing later doesn't matter") {
   const Removed found = removed(R"(
 graph(%x : Tensor):

@@ -56,6 +56,15 @@ TEST_CASE("validate: a model without operations") {
   CHECK(required_feature_level(Model{}) == 1);
 }
 
+TEST_CASE("validate: outputs that nothing computes") {
+  Net net;
+  const OperandId x = net.input({1, 3, 8, 8});
+  net.output(net.softmax(x, 1));
+  net.output(net.builder.tensor(zeros(DataType::kFloat32, {4})));
+  net.output(x);
+  CHECK(validate(net.model, 3) == Problems{"output 1 is a constant", "output 2 is an input of the model"});
+}
+
 TEST_CASE("validate: feature levels") {
   Net net;
   const OperandId x = net.unary(OperationCode::RELU, net.input({1, 3, 8, 8}));

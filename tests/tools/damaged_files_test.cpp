@@ -168,7 +168,7 @@ TEST_CASE("damaged results") {
   const Conversion conversion = convert(load_model(file.path(), diagnostics), options(), diagnostics);
   write_conversion(conversion, file.path());
   const std::string whole = read(file.path());
-  CHECK(read_converted_file(file.path()).buffer.operations.size() == 2);
+  CHECK(read_converted_file(file.path()).buffers.at(0).operations.size() == 2);
   const auto is_read = [&](const std::string& bytes) {
     file.write(bytes);
     try {

@@ -51,13 +51,26 @@ struct ConvertArguments {
   ConvertOptions options;
 };
 
-const std::vector<std::string> kStages = {"normalise", "infer", "lower", "optimise", "serialize", "emit"};
+const std::vector<std::string> kStages = {"normalise", "infer", "lower", "optimise", "partition", "serialize", "emit"};
 
 std::vector<std::string> stages_and_passes() {
   std::vector<std::string> names = kStages;
   for (const std::string& pass : nnapi::pass_names()) names.push_back(pass);
   names.emplace_back("choose_layout");
   return names;
+}
+
+void add_segment_options(CLI::App& app, SegmentLimits& limits) {
+  app.add_option("--min-segment-macs", limits.min_macs,
+                 "of a partitioned model, what a segment has to save to go to NNAPI: multiply-adds, less one for each\n"
+                 "element that is handed over or back; 0: any segment goes")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--max-segments", limits.max_segments, "keep the most valuable segments only; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 void add_options(CLI::App& app, ConvertArguments& arguments) {
@@ -96,10 +109,17 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
   const std::map<std::string, Runtime> runtimes = {{"pytorch", Runtime::kPytorch}, {"shim", Runtime::kShim}};
   add_choice(app, "--runtime", arguments.options.runtime, runtimes,
              "what runs the result: pytorch is stock PyTorch Mobile; shim: libnnapi_shim, see docs/shim.md");
-  const std::map<std::string, Fallback> fallbacks = {
-      {"none", Fallback::kNone}, {"cpu", Fallback::kCpu}, {"cpu-plain", Fallback::kCpuPlain}};
-  add_choice(app, "--fallback", arguments.options.fallback, fallbacks,
-             "with the shim, what runs where NNAPI can't: the model on the CPU, optimised for mobile or as it is");
+  const std::map<std::string, Fallback> fallbacks = {{"none", Fallback::kNone},
+                                                     {"partition", Fallback::kPartition},
+                                                     {"cpu", Fallback::kCpu},
+                                                     {"cpu-plain", Fallback::kCpuPlain}};
+  arguments.options.fallback = Fallback::kPartition;
+  add_choice(
+      app, "--fallback", arguments.options.fallback, fallbacks,
+      "what becomes of operations that NNAPI can't run: partition leaves them to TorchScript, in the same file;\n"
+      "none refuses the model; cpu, cpu-plain (with the shim) refuse it, too, and add the whole model for\n"
+      "devices without NNAPI, optimised for mobile or as it is");
+  add_segment_options(app, arguments.options.segments);
   const std::map<std::string, ControlFlow> control_flows = {{"refuse", ControlFlow::kRefuse},
                                                             {"nnapi", ControlFlow::kNnapi}};
   add_choice(app, "--control-flow", arguments.options.control_flow, control_flows,
@@ -204,6 +224,7 @@ int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostic
   }
   progress.clear();
   log_warnings(diagnostics);
+  if (conversion.is_partitioned()) spdlog::warn("{}", partition_text(conversion));
   // A report on stdout has the same numbers, and stays alone there.
   if (verification) (arguments.report == "-" ? std::cerr : std::cout) << to_text(*verification);
   if (!arguments.report.empty()) {
@@ -224,7 +245,9 @@ int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostic
 void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
   arguments.options.layout = layout_choice(app, arguments);
-  if (arguments.options.fallback != Fallback::kNone && arguments.options.runtime != Runtime::kShim) {
+  const Fallback fallback = arguments.options.fallback;
+  const bool needs_shim = fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain;
+  if (needs_shim && arguments.options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--fallback: PyTorch's own loader has none; use --runtime shim");
   }
   if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {

@@ -58,15 +58,23 @@ const char* runtime_name(const ConvertedFile& file) {
   return file.runtime == Runtime::kShim ? "shim" : "pytorch";
 }
 
+std::string buffer_text(const BufferModel& buffer) {
+  std::string text = "outputs of NNAPI\n";
+  for (const int32_t id : buffer.outputs) text += fmt::format("  {}\n", operand_text(buffer, id));
+  text += operations_text(buffer);
+  for (size_t i = 0; i < buffer.subgraphs.size(); ++i) {
+    text += fmt::format("subgraph {}: ", i + 1) + operations_text(buffer.subgraphs[i]);
+  }
+  return text;
+}
+
 std::string text_form(const ConvertedFile& file) {
   std::string text = fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\ninputs of forward\n",
                                  runtime_name(file), file.metadata.quant, file.metadata.feature_level);
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
-  text += "outputs of NNAPI\n";
-  for (const int32_t id : file.buffer.outputs) text += fmt::format("  {}\n", operand_text(file.buffer, id));
-  text += operations_text(file.buffer);
-  for (size_t i = 0; i < file.buffer.subgraphs.size(); ++i) {
-    text += fmt::format("subgraph {}: ", i + 1) + operations_text(file.buffer.subgraphs[i]);
+  for (size_t i = 0; i < file.buffers.size(); ++i) {
+    if (file.buffers.size() > 1) text += fmt::format("segment {}\n", i);
+    text += buffer_text(file.buffers[i]);
   }
   return text;
 }
@@ -95,13 +103,23 @@ json model_json(const BufferModel& model) {
   return form;
 }
 
-json json_form(const ConvertedFile& file) {
-  json form = model_json(file.buffer);
-  form["metadata"] = json::parse(to_json(file.metadata));
-  form["operation_count"] = file.buffer.operations.size();
-  form["runtime"] = runtime_name(file);
+json buffer_json(const BufferModel& buffer) {
+  json form = model_json(buffer);
+  form["operation_count"] = buffer.operations.size();
   form["subgraphs"] = json::array();
-  for (const BufferModel& subgraph : file.buffer.subgraphs) form["subgraphs"].push_back(model_json(subgraph));
+  for (const BufferModel& subgraph : buffer.subgraphs) form["subgraphs"].push_back(model_json(subgraph));
+  return form;
+}
+
+// What a model that NNAPI runs whole has at the top, a partitioned one has in "segments".
+json json_form(const ConvertedFile& file) {
+  json form = {{"metadata", json::parse(to_json(file.metadata))}, {"runtime", runtime_name(file)}};
+  if (!file.is_partitioned()) {
+    form.update(buffer_json(file.buffers[0]));
+    return form;
+  }
+  form["segments"] = json::array();
+  for (const BufferModel& buffer : file.buffers) form["segments"].push_back(buffer_json(buffer));
   return form;
 }
 

@@ -1,0 +1,120 @@
+#include "lib/converter/convert_partitioned.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/converter/host_module.h"
+#include "lib/converter/infer.h"
+#include "lib/converter/input_types.h"
+#include "lib/converter/interface.h"
+#include "lib/converter/partition.h"
+#include "lib/converter/recognise.h"
+#include "lib/converter/sample_inputs.h"
+#include "lib/converter/stages.h"
+#include "lib/nnapi/dump.h"
+
+namespace nnapi_convert {
+namespace {
+
+// What is not handed over runs as it is.
+constexpr InferOptions kForCpu{ControlFlow::kRefuse, true};
+
+[[noreturn]] void refuse(const std::string& refusal, const std::string& why) {
+  throw ConvertError(ExitCode::kNotConvertible, refusal + "\nparts of it can't go to NNAPI either: " + why);
+}
+
+void check_inputs(const std::vector<TensorType>& types, const std::string& refusal) {
+  const bool any_flexible =
+      std::any_of(types.begin(), types.end(), [](const TensorType& type) { return !all_fixed(type.dims); });
+  if (any_flexible) refuse(refusal, "a size of an input is flexible; give every size with --input");
+}
+
+bool has_quantised(const TypeMap& types) {
+  return std::any_of(types.begin(), types.end(), [](const auto& entry) {
+    const auto* type = std::get_if<TensorType>(&entry.second);
+    return type != nullptr && type->is_quantized();
+  });
+}
+
+// The original's own interface.
+ModuleInterface interface_of(const NormalisedModel& model, const std::vector<TensorType>& inputs,
+                             const std::vector<TensorType>& outputs) {
+  ModuleInterface interface { {}, {}, model.return_tree };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    interface.inputs.push_back(
+        {model.input_names[i], inputs[i], std::nullopt, !model.inputs[i]->uses().empty(), inputs[i]});
+  }
+  for (const TensorType& type : outputs) {
+    InterfaceOutput output;
+    output.quantization = type.quantization;
+    output.dtype = output.original_dtype = type.dtype;
+    interface.outputs.push_back(std::move(output));
+  }
+  return interface;
+}
+
+std::vector<torch::jit::Module> emit_segments(Conversion& result, Plan& plan, const ConvertOptions& options,
+                                              const std::shared_ptr<torch::jit::CompilationUnit>& unit,
+                                              Stages& stages) {
+  const BundledInputs no_samples;
+  std::vector<torch::jit::Module> modules;
+  for (PlannedSegment& planned : plan.segments) {
+    EmittedPart emitted =
+        emit_part(planned.part, options, {no_samples, {}, {segment_class(modules.size()), unit}}, stages);
+    modules.push_back(emitted.module);
+    result.buffer_bytes += emitted.buffer_bytes;
+    result.weight_bytes += emitted.weight_bytes;
+  }
+  return modules;
+}
+
+void describe(Conversion& result, Plan& plan) {
+  for (PlannedSegment& planned : plan.segments) {
+    result.segments.push_back(
+        {std::move(planned.part.model), planned.macs, planned.segment.inputs.size(), planned.segment.outputs.size()});
+  }
+  for (CpuNode& node : plan.cpu_nodes) result.cpu_nodes.push_back({std::move(node.reason), node.macs});
+}
+
+}  // namespace
+
+Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
+                               Diagnostics& diagnostics) {
+  const bool has_mode = options.quant == QuantMode::kAuto || options.quant == QuantMode::kNone;
+  if (!has_mode && diagnostics.refusals.empty()) throw ConvertError(ExitCode::kNotConvertible, refusal);
+  if (!has_mode) {
+    refuse(refusal,
+           fmt::format("--quant {} is for models that NNAPI runs whole; use --quant auto", name_of(options.quant)));
+  }
+  Stages stages(options);
+  stages.begin("partition");
+  NormalisedModel model = normalise(loaded, diagnostics);
+  const std::vector<TensorType> types = input_types(model, loaded.bundled_inputs, options.inputs);
+  check_inputs(types, refusal);
+  InferredTypes inferred = infer(model, types, kForCpu);
+  if (recognise(model, inferred.types)) inferred = infer(model, types, kForCpu);
+  const bool is_quantised = has_quantised(inferred.types);
+  if (is_quantised && options.quant == QuantMode::kNone) throw ConvertError(ExitCode::kNotConvertible, refusal);
+  torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
+  Plan plan = partition(model, inferred.types, options, diagnostics);
+  stages.end([&] { return to_text(plan); });
+  if (!plan.any_lowered) throw ConvertError(ExitCode::kNotConvertible, refusal);
+  if (plan.segments.empty()) refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
+
+  Conversion result;
+  result.runtime = options.runtime;
+  result.embeds_shim_source = options.embed_shim_source;
+  result.quant = is_quantised ? QuantMode::kNnapi : QuantMode::kNone;
+  result.interface = interface_of(model, types, output_types(model, inferred.types));
+  result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  const auto unit = std::make_shared<torch::jit::CompilationUnit>();
+  const std::vector<torch::jit::Module> modules = emit_segments(result, plan, options, unit, stages);
+  result.module = build_host_module({model, plan, modules, result.interface, result.bundled_inputs, unit});
+  describe(result, plan);
+  return result;
+}
+
+}  // namespace nnapi_convert

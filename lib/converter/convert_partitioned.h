@@ -1,0 +1,16 @@
+// Converts a model of which NNAPI can run parts only.
+#pragma once
+
+#include <string>
+
+#include "lib/converter/convert.h"
+
+namespace nnapi_convert {
+
+// `refusal` says why the whole can't be converted; it is thrown again, as ConvertError (kNotConvertible), where the
+// model can't be partitioned either: a size is flexible, another interface for quantised tensors is asked for, or no
+// segment is worth a call of NNAPI.
+Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
+                               Diagnostics& diagnostics);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,165 @@
+#include "lib/converter/host_module.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "lib/serialize/host_source.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+// Makes the graph of forward.
+class HostGraph {
+ public:
+  HostGraph(const HostModuleRequest& request, const torch::jit::Module& host)
+      : request_(request), host_(host), graph_(std::make_shared<Graph>()) {}
+
+  std::shared_ptr<Graph> run() {
+    add_inputs();
+    for (const PlanStep& step : request_.plan.steps) {
+      if (step.segment >= 0) {
+        call_segment(static_cast<size_t>(step.segment));
+      } else {
+        for (Node* node : step.nodes) copy(*node);
+      }
+    }
+    Value* result = request_.model.graph->outputs()[0];
+    map(result);
+    graph_->registerOutput(values_.at(result));
+    return graph_;
+  }
+
+ private:
+  void add_inputs() {
+    self_ = graph_->addInput("self");
+    self_->setType(host_.type());
+    std::vector<Value*> inputs;
+    for (size_t i = 0; i < request_.model.inputs.size(); ++i) {
+      Value* input = graph_->addInput(request_.model.input_names[i]);
+      input->setType(c10::TensorType::get());
+      values_[request_.model.inputs[i]] = input;
+      inputs.push_back(input);
+    }
+    call(self_, "check_inputs", inputs, c10::NoneType::get());
+  }
+
+  Value* call(Value* object, const char* method, const std::vector<Value*>& arguments, const c10::TypePtr& type) {
+    Node* node = graph_->create(c10::prim::CallMethod, {object});
+    node->s_(c10::attr::name, method);
+    for (Value* argument : arguments) node->addInput(argument);
+    node->output()->setType(type);
+    return graph_->insertNode(node)->output();
+  }
+
+  void call_segment(size_t number) {
+    const Segment& segment = request_.plan.segments[number].segment;
+    const std::string name = fmt::format("segment_{}", number);
+    Node* get = graph_->insertNode(graph_->createGetAttr(self_, name));
+    std::vector<Value*> arguments;
+    for (Value* input : segment.inputs) {
+      map(input);
+      arguments.push_back(values_.at(input));
+    }
+    const size_t count = segment.outputs.size();
+    const std::vector<c10::TypePtr> tensors(count, c10::TensorType::get());
+    const c10::TypePtr type = count == 1 ? tensors[0] : c10::TupleType::create(tensors);
+    Value* result = call(get->output(), "forward", arguments, type);
+    if (count == 1) {
+      values_[segment.outputs[0]] = result;
+      return;
+    }
+    Node* parts = graph_->insertNode(graph_->createTupleUnpack(result));
+    for (size_t i = 0; i < count; ++i) values_[segment.outputs[i]] = parts->output(i);
+  }
+
+  // A node whose inputs are mapped, or are constants or glue, which come along.
+  void copy(Node& node) {
+    for_each_read(node, [this](Value* value) { map(value); });
+    Node* clone = graph_->createClone(&node, [this](Value* value) { return values_.at(value); });
+    graph_->insertNode(clone);
+    for (size_t i = 0; i < node.outputs().size(); ++i) values_[node.output(i)] = clone->output(i);
+  }
+
+  // Values that the node and its blocks read and that are made outside of it.
+  template <typename Visit>
+  static void for_each_read(Node& node, Visit visit) {
+    std::vector<Node*> inside;
+    add_nodes(node, inside);
+    const auto is_inside = [&](const Value* value) {
+      const Node* maker = value->node();
+      if (maker->kind() == c10::prim::Param) {
+        return std::any_of(inside.begin(), inside.end(), [&](Node* each) {
+          const auto blocks = each->blocks();
+          return std::any_of(blocks.begin(), blocks.end(),
+                             [&](torch::jit::Block* block) { return block->param_node() == maker; });
+        });
+      }
+      return std::find(inside.begin(), inside.end(), maker) != inside.end();
+    };
+    for (Node* each : inside) {
+      for (Value* input : each->inputs()) {
+        if (!is_inside(input)) visit(input);
+      }
+      for (torch::jit::Block* block : each->blocks()) {
+        for (Value* output : block->outputs()) {
+          if (!is_inside(output)) visit(output);
+        }
+      }
+    }
+  }
+
+  static void add_nodes(Node& node, std::vector<Node*>& nodes) {
+    nodes.push_back(&node);
+    for (torch::jit::Block* block : node.blocks()) {
+      for (Node* inner : block->nodes()) add_nodes(*inner, nodes);
+    }
+  }
+
+  void map(Value* value) {
+    if (values_.count(value) == 0) copy(*value->node());
+  }
+
+  const HostModuleRequest& request_;
+  const torch::jit::Module& host_;
+  std::shared_ptr<Graph> graph_;
+  Value* self_ = nullptr;
+  std::unordered_map<const Value*, Value*> values_;
+};
+
+// The result's type as the graph has it, arguments by the interface's names.
+c10::FunctionSchema forward_schema(const HostModuleRequest& request, const Graph& graph) {
+  std::vector<c10::Argument> arguments{c10::Argument("self", graph.inputs()[0]->type())};
+  for (const std::string& name : request.model.input_names) arguments.emplace_back(name, c10::TensorType::get());
+  return {"forward", "", std::move(arguments), {c10::Argument("", graph.outputs()[0]->type())}};
+}
+
+}  // namespace
+
+std::string segment_class(size_t number) {
+  return fmt::format("NnapiSegment{}", number);
+}
+
+torch::jit::Module build_host_module(const HostModuleRequest& request) {
+  std::vector<std::string> classes;
+  for (size_t i = 0; i < request.segments.size(); ++i) classes.push_back(segment_class(i));
+  torch::jit::Module host = make_object(host_source(request.interface, classes, bundled_type(request.bundled_inputs)),
+                                        {kWrapperClass, request.unit});
+  host.setattr("training", false);
+  for (size_t i = 0; i < request.segments.size(); ++i) {
+    host.setattr(fmt::format("segment_{}", i), request.segments[i]._ivalue());
+  }
+  set_bundled_inputs(host, request.bundled_inputs);
+  const std::shared_ptr<Graph> graph = HostGraph(request, host).run();
+  const c10::QualifiedName name(*host.type()->name(), "forward");
+  torch::jit::Function* forward = request.unit->create_function(name, graph);
+  forward->setSchema(forward_schema(request, *graph));
+  host.type()->addMethod(forward);
+  return host;
+}
+
+}  // namespace nnapi_convert

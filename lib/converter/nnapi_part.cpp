@@ -1,0 +1,164 @@
+#include "lib/converter/nnapi_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/nnapi/dump.h"
+#include "lib/nnapi/passes/evaluate_constants.h"
+#include "lib/nnapi/passes/optimise.h"
+#include "lib/nnapi/validate.h"
+#include "lib/serialize/shim_emitter.h"
+#include "lib/serialize/torchscript_emitter.h"
+
+namespace nnapi_convert {
+namespace {
+
+[[noreturn]] void fail(const std::string& message) {
+  throw ConvertError(ExitCode::kNotConvertible, message);
+}
+
+bool has_images(const nnapi::Model& model) {
+  const auto is_image_operation = [](const nnapi::Operation& operation) {
+    return operation.code == OperationCode::CONV_2D || operation.code == OperationCode::DEPTHWISE_CONV_2D ||
+           operation.code == OperationCode::GROUPED_CONV_2D;
+  };
+  const std::vector<const nnapi::Model*> models = nnapi::with_subgraphs(model);
+  return std::any_of(models.begin(), models.end(), [&](const nnapi::Model* each) {
+    return std::any_of(each->operations.begin(), each->operations.end(), is_image_operation);
+  });
+}
+
+void check_nhwc_inputs(const ModuleInterface& interface, const std::set<int>& numbers) {
+  for (const int number : numbers) {
+    if (number < 0 || static_cast<size_t>(number) >= interface.inputs.size()) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: forward has {} inputs, counted from 0", number,
+                                                       interface.inputs.size()));
+    }
+    const InterfaceInput& input = interface.inputs[static_cast<size_t>(number)];
+    if (input.type.rank() != 4) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: input {} has rank {}, 4 needed", number, input.name,
+                                                       input.type.rank()));
+    }
+  }
+}
+
+void apply_layout_choice(NnapiPart& part, const LayoutChoice& layout, Diagnostics& diagnostics) {
+  check_nhwc_inputs(part.interface, layout.nhwc_inputs);
+  for (nnapi::Boundary& input : part.model.inputs) {
+    const bool is_chosen =
+        layout.nhwc_inputs.empty() || layout.nhwc_inputs.count(static_cast<int>(input.argument)) != 0;
+    input.nhwc = layout.nhwc && is_chosen && part.interface.inputs[input.argument].type.rank() == 4;
+  }
+  if (!layout.is_explicit && has_images(part.model)) {
+    diagnostics.warn("inputs stay in NCHW, which drivers run slower or not at all; use --nhwc, or --nchw to keep NCHW");
+  }
+}
+
+nnapi::OptimiseOptions optimise_options(const ConvertOptions& options) {
+  nnapi::OptimiseOptions result;
+  result.nhwc = options.layout.nhwc;
+  result.feature_level = options.feature_level;
+  result.disabled = options.disabled_passes;
+  if (options.on_dump) {
+    result.on_pass = [&options](const std::string& pass, const nnapi::Model& model) {
+      options.on_dump(pass, nnapi::to_text(model));
+    };
+  }
+  return result;
+}
+
+// True if the CPU quantises or dequantises around NNAPI.
+bool quantises_on_cpu(const ModuleInterface& interface) {
+  return std::any_of(interface.inputs.begin(), interface.inputs.end(),
+                     [](const InterfaceInput& input) { return input.quantize.has_value(); }) ||
+         std::any_of(interface.outputs.begin(), interface.outputs.end(),
+                     [](const InterfaceOutput& output) { return output.dequantize; });
+}
+
+}  // namespace
+
+void check_part(const NnapiPart& part, int feature_level) {
+  if (part.model.operations.empty()) {
+    fail(quantises_on_cpu(part.interface)
+             ? "nothing is left for NNAPI to run: the CPU quantises and dequantises; use --quant nnapi"
+             : "nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged");
+  }
+  const std::vector<std::string> problems = nnapi::validate(part.model, feature_level);
+  if (problems.empty()) return;
+  const int required = nnapi::required_feature_level(part.model);
+  std::string message = fmt::format("the model breaks NNAPI's rules at feature level {}", feature_level);
+  for (const std::string& problem : problems) message += "\n  " + problem;
+  if (required > feature_level) message += fmt::format("\nuse --feature-level {}", required);
+  if (feature_level < 3) message += "\nNCHW needs feature level 3: use --nhwc below it";
+  fail(message);
+}
+
+namespace {
+
+EmittedPart emit_for_pytorch(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request,
+                             Stages& stages) {
+  stages.begin("serialize");
+  EmittedPart result;
+  nnapi::evaluate_constants(part.model);
+  result.serialized = write_buffer(part.model);
+  result.buffer_bytes = 4 * result.serialized.words.size();
+  for (const nnapi::Constant& constant : result.serialized.buffers) result.weight_bytes += constant.byte_count();
+  stages.end([&] { return to_text(result.serialized); });
+
+  stages.begin("emit");
+  const ModuleRequest module{part.model,         result.serialized,      part.interface, options.preference,
+                             options.relax_fp16, request.bundled_inputs, request.place};
+  result.module = build_module(module);
+  stages.end([&] { return source_of(module); });
+  return result;
+}
+
+ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& options) {
+  ShimBufferRequest request{part.model};
+  for (const InterfaceInput& input : part.interface.inputs) {
+    request.arguments.push_back(input.type.dims);
+    request.names.push_back(input.name);
+  }
+  request.feature_level = nnapi::required_feature_level(part.model);
+  request.preference = options.preference;
+  request.relax_fp16 = options.relax_fp16;
+  request.keeps_names = !options.strip_names;
+  return request;
+}
+
+EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, Stages& stages) {
+  stages.begin("serialize");
+  EmittedPart result;
+  ShimBuffer buffer = write_shim_buffer(shim_request(part, options));
+  result.buffer_bytes = 4 * buffer.words.size();
+  result.weight_bytes = buffer.weight_bytes;
+  stages.end([&] { return to_text(buffer); });
+
+  stages.begin("emit");
+  const ShimModuleRequest module{part.model,  part.interface,         buffer,
+                                 request.cpu, request.bundled_inputs, request.place};
+  result.module = build_shim_module(module);
+  stages.end([&] { return source_of(module); });
+  return result;
+}
+
+}  // namespace
+
+Target target_of(const ConvertOptions& options) {
+  const bool is_shim = options.runtime == Runtime::kShim;
+  return {options.feature_level, is_shim, is_shim};
+}
+
+void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics) {
+  apply_layout_choice(part, options.layout, diagnostics);
+  nnapi::optimise(part.model, optimise_options(options));
+}
+
+EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, Stages& stages) {
+  return options.runtime == Runtime::kShim ? emit_for_shim(part, options, request, stages)
+                                           : emit_for_pytorch(part, options, request, stages);
+}
+
+}  // namespace nnapi_convert

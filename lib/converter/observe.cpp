@@ -1,0 +1,157 @@
+#include "lib/converter/observe.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/runtime/operator.h>
+
+#include <algorithm>
+#include <set>
+
+namespace nnapi_convert {
+namespace {
+
+// Of these namespaces it is known which results have sizes that depend on values.
+bool is_well_known(const TorchNode& node) {
+  static const std::set<std::string> namespaces = {"aten", "quantized", "torchvision"};
+  return namespaces.count(node.kind().ns().toUnqualString()) != 0;
+}
+
+bool sizes_depend_on_values(const TorchNode& node) {
+  static const std::set<std::string> kinds = {"aten::nonzero",
+                                              "aten::nonzero_numpy",
+                                              "aten::argwhere",
+                                              "aten::masked_select",
+                                              "aten::unique_dim",
+                                              "aten::unique_consecutive",
+                                              "aten::_unique",
+                                              "aten::_unique2",
+                                              "aten::bincount",
+                                              "aten::one_hot",
+                                              "aten::repeat_interleave",
+                                              "aten::tensor_split",
+                                              "aten::to_sparse",
+                                              "torchvision::nms",
+                                              "aten::_pack_padded_sequence",
+                                              "aten::_pad_packed_sequence"};
+  const std::string kind = node.kind().toQualString();
+  return kinds.count(kind) != 0 || (kind == "aten::where" && node.inputs().size() == 1);
+}
+
+bool changes_inputs(const TorchNode& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  return schema == nullptr || schema->is_mutable();
+}
+
+// Indices by a mask.
+bool reads_mask(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kBool || tensor.scalar_type() == at::kByte;
+}
+
+std::optional<at::Tensor> made_up(const TensorType& type) {
+  if (!all_fixed(type.dims)) return std::nullopt;
+  const std::vector<int64_t> sizes = fixed_values(type.dims);
+  const at::Tensor values = c10::isFloatingType(type.dtype) || type.is_quantized()
+                                ? at::full(sizes, 0.5, at::TensorOptions(at::kFloat))
+                                : at::zeros(sizes, at::TensorOptions(type.dtype));
+  if (!type.is_quantized()) return values.to(type.dtype);
+  return at::quantize_per_tensor(values, type.quantization.scale, type.quantization.zero_point, type.dtype);
+}
+
+std::optional<c10::IValue> made_up(const TorchValue* value, const TypeMap& types);
+
+std::optional<c10::IValue> made_up_list(const TorchNode& list, const TypeMap& types) {
+  const auto element = list.output()->type()->expect<c10::ListType>()->getElementType();
+  c10::impl::GenericList values(element);
+  for (const TorchValue* input : list.inputs()) {
+    const auto value = made_up(input, types);
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  return c10::IValue(values);
+}
+
+std::optional<c10::IValue> made_up(const TorchValue* value, const TypeMap& types) {
+  if (const auto constant = torch::jit::toIValue(value)) return *constant;
+  if (value->node()->kind() == c10::prim::ListConstruct) return made_up_list(*value->node(), types);
+  const auto found = types.find(value);
+  if (found == types.end()) return std::nullopt;
+  if (const auto* type = std::get_if<TensorType>(&found->second)) {
+    const auto tensor = made_up(*type);
+    return tensor ? std::optional<c10::IValue>(*tensor) : std::nullopt;
+  }
+  if (const auto* list = std::get_if<TensorTypes>(&found->second)) {
+    c10::List<at::Tensor> tensors;
+    for (const TensorType& type : *list) {
+      const auto tensor = made_up(type);
+      if (!tensor) return std::nullopt;
+      tensors.push_back(*tensor);
+    }
+    return c10::IValue(tensors);
+  }
+  return std::nullopt;
+}
+
+std::optional<TensorType> type_of(const at::Tensor& tensor) {
+  if (!tensor.defined() || tensor.is_sparse() || tensor.numel() == 0) return std::nullopt;
+  TensorType type{tensor.scalar_type(), to_dims(tensor.sizes().vec()), {}};
+  if (!tensor.is_quantized()) return type;
+  if (tensor.qscheme() != at::kPerTensorAffine) return std::nullopt;
+  type.quantization = {tensor.q_scale(), tensor.q_zero_point()};
+  return type;
+}
+
+std::optional<ValueType> type_of(const c10::IValue& value) {
+  if (value.isTensor()) {
+    const auto type = type_of(value.toTensor());
+    return type ? std::optional<ValueType>(*type) : std::nullopt;
+  }
+  if (!value.isTensorList()) return std::nullopt;
+  TensorTypes types;
+  for (const at::Tensor& tensor : value.toTensorVector()) {
+    const auto type = type_of(tensor);
+    if (!type) return std::nullopt;
+    types.push_back(*type);
+  }
+  return ValueType(types);
+}
+
+bool indexes_by_mask(const TorchNode& node, const torch::jit::Stack& stack) {
+  const std::string kind = node.kind().toQualString();
+  if (kind != "aten::index" || !stack[1].isList()) return false;
+  const auto indices = stack[1].toListRef();
+  return std::any_of(indices.begin(), indices.end(), [](const c10::IValue& index) {
+    return index.isTensor() && index.toTensor().defined() && reads_mask(index.toTensor());
+  });
+}
+
+}  // namespace
+
+std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types) {
+  if (!node.blocks().empty() || node.maybeOperator() == nullptr || node.outputs().empty() || !is_well_known(node) ||
+      changes_inputs(node) || sizes_depend_on_values(node)) {
+    return std::nullopt;
+  }
+  torch::jit::Stack stack;
+  for (const TorchValue* input : node.inputs()) {
+    const auto value = made_up(input, types);
+    if (!value) return std::nullopt;
+    stack.push_back(*value);
+  }
+  if (indexes_by_mask(node, stack)) return std::nullopt;
+  try {
+    const c10::NoGradGuard no_grad;
+    node.getOperation()(stack);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+  std::vector<ValueType> result;
+  for (const c10::IValue& value : stack) {
+    auto type = type_of(value);
+    if (!type) return std::nullopt;
+    result.push_back(std::move(*type));
+  }
+  return result.size() == node.outputs().size() ? std::optional(result) : std::nullopt;
+}
+
+}  // namespace nnapi_convert

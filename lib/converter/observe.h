@@ -1,0 +1,15 @@
+// Finds the types of what an operation without a rule gives, by running it once on made-up tensors.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "lib/ops/op_context.h"
+
+namespace nnapi_convert {
+
+// A type for each output; nothing where an input's type is not known or not fixed, a result is no tensor or list of
+// tensors, its sizes depend on values, or the operation doesn't run here.
+std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types);
+
+}  // namespace nnapi_convert

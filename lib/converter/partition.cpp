@@ -1,0 +1,189 @@
+#include "lib/converter/partition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "lib/base/error.h"
+#include "lib/converter/partition_items.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+
+// Steps of both kinds take turns: those of NNAPI have even numbers, those of the CPU odd ones.
+bool is_nnapi_step(int number) {
+  return number % 2 == 0;
+}
+
+class Partitioner {
+ public:
+  Partitioner(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options, Diagnostics& diagnostics)
+      : types_(types), options_(options), diagnostics_(diagnostics), items_(partition_items(model, types, options)) {}
+
+  Plan run() {
+    plan_.any_lowered =
+        std::any_of(items_.begin(), items_.end(), [](const PartitionItem& item) { return !item.reason; });
+    do {
+      place();
+    } while (drop_small() || drop_surplus() || !lower_segments());
+    return make_plan();
+  }
+
+ private:
+  using Members = std::map<int, std::vector<size_t>>;  // items by number of their step
+
+  // Each item as early as what it needs allows.
+  void place() {
+    members_.clear();
+    std::vector<int> steps(items_.size());
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const bool is_nnapi = !items_[i].reason;
+      int step = is_nnapi ? 0 : -1;
+      for (const size_t need : items_[i].needs) {
+        step = std::max(step, steps[need] + (is_nnapi_step(steps[need]) == is_nnapi ? 0 : 1));
+      }
+      steps[i] = step;
+      members_[step].push_back(i);
+    }
+  }
+
+  std::vector<Node*> nodes_of(const std::vector<size_t>& members) const {
+    std::vector<Node*> nodes;
+    for (const size_t member : members)
+      nodes.insert(nodes.end(), items_[member].nodes.begin(), items_[member].nodes.end());
+    return nodes;
+  }
+
+  int64_t macs_of(const std::vector<size_t>& members) const {
+    int64_t sum = 0;
+    for (const size_t member : members) sum += items_[member].macs;
+    return sum;
+  }
+
+  bool is_pinned(const std::vector<size_t>& members) const {
+    return std::any_of(members.begin(), members.end(), [&](size_t member) { return items_[member].is_pinned; });
+  }
+
+  int64_t elements(const torch::jit::Value* value) const {
+    const auto* type = std::get_if<TensorType>(&types_.at(value));
+    int64_t count = 1;
+    for (const Dim& dim : type->dims) count *= dim.value();
+    return count;
+  }
+
+  // Multiply-adds that NNAPI takes over, less one for each element that is handed over or back.
+  int64_t worth(const std::vector<size_t>& members) const {
+    const Segment segment = extract_segment(nodes_of(members), types_);
+    int64_t worth = macs_of(members);
+    for (const torch::jit::Value* input : segment.inputs) worth -= elements(input);
+    for (const torch::jit::Value* output : segment.outputs) worth -= elements(output);
+    return worth;
+  }
+
+  void keep_on_cpu(const std::vector<size_t>& members, const std::string& why) {
+    for (const size_t member : members) {
+      PartitionItem& item = items_[member];
+      if (item.is_pinned) throw ConvertError(ExitCode::kNotConvertible, why);
+      item.reason = Refusal{source_of(*item.nodes[0]), item.nodes[0]->kind().toQualString(), why, "", ""};
+    }
+  }
+
+  // Segments by what they are worth, the least first.
+  std::vector<std::pair<int64_t, const std::vector<size_t>*>> droppable() const {
+    std::vector<std::pair<int64_t, const std::vector<size_t>*>> segments;
+    for (const auto& [step, members] : members_) {
+      if (is_nnapi_step(step) && !is_pinned(members)) segments.emplace_back(worth(members), &members);
+    }
+    std::sort(segments.begin(), segments.end());
+    return segments;
+  }
+
+  // True if a segment went to the CPU: others may then become one.
+  bool drop_small() {
+    const int64_t least = options_.segments.min_macs;
+    if (least == 0) return false;
+    const auto segments = droppable();
+    if (segments.empty() || segments[0].first >= least) return false;
+    keep_on_cpu(*segments[0].second,
+                fmt::format("too little for a call of NNAPI: a segment worth {} multiply-adds found, "
+                            "{} needed (--min-segment-macs)",
+                            segments[0].first, least));
+    return true;
+  }
+
+  bool drop_surplus() {
+    const auto limit = static_cast<size_t>(options_.segments.max_segments);
+    const auto segments = droppable();
+    if (limit == 0 || segments.size() <= limit) return false;
+    keep_on_cpu(*segments[0].second, fmt::format("one of the smaller segments: {} found, {} wanted (--max-segments)",
+                                                 segments.size(), limit));
+    return true;
+  }
+
+  // False if one can't be lowered as a whole and went to the CPU.
+  bool lower_segments() {
+    plan_.segments.clear();
+    Diagnostics diagnostics;
+    for (const auto& [step, members] : members_) {
+      if (!is_nnapi_step(step)) continue;
+      try {
+        PlannedSegment planned{extract_segment(nodes_of(members), types_), {}, macs_of(members)};
+        planned.part = lower_segment(planned.segment, options_, diagnostics);
+        check_part(planned.part, options_.feature_level);
+        plan_.segments.push_back(std::move(planned));
+      } catch (const ConvertError& error) {
+        keep_on_cpu(members, fmt::format("each operation can be lowered, the segment can't: {}", error.what()));
+        return false;
+      }
+    }
+    diagnostics_.warnings.insert(diagnostics_.warnings.end(), diagnostics.warnings.begin(), diagnostics.warnings.end());
+    return true;
+  }
+
+  Plan make_plan() {
+    int segment = 0;
+    for (const auto& [step, members] : members_) {
+      plan_.steps.push_back({nodes_of(members), is_nnapi_step(step) ? segment++ : -1});
+    }
+    for (const PartitionItem& item : items_) {
+      if (item.reason) plan_.cpu_nodes.push_back({*item.reason, item.macs});
+    }
+    return std::move(plan_);
+  }
+
+  const TypeMap& types_;
+  const ConvertOptions& options_;
+  Diagnostics& diagnostics_;
+  std::vector<PartitionItem> items_;
+  Members members_;
+  Plan plan_;
+};
+
+}  // namespace
+
+std::string to_text(const Plan& plan) {
+  std::string text;
+  for (const PlanStep& step : plan.steps) {
+    text += step.segment < 0 ? "CPU\n" : fmt::format("segment {}\n", step.segment);
+    for (const Node* node : step.nodes) {
+      text += "  ";
+      for (const torch::jit::Value* output : node->outputs()) text += fmt::format("%{} ", output->debugName());
+      text += fmt::format("= {}", node->kind().toQualString());
+      for (const torch::jit::Value* input : node->inputs()) text += fmt::format(" %{}", input->debugName());
+      text += "\n";
+    }
+  }
+  for (const CpuNode& node : plan.cpu_nodes) text += "on the CPU: " + node.reason.message() + "\n";
+  return text;
+}
+
+Plan partition(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options, Diagnostics& diagnostics) {
+  ConvertOptions quiet = options;  // no dump of each node that is tried
+  quiet.on_dump = nullptr;
+  return Partitioner(model, types, quiet, diagnostics).run();
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,46 @@
+// Decides which nodes of a graph go to NNAPI and which stay on the CPU.
+//
+// A node goes to NNAPI if the rules lower it by itself to a valid model. Segments are as few as the order of the rest
+// allows: a node joins the earliest segment that all it reads is ready for. Nodes with effects (printing, raising,
+// random numbers, changes in place) keep their order and stay on the CPU.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/converter/nnapi_part.h"
+#include "lib/converter/normalise.h"
+#include "lib/converter/segment.h"
+
+namespace nnapi_convert {
+
+// A step of the partitioned model: nodes that the CPU runs in their order, or a segment.
+struct PlanStep {
+  std::vector<torch::jit::Node*> nodes;
+  int segment = -1;  // number in Plan::segments, or -1: the CPU
+};
+
+struct PlannedSegment {
+  Segment segment;
+  NnapiPart part;
+  int64_t macs = 0;  // multiply-adds
+};
+
+struct CpuNode {
+  Refusal reason;
+  int64_t macs = 0;
+};
+
+struct Plan {
+  std::vector<PlanStep> steps;
+  std::vector<PlannedSegment> segments;
+  std::vector<CpuNode> cpu_nodes;
+  bool any_lowered = false;  // there were nodes for NNAPI, though perhaps too few for a segment
+};
+
+std::string to_text(const Plan& plan);
+
+// Every size has to be fixed. A plan without segments is possible.
+Plan partition(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options, Diagnostics& diagnostics);
+
+}  // namespace nnapi_convert

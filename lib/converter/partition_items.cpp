@@ -1,0 +1,200 @@
+#include "lib/converter/partition_items.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/ir/alias_analysis.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "lib/base/error.h"
+#include "lib/converter/segment.h"
+#include "lib/nnapi/cost.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+
+template <typename Predicate>
+bool any_node(const Node& node, Predicate predicate) {
+  if (predicate(node)) return true;
+  for (const Block* block : node.blocks()) {
+    for (const Node* inner : block->nodes()) {
+      if (any_node(*inner, predicate)) return true;
+    }
+  }
+  return false;
+}
+
+bool changes_in_place(const Node& node) {
+  return any_node(node, [](const Node& each) {
+    const c10::FunctionSchema* schema = each.maybeSchema();
+    return schema != nullptr && schema->is_mutable();
+  });
+}
+
+bool has_effects(const Node& node) {
+  return any_node(node, [](const Node& each) { return each.hasSideEffects() || each.isNondeterministic(); });
+}
+
+// All values from outside that the node or its blocks read.
+void add_reads(const Node& node, std::vector<const Value*>& reads) {
+  reads.insert(reads.end(), node.inputs().begin(), node.inputs().end());
+  for (const Block* block : node.blocks()) {
+    for (const Node* inner : block->nodes()) add_reads(*inner, reads);
+    reads.insert(reads.end(), block->outputs().begin(), block->outputs().end());
+  }
+}
+
+// Multiply-adds of what has no lowering.
+int64_t multiply_adds(const Node& node, const TypeMap& types) {
+  static const std::set<std::string> convolutions = {"aten::_convolution", "aten::convolution", "aten::conv1d",
+                                                     "aten::conv2d", "aten::conv3d"};
+  static const std::set<std::string> products = {"aten::matmul", "aten::mm", "aten::bmm", "aten::linear"};
+  const auto elements = [&](const Value* value) -> int64_t {
+    const auto found = types.find(value);
+    const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    if (type == nullptr || !all_fixed(type->dims)) return 0;
+    return c10::multiply_integers(fixed_values(type->dims));
+  };
+  const std::string kind = node.kind().toQualString();
+  if (convolutions.count(kind) != 0) {
+    const auto weight = torch::jit::toIValue(node.input(1));
+    if (!weight || !weight->isTensor()) return 0;
+    return elements(node.output()) * (weight->toTensor().numel() / std::max<int64_t>(weight->toTensor().size(0), 1));
+  }
+  if (products.count(kind) == 0) return 0;
+  const auto found = types.find(node.input(0));
+  const auto* first = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  if (first == nullptr || first->dims.empty() || !first->dims.back().is_fixed()) return 0;
+  return elements(node.output()) * first->dims.back().value();
+}
+
+class Items {
+ public:
+  Items(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options)
+      : model_(model), types_(types), options_(options) {}
+
+  std::vector<PartitionItem> run() {
+    for (Node* node : model_.graph->nodes()) {
+      if (node->kind() != c10::prim::Constant && !is_glue(*node)) add(node);
+    }
+    for (PartitionItem& item : items_) judge(item);
+    keep_changed_values();
+    for (size_t i = 0; i < items_.size(); ++i) find_needs(i);
+    keep_order_of_effects();
+    return std::move(items_);
+  }
+
+ private:
+  void add(Node* node) {
+    if (node->kind() == c10::prim::ListUnpack) {
+      const auto maker = item_of_.find(node->input()->node());
+      if (maker != item_of_.end()) {
+        items_[maker->second].nodes.push_back(node);
+        item_of_[node] = maker->second;
+        return;
+      }
+    }
+    item_of_[node] = items_.size();
+    PartitionItem item;
+    item.nodes.push_back(node);
+    item.is_pinned = std::string(node->kind().ns().toUnqualString()) == "nnapi_convert";
+    items_.push_back(std::move(item));
+  }
+
+  // The rules decide: what they lower by itself to a valid model goes to NNAPI.
+  void judge(PartitionItem& item) {
+    const Node& node = *item.nodes[0];
+    Diagnostics diagnostics;
+    try {
+      if (has_effects(node) || !node.blocks().empty()) {
+        throw ConvertError(ExitCode::kNotConvertible, "control flow, or an effect whose order has to be kept");
+      }
+      Segment segment = extract_segment(item.nodes, types_);
+      const NnapiPart part = lower_segment(segment, options_, diagnostics);
+      item.macs = nnapi::multiply_adds(part.model);
+      if (!part.model.operations.empty()) check_part(part, options_.feature_level);
+    } catch (const ConvertError& error) {
+      if (!diagnostics.refusals.empty()) {
+        item.reason = diagnostics.refusals[0];
+      } else {
+        item.reason = Refusal{source_of(node), node.kind().toQualString(), error.what(), "", ""};
+      }
+    }
+    item.macs = std::max(item.macs, multiply_adds(node, types_));
+  }
+
+  // What shares memory with a value that is changed in place can't be a copy from NNAPI.
+  void keep_changed_values() {
+    if (std::none_of(items_.begin(), items_.end(),
+                     [](const PartitionItem& item) { return changes_in_place(*item.nodes[0]); })) {
+      return;
+    }
+    const torch::jit::AliasDb aliases(model_.graph);
+    for (PartitionItem& item : items_) {
+      const auto outputs = item.nodes[0]->outputs();
+      if (item.reason || std::none_of(outputs.begin(), outputs.end(),
+                                      [&](const Value* output) { return aliases.hasWriters(output); })) {
+        continue;
+      }
+      const Node& node = *item.nodes[0];
+      item.reason = Refusal{source_of(node), node.kind().toQualString(), "its result is changed in place later", "",
+                            "write it without the underscore"};
+    }
+  }
+
+  void add_needs(const Value* value, std::set<size_t>& needs) const {
+    const Node* maker = value->node();
+    if (is_glue(*maker)) {
+      for (const Value* input : maker->inputs()) add_needs(input, needs);
+      return;
+    }
+    const auto found = item_of_.find(maker);
+    if (found != item_of_.end()) needs.insert(found->second);
+  }
+
+  void find_needs(size_t number) {
+    std::vector<const Value*> reads;
+    std::set<size_t> needs;
+    for (const Node* node : items_[number].nodes) add_reads(*node, reads);
+    for (const Value* value : reads) add_needs(value, needs);
+    needs.erase(number);
+    items_[number].needs.assign(needs.begin(), needs.end());
+  }
+
+  // Effects come one after the other; a change in place comes after all before it and before all after it.
+  void keep_order_of_effects() {
+    std::optional<size_t> effect, change;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const Node& node = *items_[i].nodes[0];
+      if (change) items_[i].needs.push_back(*change);
+      if (changes_in_place(node)) {
+        for (size_t before = change.value_or(0); before < i; ++before) items_[i].needs.push_back(before);
+        change = i;
+      }
+      if (!has_effects(node)) continue;
+      if (effect) items_[i].needs.push_back(*effect);
+      effect = i;
+    }
+  }
+
+  NormalisedModel& model_;
+  const TypeMap& types_;
+  const ConvertOptions& options_;
+  std::vector<PartitionItem> items_;
+  std::unordered_map<const Node*, size_t> item_of_;
+};
+
+}  // namespace
+
+std::vector<PartitionItem> partition_items(NormalisedModel& model, const TypeMap& types,
+                                           const ConvertOptions& options) {
+  return Items(model, types, options).run();
+}
+
+}  // namespace nnapi_convert

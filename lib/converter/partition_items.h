@@ -1,0 +1,25 @@
+// What partition() decides about: the nodes of a graph with all that ties them to others.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "lib/converter/nnapi_part.h"
+#include "lib/converter/normalise.h"
+#include "lib/ops/op_context.h"
+
+namespace nnapi_convert {
+
+// A node, and those that take apart a list that it gives.
+struct PartitionItem {
+  std::vector<torch::jit::Node*> nodes;
+  std::vector<size_t> needs;      // numbers of the items that come before
+  std::optional<Refusal> reason;  // why it stays on the CPU; nothing: it goes to NNAPI
+  bool is_pinned = false;         // the CPU can't run it
+  int64_t macs = 0;               // multiply-adds
+};
+
+// In the graph's order; constants and glue are in none.
+std::vector<PartitionItem> partition_items(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,169 @@
+#include "lib/converter/segment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "lib/base/error.h"
+#include "lib/converter/infer.h"
+#include "lib/converter/interface.h"
+#include "lib/converter/lower.h"
+#include "lib/converter/quant_mode.h"
+#include "lib/nnapi/dump.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+// A name that Python's grammar takes and no local of the emitted source has: "x3_features_0".
+std::string argument_name(const Value& value, size_t number) {
+  std::string name = fmt::format("x{}_", number);
+  for (const char letter : value.debugName()) name += std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+  return name;
+}
+
+class Extraction {
+ public:
+  Extraction(const std::vector<Node*>& nodes, const TypeMap& types)
+      : nodes_(nodes), types_(types), inside_(nodes.begin(), nodes.end()) {
+    segment_.model.graph = std::make_shared<Graph>();
+  }
+
+  Segment run() {
+    for (Node* node : nodes_) copy(*node);
+    for (Node* node : nodes_) {
+      for (Value* output : node->outputs()) {
+        if (leaves(*output)) add_output(output);
+      }
+    }
+    make_return();
+    return std::move(segment_);
+  }
+
+ private:
+  Graph& graph() { return *segment_.model.graph; }
+
+  void copy(Node& node) {
+    for (Value* input : node.inputs()) map(input);
+    Node* clone = graph().insertNode(graph().createClone(&node, [this](Value* value) { return values_.at(value); }));
+    for (size_t i = 0; i < node.outputs().size(); ++i) values_[node.output(i)] = clone->output(i);
+  }
+
+  void map(Value* value) {
+    if (values_.count(value) != 0) return;
+    if (value->node()->kind() == c10::prim::Constant || is_glue(*value->node())) {
+      copy(*value->node());
+    } else {
+      add_input(value);
+    }
+  }
+
+  TensorType type_of(const Value& value, const char* direction) const {
+    const auto found = types_.find(&value);
+    const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    const bool is_usable = type != nullptr && all_fixed(type->dims) && has_operand_code(type->dtype);
+    if (is_usable) return *type;
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("what it {} is {}", direction,
+                                   found == types_.end() ? "of a type that isn't known before the model runs"
+                                   : type == nullptr     ? "a list"
+                                                         : to_text(*type) + ", which NNAPI has no operands for"));
+  }
+
+  void add_input(Value* value) {
+    segment_.input_types.push_back(type_of(*value, "reads"));
+    Value* input = graph().addInput();
+    input->setType(c10::TensorType::get());
+    values_[value] = input;
+    segment_.model.inputs.push_back(input);
+    segment_.model.input_names.push_back(argument_name(*value, segment_.inputs.size()));
+    segment_.inputs.push_back(value);
+  }
+
+  // True if something outside reads the value, also by way of glue.
+  bool leaves(const Value& value) const {
+    const auto& uses = value.uses();
+    return std::any_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
+      if (inside_.count(use.user) != 0) return false;
+      return !is_glue(*use.user) || leaves(*use.user->output());
+    });
+  }
+
+  void add_output(Value* value) {
+    type_of(*value, "gives");
+    segment_.outputs.push_back(value);
+    segment_.model.outputs.push_back(values_.at(value));
+  }
+
+  void make_return() {
+    NormalisedModel& model = segment_.model;
+    for (Value* output : model.outputs) graph().registerOutput(output);
+    if (model.outputs.size() == 1) return;
+    model.return_tree.kind = ReturnTree::Kind::kTuple;
+    for (size_t i = 0; i < model.outputs.size(); ++i) {
+      ReturnTree element;
+      element.tensor = i;
+      model.return_tree.elements.push_back(element);
+    }
+  }
+
+  const std::vector<Node*>& nodes_;
+  const TypeMap& types_;
+  std::unordered_set<const Node*> inside_;
+  std::unordered_map<const Value*, Value*> values_;
+  Segment segment_;
+};
+
+void stop_on(const std::vector<Refusal>& refusals, Diagnostics& diagnostics) {
+  if (refusals.empty()) return;
+  diagnostics.refusals.insert(diagnostics.refusals.end(), refusals.begin(), refusals.end());
+  throw ConvertError(ExitCode::kNotConvertible, refusals[0].message());
+}
+
+// Tensors go in and out as they are.
+QuantBoundaries plain_boundaries(const Segment& segment) {
+  QuantBoundaries boundaries;
+  for (const TensorType& type : segment.input_types) boundaries.inputs.push_back({type, std::nullopt});
+  boundaries.outputs.resize(segment.outputs.size());
+  return boundaries;
+}
+
+// Numbers of inputs in --nhwc are those of the whole model.
+ConvertOptions options_for_segment(const ConvertOptions& options) {
+  ConvertOptions result = options;
+  result.layout.nhwc_inputs.clear();
+  return result;
+}
+
+}  // namespace
+
+bool is_glue(const Node& node) {
+  return node.kind() == c10::prim::ListConstruct || node.kind() == c10::prim::TupleConstruct ||
+         node.kind() == c10::prim::DictConstruct;
+}
+
+Segment extract_segment(const std::vector<Node*>& nodes, const TypeMap& types) {
+  return Extraction(nodes, types).run();
+}
+
+NnapiPart lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics& diagnostics) {
+  const InferredTypes inferred = infer(segment.model, segment.input_types, {options.control_flow});
+  stop_on(inferred.refusals, diagnostics);
+  LoweredModel lowered = lower(segment.model, segment.input_types, inferred.types, target_of(options), diagnostics);
+  stop_on(lowered.refusals, diagnostics);
+  const std::vector<TensorType> outputs = output_types(segment.model, inferred.types);
+  NnapiPart part;
+  part.interface =
+      make_interface(segment.model, plain_boundaries(segment), lowered, segment.input_types, outputs, outputs);
+  part.model = std::move(lowered.model);
+  optimise_part(part, options_for_segment(options), diagnostics);
+  return part;
+}
+
+}  // namespace nnapi_convert

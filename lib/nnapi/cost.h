@@ -1,0 +1,14 @@
+// What a model costs to run, as far as its shapes tell.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/nnapi/model.h"
+
+namespace nnapi_convert::nnapi {
+
+// Multiply-adds of convolutions, fully connected layers, matrix products and recurrent layers; other operations count
+// nothing, nor do operations on flexible sizes.
+int64_t multiply_adds(const Model& model);
+
+}  // namespace nnapi_convert::nnapi
