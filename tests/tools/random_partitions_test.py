@@ -125,6 +125,8 @@ class RandomPartitions(CliTest, StockTorchTest):
         shape = f"1,{CHANNELS},{SIZE},{SIZE}"
         layout = random.Random(seed).choice(["--nhwc", "--nchw"])
         result = run(path, "--input", shape, "--input", shape, layout, "--min-segment-macs", "0", "-o", out)
+        if result.code == 1 and "can't be lowered" in result.stderr:
+            return False  # nothing of what is returned is left for NNAPI
         self.assertEqual(0, result.code, f"\n{source}\n{result}")
         samples = [[scale * images(1, CHANNELS, SIZE, SIZE, seed=seed), images(1, CHANNELS, SIZE, SIZE, seed=seed + 1)]
                    for scale in (0.2, 1.5)]
