@@ -11,8 +11,8 @@ constexpr size_t kSha256BlockBytes = 64;
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4, section 4.2.2).
 extern const uint32_t kSha256RoundConstants[64];
 
-// Adds whole blocks to the eight words of state. False, and nothing done, where the processor, or the compiler's options
-// for this file, lack the instructions: arm64 needs -march=armv8-a+crypto.
+// Adds whole blocks to the eight words of state. False, and nothing done, where the processor, or the compiler's
+// options for this file, lack the instructions: arm64 needs -march=armv8-a+crypto.
 bool add_sha256_blocks(uint32_t state[8], const uint8_t* data, size_t block_count);
 
 }  // namespace nnapi_shim

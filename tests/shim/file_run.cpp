@@ -101,8 +101,8 @@ int main(int argc, char** argv) {
       "{\"load\": {\"wall_us\": %.3f, \"cpu_us\": %.3f}, \"first_inference\": {\"wall_us\": %.3f, \"cpu_us\": %.3f}, "
       "\"latency_us\": {\"p50\": %.3f}, \"memory_bytes\": {\"at_start\": {\"resident\": %llu}, \"loaded\": "
       "{\"resident\": %llu}, \"after_first_inference\": {\"resident\": %llu}}}\n",
-      load.wall, load.cpu, first.wall, first.cpu, latencies[latencies.size() / 2], resident(at_start),
-      resident(loaded), resident(after_first));
+      load.wall, load.cpu, first.wall, first.cpu, latencies[latencies.size() / 2], resident(at_start), resident(loaded),
+      resident(after_first));
   nnapi_shim_close(model);
   return 0;
 }
