@@ -159,14 +159,27 @@ test_conversions() {
   convert_and_compare quant_per_channel.pt --input 1,3,16,16
 }
 
+# Both machines get the same answers from the host's NNAPI.
+test_probe() {
+  local folder=build/arm64-torch/probe
+  local question=(--device nnapi-convert-host --answers)
+  mkdir -p $folder
+  "${emulator[@]}" -E LD_LIBRARY_PATH=build/arm64-torch/lib/host build/arm64-torch/bin/nnapi-probe "${question[@]}" \
+    >$folder/arm64.txt
+  LD_LIBRARY_PATH=build/release/lib/host build/release/bin/nnapi-probe "${question[@]}" >$folder/native.txt
+  cmp $folder/{arm64,native}.txt
+  wc -l $folder/arm64.txt
+}
+
 build_with_torch() {
   cmake --preset release
-  cmake --build --preset release --parallel 2 --target nnapi-convert neuralnetworks
+  cmake --build --preset release --parallel 2 --target nnapi-convert nnapi-probe neuralnetworks
   cmake --preset arm64-torch
   cmake --build --preset arm64-torch --parallel 2
 }
 
 step "build with LibTorch" build_with_torch
 step "test conversions" test_conversions
+step "test nnapi-probe" test_probe
 step "test with LibTorch" test_torch
 step_times
