@@ -1,5 +1,5 @@
-// The converter as a library: load_model(), convert(), write_conversion(), make_report(), verify(). Their headers have the
-// contracts. Errors are thrown as ConvertError.
+// The converter as a library: load_model(), convert(), write_conversion(), make_report(), verify(). Their headers have
+// the contracts. Errors are thrown as ConvertError.
 #pragma once
 
 #include "lib/base/error.h"
