@@ -5,7 +5,7 @@ if(HELP2MAN)
   install(CODE "
     set(HELP2MAN ${HELP2MAN})
     set(VERSION ${PROJECT_VERSION})
-    set(PROGRAM $<TARGET_FILE:nnapi-convert>)
+    set(BIN $<TARGET_FILE_DIR:nnapi-convert>)
     set(PAGES ${PROJECT_BINARY_DIR}/generated/man)
     include(${CMAKE_CURRENT_LIST_DIR}/ManPages.cmake)
     file(INSTALL \${PAGES}/ DESTINATION \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1)")

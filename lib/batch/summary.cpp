@@ -43,8 +43,9 @@ json model_json(const BatchModel& model, const Outcome& outcome) {
   }
   if (outcome.status == Status::kConverted) entry["file_bytes"] = outcome.file_bytes;
   // Without a partition all of the model runs on NNAPI, in one piece.
-  entry["segments"] = report.value("segments", json(1));
-  entry["mac_share"] = report.value("mac_share", json(1.0));
+  const json partition = report.value("partition", json::object());
+  entry["segments"] = partition.contains("segments") ? partition["segments"].size() : 1;
+  entry["mac_share"] = partition.value("mac_share", json(1.0));
   return entry;
 }
 

@@ -149,7 +149,9 @@ class Partitioner {
       plan_.steps.push_back({nodes_of(members), is_nnapi_step(step) ? segment++ : -1});
     }
     for (const PartitionItem& item : items_) {
-      if (item.reason) plan_.cpu_nodes.push_back({*item.reason, item.macs});
+      if (!item.reason) continue;
+      plan_.cpu_nodes.push_back(
+          {*item.reason, item.has_unknown_macs ? std::nullopt : std::optional<int64_t>(item.macs)});
     }
     return std::move(plan_);
   }

@@ -5,6 +5,7 @@
 // random numbers, changes in place) keep their order and stay on the CPU.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ struct PlannedSegment {
 
 struct CpuNode {
   Refusal reason;
-  int64_t macs = 0;
+  std::optional<int64_t> macs;  // nothing where its sizes aren't known
 };
 
 struct Plan {

@@ -50,28 +50,30 @@ void add_reads(const Node& node, std::vector<const Value*>& reads) {
   }
 }
 
-// Multiply-adds of what has no lowering.
-int64_t multiply_adds(const Node& node, const TypeMap& types) {
+const Dims* fixed_sizes(const Value* value, const TypeMap& types) {
+  const auto found = types.find(value);
+  const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  return type != nullptr && all_fixed(type->dims) ? &type->dims : nullptr;
+}
+
+// Multiply-adds of what may have no lowering; nothing where the sizes aren't known.
+std::optional<int64_t> multiply_adds(const Node& node, const TypeMap& types) {
   static const std::set<std::string> convolutions = {"aten::_convolution", "aten::convolution", "aten::conv1d",
                                                      "aten::conv2d", "aten::conv3d"};
   static const std::set<std::string> products = {"aten::matmul", "aten::mm", "aten::bmm", "aten::linear"};
-  const auto elements = [&](const Value* value) -> int64_t {
-    const auto found = types.find(value);
-    const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
-    if (type == nullptr || !all_fixed(type->dims)) return 0;
-    return c10::multiply_integers(fixed_values(type->dims));
-  };
   const std::string kind = node.kind().toQualString();
-  if (convolutions.count(kind) != 0) {
+  const bool is_convolution = convolutions.count(kind) != 0;
+  if (!is_convolution && products.count(kind) == 0) return 0;
+  const Dims* output = fixed_sizes(node.output(), types);
+  if (output == nullptr) return std::nullopt;
+  const int64_t elements = c10::multiply_integers(fixed_values(*output));
+  if (is_convolution) {
     const auto weight = torch::jit::toIValue(node.input(1));
-    if (!weight || !weight->isTensor()) return 0;
-    return elements(node.output()) * (weight->toTensor().numel() / std::max<int64_t>(weight->toTensor().size(0), 1));
+    if (!weight || !weight->isTensor()) return std::nullopt;
+    return elements * (weight->toTensor().numel() / std::max<int64_t>(weight->toTensor().size(0), 1));
   }
-  if (products.count(kind) == 0) return 0;
-  const auto found = types.find(node.input(0));
-  const auto* first = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
-  if (first == nullptr || first->dims.empty() || !first->dims.back().is_fixed()) return 0;
-  return elements(node.output()) * first->dims.back().value();
+  const Dims* first = fixed_sizes(node.input(0), types);
+  return first == nullptr || first->empty() ? std::nullopt : std::optional(elements * first->back().value());
 }
 
 class Items {
@@ -126,7 +128,9 @@ class Items {
         item.reason = Refusal{source_of(node), node.kind().toQualString(), error.what(), "", ""};
       }
     }
-    item.macs = std::max(item.macs, multiply_adds(node, types_));
+    const std::optional<int64_t> macs = multiply_adds(node, types_);
+    item.macs = std::max(item.macs, macs.value_or(0));
+    item.has_unknown_macs = item.macs == 0 && !macs;
   }
 
   // What shares memory with a value that is changed in place can't be a copy from NNAPI.

@@ -16,7 +16,8 @@ struct PartitionItem {
   std::vector<size_t> needs;      // numbers of the items that come before
   std::optional<Refusal> reason;  // why it stays on the CPU; nothing: it goes to NNAPI
   bool is_pinned = false;         // the CPU can't run it
-  int64_t macs = 0;               // multiply-adds
+  int64_t macs = 0;               // multiply-adds, as far as they are known
+  bool has_unknown_macs = false;  // it multiplies, but its sizes aren't known
 };
 
 // In the graph's order; constants and glue are in none.

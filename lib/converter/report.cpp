@@ -58,6 +58,7 @@ size_t total(const std::map<std::string, size_t>& counts) {
 // Multiply-adds in NNAPI's part and in all of the model.
 struct MacShare {
   int64_t nnapi = 0, all = 0;
+  size_t unknown = 0;  // operations whose sizes aren't known
   double share() const { return all == 0 ? 0 : static_cast<double>(nnapi) / static_cast<double>(all); }
 };
 
@@ -65,7 +66,10 @@ MacShare mac_share(const Conversion& conversion) {
   MacShare result;
   for (const SegmentSummary& segment : conversion.segments) result.nnapi += segment.macs;
   result.all = result.nnapi;
-  for (const CpuNode& node : conversion.cpu_nodes) result.all += node.macs;
+  for (const CpuNode& node : conversion.cpu_nodes) {
+    result.all += node.macs.value_or(0);
+    if (!node.macs) ++result.unknown;
+  }
   return result;
 }
 
@@ -92,7 +96,7 @@ json partition_json(const Conversion& conversion) {
   json cpu = json::array();
   for (const CpuNode& node : conversion.cpu_nodes) {
     cpu.push_back(refusal_json(node.reason));
-    cpu.back()["macs"] = node.macs;
+    cpu.back()["macs"] = node.macs ? json(*node.macs) : json(nullptr);
   }
   return {{"mac_share", mac_share(conversion).share()}, {"segments", segments}, {"cpu", cpu}};
 }
@@ -180,6 +184,7 @@ std::string partition_text(const Conversion& conversion) {
       "NNAPI can't run all of it: {} segment{} with {:.1f} % of the multiply-adds go to NNAPI, the rest stays "
       "on the CPU",
       count, count == 1 ? "" : "s", 100 * macs.share());
+  if (macs.unknown > 0) text += fmt::format("; not counted: {} whose sizes depend on values", macs.unknown);
   text += fmt::format("\n  {:<10} {:>10} {:>14} {:>7} {:>7} {:>8} {:>6}", "segment", "operations", "multiply-adds",
                       "share", "inputs", "outputs", "level");
   for (size_t i = 0; i < count; ++i) {

@@ -9,7 +9,8 @@ import unittest
 
 from installed import BUILD, FIXTURES, ROOT, run
 
-PAGES = ["nnapi-convert", *(f"nnapi-convert-{command}" for command in ("batch", "inspect", "ops", "verify"))]
+COMMANDS = ("batch", "inspect", "ops", "shim", "verify")
+PAGES = ["nnapi-convert", *(f"nnapi-convert-{command}" for command in COMMANDS), "nnapi-bench", "nnapi-probe"]
 
 
 class Deb(unittest.TestCase):
