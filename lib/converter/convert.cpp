@@ -106,10 +106,9 @@ std::optional<torch::jit::Module> cpu_fallback(const LoadedModel& loaded, const 
   return fallback == Fallback::kCpu ? optimised_for_mobile(plain) : plain;
 }
 
-// A model that NNAPI runs whole. `loaded` gives its module away once nothing can be refused any more: what nothing else
-// holds is freed as the weights are evaluated.
-Conversion convert_whole(LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
-  Stages stages(options);
+// The stages that may refuse the model: NNAPI runs it whole, or not.
+Conversion lower_whole(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
+                       Stages& stages) {
   Conversion result = lower_to_nnapi(loaded, options, diagnostics, stages);
   result.runtime = options.runtime;
   result.embeds_shim_source = options.embed_shim_source;
@@ -118,34 +117,47 @@ Conversion convert_whole(LoadedModel& loaded, const ConvertOptions& options, Dia
   optimise_part(part, options, diagnostics);
   stages.end([&] { return nnapi::to_text(part.model); });
   check_part(part, options.feature_level);
-  result.interface = part.interface;
+  result.model = std::move(part.model);
+  result.interface = std::move(part.interface);
+  return result;
+}
+
+// `loaded` gives its module away: what nothing else holds is freed as the weights are evaluated.
+void emit_whole(Conversion& result, LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
+                Stages& stages) {
   result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
   const EmitRequest request{result.bundled_inputs, cpu_fallback(loaded, result, options.fallback), {}};
   loaded.module = torch::jit::Module();
+  NnapiPart part{std::move(result.model), std::move(result.interface)};
   EmittedPart emitted = emit_part(part, options, request, stages);
   result.model = std::move(part.model);
+  result.interface = std::move(part.interface);
   result.module = std::move(emitted.module);
   result.serialized = std::move(emitted.serialized);
   result.buffer_bytes = emitted.buffer_bytes;
   result.weight_bytes = emitted.weight_bytes;
-  return result;
 }
 
 }  // namespace
 
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
   check_control_flow(options);
-  if (options.fallback != Fallback::kPartition) return convert_whole(loaded, options, diagnostics);
+  Stages stages(options);
   Diagnostics of_whole = diagnostics;
+  Conversion result;
   try {
-    Conversion whole = convert_whole(loaded, options, of_whole);
-    diagnostics = std::move(of_whole);
-    return whole;
+    result = lower_whole(loaded, options, of_whole, stages);
   } catch (const ConvertError& error) {
-    if (error.exit_code() != ExitCode::kNotConvertible) throw;
-    diagnostics.refusals = std::move(of_whole.refusals);
-    return convert_partitioned(loaded, options, error.what(), diagnostics);
+    diagnostics.refusals = of_whole.refusals;
+    const bool is_partitioned =
+        options.fallback == Fallback::kPartition && error.exit_code() == ExitCode::kNotConvertible;
+    if (is_partitioned) return convert_partitioned(loaded, options, error.what(), diagnostics);
+    diagnostics.warnings = std::move(of_whole.warnings);
+    throw;
   }
+  diagnostics = std::move(of_whole);
+  emit_whole(result, loaded, options, diagnostics, stages);
+  return result;
 }
 
 int Conversion::feature_level() const {

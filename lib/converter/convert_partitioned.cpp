@@ -32,6 +32,26 @@ void check_inputs(const std::vector<TensorType>& types, const std::string& refus
   if (any_flexible) refuse(refusal, "a size of an input is flexible; give every size with --input");
 }
 
+// Freezing keeps the attributes that the model changes. The first of them: "layer.count".
+std::string changed_attribute(const torch::jit::Value& self) {
+  std::string name;
+  for (const torch::jit::Value* object = &self; object->type()->kind() == c10::TypeKind::ClassType;) {
+    const torch::jit::Node* user = object->uses().at(0).user;
+    name += (name.empty() ? "" : ".") + user->s(c10::attr::name);
+    if (user->kind() != c10::prim::GetAttr) break;
+    object = user->output();
+  }
+  return name;
+}
+
+void check_attributes(const torch::jit::Graph& graph, const std::string& refusal) {
+  const torch::jit::Value& self = *graph.inputs()[0];
+  if (self.uses().empty()) return;
+  refuse(refusal,
+         fmt::format("the model changes its attribute {} as it runs; make it an argument and a result of forward",
+                     changed_attribute(self)));
+}
+
 bool has_quantised(const TypeMap& types) {
   return std::any_of(types.begin(), types.end(), [](const auto& entry) {
     const auto* type = std::get_if<TensorType>(&entry.second);
@@ -91,7 +111,7 @@ Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& 
   }
   Stages stages(options);
   stages.begin("partition");
-  NormalisedModel model = normalise(loaded, diagnostics);
+  NormalisedModel model = normalise(loaded, diagnostics, true);
   const std::vector<TensorType> types = input_types(model, loaded.bundled_inputs, options.inputs);
   check_inputs(types, refusal);
   InferredTypes inferred = infer(model, types, kForCpu);
@@ -99,6 +119,7 @@ Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& 
   const bool is_quantised = has_quantised(inferred.types);
   if (is_quantised && options.quant == QuantMode::kNone) throw ConvertError(ExitCode::kNotConvertible, refusal);
   torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
+  check_attributes(*model.graph, refusal);
   Plan plan = partition(model, inferred.types, options, diagnostics);
   stages.end([&] { return to_text(plan); });
   if (!plan.any_lowered) throw ConvertError(ExitCode::kNotConvertible, refusal);

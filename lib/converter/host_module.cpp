@@ -4,6 +4,7 @@
 
 #include <unordered_map>
 
+#include "lib/converter/node_reads.h"
 #include "lib/serialize/host_source.h"
 
 namespace nnapi_convert {
@@ -79,45 +80,12 @@ class HostGraph {
 
   // A node whose inputs are mapped, or are constants or glue, which come along.
   void copy(Node& node) {
-    for_each_read(node, [this](Value* value) { map(value); });
+    for_each_read(node, [&](Value* value) {
+      if (!is_made_inside(*value, node)) map(value);
+    });
     Node* clone = graph_->createClone(&node, [this](Value* value) { return values_.at(value); });
     graph_->insertNode(clone);
     for (size_t i = 0; i < node.outputs().size(); ++i) values_[node.output(i)] = clone->output(i);
-  }
-
-  // Values that the node and its blocks read and that are made outside of it.
-  template <typename Visit>
-  static void for_each_read(Node& node, Visit visit) {
-    std::vector<Node*> inside;
-    add_nodes(node, inside);
-    const auto is_inside = [&](const Value* value) {
-      const Node* maker = value->node();
-      if (maker->kind() == c10::prim::Param) {
-        return std::any_of(inside.begin(), inside.end(), [&](Node* each) {
-          const auto blocks = each->blocks();
-          return std::any_of(blocks.begin(), blocks.end(),
-                             [&](torch::jit::Block* block) { return block->param_node() == maker; });
-        });
-      }
-      return std::find(inside.begin(), inside.end(), maker) != inside.end();
-    };
-    for (Node* each : inside) {
-      for (Value* input : each->inputs()) {
-        if (!is_inside(input)) visit(input);
-      }
-      for (torch::jit::Block* block : each->blocks()) {
-        for (Value* output : block->outputs()) {
-          if (!is_inside(output)) visit(output);
-        }
-      }
-    }
-  }
-
-  static void add_nodes(Node& node, std::vector<Node*>& nodes) {
-    nodes.push_back(&node);
-    for (torch::jit::Block* block : node.blocks()) {
-      for (Node* inner : block->nodes()) add_nodes(*inner, nodes);
-    }
   }
 
   void map(Value* value) {

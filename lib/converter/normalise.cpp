@@ -89,7 +89,7 @@ ReturnTree read_return(NormalisedModel& model, Value* value) {
 
 }  // namespace
 
-NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics) {
+NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics, bool keeps_effects) {
   declare_custom_operators();
   NormalisedModel model;
   model.frozen = frozen_module(loaded);
@@ -102,7 +102,10 @@ NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics) {
   read_inputs(model, loaded.module);
   remove_inplace(model.graph, diagnostics);
   decompose(model.graph);
-  torch::jit::EliminateDeadCode(model.graph, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
+  using torch::jit::DCESideEffectPolicy;
+  torch::jit::EliminateDeadCode(model.graph, keeps_effects
+                                                 ? DCESideEffectPolicy::DONT_DELETE_NODES_WITH_SIDE_EFFECTS
+                                                 : DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
   if (model.graph->outputs().size() != 1) throw ConvertError(ExitCode::kNotConvertible, "forward returns nothing");
   model.return_tree = read_return(model, model.graph->outputs()[0]);
   return model;

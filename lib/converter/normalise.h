@@ -26,6 +26,7 @@ struct NormalisedModel {
 
 // Throws ConvertError (kNotConvertible) for a signature that can't be kept: inputs that are no tensors, or outputs that
 // are no tensors, tuples or lists.
-NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics);
+// Printing, warning and raising are dropped unless `keeps_effects`.
+NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics, bool keeps_effects = false);
 
 }  // namespace nnapi_convert

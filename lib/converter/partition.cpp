@@ -108,9 +108,9 @@ class Partitioner {
     const auto segments = droppable();
     if (segments.empty() || segments[0].first >= least) return false;
     keep_on_cpu(*segments[0].second,
-                fmt::format("too little for a call of NNAPI: a segment worth {} multiply-adds found, "
-                            "{} needed (--min-segment-macs)",
-                            segments[0].first, least));
+                fmt::format("too little for a call of NNAPI: a segment worth less than {} multiply-adds "
+                            "(--min-segment-macs)",
+                            least));
     return true;
   }
 

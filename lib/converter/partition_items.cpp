@@ -9,45 +9,29 @@
 #include <unordered_map>
 
 #include "lib/base/error.h"
+#include "lib/converter/node_reads.h"
 #include "lib/converter/segment.h"
 #include "lib/nnapi/cost.h"
 
 namespace nnapi_convert {
 namespace {
 
-using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-template <typename Predicate>
-bool any_node(const Node& node, Predicate predicate) {
-  if (predicate(node)) return true;
-  for (const Block* block : node.blocks()) {
-    for (const Node* inner : block->nodes()) {
-      if (any_node(*inner, predicate)) return true;
-    }
-  }
-  return false;
-}
-
-bool changes_in_place(const Node& node) {
-  return any_node(node, [](const Node& each) {
-    const c10::FunctionSchema* schema = each.maybeSchema();
-    return schema != nullptr && schema->is_mutable();
+bool changes_in_place(Node& node) {
+  bool changes = false;
+  for_each_node(node, [&](Node& each) {
+    const c10::FunctionSchema* schema = const_cast<const Node&>(each).maybeSchema();
+    changes = changes || (schema != nullptr && schema->is_mutable());
   });
+  return changes;
 }
 
-bool has_effects(const Node& node) {
-  return any_node(node, [](const Node& each) { return each.hasSideEffects() || each.isNondeterministic(); });
-}
-
-// All values from outside that the node or its blocks read.
-void add_reads(const Node& node, std::vector<const Value*>& reads) {
-  reads.insert(reads.end(), node.inputs().begin(), node.inputs().end());
-  for (const Block* block : node.blocks()) {
-    for (const Node* inner : block->nodes()) add_reads(*inner, reads);
-    reads.insert(reads.end(), block->outputs().begin(), block->outputs().end());
-  }
+bool has_effects(Node& node) {
+  bool has = false;
+  for_each_node(node, [&](Node& each) { has = has || each.hasSideEffects() || each.isNondeterministic(); });
+  return has;
 }
 
 const Dims* fixed_sizes(const Value* value, const TypeMap& types) {
@@ -111,7 +95,7 @@ class Items {
 
   // The rules decide: what they lower by itself to a valid model goes to NNAPI.
   void judge(PartitionItem& item) {
-    const Node& node = *item.nodes[0];
+    Node& node = *item.nodes[0];
     Diagnostics diagnostics;
     try {
       if (has_effects(node) || !node.blocks().empty()) {
@@ -163,10 +147,10 @@ class Items {
   }
 
   void find_needs(size_t number) {
-    std::vector<const Value*> reads;
     std::set<size_t> needs;
-    for (const Node* node : items_[number].nodes) add_reads(*node, reads);
-    for (const Value* value : reads) add_needs(value, needs);
+    for (Node* node : items_[number].nodes) {
+      for_each_read(*node, [&](const Value* value) { add_needs(value, needs); });
+    }
     needs.erase(number);
     items_[number].needs.assign(needs.begin(), needs.end());
   }
@@ -175,7 +159,7 @@ class Items {
   void keep_order_of_effects() {
     std::optional<size_t> effect, change;
     for (size_t i = 0; i < items_.size(); ++i) {
-      const Node& node = *items_[i].nodes[0];
+      Node& node = *items_[i].nodes[0];
       if (change) items_[i].needs.push_back(*change);
       if (changes_in_place(node)) {
         for (size_t before = change.value_or(0); before < i; ++before) items_[i].needs.push_back(before);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "lib/converter/node_reads.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
@@ -39,21 +40,6 @@ c10::optional<c10::Symbol> functional_kind(const Node& node) {
   return c10::nullopt;
 }
 
-// True if the node or its blocks read a value for which `predicate` holds.
-template <typename Predicate>
-bool any_read(Node& node, const Predicate& predicate) {
-  const auto inputs = node.inputs();
-  if (std::any_of(inputs.begin(), inputs.end(), predicate)) return true;
-  for (torch::jit::Block* block : node.blocks()) {
-    for (Node* inner : block->nodes()) {
-      if (any_read(*inner, predicate)) return true;
-    }
-    const auto outputs = block->outputs();
-    if (std::any_of(outputs.begin(), outputs.end(), predicate)) return true;
-  }
-  return false;
-}
-
 // True if the graph reads, after `node`, a value other than `self` that may share its memory.
 bool other_alias_is_read_later(const AliasDb& aliases, Node* node, Value* self) {
   const auto is_other_alias = [&](Value* value) {
@@ -62,7 +48,9 @@ bool other_alias_is_read_later(const AliasDb& aliases, Node* node, Value* self) 
   };
   const auto is_old_alias = [&](Value* value) { return is_other_alias(value) && value->node()->isBefore(node); };
   for (auto later = std::next(node->iterator()); later != node->owningBlock()->nodes().end(); ++later) {
-    if (any_read(**later, is_old_alias)) return true;
+    bool is_read = false;
+    for_each_read(**later, [&](Value* value) { is_read = is_read || is_old_alias(value); });
+    if (is_read) return true;
   }
   const auto outputs = node->owningBlock()->outputs();
   return std::any_of(outputs.begin(), outputs.end(), is_old_alias);

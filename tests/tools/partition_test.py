@@ -1,6 +1,9 @@
 """Models that NNAPI can't run whole: segments go to NNAPI, the rest stays TorchScript, and results are the original's."""
 
+import contextlib
 import json
+import os
+import tempfile
 import unittest
 
 import jsonschema
@@ -81,6 +84,47 @@ class Branching(nn.Module):
         return self.last(x)
 
 
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x):
+        self.count += 1
+        return x * self.count
+
+
+class Counting(nn.Module):
+    """Keeps state between calls."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3)
+        self.layer = Counter()
+
+    def forward(self, picture):
+        return self.layer(self.first(picture))
+
+
+class Printed:
+    lines = ()
+
+
+@contextlib.contextmanager
+def captured_output():
+    """The lines that TorchScript prints, which go past Python's sys.stdout."""
+    printed, kept = Printed(), os.dup(1)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 1)
+        try:
+            yield printed
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+            file.seek(0)
+            printed.lines = file.read().decode().splitlines()
+
+
 class Partition(CliTest, StockTorchTest):
     def setUp(self):
         super().setUp()
@@ -157,17 +201,29 @@ class Traced(Partition):
 
 class Scripted(Partition):
     def test_control_flow(self):
-        path = self.save(Branching(), script=True)
+        model = Branching()
+        path = self.save(model, script=True)
         out, partition = self.partitioned(path, *self.between, "--nhwc")
         self.assertEqual([2], [part["operation_count"] for part in partition["segments"]][:1])
-        for scale in (0.1, 1, 30):  # takes both ways, and rounds of the loop
+        ways = set()
+        for scale in (0.1, 1, 30):
+            picture = scale * images(1, 3, 24, 24, seed=5)
+            ways.add(bool(torch.relu(model.first(picture)).mean() > 0.4))
             with self.subTest(scale=scale):
-                self.assert_agree(load(path), load(out), [[scale * images(1, 3, 24, 24, seed=5)]])
+                self.assert_agree(load(path), load(out), [[picture]])
+        self.assertEqual({False, True}, ways)
 
     def test_order_of_effects(self):
         path = self.save(Effects(), script=True)
         out, _ = self.partitioned(path, *self.between, "--nhwc", "--min-segment-macs", "0")
-        self.assert_agree(load(path), load(out), [[images(1, 3, 24, 24, seed=5)]])
+        with captured_output() as printed:
+            self.assert_agree(load(path), load(out), [[images(1, 3, 24, 24, seed=5)]])
+        self.assertEqual(2 * ["before the change", "after the change"], printed.lines)
+
+    def test_state_is_refused(self):
+        path = self.save(Counting(), script=True)
+        self.fail_with(1, path, *self.between, "--nhwc", "-o", self.folder / "out.pt",
+                       needed=["changes its attribute layer.count as it runs"])
 
 
 class Limits(Partition):

@@ -1,0 +1,36 @@
+// Walks over a node of the graph and the nodes in its blocks.
+#pragma once
+
+#include <torch/csrc/jit/ir/ir.h>
+
+namespace nnapi_convert {
+
+// Calls `visit` with the node and with each node in its blocks, at any depth.
+template <typename Visit>
+void for_each_node(torch::jit::Node& node, const Visit& visit) {
+  visit(node);
+  for (torch::jit::Block* block : node.blocks()) {
+    for (torch::jit::Node* inner : block->nodes()) for_each_node(*inner, visit);
+  }
+}
+
+// Calls `visit` with each value that these nodes read or their blocks give, also those that are made inside.
+template <typename Visit>
+void for_each_read(torch::jit::Node& node, const Visit& visit) {
+  for_each_node(node, [&](torch::jit::Node& each) {
+    for (torch::jit::Value* input : each.inputs()) visit(input);
+    for (torch::jit::Block* block : each.blocks()) {
+      for (torch::jit::Value* output : block->outputs()) visit(output);
+    }
+  });
+}
+
+// True if the value is made in a block of the node, at any depth.
+inline bool is_made_inside(const torch::jit::Value& value, const torch::jit::Node& node) {
+  for (const torch::jit::Node* at = value.node(); at != nullptr; at = at->owningBlock()->owningNode()) {
+    if (at->owningBlock()->owningNode() == &node) return true;
+  }
+  return false;
+}
+
+}  // namespace nnapi_convert
