@@ -71,7 +71,7 @@ make_root() {
   fi
   arm64_apt update
   arm64_apt autoclean
-  arm64_apt install --yes --download-only "${packages[@]}" | grep -E '^(Need|Fetched|E:)' || true
+  arm64_apt install --yes --download-only "${packages[@]}" | { grep -E '^(Need|Fetched|E:)' || true; }
   rm -rf "$sysroot"
   mkdir -p "$sysroot"/usr/{bin,sbin,lib}
   ln -s usr/bin usr/sbin usr/lib "$sysroot"

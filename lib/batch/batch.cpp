@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 }
 
 void check_names(const BatchRequest& request) {
-  std::map<std::string, std::string> owners = {{"summary.json", "the summary"}};
+  std::map<std::string, std::string> owners;
   for (const BatchModel& model : request.models) {
     for (const std::string& name : output_names(model, request.worker.extension)) {
       const auto [owner, is_new] = owners.emplace(name, model.shown);
@@ -81,7 +81,7 @@ class Estimates {
  public:
   Estimates(const BatchRequest& request, const std::vector<uint64_t>& sizes)
       : sizes_(sizes), own_(own_resident_bytes()), known_(sizes.size()) {
-    for (size_t i = 0; i < sizes.size(); ++i) {
+    for (size_t i = 0; request.memory != 0 && i < sizes.size(); ++i) {
       std::ifstream stream(record_path(request.worker.output_folder, request.models[i].name), std::ios::binary);
       const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
       const nlohmann::json record = nlohmann::json::parse(text, nullptr, false);
@@ -128,7 +128,7 @@ void write_missing_report(const BatchModel& model, Outcome& outcome, const Batch
   std::error_code ignored;
   fs::create_directories(path.parent_path(), ignored);
   try {
-    write_file(path, outcome.report.dump(2) + "\n");
+    write_file(path, outcome.report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } catch (const ConvertError&) {
     return;
   }
@@ -177,7 +177,8 @@ BatchResult run_batch(const BatchRequest& request) {
 
 void write_summaries(const Batch& batch, const fs::path& output_folder, const std::string& comparison) {
   const nlohmann::json summary = summary_json(batch);
-  write_file(output_folder / "summary.json", summary.dump(2) + "\n");
+  write_file(output_folder / "summary.json",
+             summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   write_file(output_folder / "summary.md", summary_markdown(summary, comparison));
   write_file(output_folder / "summary.xml", summary_junit(batch));
 }

@@ -25,7 +25,13 @@ class Pool {
  public:
   explicit Pool(const PoolRequest& request) : request_(request), waiting_(request.order.begin(), request.order.end()) {
     sigemptyset(&signals_);
-    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signal);
+    ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, no worker could be waited for
+    sigaddset(&signals_, SIGCHLD);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      // One that is ignored, as under nohup, would be seen all the same once it is blocked.
+      struct sigaction action = {};
+      if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(&signals_, signal);
+    }
     sigprocmask(SIG_BLOCK, &signals_, &earlier_signals_);
   }
   ~Pool() { sigprocmask(SIG_SETMASK, &earlier_signals_, nullptr); }
@@ -116,6 +122,7 @@ class Pool {
     };
     const auto worst = std::max_element(running_.begin(), running_.end(),
                                         [&](const Worker& a, const Worker& b) { return excess(a) < excess(b); });
+    if (worst->stopped_as != Status::kConverted) return;  // it is ending already
     stop(*worst, Status::kOutOfMemory);
     worst->is_repeated = running_.size() > 1;  // not at fault yet
   }
@@ -155,7 +162,7 @@ class Pool {
       outcome.error = fmt::format("stopped after {:g} seconds; give it longer with --timeout", request_.timeout);
     } else if (worker.stopped_as == Status::kOutOfMemory) {
       outcome.error = fmt::format("needs more than --memory, {}: stopped at {}, with nothing else at work",
-                                  megabytes(request_.memory), megabytes(worker.resident));
+                                  megabytes(request_.memory), megabytes(worker.process.peak_bytes()));
     } else if (worker.stopped_as == Status::kNotRun) {
       outcome.error =
           result_.signal != 0 ? fmt::format("stopped by signal {}", result_.signal) : "stopped after a failure";

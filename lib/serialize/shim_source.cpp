@@ -39,11 +39,14 @@ class ShimSource {
     if (!request_.bundled_type.empty()) line(fmt::format("  bundled_inputs : List[{}]", request_.bundled_type));
   }
 
+  static bool is_converted(const InterfaceInput& input) {
+    return input.quantize || input.type.dtype == at::kLong || input.type.dtype == at::kBool;
+  }
+
   // The compilation checks shapes and what NNAPI is handed; what the module converts on the way is checked here.
   void check_converted_inputs() {
     for (const InterfaceInput& input : boundary_.inputs()) {
-      const bool is_converted = input.quantize || input.type.dtype == at::kLong || input.type.dtype == at::kBool;
-      if (input.is_read && is_converted) text_ += BoundarySource::check_dtype(input);
+      if (input.is_read && is_converted(input)) text_ += BoundarySource::check_dtype(input);
     }
   }
 
@@ -51,8 +54,7 @@ class ShimSource {
   bool is_direct() const {
     for (const nnapi::Boundary& boundary : request_.model.inputs) {
       const InterfaceInput& input = boundary_.inputs()[boundary.argument];
-      const bool is_converted = input.quantize || input.type.dtype == at::kLong || input.type.dtype == at::kBool;
-      if (is_converted || request_.model.at(boundary.operand).dims.size() != input.type.rank()) return false;
+      if (is_converted(input) || request_.model.at(boundary.operand).dims.size() != input.type.rank()) return false;
     }
     for (const InterfaceOutput& output : request_.interface.outputs) {
       const bool is_nnapi = output.source == InterfaceOutput::Source::kNnapi;

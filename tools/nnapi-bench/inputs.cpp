@@ -4,9 +4,13 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 
 #include "lib/base/error.h"
+#include "tools/nnapi-bench/torch_error.h"
 
 namespace nnapi_bench {
 namespace {
@@ -49,12 +53,18 @@ std::vector<int64_t> read_sizes(const std::string& text) {
   return sizes;
 }
 
+bool read_scale(const std::string& text, double& scale) {
+  char* end = nullptr;
+  scale = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0' && std::isfinite(scale) && scale > 0;
+}
+
 at::Tensor quantised_ones(const std::vector<int64_t>& sizes, const std::string& type) {
   const std::vector<std::string> parts = split(type, ':');
   double scale = 0;
   int64_t zero_point = 0;
-  const bool is_good = parts.size() == 3 && read_number(parts[1], scale) && scale > 0 &&
-                       read_number(parts[2], zero_point) && zero_point >= 0 && zero_point <= 255;
+  const bool is_good = parts.size() == 3 && read_scale(parts[1], scale) && read_number(parts[2], zero_point) &&
+                       zero_point >= 0 && zero_point <= 255;
   if (!is_good) fail(fmt::format("--input_type: '{}' found, quint8:SCALE:ZERO_POINT needed, as quint8:0.02:128", type));
   return at::quantize_per_tensor(at::ones(sizes), scale, zero_point, at::kQUInt8);
 }
@@ -64,7 +74,7 @@ at::Tensor ones(const std::vector<int64_t>& sizes, const std::string& type) {
   if (type == "uint8_t") return at::ones(sizes, at::kByte);
   if (type == "int32") return at::ones(sizes, at::kInt);
   if (type == "int64") return at::ones(sizes, at::kLong);
-  if (type.compare(0, 6, "quint8") == 0) return quantised_ones(sizes, type);
+  if (type.compare(0, 7, "quint8:") == 0) return quantised_ones(sizes, type);
   fail(fmt::format("--input_type: '{}' found, {} needed", type, kTypes));
 }
 
@@ -95,7 +105,11 @@ std::vector<c10::IValue> made_inputs(const InputFlags& flags) {
   const std::vector<std::string> formats = one_each("--input_memory_format", flags.input_memory_format, dims.size());
   std::vector<c10::IValue> inputs;
   for (size_t i = 0; i < dims.size(); ++i) {
-    inputs.emplace_back(laid_out(ones(read_sizes(dims[i]), types[i]), formats[i]));
+    try {
+      inputs.emplace_back(laid_out(ones(read_sizes(dims[i]), types[i]), formats[i]));
+    } catch (const c10::Error& error) {
+      fail(fmt::format("--input_dims: '{}': {}", dims[i], message_of(error)));
+    }
   }
   return inputs;
 }

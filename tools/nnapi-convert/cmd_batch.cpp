@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <thread>
 
 #include "lib/base/error.h"
+#include "lib/base/host_library.h"
 #include "lib/batch/baseline.h"
 #include "lib/batch/batch.h"
 #include "lib/batch/content_hash.h"
@@ -134,6 +136,9 @@ BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) 
   request.worker.resume = arguments.resume;
   // A version that is being worked on changes without a new number.
   request.worker.program = version_text() + " " + hash_of_file("/proc/self/exe");
+  // It decides what --verify finds.
+  const std::string nnapi = host_library_path();
+  if (std::filesystem::is_regular_file(nnapi)) request.worker.program += " " + hash_of_file(nnapi);
   request.worker.convert = [](const Arguments& command_line) {
     at::set_num_threads(1);  // workers share the processors among themselves; and sums come out the same
     return run_convert(command_line);

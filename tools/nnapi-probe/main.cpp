@@ -159,7 +159,7 @@ int write_text(const std::string& path, const std::string& text) {
 
 int print_text(const std::string& text) {
   std::fputs(text.c_str(), stdout);
-  return std::fflush(stdout) == 0 ? kDone : complain(kBadFile, "can't write to standard output");
+  return kDone;
 }
 
 // Names of drivers may have slashes.
@@ -238,5 +238,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   const int code = parse(argc, argv, &arguments);
-  return code >= 0 ? code : run(arguments);
+  const int result = code >= 0 ? code : run(arguments);
+  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return result != kDone || is_written ? result : complain(kBadFile, "can't write to standard output");
 }

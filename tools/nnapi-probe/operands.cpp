@@ -1,4 +1,5 @@
 #include "tools/nnapi-probe/operands.h"
+#include "lib/shim/buffer_views.h"
 
 #include <cstring>
 #include <map>
@@ -11,24 +12,6 @@ using Dims = std::vector<uint32_t>;
 using Code = OperationCode;
 
 constexpr uint32_t kExtent = 8, kFilter = 3, kBlock = 2, kRepeats = 2, kResized = 16;
-
-size_t bytes_of(OperandCode type) {
-  switch (type) {
-    case OperandCode::FLOAT32:
-    case OperandCode::INT32:
-    case OperandCode::UINT32:
-    case OperandCode::TENSOR_FLOAT32:
-    case OperandCode::TENSOR_INT32:
-      return 4;
-    case OperandCode::FLOAT16:
-    case OperandCode::TENSOR_FLOAT16:
-    case OperandCode::TENSOR_QUANT16_SYMM:
-    case OperandCode::TENSOR_QUANT16_ASYMM:
-      return 2;
-    default:
-      return 1;
-  }
-}
 
 // Numbers of an operation's arguments by their names.
 const std::map<std::string, int32_t>& numbers() {
@@ -169,7 +152,7 @@ class Maker {
     const bool is_fixed = argument.type_variable < 0 && type == OperandCode::TENSOR_INT32;
     operand.is_constant = is_fixed || grid_.value(point_, ConditionKind::kConstant, name, 0) != 0;
     if (!operand.is_constant) return operand;
-    operand.value.assign(count * bytes_of(type), 0);
+    operand.value.assign(count * nnapi_shim::element_bytes(static_cast<int32_t>(type)), 0);
     if (is_fixed) {
       const std::vector<int32_t> numbers = tensor_numbers(name, count);
       std::memcpy(operand.value.data(), numbers.data(), operand.value.size());
@@ -202,7 +185,7 @@ class Maker {
     ProbeOperand operand;
     operand.type = type;
     operand.is_constant = true;
-    operand.value.resize(bytes_of(type));
+    operand.value.resize(nnapi_shim::element_bytes(static_cast<int32_t>(type)));
     const float one = 1;
     const uint16_t one_half = 0x3C00;  // 1 in half precision
     const int32_t value = name == "pad_value" ? 0 : number(name);
