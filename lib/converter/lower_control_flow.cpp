@@ -64,6 +64,7 @@ class SubgraphLowering {
 
   OperandId add_input(nnapi::Operand type) {
     type.channels = nullptr;
+    type.value = {};
     const OperandId id = builder().variable(std::move(type));
     model_->inputs.push_back({id});
     return id;

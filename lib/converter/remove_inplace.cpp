@@ -40,11 +40,16 @@ c10::optional<c10::Symbol> functional_kind(const Node& node) {
   return c10::nullopt;
 }
 
+// True if `other`, a tensor or what holds tensors, may share memory with `value`.
+bool may_share(const AliasDb& aliases, Value* value, Value* other) {
+  return other->type()->kind() != c10::TypeKind::ClassType && aliases.mayContainAlias(value, other);
+}
+
 // True if the graph reads, after `node`, a value other than `self` that may share its memory.
 bool other_alias_is_read_later(const AliasDb& aliases, Node* node, Value* self) {
   const auto is_other_alias = [&](Value* value) {
     return value != self && value != node->output() && value->node()->kind() != c10::prim::Constant &&
-           value->type()->kind() == c10::TypeKind::TensorType && aliases.mayAlias(self, value);
+           may_share(aliases, self, value);
   };
   const auto is_old_alias = [&](Value* value) { return is_other_alias(value) && value->node()->isBefore(node); };
   for (auto later = std::next(node->iterator()); later != node->owningBlock()->nodes().end(); ++later) {
@@ -54,10 +59,6 @@ bool other_alias_is_read_later(const AliasDb& aliases, Node* node, Value* self) 
   }
   const auto outputs = node->owningBlock()->outputs();
   return std::any_of(outputs.begin(), outputs.end(), is_old_alias);
-}
-
-bool is_tensor(const Value* value) {
-  return value->type()->kind() == c10::TypeKind::TensorType;
 }
 
 void append_values(Block* block, std::vector<Value*>& values) {
@@ -105,7 +106,7 @@ class ReadsAfterChange {
       follow_block_output(owner, use.offset);
     } else if (use.user->kind() != c10::prim::Return) {
       for (Value* output : use.user->outputs()) {
-        if (is_tensor(output) && aliases_.mayAlias(value, output)) follow(output);
+        if (may_share(aliases_, value, output)) follow(output);
       }
     }
   }
@@ -120,9 +121,9 @@ class ReadsAfterChange {
 
   bool is_old(Value* value) const {
     Value* self = node_->input(0);
-    if (!is_tensor(value) || changed_.count(value) != 0 || value->node()->kind() == c10::prim::Constant) return false;
+    if (changed_.count(value) != 0 || value->node()->kind() == c10::prim::Constant) return false;
     if (value == self) return !has_own_input();
-    return aliases_.mayAlias(self, value);
+    return may_share(aliases_, self, value);
   }
 
   bool is_read(Value* value) const {

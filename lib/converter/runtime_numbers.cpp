@@ -166,9 +166,9 @@ const Maker* maker_for(const Node& node) {
       {"aten::eq", by("eq")},
       {"aten::ne", by("ne")},
       {"aten::__not__", by("logical_not")},
-      {"aten::__and__", by("logical_and")},
-      {"aten::__or__", by("logical_or")},
-      {"aten::__xor__", by("logical_xor")},
+      {"aten::__and__", by("bitwise_and")},
+      {"aten::__or__", by("bitwise_or")},
+      {"aten::__xor__", by("bitwise_xor")},
       {"aten::__range_length", [](Replacement& made) { return made.range_length(); }},
       {"aten::__derive_index", [](Replacement& made) { return made.range_index(); }},
   };

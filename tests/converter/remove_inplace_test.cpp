@@ -234,4 +234,33 @@ graph(%x : Tensor):
   CHECK_THAT(removed(text).graph, Contains("aten::relu(%x)"));
 }
 
+TEST_CASE("in a branch: a list from before the change that is read after it keeps the change") {
+  const Removed found = removed(R"(
+graph(%x : Tensor, %c : bool):
+  %zero : int = prim::Constant[value=0]()
+  %y : Tensor = aten::sigmoid(%x)
+  %l : Tensor[] = prim::ListConstruct(%y, %x)
+  %z : Tensor = prim::If(%c)
+    block0():
+      %a : Tensor = aten::relu_(%y)
+      -> (%a)
+    block1():
+      -> (%x)
+  %w : Tensor = aten::cat(%l, %zero)
+  return (%w, %z))");
+  CHECK_THAT(found.graph, Contains("aten::relu_("));
+}
+
+TEST_CASE("a list from before the change that is read after it keeps the change") {
+  const Removed found = removed(R"(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %y : Tensor = aten::sigmoid(%x)
+  %l : Tensor[] = prim::ListConstruct(%y, %x)
+  %z : Tensor = aten::relu_(%y)
+  %w : Tensor = aten::cat(%l, %zero)
+  return (%w, %z))");
+  CHECK_THAT(found.graph, Contains("aten::relu_("));
+}
+
 }  // namespace nnapi_convert

@@ -57,9 +57,11 @@ void optimise(Model& model, const OptimiseOptions& options) {
   choose_layout(model, options.nhwc);
   if (options.on_pass) options.on_pass("choose_layout", model);
   run(kMergeMoves, model, options);
-  for (Model* each : with_subgraphs(model)) {
-    separate_outputs(*each);
-    compact(*each);
+  const std::vector<Model*> models = with_subgraphs(model);
+  // Subgraphs first: compact may drop what owns them.
+  for (auto each = models.rbegin(); each != models.rend(); ++each) {
+    separate_outputs(**each);
+    compact(**each);
   }
 }
 
