@@ -106,14 +106,10 @@ class Counting(nn.Module):
         return self.layer(self.first(picture))
 
 
-class Printed:
-    lines = ()
-
-
 @contextlib.contextmanager
 def captured_output():
-    """The lines that TorchScript prints, which go past Python's sys.stdout."""
-    printed, kept = Printed(), os.dup(1)
+    """Fills a list with the lines that TorchScript prints, which go past Python's sys.stdout."""
+    printed, kept = [], os.dup(1)
     with tempfile.TemporaryFile() as file:
         os.dup2(file.fileno(), 1)
         try:
@@ -122,7 +118,7 @@ def captured_output():
             os.dup2(kept, 1)
             os.close(kept)
             file.seek(0)
-            printed.lines = file.read().decode().splitlines()
+            printed.extend(file.read().decode().splitlines())
 
 
 class Partition(CliTest, StockTorchTest):
@@ -218,7 +214,7 @@ class Scripted(Partition):
         out, _ = self.partitioned(path, *self.between, "--nhwc", "--min-segment-macs", "0")
         with captured_output() as printed:
             self.assert_agree(load(path), load(out), [[images(1, 3, 24, 24, seed=5)]])
-        self.assertEqual(2 * ["before the change", "after the change"], printed.lines)
+        self.assertEqual(2 * ["before the change", "after the change"], printed)
 
     def test_state_is_refused(self):
         path = self.save(Counting(), script=True)
