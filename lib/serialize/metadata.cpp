@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/error.h"
+#include "lib/base/json_text.h"
 #include "lib/nnapi/validate.h"
 
 namespace nnapi_convert {
@@ -79,7 +80,7 @@ std::string to_json(const Metadata& metadata) {
   root["outputs"] = json::array();
   for (const Quantization& output : metadata.outputs)
     root["outputs"].push_back({{"quantization", quantization_json(output)}});
-  return root.dump();
+  return json_text(root);
 }
 
 Metadata parse_metadata(const std::string& text) {

@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/json_text.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/emit_cpu.h"
@@ -187,7 +188,7 @@ class Progress {
 };
 
 void write_report(const std::string& path, const nlohmann::json& report) {
-  const std::string text = report.dump(2) + "\n";
+  const std::string text = json_text(report, 2) + "\n";
   if (path == "-") {
     std::cout << text;
   } else {

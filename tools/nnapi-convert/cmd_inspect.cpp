@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/json_text.h"
 #include "lib/converter/converted_file.h"
 #include "lib/format/buffer_format.h"
 #include "lib/format/operation_table.h"
@@ -138,7 +139,7 @@ int run_inspect(const Arguments& command_line) {
   app.footer(exit_codes_text());
   if (const auto code = parse_command_line(app, command_line)) return *code;
   const ConvertedFile file = read_converted_file(path);
-  std::cout << (format == "json" ? json_form(file).dump(2) + "\n" : text_form(file));
+  std::cout << (format == "json" ? json_text(json_form(file), 2) + "\n" : text_form(file));
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "lib/base/error.h"
+#include "lib/base/json_text.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/report.h"
 #include "lib/converter/verify.h"
@@ -76,7 +77,7 @@ int run_verify(const Arguments& command_line) {
   for (const std::string& text : inputs) request.inputs.push_back(parse_input_spec(text));
   for (const std::string& path : torch_libraries) load_torch_library(path);
   const Verification verification = verify(request);
-  std::cout << (format == "json" ? to_json(verification).dump(2) + "\n" : to_text(verification));
+  std::cout << (format == "json" ? json_text(to_json(verification), 2) + "\n" : to_text(verification));
   return static_cast<int>(verification.passed ? ExitCode::kDone : ExitCode::kVerificationFailed);
 }
 
