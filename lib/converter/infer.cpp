@@ -14,6 +14,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/closed_evaluation.h"
 #include "lib/converter/control_flow.h"
+#include "lib/converter/expand_composite.h"
 #include "lib/converter/observe.h"
 #include "lib/converter/runtime_numbers.h"
 #include "lib/ops/known_refusals.h"
@@ -83,6 +84,10 @@ class Inference {
         it = std::next(previous->iterator());
         continue;
       }
+      if (expand(node)) {
+        it = std::next(previous->iterator());
+        continue;
+      }
       ++it;
       if (options_.control_flow == ControlFlow::kNnapi && is_control_flow(*node)) {
         if (!visit_control_flow(node)) return false;
@@ -99,6 +104,32 @@ class Inference {
     replace(node->output(), replacement);
     node->destroy();
     return true;
+  }
+
+  // What has no rule may be made of operations that have.
+  bool expand(Node* node) {
+    if (is_structural(*node) || find_typed_rule(*node, result_.types) != nullptr || known_refusal(*node) != nullptr) {
+      return false;
+    }
+    const std::vector<Value*> values = expand_composite(*node, result_.types);
+    for (size_t i = 0; i < values.size(); ++i) {
+      take_apart_list(*node->output(i), *values[i]->node());
+      replace(node->output(i), values[i]);
+    }
+    if (!values.empty()) node->destroy();
+    return !values.empty();
+  }
+
+  void take_apart_list(const Value& output, const Node& list) {
+    if (list.kind() != c10::prim::ListConstruct) return;
+    const std::vector<torch::jit::Use> uses = output.uses();
+    for (const torch::jit::Use& use : uses) {
+      if (use.user->kind() != c10::prim::ListUnpack || use.user->outputs().size() != list.inputs().size()) continue;
+      for (size_t i = 0; i < list.inputs().size(); ++i) {
+        replace(use.user->output(i), const_cast<Value*>(list.input(i)));
+      }
+      use.user->destroy();
+    }
   }
 
   // False where loops were unrolled.

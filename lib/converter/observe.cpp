@@ -48,16 +48,6 @@ bool reads_mask(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kBool || tensor.scalar_type() == at::kByte;
 }
 
-std::optional<at::Tensor> made_up(const TensorType& type) {
-  if (!all_fixed(type.dims)) return std::nullopt;
-  const std::vector<int64_t> sizes = fixed_values(type.dims);
-  const at::Tensor values = c10::isFloatingType(type.dtype) || type.is_quantized()
-                                ? at::full(sizes, 0.5, at::TensorOptions(at::kFloat))
-                                : at::zeros(sizes, at::TensorOptions(type.dtype));
-  if (!type.is_quantized()) return values.to(type.dtype);
-  return at::quantize_per_tensor(values, type.quantization.scale, type.quantization.zero_point, type.dtype);
-}
-
 std::optional<c10::IValue> made_up(const TorchValue* value, const TypeMap& types);
 
 std::optional<c10::IValue> made_up_list(const TorchNode& list, const TypeMap& types) {
@@ -77,13 +67,13 @@ std::optional<c10::IValue> made_up(const TorchValue* value, const TypeMap& types
   const auto found = types.find(value);
   if (found == types.end()) return std::nullopt;
   if (const auto* type = std::get_if<TensorType>(&found->second)) {
-    const auto tensor = made_up(*type);
+    const auto tensor = made_up_tensor(*type);
     return tensor ? std::optional<c10::IValue>(*tensor) : std::nullopt;
   }
   if (const auto* list = std::get_if<TensorTypes>(&found->second)) {
     c10::List<at::Tensor> tensors;
     for (const TensorType& type : *list) {
-      const auto tensor = made_up(type);
+      const auto tensor = made_up_tensor(type);
       if (!tensor) return std::nullopt;
       tensors.push_back(*tensor);
     }
@@ -126,6 +116,16 @@ bool indexes_by_mask(const TorchNode& node, const torch::jit::Stack& stack) {
 }
 
 }  // namespace
+
+std::optional<at::Tensor> made_up_tensor(const TensorType& type) {
+  if (!all_fixed(type.dims)) return std::nullopt;
+  const std::vector<int64_t> sizes = fixed_values(type.dims);
+  const at::Tensor values = c10::isFloatingType(type.dtype) || type.is_quantized()
+                                ? at::full(sizes, 0.5, at::TensorOptions(at::kFloat))
+                                : at::zeros(sizes, at::TensorOptions(type.dtype));
+  if (!type.is_quantized()) return values.to(type.dtype);
+  return at::quantize_per_tensor(values, type.quantization.scale, type.quantization.zero_point, type.dtype);
+}
 
 std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types) {
   if (!node.blocks().empty() || node.maybeOperator() == nullptr || node.outputs().empty() || !is_well_known(node) ||
