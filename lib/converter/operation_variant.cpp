@@ -3,13 +3,12 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include <cmath>
+#include <array>
 #include <map>
 
 #include "lib/base/error.h"
 #include "lib/base/host_library.h"
 #include "lib/shim/compilation.h"
-#include "lib/shim/model_buffer.h"
 #include "lib/shim/torch_binding.h"
 
 namespace nnapi_convert {
@@ -116,37 +115,51 @@ std::vector<nnapi_shim_buffer> buffers_of(const std::vector<at::Tensor>& tensors
 }  // namespace
 
 SegmentModel::SegmentModel(const torch::jit::Module& module, Runtime runtime, const std::vector<at::Tensor>& inputs) {
-  nnapi_shim_error error{};
-  std::unique_ptr<const nnapi_shim::ModelBuffer> buffer;
-  std::vector<nnapi_shim_shape> shapes;
   if (runtime == Runtime::kShim) {
-    const auto [words, weights] = nnapi_shim::tensors_of(module.attr("comp"));
-    kept_ = {words.contiguous(), weights.contiguous()};
-    weights_.data = kept_[1].data_ptr<uint8_t>();
-    weights_.bytes = static_cast<uint64_t>(kept_[1].numel());
-    buffer = nnapi_shim::ModelBuffer::parse(kept_[0].data_ptr(), static_cast<size_t>(kept_[0].numel()), weights_.bytes,
-                                            &error);
-    for (const at::Tensor& input : inputs) {
-      shapes.push_back({static_cast<uint32_t>(input.dim()), input.sizes().data()});
-    }
+    read_shim(module, inputs);
   } else {
-    for (const at::Tensor& tensor : module.attr("weights").toTensorVector()) kept_.push_back(tensor.contiguous());
-    const std::vector<nnapi_shim_buffer> weights = buffers_of(kept_);
-    kept_.push_back(module.attr("ser_model").toTensor().contiguous());
-    buffer = nnapi_shim::ModelBuffer::parse_v1(kept_.back().data_ptr(), static_cast<size_t>(kept_.back().numel()),
-                                               weights.data(), weights.size(), &error);
+    read_pytorch(module);
   }
+}
+
+void SegmentModel::read_shim(const torch::jit::Module& module, const std::vector<at::Tensor>& inputs) {
+  const auto [words, weights] = nnapi_shim::tensors_of(module.attr("comp"));
+  kept_ = {words.contiguous(), weights.contiguous()};
+  weights_.data = kept_[1].data_ptr<uint8_t>();
+  weights_.bytes = static_cast<uint64_t>(kept_[1].numel());
+  nnapi_shim_error error{};
+  const auto buffer = nnapi_shim::ModelBuffer::parse(kept_[0].data_ptr(), static_cast<size_t>(kept_[0].numel()),
+                                                     weights_.bytes, &error);
   if (buffer == nullptr) fail(error, ExitCode::kBadFile);
-  std::vector<std::vector<int64_t>> own_sizes;  // version 1's arguments are the model's own inputs
-  if (runtime != Runtime::kShim) {
-    const BufferModel model = read_buffer(kept_.back().data_ptr<int32_t>(), static_cast<size_t>(kept_.back().numel()));
-    for (const int32_t input : model.inputs) {
-      const auto& dims = model.operands[static_cast<size_t>(input)].dims;
-      own_sizes.emplace_back(dims.begin(), dims.end());
-    }
-    for (const auto& sizes : own_sizes) shapes.push_back({static_cast<uint32_t>(sizes.size()), sizes.data()});
+  std::vector<std::vector<int64_t>> sizes;
+  for (const at::Tensor& input : inputs) sizes.push_back(input.sizes().vec());
+  bind(*buffer, sizes);
+}
+
+void SegmentModel::read_pytorch(const torch::jit::Module& module) {
+  for (const at::Tensor& tensor : module.attr("weights").toTensorVector()) kept_.push_back(tensor.contiguous());
+  const std::vector<nnapi_shim_buffer> weights = buffers_of(kept_);
+  kept_.push_back(module.attr("ser_model").toTensor().contiguous());
+  const at::Tensor& words = kept_.back();
+  const auto count = static_cast<size_t>(words.numel());
+  nnapi_shim_error error{};
+  const auto buffer =
+      nnapi_shim::ModelBuffer::parse_v1(words.data_ptr(), count, weights.data(), weights.size(), &error);
+  if (buffer == nullptr) fail(error, ExitCode::kBadFile);
+  const BufferModel model = read_buffer(words.data_ptr<int32_t>(), count);
+  std::vector<std::vector<int64_t>> sizes;  // version 1's arguments are the model's own inputs
+  for (const int32_t input : model.inputs) {
+    const std::vector<uint32_t>& dims = model.operands[static_cast<size_t>(input)].dims;
+    sizes.emplace_back(dims.begin(), dims.end());
   }
-  const int status = buffer->bind(shapes.data(), static_cast<uint32_t>(shapes.size()), &view_, &error);
+  bind(*buffer, sizes);
+}
+
+void SegmentModel::bind(const nnapi_shim::ModelBuffer& buffer, const std::vector<std::vector<int64_t>>& sizes) {
+  std::vector<nnapi_shim_shape> shapes;
+  for (const std::vector<int64_t>& each : sizes) shapes.push_back({static_cast<uint32_t>(each.size()), each.data()});
+  nnapi_shim_error error{};
+  const int status = buffer.bind(shapes.data(), static_cast<uint32_t>(shapes.size()), &view_, &error);
   if (status != NNAPI_SHIM_OK) fail(error, ExitCode::kBadFile);
 }
 

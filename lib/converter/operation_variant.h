@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/converter/converted_file.h"
+#include "lib/shim/model_buffer.h"
 #include "lib/shim/model_view.h"
 
 namespace nnapi_convert {
@@ -27,6 +28,10 @@ class SegmentModel {
                               const std::vector<at::Tensor>& values, const std::vector<uint32_t>& outputs) const;
 
  private:
+  void read_shim(const torch::jit::Module& module, const std::vector<at::Tensor>& inputs);
+  void read_pytorch(const torch::jit::Module& module);
+  void bind(const nnapi_shim::ModelBuffer& buffer, const std::vector<std::vector<int64_t>>& sizes);
+
   nnapi_shim::ModelView view_;
   nnapi_shim::Weights weights_;
   std::vector<at::Tensor> kept_;  // what the view and the weights point into
