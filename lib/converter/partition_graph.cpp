@@ -84,11 +84,21 @@ class PlanGraph {
     for (const Value* element : value->node()->inputs()) read(element, numbers);
   }
 
+  // The elements of a list have the list's name.
+  void read_inputs(const Node& node, GraphNode& shown) {
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      read(node.input(i), shown.inputs);
+      const bool is_named = schema != nullptr && i < schema->arguments().size();
+      if (schema != nullptr) shown.arguments.resize(shown.inputs.size(), is_named ? schema->arguments()[i].name() : "");
+    }
+  }
+
   void add_cpu(const std::vector<Node*>& nodes) {
     GraphStep step;
     for (const Node* node : nodes) {
       GraphNode shown{node->kind().toQualString(), source_of(*node), {}, {}};
-      for (const Value* input : node->inputs()) read(input, shown.inputs);
+      read_inputs(*node, shown);
       for (const Value* output : node->outputs()) shown.outputs.push_back(number_of(output));
       const auto reason = reasons_.find(node);
       if (reason != reasons_.end()) {

@@ -132,7 +132,9 @@ class GraphView {
     const { left, top, width } = this.layout;
     const scale = Math.min(1.25, this.canvas.clientWidth / width);
     const readable = Math.max(scale, 0.45);
-    this.view = { x: left + width / 2 - this.canvas.clientWidth / readable / 2, y: top, scale: readable };
+    const start = this.layout.steps.length > 0 && this.layout.steps[0].boxes.length > 0 ? this.layout.steps[0].boxes[0].x : left;
+    const middle = readable > scale ? start : left + width / 2;  // too wide to be read as a whole: where it begins
+    this.view = { x: middle - this.canvas.clientWidth / readable / 2, y: top, scale: readable };
     this.applyView();
   }
 

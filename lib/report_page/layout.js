@@ -5,6 +5,7 @@
 const LAYER_GAP = 34;
 const NODE_GAP = 22;
 const POINT_WIDTH = 10;
+const LAYER_WIDTH = 16;
 
 // `nodes`: [{width, height}], `edges`: [[from, to]] with numbers of nodes; no circles. Sets x, y (the centre) of each node,
 // gives {width, height, paths}: for each edge the points it runs through.
@@ -24,7 +25,8 @@ function layOut(nodes, edges) {
   return { width, height, paths: chains.map((chain) => pathOf(chain.map((i) => cells[i]))) };
 }
 
-// Longest paths from the top. Then what nothing holds above comes down to its first reader.
+// Longest paths from the top, but no more than so many nodes in a layer: the rest goes further down. Then what nothing
+// holds above comes down to its first reader.
 function layersOf(count, edges) {
   const readers = Array.from({ length: count }, () => []);
   const open = new Array(count).fill(0);
@@ -35,14 +37,20 @@ function layersOf(count, edges) {
   const layers = new Array(count).fill(0);
   const sources = open.map((number, i) => (number === 0 ? i : -1)).filter((i) => i >= 0);
   const ready = [...sources];
+  const taken = [];
   for (let next = 0; next < ready.length; next++) {
+    let layer = layers[ready[next]];
+    while ((taken[layer] || 0) >= LAYER_WIDTH) layer++;
+    taken[layer] = (taken[layer] || 0) + 1;
+    layers[ready[next]] = layer;
     for (const to of readers[ready[next]]) {
       layers[to] = Math.max(layers[to], layers[ready[next]] + 1);
       if (--open[to] === 0) ready.push(to);
     }
   }
   for (const i of sources) {
-    if (readers[i].length > 0) layers[i] = Math.min(...readers[i].map((to) => layers[to])) - 1;
+    if (readers[i].length === 0) continue;
+    layers[i] = Math.min(...readers[i].map((to) => layers[to])) - 1;
   }
   return layers;
 }

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 
 import torch
 import torchvision
@@ -20,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from cli import CliTest, run  # noqa: E402  pylint: disable=wrong-import-position
 from report_page_test import HostileNames  # noqa: E402  pylint: disable=wrong-import-position
 
+warnings.filterwarnings("ignore")  # of tracing
 SHOTS = os.environ.get("NNAPI_PAGE_SHOTS")
 LIMIT = 2 * 1024 * 1024
 IMAGE = ["--input", "1,3,16,16"]

@@ -91,6 +91,8 @@ class ReportPage(CliTest):
             for node in step["nodes"]:
                 if "reason" in node and node["reason"] < len(report["partition"]["cpu"]):
                     self.assertEqual(step["segment"], None)
+        cpu = [node for step in steps if step["segment"] is None for node in step["nodes"]]
+        self.assertEqual([["self", "dim", "dtype"]] * 2, [node["arguments"] for node in cpu if node["op"] == "aten::cumprod"])
         for segment in report["partition"]["segments"]:
             self.assertGreater(segment["input_bytes"], 0)
             self.assertGreater(segment["output_bytes"], 0)
