@@ -15,6 +15,7 @@
 #include "lib/converter/normalise.h"
 #include "lib/converter/quant_mode.h"
 #include "lib/converter/recognise.h"
+#include "lib/converter/recorded_options.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/converter/stages.h"
 #include "lib/nnapi/dump.h"
@@ -112,6 +113,7 @@ Conversion lower_whole(const LoadedModel& loaded, const ConvertOptions& options,
   Conversion result = lower_to_nnapi(loaded, options, diagnostics, stages);
   result.runtime = options.runtime;
   result.embeds_shim_source = options.embed_shim_source;
+  result.recorded_options = record_options(options);
   stages.begin("optimise");
   NnapiPart part{std::move(result.model), std::move(result.interface)};
   optimise_part(part, options, diagnostics);
@@ -170,6 +172,7 @@ void write_conversion(const Conversion& conversion, const std::string& path) {
   ArchiveExtras extras;
   Metadata metadata = make_metadata(conversion.model, conversion.interface, name_of(conversion.quant));
   metadata.feature_level = conversion.feature_level();
+  metadata.options = conversion.recorded_options;
   extras.metadata = to_json(metadata);
   extras.has_shim_index = conversion.runtime == Runtime::kShim && !conversion.is_partitioned();
   if (conversion.embeds_shim_source) extras.shim_source = shim_files();

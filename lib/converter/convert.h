@@ -7,6 +7,7 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/converter/load.h"
+#include "lib/converter/model_graph.h"
 #include "lib/converter/options.h"
 #include "lib/converter/partition.h"
 #include "lib/serialize/buffer_writer.h"
@@ -19,13 +20,16 @@ struct SegmentSummary {
   nnapi::Model model;
   int64_t macs = 0;
   size_t inputs = 0, outputs = 0;
+  uint64_t input_bytes = 0, output_bytes = 0;  // handed over and back in each call
+  std::vector<std::string> input_names = {};   // of the values that the segment's module takes
 };
 
 struct Conversion {
   torch::jit::Module module;
   nnapi::Model model;                    // empty where the model is partitioned
   std::vector<SegmentSummary> segments;  // of a partitioned model
-  std::vector<CpuNode> cpu_nodes;
+  std::vector<CpuNode> cpu_nodes;        // without their nodes
+  ModelGraph graph;                      // of a partitioned model
   Runtime runtime = Runtime::kPytorch;
   SerializedModel serialized;  // of PyTorch's runtime
   size_t buffer_bytes = 0;
@@ -34,6 +38,7 @@ struct Conversion {
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
   std::vector<InputTuple> bundled_inputs;
   bool embeds_shim_source = false;
+  std::string recorded_options;  // by recorded_options.h
 
   bool is_partitioned() const { return !segments.empty(); }
   // The lowest that all of it needs.

@@ -12,6 +12,7 @@
 #include "lib/converter/interface.h"
 #include "lib/converter/partition.h"
 #include "lib/converter/recognise.h"
+#include "lib/converter/recorded_options.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/converter/stages.h"
 #include "lib/nnapi/dump.h"
@@ -95,6 +96,10 @@ void describe(Conversion& result, Plan& plan) {
   for (PlannedSegment& planned : plan.segments) {
     result.segments.push_back(
         {std::move(planned.part.model), planned.macs, planned.segment.inputs.size(), planned.segment.outputs.size()});
+    SegmentSummary& summary = result.segments.back();
+    summary.input_bytes = byte_count(summary.model, summary.model.inputs);
+    for (const torch::jit::Value* input : planned.segment.inputs) summary.input_names.push_back(input->debugName());
+    summary.output_bytes = byte_count(summary.model, summary.model.outputs);
   }
   for (CpuNode& node : plan.cpu_nodes) result.cpu_nodes.push_back({std::move(node.reason), node.macs});
 }
@@ -128,12 +133,14 @@ Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& 
   Conversion result;
   result.runtime = options.runtime;
   result.embeds_shim_source = options.embed_shim_source;
+  result.recorded_options = record_options(options);
   result.quant = is_quantised ? QuantMode::kNnapi : QuantMode::kNone;
   result.interface = interface_of(model, types, output_types(model, inferred.types));
   result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
   const auto unit = std::make_shared<torch::jit::CompilationUnit>();
   const std::vector<torch::jit::Module> modules = emit_segments(result, plan, options, unit, stages);
   result.module = build_host_module({model, plan, modules, result.interface, result.bundled_inputs, unit});
+  result.graph = graph_of({model, plan, inferred.types});
   describe(result, plan);
   return result;
 }

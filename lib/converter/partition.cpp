@@ -150,8 +150,9 @@ class Partitioner {
     }
     for (const PartitionItem& item : items_) {
       if (!item.reason) continue;
-      plan_.cpu_nodes.push_back(
-          {*item.reason, item.has_unknown_macs ? std::nullopt : std::optional<int64_t>(item.macs)});
+      plan_.cpu_nodes.push_back({*item.reason,
+                                 item.has_unknown_macs ? std::nullopt : std::optional<int64_t>(item.macs),
+                                 {item.nodes.begin(), item.nodes.end()}});
     }
     return std::move(plan_);
   }

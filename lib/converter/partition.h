@@ -29,7 +29,8 @@ struct PlannedSegment {
 
 struct CpuNode {
   Refusal reason;
-  std::optional<int64_t> macs;  // nothing where its sizes aren't known
+  std::optional<int64_t> macs;                      // nothing where its sizes aren't known
+  std::vector<const torch::jit::Node*> nodes = {};  // of the plan's graph; the first is the one with the reason
 };
 
 struct Plan {

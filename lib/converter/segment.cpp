@@ -37,6 +37,7 @@ class Extraction {
 
   Segment run() {
     for (Node* node : nodes_) copy(*node);
+    for (const auto& [original, value] : values_) segment_.names[value->debugName()] = original->debugName();
     for (Node* node : nodes_) {
       for (Value* output : node->outputs()) {
         if (leaves(*output)) add_output(output);
@@ -162,6 +163,9 @@ NnapiPart lower_segment(Segment& segment, const ConvertOptions& options, Diagnos
   part.interface =
       make_interface(segment.model, plain_boundaries(segment), lowered, segment.input_types, outputs, outputs);
   part.model = std::move(lowered.model);
+  for (nnapi::Operand& operand : part.model.operands) {
+    if (!operand.name.empty()) operand.name = segment.names.at(operand.name);
+  }
   optimise_part(part, options_for_segment(options), diagnostics);
   return part;
 }

@@ -1,6 +1,8 @@
 // A part of a model's graph as a model of its own.
 #pragma once
 
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lib/converter/nnapi_part.h"
@@ -15,7 +17,8 @@ bool is_glue(const torch::jit::Node& node);
 struct Segment {
   NormalisedModel model;  // forward takes the inputs and returns the outputs: one tensor, or a tuple
   std::vector<TensorType> input_types;
-  std::vector<torch::jit::Value*> inputs, outputs;  // of the whole graph
+  std::vector<torch::jit::Value*> inputs, outputs;          // of the whole graph
+  std::unordered_map<std::string, std::string> names = {};  // of values in the whole graph by those in this one
 };
 
 // Copies `nodes`, which come in the graph's order and are all that lies between each other. Throws ConvertError

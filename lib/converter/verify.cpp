@@ -1,13 +1,10 @@
 #include "lib/converter/verify.h"
 
 #include <ATen/ATen.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/serialization/pickle.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include "lib/base/error.h"
@@ -15,38 +12,13 @@
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/load.h"
 #include "lib/converter/packed_weights.h"
-#include "lib/converter/sample_inputs.h"
+#include "lib/converter/verify_inputs.h"
 
 namespace nnapi_convert {
 namespace {
 
-using Tensors = std::vector<at::Tensor>;
-
-constexpr int64_t kFlexibleSize = 96;
-
 [[noreturn]] void fail(const std::string& message) {
   throw ConvertError(ExitCode::kVerificationFailed, message);
-}
-
-// Loaded for the rest of the process: PyTorch's loader asks for the library by name and is given this one.
-void load_host_library() {
-  const std::string path = host_library_path();
-  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the host's NNAPI {}: {}", path, dlerror()));
-  }
-}
-
-// The tensors of a result, in the order of a walk through tuples and lists.
-void flatten(const c10::IValue& value, Tensors& tensors) {
-  if (value.isTensor()) {
-    tensors.push_back(value.toTensor());
-  } else if (value.isTuple()) {
-    for (const c10::IValue& element : value.toTupleRef().elements()) flatten(element, tensors);
-  } else if (value.isGenericDict()) {
-    for (const auto& entry : value.toGenericDict()) flatten(entry.value(), tensors);
-  } else if (value.isTensorList() || value.isList()) {
-    for (const c10::IValue& element : value.toListRef()) flatten(element, tensors);
-  }
 }
 
 Tensors run(torch::jit::Module& module, const Tensors& inputs, const char* which) {
@@ -59,72 +31,6 @@ Tensors run(torch::jit::Module& module, const Tensors& inputs, const char* which
     fail(fmt::format("{} doesn't run: {}", which, missing.empty() ? error.what() : missing));
   }
   return outputs;
-}
-
-Tensors with_original_dtypes(const Tensors& inputs, const Metadata& metadata) {
-  Tensors result;
-  for (size_t i = 0; i < inputs.size(); ++i) result.push_back(to_interface(inputs[i], metadata.inputs[i].original));
-  return result;
-}
-
-std::vector<c10::IValue> elements_of(const c10::IValue& value) {
-  if (value.isTuple()) return value.toTupleRef().elements().vec();
-  return value.isList() ? value.toListRef().vec() : std::vector<c10::IValue>();
-}
-
-std::vector<Tensors> read_inputs_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream && bytes.empty()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}", path));
-  c10::IValue value;
-  try {
-    value = torch::jit::pickle_load(bytes);
-  } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}; write it with torch.save((x, ...), path)",
-                                                       path, first_line(error)));
-  }
-  const std::vector<c10::IValue> elements = elements_of(value);
-  std::vector<Tensors> samples;
-  if (!elements.empty() && !elements[0].isTensor()) {
-    for (const c10::IValue& sample : elements) flatten(sample, samples.emplace_back());
-  } else {
-    flatten(value, samples.emplace_back());
-  }
-  return samples;
-}
-
-// The type to make a sample of: sizes from the spec, else from the converted file; flexible ones get a default.
-TensorType sample_type(const MetadataInput& input, const InputSpec* spec) {
-  TensorType type = input.type;
-  for (size_t axis = 0; axis < type.rank(); ++axis) {
-    if (type.dims[axis].is_fixed()) continue;
-    const bool is_given = spec != nullptr && axis < spec->sizes.size() && spec->sizes[axis];
-    type.dims[axis] = is_given ? Dim(*spec->sizes[axis]) : Dim(axis == 0 ? 1 : kFlexibleSize);
-  }
-  return type;
-}
-
-std::vector<Tensors> make_samples(const VerifyRequest& request, const Metadata& metadata, int count) {
-  if (!request.inputs_file.empty()) {
-    std::vector<Tensors> samples = read_inputs_file(request.inputs_file);
-    for (Tensors& sample : samples) {
-      if (sample.size() != metadata.inputs.size()) {
-        throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {} tensors found, {} needed", request.inputs_file,
-                                                           sample.size(), metadata.inputs.size()));
-      }
-      for (size_t i = 0; i < sample.size(); ++i) sample[i] = to_interface(sample[i], metadata.inputs[i].type);
-    }
-    return samples;
-  }
-  std::vector<Tensors> samples(static_cast<size_t>(count));
-  for (size_t number = 0; number < samples.size(); ++number) {
-    for (size_t i = 0; i < metadata.inputs.size(); ++i) {
-      const InputSpec* spec = i < request.inputs.size() ? &request.inputs[i] : nullptr;
-      const uint64_t seed = request.seed + 1000 * (number + 1) + i;
-      samples[number].push_back(random_tensor(sample_type(metadata.inputs[i], spec), seed, kFlexibleSize));
-    }
-  }
-  return samples;
 }
 
 at::Tensor real_values(const at::Tensor& tensor) {
@@ -143,7 +49,9 @@ class Accumulator {
     ++samples_;
     if (original.numel() == 0) return;  // nothing was detected, for example
     const at::Tensor expected = real_values(original);
-    const at::Tensor error = (real_values(converted) - expected).abs();
+    const at::Tensor found = real_values(converted);
+    count(expected, found);
+    const at::Tensor error = (found - expected).abs();
     difference_ = std::max(difference_, difference(expected));
     const double largest = error.max().item().toDouble();
     max_error_ = std::isnan(largest) ? std::numeric_limits<double>::infinity() : std::max(max_error_, largest);
@@ -151,7 +59,7 @@ class Accumulator {
     highest_ = std::max(highest_, expected.max().item().toDouble());
     signal_ += expected.square().sum().item().toDouble();
     noise_ += error.square().sum().item().toDouble();
-    const at::Tensor same = expected.argmax(-1).eq(real_values(converted).argmax(-1));
+    const at::Tensor same = expected.argmax(-1).eq(found.argmax(-1));
     agreed_ += same.sum().item().toDouble();
     rows_ += static_cast<double>(same.numel());
   }
@@ -169,10 +77,36 @@ class Accumulator {
     comparison.snr_db = noise_ > 0 ? 10 * std::log10(signal_ / noise_) : std::numeric_limits<double>::infinity();
     comparison.top1 = rows_ > 0 ? agreed_ / rows_ : 1;
     if (quantization.scale > 0) comparison.quanta = max_error_ / quantization.scale;
+    comparison.histogram = histogram_;
     return comparison;
   }
 
  private:
+  void count(const at::Tensor& expected, const at::Tensor& found) {
+    const auto finite = [](const at::Tensor& values) { return values.masked_select(values.isfinite()); };
+    const at::Tensor original = finite(expected), converted = finite(found);
+    if (histogram_.original.empty()) {
+      const at::Tensor all = at::cat({original, converted});
+      if (all.numel() == 0) return;
+      histogram_.lowest = all.min().item().toDouble();
+      histogram_.highest = all.max().item().toDouble();
+      histogram_.original.resize(Histogram::kBins);
+      histogram_.converted.resize(Histogram::kBins);
+    }
+    count(original, histogram_.original);
+    count(converted, histogram_.converted);
+  }
+
+  void count(const at::Tensor& values, std::vector<uint64_t>& bins) const {
+    const double width = (histogram_.highest - histogram_.lowest) / Histogram::kBins;
+    const at::Tensor numbers = width > 0 ? ((values - histogram_.lowest) / width).floor().clamp(0, Histogram::kBins - 1)
+                                         : at::zeros_like(values);
+    const at::Tensor counts = at::bincount(numbers.to(at::kLong), {}, Histogram::kBins);
+    for (size_t i = 0; i < bins.size(); ++i) {
+      bins[i] += static_cast<uint64_t>(counts[static_cast<int64_t>(i)].item().toLong());
+    }
+  }
+
   // From the first sample's result; results of another size differ without limit.
   double difference(const at::Tensor& expected) const {
     if (expected.sizes() != first_.sizes()) return std::numeric_limits<double>::infinity();
@@ -180,6 +114,7 @@ class Accumulator {
   }
 
   std::string shape_, dtype_;
+  Histogram histogram_;
   at::Tensor first_;
   int samples_ = 0;
   double difference_ = 0;  // largest between the first sample's result and another's

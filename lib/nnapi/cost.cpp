@@ -78,8 +78,12 @@ class Cost {
 
 int64_t multiply_adds(const Model& model) {
   int64_t sum = 0;
-  for (const Operation& operation : model.operations) sum += Cost(model, operation).multiply_adds();
+  for (const Operation& operation : model.operations) sum += multiply_adds(model, operation);
   return sum;
+}
+
+int64_t multiply_adds(const Model& model, const Operation& operation) {
+  return Cost(model, operation).multiply_adds();
 }
 
 }  // namespace nnapi_convert::nnapi

@@ -10,5 +10,6 @@ namespace nnapi_convert::nnapi {
 // Multiply-adds of convolutions, fully connected layers, matrix products and recurrent layers; other operations count
 // nothing, nor do operations on flexible sizes.
 int64_t multiply_adds(const Model& model);
+int64_t multiply_adds(const Model& model, const Operation& operation);
 
 }  // namespace nnapi_convert::nnapi

@@ -5,7 +5,7 @@ _nnapi_convert() {
   if [[ $word == = ]]; then word=; elif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi
   case ${COMP_WORDS[1]} in
     batch) words='-h --help -o --output -j --jobs --memory --timeout -k --keep-going --resume --extension --baseline --limit -q --quiet -v --verbose --input --nhwc --nchw --quant --preference --relax-fp16 --bundle-inputs --emit-cpu --runtime --fallback --min-segment-macs --max-segments --control-flow --strip --embed-shim-source --feature-level --torch-library --verify --disable-pass' ;;
-    verify) words='-h --help --input --inputs --reference --samples --seed --tolerance --torch-library --format -q --quiet -v --verbose' ;;
+    verify) words='-h --help --input --inputs --reference --samples --seed --tolerance --per-op --torch-library --format -q --quiet -v --verbose' ;;
     inspect) words='-h --help --format -q --quiet -v --verbose' ;;
     ops) words='-h --help --format' ;;
     shim) words='-h --help --emit --from --force -q --quiet -v --verbose' ;;
@@ -21,7 +21,7 @@ _nnapi_convert() {
     batch:--control-flow) values='nnapi refuse' ;;
     batch:--disable-pass) values='drop_tile reduce_rank sink_moves split_untransposed merge_moves fold_padding fold_affine fuse_activation shuffle_channels' ;;
     verify:--format) values='text json' ;;
-    inspect:--format) values='text json' ;;
+    inspect:--format) values='text json dot html' ;;
     ops:--format) values='text json markdown' ;;
     *:--quant) values='auto core full nnapi none' ;;
     *:--preference) values='fast-single-answer low-power sustained-speed' ;;

@@ -4,16 +4,17 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "lib/base/json_text.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/emit_cpu.h"
 #include "lib/converter/report.h"
+#include "lib/converter/report_page.h"
 #include "lib/converter/verify.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "tools/nnapi-convert/command_line.h"
@@ -45,8 +46,8 @@ Subcommands (each has its own --help):
 )";
 
 struct ConvertArguments {
-  std::string model, output, report, dump_after;
-  std::vector<std::string> inputs, torch_libraries;
+  std::string model, output, dump_after;
+  std::vector<std::string> inputs, torch_libraries, reports;
   std::string nhwc;
   bool nchw = false, verify = false;
   ConvertOptions options;
@@ -137,7 +138,10 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
       ->capture_default_str();
   add_library_option(app, arguments.torch_libraries);
   app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
-  app.add_option("--report", arguments.report, "write a JSON report; - is stdout")->type_name("FILE");
+  app.add_option("--report", arguments.reports,
+                 "write a report as JSON, or as a page where FILE ends in .html; - is stdout; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   app.add_option("--dump-after", arguments.dump_after,
                  "print the model after a stage, or each time after a pass (see --disable-pass)")
       ->check(CLI::IsMember(stages_and_passes()).description(""))
@@ -187,13 +191,18 @@ class Progress {
   size_t done_ = 0;
 };
 
-void write_report(const std::string& path, const nlohmann::json& report) {
-  const std::string text = json_text(report, 2) + "\n";
-  if (path == "-") {
-    std::cout << text;
-  } else {
-    write_file(path, text);
+void write_reports(const std::vector<std::string>& paths, const nlohmann::json& report) {
+  for (const std::string& path : paths) {
+    if (path == "-") {
+      std::cout << report_text(report, path);
+    } else {
+      write_file(path, report_text(report, path));
+    }
   }
+}
+
+bool has_stdout(const std::vector<std::string>& reports) {
+  return std::find(reports.begin(), reports.end(), "-") != reports.end();
 }
 
 void log_warnings(const Diagnostics& diagnostics) {
@@ -227,10 +236,10 @@ int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostic
   log_warnings(diagnostics);
   if (conversion.is_partitioned()) spdlog::warn("{}", partition_text(conversion));
   // A report on stdout has the same numbers, and stays alone there.
-  if (verification) (arguments.report == "-" ? std::cerr : std::cout) << to_text(*verification);
-  if (!arguments.report.empty()) {
-    write_report(arguments.report,
-                 make_report(arguments.model, arguments.output, conversion, diagnostics, verification));
+  if (verification) (has_stdout(arguments.reports) ? std::cerr : std::cout) << to_text(*verification);
+  if (!arguments.reports.empty()) {
+    write_reports(arguments.reports,
+                  make_report(arguments.model, arguments.output, conversion, diagnostics, verification));
   }
   if (verification && !verification->passed) {
     spdlog::error("verification failed: {} is not written", arguments.output);
@@ -324,8 +333,8 @@ int run_convert(const Arguments& command_line) {
   } catch (const ConvertError& error) {
     progress.clear();
     log_warnings(diagnostics);
-    if (!arguments.report.empty() && error.exit_code() == ExitCode::kNotConvertible) {
-      write_report(arguments.report, make_failure_report(arguments.model, error.what(), diagnostics));
+    if (!arguments.reports.empty() && error.exit_code() == ExitCode::kNotConvertible) {
+      write_reports(arguments.reports, make_failure_report(arguments.model, error.what(), diagnostics));
     }
     throw;
   }

@@ -57,6 +57,7 @@ class LayoutChooser {
 
   void becomes_nhwc(OperandId id) {
     model_.at(id).dims = permute(model_.at(id).dims, kToNhwc);
+    model_.at(id).is_nhwc = true;
     copies(id) = {kNone, id};
   }
 
@@ -104,13 +105,22 @@ class LayoutChooser {
     return builder_.add(OperationCode::TRANSPOSE, {id, builder_.int32_tensor(to_dims(order))}, result);
   }
 
+  // Holds what `original` holds, in one order or the other.
+  OperandId named_as(OperandId original, OperandId copy, bool is_nhwc) {
+    model_.at(copy).name = model_.at(original).name;
+    model_.at(copy).is_nhwc = is_nhwc;
+    return copy;
+  }
+
   OperandId in_nchw(OperandId id) {
-    if (copies(id).nchw == kNone) copies(id).nchw = moved(copies(id).nhwc, kToNchw);
+    const OperandId nhwc = copies(id).nhwc;
+    if (copies(id).nchw == kNone) copies(id).nchw = named_as(nhwc, moved(nhwc, kToNchw), false);
     return copies(id).nchw;
   }
 
   OperandId in_nhwc(OperandId id) {
-    if (copies(id).nhwc == kNone) copies(id).nhwc = moved(copies(id).nchw, kToNhwc);
+    const OperandId nchw = copies(id).nchw;
+    if (copies(id).nhwc == kNone) copies(id).nhwc = named_as(nchw, moved(nchw, kToNhwc), true);
     return copies(id).nhwc;
   }
 
@@ -248,7 +258,8 @@ class LayoutChooser {
       order.push_back(position[static_cast<size_t>(axis)]);
     }
     const bool is_same = std::is_sorted(order.begin(), order.end());
-    copies(operation.outputs[0]) = {is_same ? input : moved(input, order), kNone};
+    copies(operation.outputs[0]) = {is_same ? input : named_as(operation.outputs[0], moved(input, order), false),
+                                    kNone};
   }
 
   void place_reshape(Operation operation) {
@@ -256,6 +267,7 @@ class LayoutChooser {
     if (!keeps_sequence(model_.at(input).dims, kToNchw)) {
       if (!readers_take_flat_nhwc(operation)) return place_in_nchw(std::move(operation));
       permute_weights_of_readers(operation);
+      model_.at(operation.outputs[0]).name.clear();  // the same elements in another order
     }
     operation.inputs[0] = input;
     model_.operations.push_back(std::move(operation));
