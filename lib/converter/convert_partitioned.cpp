@@ -122,7 +122,9 @@ PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOption
   check_attributes(*model.graph, refusal);
   Plan plan = partition(model, inferred.types, options, diagnostics);
   stages.end([&] { return to_text(plan); });
-  if (!plan.any_lowered) throw ConvertError(ExitCode::kNotConvertible, refusal);
+  const bool any_is_worth_it = options.segments.min_macs == 0;
+  if (!plan.any_lowered || (plan.segments.empty() && any_is_worth_it))
+    throw ConvertError(ExitCode::kNotConvertible, refusal);
   if (plan.segments.empty()) refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
 
   ModuleInterface interface = interface_of(model, types, output_types(model, inferred.types));

@@ -79,15 +79,16 @@ bool quantises_on_cpu(const ModuleInterface& interface) {
                      [](const InterfaceOutput& output) { return output.dequantize; });
 }
 
-// "the device "dsp" doesn't take CONV_2D from model.py:12: the filter has to be constant", one a line.
-std::string device_message(const nnapi::DeviceProfile& device, const std::vector<nnapi::DeviceRefusal>& refusals) {
-  std::string message;
+// "device dsp doesn't take CONV_2D from model.py:12: the filter has to be constant", one a line.
+std::string device_message(const nnapi::DeviceProfile& device, const std::vector<nnapi::DeviceRefusal>& refusals,
+                           bool with_sources) {
+  std::vector<std::string> lines;
   for (const nnapi::DeviceRefusal& refusal : refusals) {
-    const std::string line = fmt::format("{}{}: {}", name_of(refusal.code),
-                                         refusal.source.empty() ? "" : " from " + refusal.source, refusal.reason);
-    if (message.find(line) == std::string::npos) message += (message.empty() ? "" : "\n  ") + line;
+    const std::string source = with_sources && !refusal.source.empty() ? " from " + refusal.source : "";
+    std::string line = fmt::format("{}{}: {}", name_of(refusal.code), source, refusal.reason);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
   }
-  return fmt::format("device {} doesn't take {}", device.name(), message);
+  return fmt::format("device {} doesn't take {}", device.name(), fmt::join(lines, "\n  "));
 }
 
 void check_device(const nnapi::Model& model, const ConvertOptions& options) {
@@ -99,7 +100,9 @@ void check_device(const nnapi::Model& model, const ConvertOptions& options) {
 }  // namespace
 
 RefusedByDevice::RefusedByDevice(const nnapi::DeviceProfile& device, std::vector<nnapi::DeviceRefusal> refusals)
-    : ConvertError(ExitCode::kNotConvertible, device_message(device, refusals)), refusals_(std::move(refusals)) {}
+    : ConvertError(ExitCode::kNotConvertible, device_message(device, refusals, true)),
+      refusals_(std::move(refusals)),
+      reasons_(device_message(device, refusals_, false)) {}
 
 void check_part(const NnapiPart& part, const ConvertOptions& options) {
   const int feature_level = options.target_level();
@@ -113,7 +116,9 @@ void check_part(const NnapiPart& part, const ConvertOptions& options) {
   const int required = nnapi::required_feature_level(part.model);
   std::string message = fmt::format("the model breaks NNAPI's rules at feature level {}", feature_level);
   for (const std::string& problem : problems) message += "\n  " + problem;
-  if (required > feature_level) message += fmt::format("\nuse --feature-level {}", required);
+  const bool is_devices_level = options.device && options.device->feature_level() < required;
+  if (is_devices_level) message += fmt::format("\nthat is the level of device {}", options.device->name());
+  if (required > feature_level && !is_devices_level) message += fmt::format("\nuse --feature-level {}", required);
   if (feature_level < 3) message += "\nNCHW needs feature level 3: use --nhwc below it";
   fail(message);
 }

@@ -31,9 +31,12 @@ class RefusedByDevice : public ConvertError {
  public:
   RefusedByDevice(const nnapi::DeviceProfile& device, std::vector<nnapi::DeviceRefusal> refusals);
   const std::vector<nnapi::DeviceRefusal>& refusals() const { return refusals_; }
+  // what() without source lines, of a node whose own is known.
+  const std::string& reasons() const { return reasons_; }
 
  private:
   std::vector<nnapi::DeviceRefusal> refusals_;
+  std::string reasons_;
 };
 
 // Throws ConvertError (kNotConvertible) for a model without operations, or one that NNAPI wouldn't take at the feature

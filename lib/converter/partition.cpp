@@ -148,7 +148,7 @@ class Partitioner {
         check_part(planned.part, options_);
         plan_.segments.push_back(std::move(planned));
       } catch (const RefusedByDevice& error) {
-        keep_on_cpu(refused_members(members, error), fmt::format("in a segment, {}", error.what()));
+        keep_on_cpu(refused_members(members, error), fmt::format("in a segment, {}", error.reasons()));
         return false;
       } catch (const ConvertError& error) {
         keep_on_cpu(members, fmt::format("each operation can be lowered, the segment can't: {}", error.what()));
