@@ -216,23 +216,6 @@ std::string cost_text(int64_t macs, int64_t bytes, int64_t all_macs) {
 
 }  // namespace
 
-const std::vector<SpeedRule>& speed_rules() {
-  static const std::vector<SpeedRule> rules = {
-      {"activation-not-fused", "an activation that the operation before it can't take into itself"},
-      {"boundary-copy", "tensors that are rearranged or converted around NNAPI"},
-      {"depth-multiplier", "a depthwise convolution that widens"},
-      {"float-island", "float operations between quantised ones"},
-      {"many-partitions", "three calls of NNAPI or more for one inference"},
-      {"move-between-convolutions", "TRANSPOSE or RESHAPE between convolutions"},
-      {"nchw", "operations in NCHW"},
-      {"padding-explicit", "padding that is neither SAME nor VALID"},
-      {"rank-not-4", "operations on tensors of rank 1 or 3"},
-      {"run-time-weights", "weights that are computed as the model runs"},
-      {"unknown-dimension", "sizes that are known only as the model runs"},
-  };
-  return rules;
-}
-
 SpeedReport explain_speed(const Conversion& conversion, const ConvertOptions& options) {
   return Explanation(conversion, options).run();
 }

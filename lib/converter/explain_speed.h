@@ -13,14 +13,6 @@
 
 namespace nnapi_convert {
 
-struct SpeedRule {
-  const char* id;
-  const char* about;
-};
-
-// All rules, in ascending order of ids.
-const std::vector<SpeedRule>& speed_rules();
-
 struct LocatedFinding {
   nnapi::SpeedFinding finding;
   int segment = -1;  // that it is in; -1: none, or NNAPI runs the model whole
