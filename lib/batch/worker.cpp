@@ -24,7 +24,8 @@ std::string key_of(const BatchModel& model, const WorkerSettings& settings) {
   for (const auto& [name, values] : model.options) {
     for (const OptionRule& rule : settings.rules) {
       if (rule.name != name) continue;
-      for (const std::string& value : values) options[name].push_back(rule.is_path ? hash_of_file(value) : value);
+      for (const std::string& value : values)
+        options[name].push_back(rule.is_file(value) ? hash_of_file(value) : value);
     }
   }
   const json parts = {{"program", settings.program}, {"model", hash_of_file(model.file)},

@@ -50,6 +50,10 @@ struct Conversion {
 // never in memory whole.
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics);
 
+// What convert() would convert, with the same errors, refusals and warnings of all stages before the buffer is written:
+// models and numbers, but no module, weights or buffer.
+Conversion plan_conversion(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics);
+
 // Writes the archive to `path`, which is overwritten: give a temporary one. Throws ConvertError (kBadFile).
 void write_conversion(const Conversion& conversion, const std::string& path);
 

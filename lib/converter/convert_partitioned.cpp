@@ -106,8 +106,8 @@ void describe(Conversion& result, Plan& plan) {
 
 }  // namespace
 
-Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
-                               Diagnostics& diagnostics) {
+PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
+                                  Diagnostics& diagnostics) {
   const bool has_mode = options.quant == QuantMode::kAuto || options.quant == QuantMode::kNone;
   if (!has_mode && diagnostics.refusals.empty()) throw ConvertError(ExitCode::kNotConvertible, refusal);
   if (!has_mode) {
@@ -127,21 +127,43 @@ Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& 
   check_attributes(*model.graph, refusal);
   Plan plan = partition(model, inferred.types, options, diagnostics);
   stages.end([&] { return to_text(plan); });
-  if (!plan.any_lowered) throw ConvertError(ExitCode::kNotConvertible, refusal);
+  const bool any_is_worth_it = options.segments.min_macs == 0;
+  if (!plan.any_lowered || (plan.segments.empty() && any_is_worth_it))
+    throw ConvertError(ExitCode::kNotConvertible, refusal);
   if (plan.segments.empty()) refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
 
+  ModuleInterface interface = interface_of(model, types, output_types(model, inferred.types));
+  ModelGraph graph = graph_of({model, plan, inferred.types});
+  return {std::move(model), std::move(plan), std::move(interface), std::move(graph), is_quantised};
+}
+
+Conversion describe_partitioned(PartitionedModel& partitioned, const ConvertOptions& options) {
   Conversion result;
   result.runtime = options.runtime;
   result.embeds_shim_source = options.embed_shim_source;
   result.recorded_options = record_options(options);
-  result.quant = is_quantised ? QuantMode::kNnapi : QuantMode::kNone;
-  result.interface = interface_of(model, types, output_types(model, inferred.types));
-  result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  result.quant = partitioned.is_quantised ? QuantMode::kNnapi : QuantMode::kNone;
+  result.interface = partitioned.interface;
+  result.graph = std::move(partitioned.graph);
+  describe(result, partitioned.plan);
+  return result;
+}
+
+Conversion emit_partitioned(PartitionedModel& partitioned, const LoadedModel& loaded, const ConvertOptions& options,
+                            Diagnostics& diagnostics) {
+  Stages stages(options);
+  Conversion emitted;
+  const BundledInputs samples =
+      bundled_samples(partitioned.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
   const auto unit = std::make_shared<torch::jit::CompilationUnit>();
-  const std::vector<torch::jit::Module> modules = emit_segments(result, plan, options, unit, stages);
-  result.module = build_host_module({model, plan, modules, result.interface, result.bundled_inputs, unit});
-  result.graph = graph_of({model, plan, inferred.types});
-  describe(result, plan);
+  const std::vector<torch::jit::Module> modules = emit_segments(emitted, partitioned.plan, options, unit, stages);
+  emitted.module =
+      build_host_module({partitioned.model, partitioned.plan, modules, partitioned.interface, samples, unit});
+  Conversion result = describe_partitioned(partitioned, options);
+  result.module = std::move(emitted.module);
+  result.buffer_bytes = emitted.buffer_bytes;
+  result.weight_bytes = emitted.weight_bytes;
+  result.bundled_inputs = samples;
   return result;
 }
 

@@ -1,13 +1,16 @@
 // What a conversion is asked for, with the meaning that the command line documents.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "lib/format/nnapi_codes.h"
+#include "lib/nnapi/device_profile.h"
 #include "lib/ops/tensor_type.h"
 
 namespace nnapi_convert {
@@ -65,6 +68,7 @@ struct ConvertOptions {
   bool bundle_inputs = false;
   std::string emit_cpu;  // path of the CPU counterpart; empty: none
   int feature_level = 3;
+  std::shared_ptr<const nnapi::DeviceProfile> device;  // what the device takes; null: all of the feature level
   Runtime runtime = Runtime::kPytorch;
   Fallback fallback = Fallback::kNone;
   ControlFlow control_flow = ControlFlow::kRefuse;
@@ -74,6 +78,9 @@ struct ConvertOptions {
   std::set<std::string> disabled_passes;                   // of the stage optimise, to find faults
   std::function<void(const std::string& stage)> on_stage;  // called as each stage begins
   std::function<void(const std::string& stage, const std::string& text)> on_dump;  // text form after a stage or pass
+
+  // The highest feature level that may be used.
+  int target_level() const { return device ? std::min(feature_level, device->feature_level()) : feature_level; }
 };
 
 }  // namespace nnapi_convert

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "lib/base/error.h"
 #include "lib/converter/partition_items.h"
@@ -123,6 +124,18 @@ class Partitioner {
     return true;
   }
 
+  // Those that made what the device refuses, as source lines tell; all where they don't.
+  std::vector<size_t> refused_members(const std::vector<size_t>& members, const RefusedByDevice& error) const {
+    std::set<std::string> sources;
+    for (const nnapi::DeviceRefusal& refusal : error.refusals()) sources.insert(refusal.source);
+    std::vector<size_t> result;
+    for (const size_t member : members) {
+      const bool is_refused = sources.count(source_of(*items_[member].nodes[0])) != 0;
+      if (is_refused && !items_[member].is_pinned) result.push_back(member);
+    }
+    return result.empty() ? members : result;
+  }
+
   // False if one can't be lowered as a whole and went to the CPU.
   bool lower_segments() {
     plan_.segments.clear();
@@ -132,8 +145,11 @@ class Partitioner {
       try {
         PlannedSegment planned{extract_segment(nodes_of(members), types_), {}, macs_of(members)};
         planned.part = lower_segment(planned.segment, options_, diagnostics);
-        check_part(planned.part, options_.feature_level);
+        check_part(planned.part, options_);
         plan_.segments.push_back(std::move(planned));
+      } catch (const RefusedByDevice& error) {
+        keep_on_cpu(refused_members(members, error), fmt::format("in a segment, {}", error.reasons()));
+        return false;
       } catch (const ConvertError& error) {
         keep_on_cpu(members, fmt::format("each operation can be lowered, the segment can't: {}", error.what()));
         return false;

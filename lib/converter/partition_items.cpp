@@ -104,7 +104,9 @@ class Items {
       Segment segment = extract_segment(item.nodes, types_);
       const NnapiPart part = lower_segment(segment, options_, diagnostics);
       item.macs = nnapi::multiply_adds(part.model);
-      if (!part.model.operations.empty()) check_part(part, options_.feature_level);
+      if (!part.model.operations.empty()) check_part(part, options_);
+    } catch (const RefusedByDevice& error) {
+      item.reason = Refusal{source_of(node), node.kind().toQualString(), error.reasons(), "", ""};
     } catch (const ConvertError& error) {
       if (!diagnostics.refusals.empty()) {
         item.reason = diagnostics.refusals[0];

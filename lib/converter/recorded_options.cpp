@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/error.h"
+#include "lib/nnapi/shipped_profiles.h"
 
 namespace nnapi_convert {
 namespace {
@@ -45,9 +46,22 @@ void read_interface(const ConvertedFile& file, ConvertOptions& options) {
   }
 }
 
+// A device that comes with the program.
+std::shared_ptr<const nnapi::DeviceProfile> shipped_device(const std::string& name) {
+  if (name.empty()) return nullptr;
+  for (const FolderFile& file : shipped_profiles()) {
+    auto profile = std::make_shared<const nnapi::DeviceProfile>(nnapi::find_profile(file.name));
+    if (profile->name() == name) return profile;
+  }
+  throw ConvertError(ExitCode::kUsage, fmt::format("the file was converted for the device {}, whose profile does not "
+                                                   "come with this program; verify it without --per-op",
+                                                   name));
+}
+
 void read_record(const std::string& text, ConvertOptions& options) {
   const json record = json::parse(text);
   options.feature_level = record.at("feature_level");
+  options.device = shipped_device(record.value("device", ""));
   options.layout.nhwc = record.at("nhwc");
   options.layout.nhwc_inputs = record.at("nhwc_inputs").get<std::set<int>>();
   options.quant = quant_mode(record.at("quant"));
@@ -61,6 +75,7 @@ void read_record(const std::string& text, ConvertOptions& options) {
 
 std::string record_options(const ConvertOptions& options) {
   return json{{"feature_level", options.feature_level},
+              {"device", options.device ? options.device->name() : ""},
               {"nhwc", options.layout.nhwc},
               {"nhwc_inputs", options.layout.nhwc_inputs},
               {"quant", name_of(options.quant)},

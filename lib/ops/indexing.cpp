@@ -314,7 +314,7 @@ void lower_flip(OpContext& ctx) {
   for (const int64_t named : ctx.integers("dims")) {
     const int64_t axis = checked_axis(ctx, named, self.type.rank());
     const Dim& size = self.type.dims[static_cast<size_t>(axis)];
-    if (ctx.feature_level() >= 7) {
+    if (ctx.can_use(OperationCode::REVERSE, 7)) {
       self.id = ctx.emit_to(OperationCode::REVERSE, {self.id, ctx.builder().int32_tensor({Dim(axis)})}, self.type);
       continue;
     }

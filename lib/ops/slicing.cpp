@@ -223,7 +223,7 @@ void lower_parts(OpContext& ctx) {
   const bool are_equal =
       std::all_of(lengths.begin(), lengths.end(), [&](const Dim& length) { return length == lengths[0]; });
   std::vector<nnapi::OperandId> ids;
-  if (ctx.feature_level() >= 3 && are_equal && ranges.size() > 1 && all_are_read(ctx.node())) {
+  if (ctx.can_use(OperationCode::SPLIT, 3) && are_equal && ranges.size() > 1 && all_are_read(ctx.node())) {
     ids = emit_split(ctx, self, ranges);
   } else {
     for (const Range& range : ranges) ids.push_back(emit_range(ctx, self, range));
