@@ -23,6 +23,10 @@ class MoveSinker {
     bool any = false;
     std::vector<Operation> operations = std::move(model_.operations);
     model_.operations.clear();
+    read_by_moves_.assign(model_.operands.size(), 0);
+    for (const Operation& operation : operations) {
+      if (is_move(operation)) ++read_by_moves_[static_cast<size_t>(operation.inputs[0])];
+    }
     std::fill(uses_.producer.begin(), uses_.producer.end(), -1);
     for (Operation& operation : operations) {
       builder_.set_source(operation.source);
@@ -47,16 +51,25 @@ class MoveSinker {
 
   bool is_variable(OperandId id) const { return !model_.at(id).is_constant(); }
 
-  // The RESHAPE or TRANSPOSE that makes an operand for no other reader, or null.
+  bool is_move(const Operation& operation) const {
+    if (operation.code == OperationCode::RESHAPE) return true;
+    const bool is_transpose = operation.code == OperationCode::TRANSPOSE && operation.inputs.size() == 2;
+    return is_transpose && model_.at(operation.inputs[1]).ints() != nullptr;
+  }
+
+  // Moves count for none: merge_moves lets them read what was before.
+  int readers_but_moves(OperandId id) const {
+    const auto index = static_cast<size_t>(id);
+    return uses_.readers[index] - (index < read_by_moves_.size() ? read_by_moves_[index] : 0);
+  }
+
+  // The RESHAPE or TRANSPOSE that makes an operand for no other reader but moves, or null.
   const Operation* move_before(OperandId id, const Operation& reader) const {
     const int index = uses_.producer[static_cast<size_t>(id)];
     if (index < 0) return nullptr;
     const Operation& move = model_.operations[static_cast<size_t>(index)];
     const auto reads = std::count(reader.inputs.begin(), reader.inputs.end(), id);
-    if (uses_.readers[static_cast<size_t>(id)] != reads) return nullptr;
-    if (move.code == OperationCode::RESHAPE) return &move;
-    const bool is_transpose = move.code == OperationCode::TRANSPOSE && move.inputs.size() == 2;
-    return is_transpose && model_.at(move.inputs[1]).ints() != nullptr ? &move : nullptr;
+    return readers_but_moves(id) == reads && is_move(move) ? &move : nullptr;
   }
 
   std::vector<int64_t> order_of(const Operation& move) const {
@@ -182,6 +195,7 @@ class MoveSinker {
   Model& model_;
   Builder builder_;
   Uses uses_;
+  std::vector<int> read_by_moves_;  // by operand of the model as it was
 };
 
 }  // namespace
