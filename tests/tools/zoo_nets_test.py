@@ -84,5 +84,18 @@ class Detection(Net):
         self.check_net("fbnet", at_most=53)
 
 
+class Videos(Net):
+    """Volumes stay planes or columns of planes from the first layer to the last."""
+
+    def test_cubes(self):
+        self.check_net("video_cubes", at_most=999)
+
+    def test_separate(self):
+        self.check_net("video_separate", at_most=999)
+
+    def test_joined(self):
+        self.check_net("video_joined", at_most=999)
+
+
 if __name__ == "__main__":
     unittest.main()
