@@ -29,6 +29,9 @@ NHWC, 2 samples. **NNAPI**: the share of the multiply-adds that go to NNAPI, **s
 torchvision's 12 detectors, traced (for one image) and scripted (for a list of images), at few candidates. Weights are
 seeded; the statistics of batch norms are real, and the heads' weights scaled so that scores and boxes spread.
 
+**NNAPI** counts operators of sizes that are known before the model runs. "not of 4": so many convolutions and products of
+sizes that depend on values, as the heads for the regions that an R-CNN proposes, run on the CPU, uncounted.
+
 Suppression and top-k are discontinuous: two scores that differ by rounding swap places, and the last one kept may be
 another. **found again** counts detections (of 3 images) of either side that have a like on the other one: the same label,
 a score within 1e-3, a box within 1e-3 of the image's size; those whose score is within 1e-3 of the lowest kept may be
@@ -110,6 +113,11 @@ def measure(group: str, name: str, shape: str, binary: pathlib.Path, work: pathl
     return row
 
 
+def share(partition: Dict) -> str:
+    uncounted = sum(entry["macs"] is None for entry in partition["cpu"])
+    return f"{100 * partition['mac_share']:.1f} %" + (f", not of {uncounted}" if uncounted else "")
+
+
 def on_the_cpu(report: Dict) -> str:
     if "partition" not in report:
         return "nothing"
@@ -146,7 +154,7 @@ def form_row(group: str, name: str, form: str, shape: str, result: Dict) -> str:
     found, error = comparison_cells(result["comparison"])
     cells = [
         str(report["feature_level"]),
-        f"{100 * partition['mac_share']:.1f} %" if partition else "all",
+        share(partition) if partition else "all",
         str(len(partition["segments"])) if partition else "1",
         str(report["operation_count"]),
         str(report["operations"].get("TRANSPOSE", 0)),
