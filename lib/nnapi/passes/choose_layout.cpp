@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/axis_arguments.h"
 #include "lib/nnapi/passes/elementwise.h"
+#include "lib/nnapi/passes/move_chain.h"
 #include "lib/nnapi/permutation.h"
 #include "lib/nnapi/signature.h"
 
@@ -39,6 +41,12 @@ class LayoutChooser {
   struct Copies {
     OperandId nchw = kNone;
     OperandId nhwc = kNone;
+  };
+
+  // The moves from an NHWC operand to one of the model as it was.
+  struct NhwcChain {
+    OperandId source;
+    MoveChain moves;
   };
 
   void place_operations() {
@@ -133,15 +141,57 @@ class LayoutChooser {
     const SignatureMatch match = match_signature(model_, operation);
     if (match.signature == nullptr) return place_in_nchw(operation);  // validate says why
     const AxisArguments arguments(*match.signature, operation);
-    const OperandId input = operation.inputs[0];
     if (arguments.layout_flag() >= 0) return place_with_layout_flag(operation, arguments);
     if (is_elementwise(operation.code)) return place_elementwise(operation);
     if (is_along_axes(operation.code)) return place_along_axes(operation, arguments);
-    if (operation.code == OperationCode::TRANSPOSE && is_nhwc(input) &&
-        model_.at(operation.inputs[1]).ints() != nullptr)
-      return place_transpose(operation);
-    if (operation.code == OperationCode::RESHAPE && is_nhwc(input)) return place_reshape(operation);
+    const bool is_transpose =
+        operation.code == OperationCode::TRANSPOSE && model_.at(operation.inputs[1]).ints() != nullptr;
+    if (is_transpose || operation.code == OperationCode::RESHAPE) return place_move(operation, is_transpose);
     place_in_nchw(operation);
+  }
+
+  // Moves from NHWC to NHWC that are no more than a RESHAPE there, as between volumes' planes and columns: what reads
+  // the result may take it so. What nothing reads then is dropped later.
+  void place_move(const Operation& operation, bool is_transpose) {
+    const OperandId input = operation.inputs[0];
+    const OperandId output = operation.outputs[0];
+    std::optional<NhwcChain> chain = chain_to(input);
+    if (chain) {
+      if (is_transpose) {
+        chain->moves.transpose(fixed_values(*model_.at(operation.inputs[1]).ints()));
+      } else if (!chain->moves.reshape(model_.at(output).dims)) {
+        chain.reset();
+      }
+    }
+    if (is_transpose && is_nhwc(input)) {
+      place_transpose(operation);
+    } else if (!is_transpose && is_nhwc(input)) {
+      place_reshape(operation);
+    } else {
+      place_in_nchw(operation);
+    }
+    if (!chain) return;
+    if (rank(output) == 4 && copies(output).nhwc == kNone) give_nhwc(output, *chain);
+    chains_.emplace(output, std::move(*chain));
+  }
+
+  std::optional<NhwcChain> chain_to(OperandId id) {
+    const auto found = chains_.find(id);
+    if (found != chains_.end()) return found->second;
+    if (rank(id) != 4 || !is_nhwc(id) || model_.at(id).type == OperandCode::TENSOR_BOOL8) return std::nullopt;
+    NhwcChain chain{copies(id).nhwc, MoveChain(model_.at(copies(id).nhwc).dims)};
+    chain.moves.transpose(kToNchw);
+    return chain;
+  }
+
+  void give_nhwc(OperandId id, NhwcChain chain) {
+    chain.moves.transpose(kToNhwc);
+    const auto moves = chain.moves.shortest();
+    if (!moves || moves->size() != 1 || !moves->front().order.empty()) return;
+    Operand result = model_.at(id);
+    result.dims = moves->front().dims;
+    copies(id).nhwc =
+        builder_.add(OperationCode::RESHAPE, {chain.source, builder_.int32_tensor(moves->front().dims)}, result);
   }
 
   void place_in_nchw(Operation operation) {
@@ -379,6 +429,7 @@ class LayoutChooser {
   Builder builder_;
   std::vector<Operation> operations_;  // as they were
   std::vector<Copies> copies_;         // by operand of the model as it was
+  std::unordered_map<OperandId, NhwcChain> chains_;
 };
 
 }  // namespace
