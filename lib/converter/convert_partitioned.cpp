@@ -13,6 +13,7 @@
 #include "lib/converter/partition.h"
 #include "lib/converter/recognise.h"
 #include "lib/converter/sample_inputs.h"
+#include "lib/converter/sample_rows.h"
 #include "lib/converter/stages.h"
 #include "lib/nnapi/dump.h"
 
@@ -26,10 +27,18 @@ constexpr InferOptions kForCpu{ControlFlow::kRefuse, true};
   throw ConvertError(ExitCode::kNotConvertible, refusal + "\nparts of it can't go to NNAPI either: " + why);
 }
 
-void check_inputs(const std::vector<TensorType>& types, const std::string& refusal) {
-  const bool any_flexible =
-      std::any_of(types.begin(), types.end(), [](const TensorType& type) { return !all_fixed(type.dims); });
-  if (any_flexible) refuse(refusal, "a size of an input is flexible; give every size with --input");
+bool any_flexible(const std::vector<TensorType>& types) {
+  return std::any_of(types.begin(), types.end(), [](const TensorType& type) { return !all_fixed(type.dims); });
+}
+
+// Says what is missing for a segment.
+[[noreturn]] void refuse_all(const std::vector<TensorType>& types, const Plan& plan, const std::string& refusal) {
+  if (any_flexible(types)) {
+    refuse(refusal,
+           "a size of an input is flexible, and no segment is row by row along it; give every size with --input");
+  }
+  if (!plan.any_lowered) throw ConvertError(ExitCode::kNotConvertible, refusal);
+  refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
 }
 
 // Freezing keeps the attributes that the model changes. The first of them: "layer.count".
@@ -93,10 +102,12 @@ std::vector<torch::jit::Module> emit_segments(Conversion& result, Plan& plan, co
 
 void describe(Conversion& result, Plan& plan) {
   for (PlannedSegment& planned : plan.segments) {
-    result.segments.push_back(
-        {std::move(planned.part.model), planned.macs, planned.segment.inputs.size(), planned.segment.outputs.size()});
+    SegmentSummary summary{std::move(planned.part.model), planned.macs, planned.segment.inputs.size(),
+                           planned.segment.outputs.size()};
+    if (planned.segment.rows) summary.rows = RowSummary{planned.segment.rows->per_call, *planned.expected_rows};
+    result.segments.push_back(std::move(summary));
   }
-  for (CpuNode& node : plan.cpu_nodes) result.cpu_nodes.push_back({std::move(node.reason), node.macs});
+  result.cpu_nodes = std::move(plan.cpu_nodes);
 }
 
 }  // namespace
@@ -113,17 +124,16 @@ Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& 
   stages.begin("partition");
   NormalisedModel model = normalise(loaded, diagnostics, true);
   const std::vector<TensorType> types = input_types(model, loaded.bundled_inputs, options.inputs);
-  check_inputs(types, refusal);
   InferredTypes inferred = infer(model, types, kForCpu);
   if (recognise(model, inferred.types)) inferred = infer(model, types, kForCpu);
   const bool is_quantised = has_quantised(inferred.types);
   if (is_quantised && options.quant == QuantMode::kNone) throw ConvertError(ExitCode::kNotConvertible, refusal);
   torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
   check_attributes(*model.graph, refusal);
-  Plan plan = partition(model, inferred.types, options, diagnostics);
+  count_in_samples(model, loaded.bundled_inputs, inferred);
+  Plan plan = partition(model, inferred, options, diagnostics);
   stages.end([&] { return to_text(plan); });
-  if (!plan.any_lowered) throw ConvertError(ExitCode::kNotConvertible, refusal);
-  if (plan.segments.empty()) refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
+  if (plan.segments.empty()) refuse_all(types, plan, refusal);
 
   Conversion result;
   result.runtime = options.runtime;
