@@ -12,6 +12,7 @@
 #include "lib/converter/interface.h"
 #include "lib/converter/partition.h"
 #include "lib/converter/recognise.h"
+#include "lib/converter/release_weights.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/converter/sample_rows.h"
 #include "lib/converter/stages.h"
@@ -112,7 +113,7 @@ void describe(Conversion& result, Plan& plan) {
 
 }  // namespace
 
-Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
+Conversion convert_partitioned(LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
                                Diagnostics& diagnostics) {
   const bool has_mode = options.quant == QuantMode::kAuto || options.quant == QuantMode::kNone;
   if (!has_mode && diagnostics.refusals.empty()) throw ConvertError(ExitCode::kNotConvertible, refusal);
@@ -141,6 +142,7 @@ Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& 
   result.quant = is_quantised ? QuantMode::kNnapi : QuantMode::kNone;
   result.interface = interface_of(model, types, output_types(model, inferred.types));
   result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  release_weights(loaded, model, plan);
   const auto unit = std::make_shared<torch::jit::CompilationUnit>();
   const std::vector<torch::jit::Module> modules = emit_segments(result, plan, options, unit, stages);
   result.module = build_host_module({model, plan, modules, result.interface, result.bundled_inputs, unit});

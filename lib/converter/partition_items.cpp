@@ -52,7 +52,8 @@ class CostOfNode {
   NodeCost run() {
     static const std::set<std::string> convolutions = {"aten::_convolution", "aten::convolution", "aten::conv1d",
                                                        "aten::conv2d", "aten::conv3d"};
-    static const std::set<std::string> products = {"aten::matmul", "aten::mm", "aten::bmm", "aten::linear"};
+    static const std::set<std::string> products = {"aten::matmul", "aten::mm", "aten::bmm", "aten::addmm",
+                                                   "aten::linear"};
     const std::string kind = node_.kind().toQualString();
     const bool is_convolution = convolutions.count(kind) != 0;
     if (!is_convolution && products.count(kind) == 0) return {0};
@@ -73,15 +74,27 @@ class CostOfNode {
     return sizes;
   }
 
-  std::optional<int64_t> of_convolution(const std::vector<int64_t>& output) const {
+  std::optional<int64_t> of_convolution(const std::vector<int64_t>& output) {
     const auto weight = torch::jit::toIValue(node_.input(1));
     if (!weight || !weight->isTensor()) return std::nullopt;
     const at::Tensor& filter = weight->toTensor();
-    return c10::multiply_integers(output) * (filter.numel() / std::max<int64_t>(filter.size(0), 1));
+    const int64_t each = filter.numel() / std::max<int64_t>(filter.size(0), 1);
+    if (!is_transposed()) return c10::multiply_integers(output) * each;
+    const auto input = sizes_of(node_.input(0));
+    return input ? std::optional(c10::multiply_integers(*input) * each) : std::nullopt;
+  }
+
+  // Then each element of the input takes the filter's weights.
+  bool is_transposed() const {
+    const c10::FunctionSchema* schema = node_.maybeSchema();
+    const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("transposed");
+    const auto transposed = index ? torch::jit::toIValue(node_.input(static_cast<size_t>(*index))) : c10::nullopt;
+    return transposed && transposed->toBool();
   }
 
   std::optional<int64_t> of_product(const std::vector<int64_t>& output) {
-    const auto first = sizes_of(node_.input(0));
+    const bool adds = node_.kind() == c10::aten::addmm;
+    const auto first = sizes_of(node_.input(adds ? 1 : 0));
     if (!first || first->empty()) return std::nullopt;
     return c10::multiply_integers(output) * first->back();
   }

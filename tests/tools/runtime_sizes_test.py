@@ -192,6 +192,8 @@ class RuntimeSizes(CliTest, StockTorchTest):
                     partition = self.check(self.save(Rows(model, choose)))
                     self.assertEqual(1, len(self.row_segments(partition)))
                     self.assertEqual(1, partition["mac_share"])
+        patches = 8 * 4 * 27 + 8 * 4 * 16  # the transposed convolution's by its input's elements
+        self.assertEqual(SIZE * SIZE * patches, self.row_segments(partition)[0]["macs"])
 
     def test_flat_selection(self):
         """How many rows its elements make isn't known to be a whole number."""
