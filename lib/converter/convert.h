@@ -15,13 +15,20 @@
 
 namespace nnapi_convert {
 
-// One call of NNAPI in a partitioned model.
+// Of a segment for rows whose number depends on values.
+struct RowSummary {
+  int64_t per_call = 0;
+  RuntimeSize expected;  // how many there are, for the count of multiply-adds
+};
+
+// One call of NNAPI in a partitioned model, or several for the rows.
 struct SegmentSummary {
   nnapi::Model model;
   int64_t macs = 0;
   size_t inputs = 0, outputs = 0;
   uint64_t input_bytes = 0, output_bytes = 0;  // handed over and back in each call
   std::vector<std::string> input_names = {};   // of the values that the segment's module takes
+  std::optional<RowSummary> rows = {};
 };
 
 struct Conversion {

@@ -13,7 +13,9 @@
 #include "lib/converter/partition.h"
 #include "lib/converter/recognise.h"
 #include "lib/converter/recorded_options.h"
+#include "lib/converter/release_weights.h"
 #include "lib/converter/sample_inputs.h"
+#include "lib/converter/sample_rows.h"
 #include "lib/converter/stages.h"
 #include "lib/nnapi/dump.h"
 
@@ -27,10 +29,19 @@ constexpr InferOptions kForCpu{ControlFlow::kRefuse, true};
   throw ConvertError(ExitCode::kNotConvertible, refusal + "\nparts of it can't go to NNAPI either: " + why);
 }
 
-void check_inputs(const std::vector<TensorType>& types, const std::string& refusal) {
-  const bool any_flexible =
-      std::any_of(types.begin(), types.end(), [](const TensorType& type) { return !all_fixed(type.dims); });
-  if (any_flexible) refuse(refusal, "a size of an input is flexible; give every size with --input");
+bool any_flexible(const std::vector<TensorType>& types) {
+  return std::any_of(types.begin(), types.end(), [](const TensorType& type) { return !all_fixed(type.dims); });
+}
+
+// Says what is missing for a segment.
+[[noreturn]] void refuse_all(const std::vector<TensorType>& types, const Plan& plan, const std::string& refusal,
+                             const SegmentLimits& limits) {
+  if (any_flexible(types)) {
+    refuse(refusal,
+           "a size of an input is flexible, and no segment is row by row along it; give every size with --input");
+  }
+  if (!plan.any_lowered || limits.min_macs == 0) throw ConvertError(ExitCode::kNotConvertible, refusal);
+  refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
 }
 
 // Freezing keeps the attributes that the model changes. The first of them: "layer.count".
@@ -94,14 +105,15 @@ std::vector<torch::jit::Module> emit_segments(Conversion& result, Plan& plan, co
 
 void describe(Conversion& result, Plan& plan) {
   for (PlannedSegment& planned : plan.segments) {
-    result.segments.push_back(
-        {std::move(planned.part.model), planned.macs, planned.segment.inputs.size(), planned.segment.outputs.size()});
-    SegmentSummary& summary = result.segments.back();
+    SegmentSummary summary{std::move(planned.part.model), planned.macs, planned.segment.inputs.size(),
+                           planned.segment.outputs.size()};
     summary.input_bytes = byte_count(summary.model, summary.model.inputs);
     for (const torch::jit::Value* input : planned.segment.inputs) summary.input_names.push_back(input->debugName());
     summary.output_bytes = byte_count(summary.model, summary.model.outputs);
+    if (planned.segment.rows) summary.rows = RowSummary{planned.segment.rows->per_call, *planned.expected_rows};
+    result.segments.push_back(std::move(summary));
   }
-  for (CpuNode& node : plan.cpu_nodes) result.cpu_nodes.push_back({std::move(node.reason), node.macs});
+  result.cpu_nodes = std::move(plan.cpu_nodes);
 }
 
 }  // namespace
@@ -118,19 +130,16 @@ PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOption
   stages.begin("partition");
   NormalisedModel model = normalise(loaded, diagnostics, true);
   const std::vector<TensorType> types = input_types(model, loaded.bundled_inputs, options.inputs);
-  check_inputs(types, refusal);
   InferredTypes inferred = infer(model, types, kForCpu);
   if (recognise(model, inferred.types)) inferred = infer(model, types, kForCpu);
   const bool is_quantised = has_quantised(inferred.types);
   if (is_quantised && options.quant == QuantMode::kNone) throw ConvertError(ExitCode::kNotConvertible, refusal);
   torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
   check_attributes(*model.graph, refusal);
-  Plan plan = partition(model, inferred.types, options, diagnostics);
+  count_in_samples(model, loaded.bundled_inputs, inferred);
+  Plan plan = partition(model, inferred, options, diagnostics);
   stages.end([&] { return to_text(plan); });
-  const bool any_is_worth_it = options.segments.min_macs == 0;
-  if (!plan.any_lowered || (plan.segments.empty() && any_is_worth_it))
-    throw ConvertError(ExitCode::kNotConvertible, refusal);
-  if (plan.segments.empty()) refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
+  if (plan.segments.empty()) refuse_all(types, plan, refusal, options.segments);
 
   ModuleInterface interface = interface_of(model, types, output_types(model, inferred.types));
   ModelGraph graph = graph_of({model, plan, inferred.types});
@@ -149,12 +158,13 @@ Conversion describe_partitioned(PartitionedModel& partitioned, const ConvertOpti
   return result;
 }
 
-Conversion emit_partitioned(PartitionedModel& partitioned, const LoadedModel& loaded, const ConvertOptions& options,
+Conversion emit_partitioned(PartitionedModel& partitioned, LoadedModel& loaded, const ConvertOptions& options,
                             Diagnostics& diagnostics) {
   Stages stages(options);
   Conversion emitted;
   const BundledInputs samples =
       bundled_samples(partitioned.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  release_weights(loaded, partitioned.model, partitioned.plan);
   const auto unit = std::make_shared<torch::jit::CompilationUnit>();
   const std::vector<torch::jit::Module> modules = emit_segments(emitted, partitioned.plan, options, unit, stages);
   emitted.module =

@@ -17,15 +17,16 @@ struct PartitionedModel {
 };
 
 // `refusal` says why the whole can't be converted; it is thrown again, as ConvertError (kNotConvertible), where the
-// model can't be partitioned either: a size is flexible, another interface for quantised tensors is asked for, or no
-// segment is worth a call of NNAPI.
+// model can't be partitioned either: a flexible size is not one of rows, another interface for quantised tensors is
+// asked for, or no segment is worth a call of NNAPI.
 PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
                                   Diagnostics& diagnostics);
 
 // The plan in numbers, without a module. Takes the plan's NNAPI models.
 Conversion describe_partitioned(PartitionedModel& partitioned, const ConvertOptions& options);
 
-Conversion emit_partitioned(PartitionedModel& partitioned, const LoadedModel& loaded, const ConvertOptions& options,
+// `loaded` gives its module away, so that weights are freed as they are converted.
+Conversion emit_partitioned(PartitionedModel& partitioned, LoadedModel& loaded, const ConvertOptions& options,
                             Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -60,7 +60,6 @@ class HostGraph {
   void call_segment(size_t number) {
     const Segment& segment = request_.plan.segments[number].segment;
     const std::string name = fmt::format("segment_{}", number);
-    Node* get = graph_->insertNode(graph_->createGetAttr(self_, name));
     std::vector<Value*> arguments;
     for (Value* input : segment.inputs) {
       map(input);
@@ -69,7 +68,13 @@ class HostGraph {
     const size_t count = segment.outputs.size();
     const std::vector<c10::TypePtr> tensors(count, c10::TensorType::get());
     const c10::TypePtr type = count == 1 ? tensors[0] : c10::TupleType::create(tensors);
-    Value* result = call(get->output(), "forward", arguments, type);
+    Value* result = nullptr;
+    if (segment.rows) {
+      result = call(self_, row_calls_method(number).c_str(), arguments, type);
+    } else {
+      Node* get = graph_->insertNode(graph_->createGetAttr(self_, name));
+      result = call(get->output(), "forward", arguments, type);
+    }
     if (count == 1) {
       values_[segment.outputs[0]] = result;
       return;
@@ -99,6 +104,24 @@ class HostGraph {
   std::unordered_map<const Value*, Value*> values_;
 };
 
+// The segments that are called for rows whose number isn't known.
+std::vector<RowCalls> row_calls(const Plan& plan) {
+  std::vector<RowCalls> result;
+  for (size_t number = 0; number < plan.segments.size(); ++number) {
+    const Segment& segment = plan.segments[number].segment;
+    if (!segment.rows) continue;
+    RowCalls calls{number, segment.rows->per_call, {}, {}};
+    for (size_t i = 0; i < segment.inputs.size(); ++i) {
+      calls.inputs.push_back({segment.model.input_names[i], segment.input_types[i], segment.input_row_axes[i]});
+    }
+    for (size_t i = 0; i < segment.outputs.size(); ++i) {
+      calls.outputs.push_back({"", segment.output_types[i], segment.output_row_axes[i]});
+    }
+    result.push_back(std::move(calls));
+  }
+  return result;
+}
+
 // The result's type as the graph has it, arguments by the interface's names.
 c10::FunctionSchema forward_schema(const HostModuleRequest& request, const Graph& graph) {
   std::vector<c10::Argument> arguments{c10::Argument("self", graph.inputs()[0]->type())};
@@ -115,8 +138,9 @@ std::string segment_class(size_t number) {
 torch::jit::Module build_host_module(const HostModuleRequest& request) {
   std::vector<std::string> classes;
   for (size_t i = 0; i < request.segments.size(); ++i) classes.push_back(segment_class(i));
-  torch::jit::Module host = make_object(host_source(request.interface, classes, bundled_type(request.bundled_inputs)),
-                                        {kWrapperClass, request.unit});
+  const std::string source =
+      host_source(request.interface, classes, row_calls(request.plan), bundled_type(request.bundled_inputs));
+  torch::jit::Module host = make_object(source, {kWrapperClass, request.unit});
   host.setattr("training", false);
   for (size_t i = 0; i < request.segments.size(); ++i) {
     host.setattr(fmt::format("segment_{}", i), request.segments[i]._ivalue());

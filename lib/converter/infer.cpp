@@ -42,18 +42,6 @@ std::string hint_for(const Node& node) {
   return "see `nnapi-convert ops` for what can be lowered";
 }
 
-// A number, list or tensor of sizes, as the value's type has it.
-c10::IValue sizes_constant(const Value& value, const std::vector<int64_t>& sizes) {
-  switch (value.type()->kind()) {
-    case c10::TypeKind::ListType:
-      return sizes;
-    case c10::TypeKind::TensorType:
-      return at::scalar_tensor(sizes.at(0), at::TensorOptions(at::kLong));
-    default:
-      return sizes.at(0);
-  }
-}
-
 class Inference {
  public:
   Inference(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options)
@@ -64,6 +52,7 @@ class Inference {
   // Nothing where loops were unrolled: inference begins again.
   c10::optional<InferredTypes> run() {
     if (!visit_nodes(*model_.graph->block())) return c10::nullopt;
+    result_.runtime_sizes = runtime_sizes_.sizes();
     return std::move(result_);
   }
 
@@ -235,7 +224,20 @@ class Inference {
     replace_fixed_sizes(node);
   }
 
+  // Sizes that are open in a graph that TorchScript runs: no rule may take one to be equal to another.
+  bool visit_open_sizes(const Node& node) {
+    if (!options_.keeps_numbers || (!has_open_sizes(node, result_.types) && !any_failed(node.inputs()))) return false;
+    const auto types = runtime_sizes_.types_of(node, result_.types);
+    if (!types) {
+      failed(node);
+    } else {
+      for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
+    }
+    return true;
+  }
+
   void visit_operator(const Node& node) {
+    if (visit_open_sizes(node)) return;
     const OpRule* rule = find_typed_rule(node, result_.types);
     if (rule == nullptr) refuse_unknown(node);
     if (any_failed(node.inputs())) return failed(node);
@@ -330,6 +332,7 @@ class Inference {
   NormalisedModel& model_;
   InferOptions options_;
   ClosedEvaluation evaluation_;
+  RuntimeSizes runtime_sizes_;
   InferredTypes result_;
   std::unordered_set<const Value*> failed_;
 };

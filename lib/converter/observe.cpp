@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <set>
 
+#include "lib/converter/runtime_sizes.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -69,6 +71,9 @@ std::optional<c10::IValue> made_up(const TorchValue* value, const TypeMap& types
   if (const auto* type = std::get_if<TensorType>(&found->second)) {
     const auto tensor = made_up_tensor(*type);
     return tensor ? std::optional<c10::IValue>(*tensor) : std::nullopt;
+  }
+  if (const auto* sizes = std::get_if<Dims>(&found->second)) {
+    return all_fixed(*sizes) ? std::optional(sizes_constant(*value, fixed_values(*sizes))) : std::nullopt;
   }
   if (const auto* list = std::get_if<TensorTypes>(&found->second)) {
     c10::List<at::Tensor> tensors;

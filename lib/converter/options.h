@@ -51,6 +51,11 @@ struct SegmentLimits {
   static constexpr int64_t kMinMacs = 100'000;
   int64_t min_macs = kMinMacs;  // multiply-adds, less one for each element that crosses the boundary; 0: any segment
   int max_segments = 0;         // the largest are kept; 0: no limit
+  // Of rows whose number depends on values: as many go in one call as make this many multiply-adds, which is also what
+  // a call with few rows may waste.
+  static constexpr int64_t kMacsPerCall = int64_t{1} << 31;
+  int64_t rows_per_call = 0;  // 0: by kMacsPerCall
+  static constexpr int64_t kMostRowsPerCall = 1'000'000;
 };
 
 // What becomes of branches and loops that depend on the input.

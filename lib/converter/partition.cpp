@@ -21,8 +21,12 @@ bool is_nnapi_step(int number) {
 
 class Partitioner {
  public:
-  Partitioner(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options, Diagnostics& diagnostics)
-      : types_(types), options_(options), diagnostics_(diagnostics), items_(partition_items(model, types, options)) {}
+  Partitioner(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+              Diagnostics& diagnostics)
+      : inferred_(inferred),
+        options_(options),
+        diagnostics_(diagnostics),
+        items_(partition_items(model, inferred, options)) {}
 
   Plan run() {
     plan_.any_lowered =
@@ -34,7 +38,11 @@ class Partitioner {
   }
 
  private:
-  using Members = std::map<int, std::vector<size_t>>;  // items by number of their step
+  // Items of one step that run together: those of NNAPI have the same rows, or none.
+  using StepKey = std::pair<int, std::optional<OpenSize>>;
+  using Members = std::map<StepKey, std::vector<size_t>>;
+
+  static bool is_nnapi_step(const StepKey& key) { return nnapi_convert::is_nnapi_step(key.first); }
 
   // Each item as early as what it needs allows.
   void place() {
@@ -43,12 +51,19 @@ class Partitioner {
     for (size_t i = 0; i < items_.size(); ++i) {
       const bool is_nnapi = !items_[i].reason;
       int step = is_nnapi ? 0 : -1;
-      for (const size_t need : items_[i].needs) {
-        step = std::max(step, steps[need] + (is_nnapi_step(steps[need]) == is_nnapi ? 0 : 1));
-      }
+      std::vector<size_t> needs = items_[i].needs;
+      if (!is_nnapi) needs.insert(needs.end(), items_[i].number_needs.begin(), items_[i].number_needs.end());
+      for (const size_t need : needs) step = std::max(step, steps[need] + distance(items_[need], items_[i]));
       steps[i] = step;
-      members_[step].push_back(i);
+      members_[{step, is_nnapi ? items_[i].rows : std::nullopt}].push_back(i);
     }
+  }
+
+  // How many steps the second comes after the first, which it needs.
+  static int distance(const PartitionItem& first, const PartitionItem& second) {
+    const bool is_nnapi = !second.reason;
+    if (is_nnapi == first.reason.has_value()) return 1;
+    return is_nnapi && first.rows != second.rows ? 2 : 0;
   }
 
   std::vector<Node*> nodes_of(const std::vector<size_t>& members) const {
@@ -69,19 +84,37 @@ class Partitioner {
   }
 
   int64_t elements(const torch::jit::Value* value) const {
-    const auto* type = std::get_if<TensorType>(&types_.at(value));
+    const auto* type = std::get_if<TensorType>(&inferred_.types.at(value));
     int64_t count = 1;
-    for (const Dim& dim : type->dims) count *= dim.value();
+    for (const Dim& dim : type->dims) count *= estimated(dim, inferred_.runtime_sizes);
     return count;
   }
 
   // Multiply-adds that NNAPI takes over, less one for each element that is handed over or back.
   int64_t worth(const std::vector<size_t>& members) const {
-    const Segment segment = extract_segment(nodes_of(members), types_);
+    const Segment segment = extract_segment(nodes_of(members), inferred_.types, rows_of_call(members));
     int64_t worth = macs_of(members);
     for (const torch::jit::Value* input : segment.inputs) worth -= elements(input);
     for (const torch::jit::Value* output : segment.outputs) worth -= elements(output);
     return worth;
+  }
+
+  std::optional<RuntimeSize> expected_rows(const std::vector<size_t>& members) const {
+    const std::optional<OpenSize>& rows = items_[members[0]].rows;
+    return rows ? std::optional(expected(*rows, inferred_.runtime_sizes)) : std::nullopt;
+  }
+
+  // How many rows one call takes: all that are expected, unless those left over would be many.
+  std::optional<SegmentRows> rows_of_call(const std::vector<size_t>& members) const {
+    const auto rows = expected_rows(members);
+    if (!rows) return std::nullopt;
+    const OpenSize& size = *items_[members[0]].rows;
+    if (options_.segments.rows_per_call > 0) return SegmentRows{size, options_.segments.rows_per_call};
+    const int64_t count = std::max<int64_t>(1, rows->estimate);
+    const int64_t cost = std::max<int64_t>(1, macs_of(members) / count);
+    const int64_t most = std::clamp<int64_t>(SegmentLimits::kMacsPerCall / cost, 1, count);
+    const int64_t calls = (count + most - 1) / most;
+    return SegmentRows{size, (count + calls - 1) / calls};
   }
 
   void keep_on_cpu(const std::vector<size_t>& members, const std::string& why) {
@@ -143,7 +176,10 @@ class Partitioner {
     for (const auto& [step, members] : members_) {
       if (!is_nnapi_step(step)) continue;
       try {
-        PlannedSegment planned{extract_segment(nodes_of(members), types_), {}, macs_of(members)};
+        PlannedSegment planned{extract_segment(nodes_of(members), inferred_.types, rows_of_call(members)),
+                               {},
+                               macs_of(members),
+                               expected_rows(members)};
         planned.part = lower_segment(planned.segment, options_, diagnostics);
         check_part(planned.part, options_);
         plan_.segments.push_back(std::move(planned));
@@ -168,12 +204,13 @@ class Partitioner {
       if (!item.reason) continue;
       plan_.cpu_nodes.push_back({*item.reason,
                                  item.has_unknown_macs ? std::nullopt : std::optional<int64_t>(item.macs),
-                                 {item.nodes.begin(), item.nodes.end()}});
+                                 {item.nodes.begin(), item.nodes.end()},
+                                 item.is_estimated});
     }
     return std::move(plan_);
   }
 
-  const TypeMap& types_;
+  const InferredTypes& inferred_;
   const ConvertOptions& options_;
   Diagnostics& diagnostics_;
   std::vector<PartitionItem> items_;
@@ -199,10 +236,11 @@ std::string to_text(const Plan& plan) {
   return text;
 }
 
-Plan partition(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options, Diagnostics& diagnostics) {
+Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+               Diagnostics& diagnostics) {
   ConvertOptions quiet = options;  // no dump of each node that is tried
   quiet.on_dump = nullptr;
-  return Partitioner(model, types, quiet, diagnostics).run();
+  return Partitioner(model, inferred, quiet, diagnostics).run();
 }
 
 }  // namespace nnapi_convert

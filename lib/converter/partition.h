@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/converter/infer.h"
 #include "lib/converter/nnapi_part.h"
 #include "lib/converter/normalise.h"
 #include "lib/converter/segment.h"
@@ -24,13 +25,15 @@ struct PlanStep {
 struct PlannedSegment {
   Segment segment;
   NnapiPart part;
-  int64_t macs = 0;  // multiply-adds
+  int64_t macs = 0;                          // multiply-adds
+  std::optional<RuntimeSize> expected_rows;  // for which they were counted, where they depend on values
 };
 
 struct CpuNode {
   Refusal reason;
   std::optional<int64_t> macs;                      // nothing where its sizes aren't known
   std::vector<const torch::jit::Node*> nodes = {};  // of the plan's graph; the first is the one with the reason
+  bool is_estimated = false;                        // they are for an estimate of sizes
 };
 
 struct Plan {
@@ -42,7 +45,8 @@ struct Plan {
 
 std::string to_text(const Plan& plan);
 
-// Every size has to be fixed. A plan without segments is possible.
-Plan partition(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options, Diagnostics& diagnostics);
+// Sizes of the model's inputs have to be fixed. A plan without segments is possible.
+Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+               Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

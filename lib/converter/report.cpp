@@ -53,16 +53,22 @@ size_t total(const std::map<std::string, size_t>& counts) {
 // Multiply-adds in NNAPI's part and in all of the model.
 struct MacShare {
   int64_t nnapi = 0, all = 0;
-  size_t unknown = 0;  // operations whose sizes aren't known
-  double share() const { return all == 0 ? 0 : static_cast<double>(nnapi) / static_cast<double>(all); }
+  int64_t estimated = 0;  // of all, those for an estimate of sizes
+  size_t unknown = 0;     // operations whose sizes aren't known
+  double of_all(int64_t macs) const { return all == 0 ? 0 : static_cast<double>(macs) / static_cast<double>(all); }
+  double share() const { return of_all(nnapi); }
 };
 
 MacShare mac_share(const Conversion& conversion) {
   MacShare result;
-  for (const SegmentSummary& segment : conversion.segments) result.nnapi += segment.macs;
+  for (const SegmentSummary& segment : conversion.segments) {
+    result.nnapi += segment.macs;
+    if (segment.rows) result.estimated += segment.macs;
+  }
   result.all = result.nnapi;
   for (const CpuNode& node : conversion.cpu_nodes) {
     result.all += node.macs.value_or(0);
+    if (node.is_estimated) result.estimated += node.macs.value_or(0);
     if (!node.macs) ++result.unknown;
   }
   return result;
@@ -89,13 +95,23 @@ json partition_json(const Conversion& conversion) {
                         {"operation_count", total(operations)},
                         {"operations", operations},
                         {"feature_level", nnapi::required_feature_level(segment.model)}});
+    if (segment.rows) {
+      segments.back()["rows"] = {{"per_call", segment.rows->per_call},
+                                 {"estimate", segment.rows->expected.estimate},
+                                 {"estimate_from", name_of(segment.rows->expected.source)}};
+    }
   }
   json cpu = json::array();
   for (const CpuNode& node : conversion.cpu_nodes) {
     cpu.push_back(refusal_json(node.reason));
     cpu.back()["macs"] = node.macs ? json(*node.macs) : json(nullptr);
+    if (node.is_estimated) cpu.back()["is_estimated"] = true;
   }
-  return {{"mac_share", mac_share(conversion).share()}, {"segments", segments}, {"cpu", cpu}};
+  const MacShare macs = mac_share(conversion);
+  return {{"mac_share", macs.share()},
+          {"estimated_mac_share", macs.of_all(macs.estimated)},
+          {"segments", segments},
+          {"cpu", cpu}};
 }
 
 json diagnostics_json(const Diagnostics& diagnostics) {
@@ -215,15 +231,22 @@ std::string partition_text(const Conversion& conversion) {
       "on the CPU",
       count, count == 1 ? "" : "s", 100 * macs.share());
   if (macs.unknown > 0) text += fmt::format("; not counted: {} whose sizes depend on values", macs.unknown);
+  if (macs.estimated > 0) {
+    text += fmt::format("; {:.1f} % of all are estimates, for rows whose number depends on values",
+                        100 * macs.of_all(macs.estimated));
+  }
   text += fmt::format("\n  {:<10} {:>10} {:>14} {:>7} {:>7} {:>8} {:>10} {:>10} {:>6}", "segment", "operations",
                       "multiply-adds", "share", "inputs", "outputs", "bytes in", "bytes out", "level");
   for (size_t i = 0; i < count; ++i) {
     const SegmentSummary& segment = conversion.segments[i];
     text += fmt::format("\n  {:<10} {:>10} {:>14} {:>6.1f}% {:>7} {:>8} {:>10} {:>10} {:>6}", i,
-                        segment.model.operations.size(), segment.macs,
-                        macs.all == 0 ? 0 : 100.0 * static_cast<double>(segment.macs) / static_cast<double>(macs.all),
-                        segment.inputs, segment.outputs, segment.input_bytes, segment.output_bytes,
+                        segment.model.operations.size(), segment.macs, 100 * macs.of_all(segment.macs), segment.inputs,
+                        segment.outputs, segment.input_bytes, segment.output_bytes,
                         nnapi::required_feature_level(segment.model));
+    if (segment.rows) {
+      text += fmt::format("  {} rows a call, {} expected ({})", segment.rows->per_call, segment.rows->expected.estimate,
+                          name_of(segment.rows->expected.source));
+    }
   }
   text += "\n  on the CPU";
   for (const auto& [reason, nodes] : by_reason(conversion.cpu_nodes)) {

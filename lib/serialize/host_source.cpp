@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 
 std::string host_source(const ModuleInterface& interface, const std::vector<std::string>& segment_classes,
-                        const std::string& bundled_type) {
+                        const std::vector<RowCalls>& row_calls, const std::string& bundled_type) {
   const nnapi::Model no_model;
   const BoundarySource boundary(no_model, interface);
   const std::string self = qualified_class(kWrapperClass);
@@ -24,6 +24,7 @@ std::string host_source(const ModuleInterface& interface, const std::vector<std:
     if (input.is_read) text += BoundarySource::check_dtype(input) + BoundarySource::check_shape(input);
   }
   text += "    return None\n";
+  for (const RowCalls& calls : row_calls) text += row_calls_source(calls, self);
   return text + bundled_methods(self, bundled_type);
 }
 

@@ -57,6 +57,7 @@ complete -c nnapi-convert -n '__fish_seen_subcommand_from batch' -l runtime -r -
 complete -c nnapi-convert -n '__fish_seen_subcommand_from batch' -l fallback -r -f -a 'cpu cpu-plain none partition' -d 'what becomes of operations that NNAPI can'\''t run: partition leaves them to TorchScript, in the same file'
 complete -c nnapi-convert -n '__fish_seen_subcommand_from batch' -l min-segment-macs -r -d 'of a partitioned model, what a segment has to save to go to NNAPI: multiply-adds, less one for each'
 complete -c nnapi-convert -n '__fish_seen_subcommand_from batch' -l max-segments -r -d 'keep the most valuable segments only'
+complete -c nnapi-convert -n '__fish_seen_subcommand_from batch' -l rows-per-call -r -d 'of rows whose number depends on values (proposals, detections), how many a segment takes at a time'
 complete -c nnapi-convert -n '__fish_seen_subcommand_from batch' -l control-flow -r -f -a 'nnapi refuse' -d 'branches and loops that depend on the input: nnapi makes IF and WHILE of them, with the shim and from'
 complete -c nnapi-convert -n '__fish_seen_subcommand_from batch' -l strip -d 'leave out names and source lines that the shim'\''s messages show'
 complete -c nnapi-convert -n '__fish_seen_subcommand_from batch' -l embed-shim-source -d 'with the shim, store its sources in the output'

@@ -75,6 +75,12 @@ void add_segment_options(CLI::App& app, SegmentLimits& limits) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
       ->capture_default_str();
+  app.add_option("--rows-per-call", limits.rows_per_call,
+                 "of rows whose number depends on values (proposals, detections), how many a segment takes at a time;\n"
+                 "0: all that are expected, within 2^31 multiply-adds")
+      ->check(CLI::Range(int64_t{0}, SegmentLimits::kMostRowsPerCall))
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 void add_target_options(CLI::App& app, ConvertArguments& arguments) {
