@@ -147,7 +147,8 @@ bool has_rules(const Graph& graph) {
         std::all_of(inputs.begin(), inputs.end(), [&](const auto* input) { return closed.count(input) != 0; });
     if (is_closed) {
       closed.insert(node->outputs().begin(), node->outputs().end());
-    } else if (!is_list(*node) && find_rule(*node) == nullptr && !composite_operator(*node)) {
+    } else if (!is_list(*node) && find_rule(*node) == nullptr &&
+               (!composite_operator(*node) || sizes_depend_on_values(*node))) {
       return false;
     }
   }
@@ -169,7 +170,7 @@ std::vector<TorchValue*> insert(const Graph& graph, TorchNode& node, const std::
 }  // namespace
 
 std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types) {
-  if (!node.blocks().empty() || node.isNondeterministic()) return {};
+  if (!node.blocks().empty() || node.isNondeterministic() || sizes_depend_on_values(node)) return {};
   const auto composite = composite_operator(node);
   Arguments arguments;
   if (!composite || !arguments.read(node, types)) return {};

@@ -19,27 +19,6 @@ bool is_well_known(const TorchNode& node) {
   return namespaces.count(node.kind().ns().toUnqualString()) != 0;
 }
 
-bool sizes_depend_on_values(const TorchNode& node) {
-  static const std::set<std::string> kinds = {"aten::nonzero",
-                                              "aten::nonzero_numpy",
-                                              "aten::argwhere",
-                                              "aten::masked_select",
-                                              "aten::unique_dim",
-                                              "aten::unique_consecutive",
-                                              "aten::_unique",
-                                              "aten::_unique2",
-                                              "aten::bincount",
-                                              "aten::one_hot",
-                                              "aten::repeat_interleave",
-                                              "aten::tensor_split",
-                                              "aten::to_sparse",
-                                              "torchvision::nms",
-                                              "aten::_pack_padded_sequence",
-                                              "aten::_pad_packed_sequence"};
-  const std::string kind = node.kind().toQualString();
-  return kinds.count(kind) != 0 || (kind == "aten::where" && node.inputs().size() == 1);
-}
-
 bool changes_inputs(const TorchNode& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   return schema == nullptr || schema->is_mutable();
@@ -121,6 +100,27 @@ bool indexes_by_mask(const TorchNode& node, const torch::jit::Stack& stack) {
 }
 
 }  // namespace
+
+bool sizes_depend_on_values(const TorchNode& node) {
+  static const std::set<std::string> kinds = {"aten::nonzero",
+                                              "aten::nonzero_numpy",
+                                              "aten::argwhere",
+                                              "aten::masked_select",
+                                              "aten::unique_dim",
+                                              "aten::unique_consecutive",
+                                              "aten::_unique",
+                                              "aten::_unique2",
+                                              "aten::bincount",
+                                              "aten::one_hot",
+                                              "aten::repeat_interleave",
+                                              "aten::tensor_split",
+                                              "aten::to_sparse",
+                                              "torchvision::nms",
+                                              "aten::_pack_padded_sequence",
+                                              "aten::_pad_packed_sequence"};
+  const std::string kind = node.kind().toQualString();
+  return kinds.count(kind) != 0 || (kind == "aten::where" && node.inputs().size() == 1);
+}
 
 std::optional<at::Tensor> made_up_tensor(const TensorType& type) {
   if (!all_fixed(type.dims)) return std::nullopt;

@@ -8,6 +8,8 @@
 
 namespace nnapi_convert {
 
+// True if it is known of the operation that its results' sizes depend on values.
+bool sizes_depend_on_values(const TorchNode& node);
 // A tensor of a type: 0.5 or, of whole numbers, 0. Nothing where a size is not fixed.
 std::optional<at::Tensor> made_up_tensor(const TensorType& type);
 

@@ -4,13 +4,13 @@ _nnapi_convert() {
   # bash splits at =, which stands between an option and its value.
   if [[ $word == = ]]; then word=; elif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi
   case ${COMP_WORDS[1]} in
-    batch) words='-h --help -o --output -j --jobs --memory --timeout -k --keep-going --resume --extension --baseline --limit -q --quiet -v --verbose --input --nhwc --nchw --quant --preference --relax-fp16 --bundle-inputs --emit-cpu --runtime --fallback --min-segment-macs --max-segments --control-flow --strip --embed-shim-source --feature-level --min-api --device-profile --torch-library --disable-pass --verify' ;;
-    check) words='-h --help --input --nhwc --nchw --quant --preference --relax-fp16 --bundle-inputs --emit-cpu --runtime --fallback --min-segment-macs --max-segments --control-flow --strip --embed-shim-source --feature-level --min-api --device-profile --torch-library --disable-pass --explain-speed --format -q --quiet -v --verbose' ;;
-    verify) words='-h --help --input --inputs --reference --samples --seed --tolerance --torch-library --format -q --quiet -v --verbose' ;;
+    batch) words='-h --help -o --output -j --jobs --memory --timeout -k --keep-going --resume --extension --baseline --limit -q --quiet -v --verbose --input --nhwc --nchw --quant --preference --relax-fp16 --bundle-inputs --emit-cpu --runtime --fallback --min-segment-macs --max-segments --rows-per-call --control-flow --strip --embed-shim-source --feature-level --min-api --device-profile --torch-library --disable-pass --verify' ;;
+    check) words='-h --help --input --nhwc --nchw --quant --preference --relax-fp16 --bundle-inputs --emit-cpu --runtime --fallback --min-segment-macs --max-segments --rows-per-call --control-flow --strip --embed-shim-source --feature-level --min-api --device-profile --torch-library --disable-pass --explain-speed --format -q --quiet -v --verbose' ;;
+    verify) words='-h --help --input --inputs --reference --samples --seed --tolerance --per-op --torch-library --format -q --quiet -v --verbose' ;;
     inspect) words='-h --help --format -q --quiet -v --verbose' ;;
     ops) words='-h --help --format' ;;
     shim) words='-h --help --emit --from --force -q --quiet -v --verbose' ;;
-    *) words='-h --help --version -o --output --input --nhwc --nchw --quant --preference --relax-fp16 --bundle-inputs --emit-cpu --runtime --fallback --min-segment-macs --max-segments --control-flow --strip --embed-shim-source --feature-level --min-api --device-profile --torch-library --disable-pass --verify --report --dump-after -q --quiet -v --verbose' ;;
+    *) words='-h --help --version -o --output --input --nhwc --nchw --quant --preference --relax-fp16 --bundle-inputs --emit-cpu --runtime --fallback --min-segment-macs --max-segments --rows-per-call --control-flow --strip --embed-shim-source --feature-level --min-api --device-profile --torch-library --disable-pass --verify --report --dump-after -q --quiet -v --verbose' ;;
   esac
   ((COMP_CWORD == 1)) && words+=' batch check verify inspect ops shim'
   case ${COMP_WORDS[1]}:$before in
