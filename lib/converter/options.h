@@ -50,7 +50,6 @@ enum class Fallback {
 struct SegmentLimits {
   static constexpr int64_t kMinMacs = 100'000;
   int64_t min_macs = kMinMacs;  // multiply-adds, less one for each element that crosses the boundary; 0: any segment
-  bool keeps_one = true;        // the most valuable one stays even if it is worth less, if it multiplies at all
   int max_segments = 0;         // the largest are kept; 0: no limit
   // Of rows whose number depends on values: as many go in one call as make this many multiply-adds, which is also what
   // a call with few rows may waste.

@@ -34,12 +34,6 @@ class Partitioner {
     do {
       place();
     } while (drop_small() || drop_surplus() || !lower_segments());
-    if (plan_.is_hardly_worth_it) {
-      diagnostics_.warn(fmt::format(
-          "no segment is worth a call of NNAPI; the best one is kept, and the result may be slower than the original "
-          "(--min-segment-macs {} refuses such models)",
-          options_.segments.min_macs));
-    }
     return make_plan();
   }
 
@@ -141,19 +135,12 @@ class Partitioner {
     return segments;
   }
 
-  bool is_only_segment(const std::vector<size_t>& members) const {
-    const auto is_nnapi = [](const auto& step) { return is_nnapi_step(step.first); };
-    return macs_of(members) > 0 && std::count_if(members_.begin(), members_.end(), is_nnapi) == 1;
-  }
-
   // True if a segment went to the CPU: others may then become one.
   bool drop_small() {
     const int64_t least = options_.segments.min_macs;
     if (least == 0) return false;
     const auto segments = droppable();
     if (segments.empty() || segments[0].first >= least) return false;
-    plan_.is_hardly_worth_it = is_only_segment(*segments[0].second) && options_.segments.keeps_one;
-    if (plan_.is_hardly_worth_it) return false;
     keep_on_cpu(*segments[0].second,
                 fmt::format("too little for a call of NNAPI: a segment worth less than {} multiply-adds "
                             "(--min-segment-macs)",
@@ -163,8 +150,9 @@ class Partitioner {
 
   bool drop_surplus() {
     const auto limit = static_cast<size_t>(options_.segments.max_segments);
+    if (limit == 0) return false;
     const auto segments = droppable();
-    if (limit == 0 || segments.size() <= limit) return false;
+    if (segments.size() <= limit) return false;
     keep_on_cpu(*segments[0].second, fmt::format("one of the smaller segments: {} found, {} wanted (--max-segments)",
                                                  segments.size(), limit));
     return true;

@@ -40,8 +40,7 @@ struct Plan {
   std::vector<PlanStep> steps;
   std::vector<PlannedSegment> segments;
   std::vector<CpuNode> cpu_nodes;
-  bool any_lowered = false;         // there were nodes for NNAPI, though perhaps too few for a segment
-  bool is_hardly_worth_it = false;  // the only segment is worth less than is wanted
+  bool any_lowered = false;  // there were nodes for NNAPI, though perhaps too few for a segment
 };
 
 std::string to_text(const Plan& plan);

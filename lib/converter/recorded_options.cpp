@@ -67,7 +67,6 @@ void read_record(const std::string& text, ConvertOptions& options) {
   options.quant = quant_mode(record.at("quant"));
   options.control_flow = record.at("control_flow").get<bool>() ? ControlFlow::kNnapi : ControlFlow::kRefuse;
   options.segments.min_macs = record.at("min_segment_macs");
-  options.segments.keeps_one = record.value("keeps_one_segment", false);
   options.segments.max_segments = record.at("max_segments");
   options.disabled_passes = record.at("disabled_passes").get<std::set<std::string>>();
 }
@@ -82,7 +81,6 @@ std::string record_options(const ConvertOptions& options) {
               {"quant", name_of(options.quant)},
               {"control_flow", options.control_flow == ControlFlow::kNnapi},
               {"min_segment_macs", options.segments.min_macs},
-              {"keeps_one_segment", options.segments.keeps_one},
               {"max_segments", options.segments.max_segments},
               {"disabled_passes", options.disabled_passes}}
       .dump();

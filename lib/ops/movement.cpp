@@ -248,7 +248,7 @@ OpRules movement_rules() {
        kTableNote, moved_type, lower_moved},
       {"aten::take(Tensor self, Tensor index) -> Tensor", 3, "constant index; float32 or integers of fixed sizes",
        moved_type, lower_moved},
-      {"aten::upsample_nearest3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor", 3,
+      {"aten::upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor", 3,
        kTableNote, moved_type, lower_moved},
       {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor", 3,
        "constant indices, or a computed mask of the tensor's sizes and one value; float32 or integers of fixed sizes",

@@ -273,7 +273,7 @@ OpRules slicing_rules() {
        parts_type<chunk_lengths, false>, lower_parts<chunk_lengths, false>},
       {"aten::tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]", 2, kFixedNote,
        parts_type<section_lengths, false>, lower_parts<section_lengths, false>},
-      {"aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]", 2,
+      {"aten::tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> Tensor(a)[]", 2,
        "indices that rise, counted from the front", parts_type<index_lengths, false>,
        lower_parts<index_lengths, false>},
       {"aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", 2, kFixedNote,

@@ -325,7 +325,6 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
   arguments.options.layout = layout_choice(app, arguments);
   read_target(app, arguments);
-  arguments.options.segments.keeps_one = app.count("--min-segment-macs") == 0;
   const Fallback fallback = arguments.options.fallback;
   const bool needs_shim = fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain;
   if (needs_shim && arguments.options.runtime != Runtime::kShim) {
