@@ -111,13 +111,14 @@ class Inference {
 
   void take_apart_list(const Value& output, const Node& list) {
     if (list.kind() != c10::prim::ListConstruct) return;
-    const std::vector<torch::jit::Use> uses = output.uses();
-    for (const torch::jit::Use& use : uses) {
-      if (use.user->kind() != c10::prim::ListUnpack || use.user->outputs().size() != list.inputs().size()) continue;
-      for (size_t i = 0; i < list.inputs().size(); ++i) {
-        replace(use.user->output(i), const_cast<Value*>(list.input(i)));
-      }
-      use.user->destroy();
+    std::vector<Node*> unpacks;
+    for (const torch::jit::Use& use : output.uses()) {
+      const bool fits = use.user->outputs().size() == list.inputs().size();
+      if (fits && use.user->kind() == c10::prim::ListUnpack) unpacks.push_back(use.user);
+    }
+    for (Node* unpack : unpacks) {
+      for (size_t i = 0; i < list.inputs().size(); ++i) replace(unpack->output(i), const_cast<Value*>(list.input(i)));
+      unpack->destroy();
     }
   }
 
