@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "lib/converter/control_flow.h"
 #include "lib/converter/linear_types.h"
 #include "lib/converter/row_estimate.h"
 #include "lib/ops/registry.h"
@@ -19,18 +20,6 @@ using Types = std::optional<std::vector<ValueType>>;
 // Far from the numbers of a model's inputs.
 constexpr int kFirstRuntimeSize = 1 << 20;
 
-std::optional<TensorType> tensor_of(const TorchValue* value, const TypeMap& types) {
-  const auto found = types.find(value);
-  if (found != types.end()) {
-    const auto* type = std::get_if<TensorType>(&found->second);
-    return type == nullptr ? std::nullopt : std::optional<TensorType>(*type);
-  }
-  const auto constant = torch::jit::toIValue(value);
-  if (!constant || !constant->isTensor() || !constant->toTensor().defined()) return std::nullopt;
-  const at::Tensor& tensor = constant->toTensor();
-  return TensorType{tensor.scalar_type(), to_dims(tensor.sizes().vec()), {}};
-}
-
 bool is_mask(const TensorType& type) {
   return type.dtype == at::kBool || type.dtype == at::kByte;
 }
@@ -42,7 +31,7 @@ struct Request {
   const TypeMap& types;
   RuntimeSizes& sizes;
 
-  std::optional<TensorType> tensor(const char* name) const { return tensor_of(args.input(name), types); }
+  std::optional<TensorType> tensor(const char* name) const { return tensor_type(args.input(name), types); }
   Dim rows_like(const char* name) const { return sizes.fresh(args.input(name), types); }
 };
 
@@ -91,7 +80,7 @@ Types indexed(const Request& request) {
   const auto self = request.tensor("self");
   const auto indices = leading_indices(request.args.input("indices"));
   if (!self || !indices || indices->empty()) return std::nullopt;
-  const auto first = tensor_of(indices->front(), request.types);
+  const auto first = tensor_type(indices->front(), request.types);
   if (!first || self->is_quantized()) return std::nullopt;
   Dims dims = first->dims;
   size_t taken = indices->size();
@@ -101,7 +90,7 @@ Types indexed(const Request& request) {
     dims = {request.sizes.fresh(indices->front(), request.types)};
   }
   for (const TorchValue* index : *indices) {
-    const auto other = tensor_of(index, request.types);
+    const auto other = tensor_type(index, request.types);
     if (!other || is_mask(*other) != is_mask(*first) || other->dims != first->dims) return std::nullopt;
   }
   if (taken > self->rank()) return std::nullopt;
@@ -355,7 +344,7 @@ bool has_open_sizes(const TorchNode& node, const TypeMap& types) {
   const auto indices = leading_indices(node.input(1));
   if (!indices) return false;
   return std::any_of(indices->begin(), indices->end(), [&](const TorchValue* index) {
-    const auto type = tensor_of(index, types);
+    const auto type = tensor_type(index, types);
     return type && is_mask(*type);
   });
 }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <optional>
 
 #include "lib/ops/expression.h"
@@ -83,9 +84,10 @@ void lower_grid_sample(OpContext& ctx) {
   const Dims column = x.low.type().dims;
   const bool is_single = sizes[0] == Dim(1);
   std::optional<Expression> sum;
-  for (const bool is_lower : {false, true}) {
-    for (const bool is_right : {false, true}) {
-      const Neighbour across = neighbour(x, is_right), down = neighbour(y, is_lower);
+  const std::array<Neighbour, 2> columns{neighbour(x, false), neighbour(x, true)};
+  const std::array<Neighbour, 2> rows{neighbour(y, false), neighbour(y, true)};
+  for (const Neighbour& down : rows) {
+    for (const Neighbour& across : columns) {
       Expression row = down.pixel * static_cast<double>(sizes[3].value()) + across.pixel;
       if (!is_single) row = row + tensor_constant(ctx, first_rows(input.type(), grid.type()));
       const Expression index = cast(reshape(row, {column[0]}), at::kInt);

@@ -116,8 +116,7 @@ void lower_nan_to_num(OpContext& ctx) {
   constexpr double kGreatest = std::numeric_limits<float>::max();
   const Expression x = argument(ctx, "self");
   const auto replaced = [&](OperationCode code, const Expression& value, double limit, double number) {
-    const Expression mask = compare(code, x, expand(x.same(limit), x.type().dims));
-    return select(mask, filled(ctx, number, x.type()), value);
+    return select(compare(code, x, x.same(limit)), filled(ctx, number, x.type()), value);
   };
   Expression result = replaced(OperationCode::GREATER, x, kGreatest, number_or(ctx, "posinf", kGreatest));
   result = replaced(OperationCode::LESS, result, -kGreatest, number_or(ctx, "neginf", -kGreatest));
