@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lib/base/error.h"
+#include "lib/converter/control_flow.h"
 
 namespace nnapi_convert {
 namespace {
@@ -80,14 +81,9 @@ class RowNode {
  private:
   std::optional<TensorType> type_of(const TorchValue* value) const {
     const auto found = types_.find(value);
-    if (found != types_.end()) {
-      if (const auto* type = std::get_if<TensorType>(&found->second)) return *type;
-      const auto* list = std::get_if<TensorTypes>(&found->second);
-      return list == nullptr || list->empty() ? std::nullopt : std::optional<TensorType>(list->front());
-    }
-    const auto constant = torch::jit::toIValue(value);
-    if (!constant || !constant->isTensor() || !constant->toTensor().defined()) return std::nullopt;
-    return TensorType{constant->toTensor().scalar_type(), to_dims(constant->toTensor().sizes().vec()), {}};
+    const auto* list = found == types_.end() ? nullptr : std::get_if<TensorTypes>(&found->second);
+    if (list != nullptr && !list->empty()) return list->front();
+    return tensor_type(value, types_);
   }
 
   const TorchNode& node_;
