@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 
+#include "lib/converter/node_reads.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -40,17 +42,21 @@ bool is_container(const Node& node) {
 
 }  // namespace
 
-ClosedEvaluation::ClosedEvaluation(torch::jit::Graph& graph) : graph_(graph) {
-  for (const Node* node : graph.nodes()) {
-    if (node->kind() == c10::prim::Constant) {
-      for_each_storage(node->output(), [this](const void* storage) { fixed_.insert(storage); });
-    }
+ClosedEvaluation::ClosedEvaluation(const std::shared_ptr<torch::jit::Graph>& graph, bool keeps_changed_values)
+    : graph_(*graph) {
+  if (keeps_changed_values) aliases_ = std::make_unique<torch::jit::AliasDb>(graph);
+  for (Node* outer : graph->nodes()) {
+    for_each_node(*outer, [this](const Node& node) {
+      if (node.kind() != c10::prim::Constant) return;
+      for_each_storage(node.output(), [this](const void* storage) { fixed_.insert(storage); });
+    });
   }
 }
 
 bool ClosedEvaluation::may_write(const Node& node) const {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr || !schema->is_mutable()) return true;
+  if (node.owningBlock() != graph_.block()) return false;  // it may run any number of times
   bool writable = true;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const auto* alias = schema->arguments()[i].alias_info();
@@ -60,13 +66,19 @@ bool ClosedEvaluation::may_write(const Node& node) const {
   return writable;
 }
 
+bool ClosedEvaluation::has_writers(const Node& node) const {
+  const auto outputs = node.outputs();
+  return aliases_ != nullptr && std::any_of(outputs.begin(), outputs.end(),
+                                            [this](const Value* output) { return aliases_->hasWriters(output); });
+}
+
 bool ClosedEvaluation::may_run(const Node& node) const {
   const auto inputs = node.inputs();
   return node.blocks().empty() && !is_container(node) && !node.outputs().empty() &&
          node.kind() != c10::prim::Constant && node.kind() != c10::prim::GetAttr &&
          std::all_of(inputs.begin(), inputs.end(),
                      [](const Value* input) { return torch::jit::toIValue(input).has_value(); }) &&
-         !node.isNondeterministic() && may_write(node);
+         !node.isNondeterministic() && may_write(node) && !has_writers(node);
 }
 
 namespace {
@@ -101,7 +113,7 @@ bool ClosedEvaluation::run(Node& node, const TypeMap& types, std::vector<Value*>
   c10::optional<torch::jit::Stack> results;
   if (may_run(node)) {
     results = torch::jit::runNodeIfInputsAreConstant(&node, true);
-  } else if (reads_no_values(node)) {
+  } else if (reads_no_values(node) && !has_writers(node)) {
     results = run_on_shape(node, types);
   }
   if (!results || results->size() != node.outputs().size()) return false;
@@ -118,6 +130,22 @@ void ClosedEvaluation::keep(const Node& node) {
   for (const Value* input : node.inputs()) {
     for_each_storage(input, [this](const void* storage) { fixed_.insert(storage); });
   }
+}
+
+bool changes_constants(const std::shared_ptr<torch::jit::Graph>& graph) {
+  bool changes = false;
+  std::vector<const Value*> constants;
+  for (Node* outer : graph->nodes()) {
+    for_each_node(*outer, [&](const Node& node) {
+      const c10::FunctionSchema* schema = node.maybeSchema();
+      changes = changes || (schema != nullptr && schema->is_mutable());
+      if (node.kind() == c10::prim::Constant) constants.push_back(node.output());
+    });
+  }
+  if (!changes) return false;
+  const torch::jit::AliasDb aliases(graph);
+  return std::any_of(constants.begin(), constants.end(),
+                     [&](const Value* constant) { return aliases.hasWriters(constant); });
 }
 
 c10::optional<c10::IValue> property_of(const Node& node, const TypeMap& types) {

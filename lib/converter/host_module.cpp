@@ -22,13 +22,7 @@ class HostGraph {
 
   std::shared_ptr<Graph> run() {
     add_inputs();
-    for (const PlanStep& step : request_.plan.steps) {
-      if (step.segment >= 0) {
-        call_segment(static_cast<size_t>(step.segment));
-      } else {
-        for (Node* node : step.nodes) copy(*node);
-      }
-    }
+    run_steps(request_.plan.steps);
     Value* result = request_.model.graph->outputs()[0];
     map(result);
     graph_->registerOutput(values_.at(result));
@@ -36,6 +30,16 @@ class HostGraph {
   }
 
  private:
+  void run_steps(const std::vector<PlanStep>& steps) {
+    for (const PlanStep& step : steps) {
+      if (step.segment >= 0) {
+        call_segment(static_cast<size_t>(step.segment));
+      } else {
+        for (Node* node : step.nodes) copy(*node);
+      }
+    }
+  }
+
   void add_inputs() {
     self_ = graph_->addInput("self");
     self_->setType(host_.type());
@@ -43,7 +47,7 @@ class HostGraph {
     for (size_t i = 0; i < request_.model.inputs.size(); ++i) {
       Value* input = graph_->addInput(request_.model.input_names[i]);
       input->setType(c10::TensorType::get());
-      values_[request_.model.inputs[i]] = input;
+      set(request_.model.inputs[i], input);
       inputs.push_back(input);
     }
     call(self_, "check_inputs", inputs, c10::NoneType::get());
@@ -70,12 +74,9 @@ class HostGraph {
     const std::vector<c10::TypePtr> tensors(count, c10::TensorType::get());
     const c10::TypePtr type = count == 1 ? tensors[0] : c10::TupleType::create(tensors);
     Value* result = call(get->output(), "forward", arguments, type);
-    if (count == 1) {
-      values_[segment.outputs[0]] = result;
-      return;
-    }
+    if (count == 1) return set(segment.outputs[0], result);
     Node* parts = graph_->insertNode(graph_->createTupleUnpack(result));
-    for (size_t i = 0; i < count; ++i) values_[segment.outputs[i]] = parts->output(i);
+    for (size_t i = 0; i < count; ++i) set(segment.outputs[i], parts->output(i));
   }
 
   // A node whose inputs are mapped, or are constants or glue, which come along.
@@ -83,9 +84,40 @@ class HostGraph {
     for_each_read(node, [&](Value* value) {
       if (!is_made_inside(*value, node)) map(value);
     });
-    Node* clone = graph_->createClone(&node, [this](Value* value) { return values_.at(value); });
-    graph_->insertNode(clone);
-    for (size_t i = 0; i < node.outputs().size(); ++i) values_[node.output(i)] = clone->output(i);
+    if (!node.blocks().empty()) return copy_control_flow(node);
+    Node* clone = graph_->insertNode(graph_->createClone(&node, [this](Value* value) { return values_.at(value); }));
+    for (size_t i = 0; i < node.outputs().size(); ++i) set(node.output(i), clone->output(i));
+  }
+
+  void copy_control_flow(Node& node) {
+    Node* clone = graph_->insertNode(graph_->create(node.kind(), node.outputs().size()));
+    clone->setSourceRange(node.sourceRange());
+    for (Value* input : node.inputs()) clone->addInput(values_.at(input));
+    for (torch::jit::Block* block : node.blocks()) copy_block(*block, *clone->addBlock());
+    for (size_t i = 0; i < node.outputs().size(); ++i) {
+      clone->output(i)->copyMetadata(node.output(i));
+      set(node.output(i), clone->output(i));
+    }
+  }
+
+  void copy_block(torch::jit::Block& block, torch::jit::Block& result) {
+    const size_t outside = set_.size();
+    for (Value* input : block.inputs()) {
+      Value* copied = result.addInput();
+      copied->copyMetadata(input);
+      set(input, copied);
+    }
+    torch::jit::WithInsertPoint inside(&result);
+    run_steps(request_.plan.blocks.at(&block));
+    for (Value* output : block.outputs()) {
+      map(output);
+      result.registerOutput(values_.at(output));
+    }
+    for (; set_.size() > outside; set_.pop_back()) values_.erase(set_.back());
+  }
+
+  void set(const Value* value, Value* copied) {
+    if (values_.emplace(value, copied).second) set_.push_back(value);
   }
 
   void map(Value* value) {
@@ -97,6 +129,7 @@ class HostGraph {
   std::shared_ptr<Graph> graph_;
   Value* self_ = nullptr;
   std::unordered_map<const Value*, Value*> values_;
+  std::vector<const Value*> set_;  // those in values_, in order: what a block makes is not known outside of it
 };
 
 // The result's type as the graph has it, arguments by the interface's names.

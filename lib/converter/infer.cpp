@@ -12,10 +12,13 @@
 #include <unordered_set>
 
 #include "lib/base/error.h"
+#include "lib/converter/block_types.h"
 #include "lib/converter/closed_evaluation.h"
 #include "lib/converter/control_flow.h"
+#include "lib/converter/node_reads.h"
 #include "lib/converter/observe.h"
 #include "lib/converter/runtime_numbers.h"
+#include "lib/converter/segment.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
 
@@ -55,9 +58,12 @@ c10::IValue sizes_constant(const Value& value, const std::vector<int64_t>& sizes
 
 class Inference {
  public:
-  Inference(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options)
-      : model_(model), options_(options), evaluation_(*model.graph) {
-    for (size_t i = 0; i < input_types.size(); ++i) result_.types[model.inputs[i]] = input_types[i];
+  Inference(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options)
+      : model_(model), options_(options), evaluation_(model.graph, options.keeps_changed_values) {
+    result_.types = input_types;
+    for (const Value* input : model.graph->inputs()) {
+      if (input_types.count(input) == 0) failed_.insert(input);
+    }
   }
 
   // Nothing where loops were unrolled: inference begins again.
@@ -86,6 +92,8 @@ class Inference {
       ++it;
       if (options_.control_flow == ControlFlow::kNnapi && is_control_flow(*node)) {
         if (!visit_control_flow(node)) return false;
+      } else if (options_.keeps_numbers && is_control_flow(*node)) {
+        if (!visit_blocks(node)) return false;
       } else {
         visit(node);
       }
@@ -123,6 +131,34 @@ class Inference {
       refused(*node, *refusal);
     }
     return true;
+  }
+
+  // Control flow that stays: what its blocks are given and give has a type only where that is the same in all of them
+  // and in every round. False where loops were unrolled.
+  bool visit_blocks(Node* node) {
+    evaluation_.keep(*node);
+    const bool is_loop = node->kind() == c10::prim::Loop;
+    if (is_loop) set_types(node->blocks()[0]->inputs(), carried_types(*node, result_.types, options_));
+    for (Block* block : node->blocks()) {
+      if (!visit_nodes(*block)) return false;
+    }
+    if (is_loop) {
+      set_types(node->outputs(), carried_by(*node, result_.types));
+    } else {
+      set_types(node->outputs(), branch_types(*node, result_.types));
+    }
+    return true;
+  }
+
+  template <typename Values>
+  void set_types(const Values& values, const std::vector<std::optional<TensorType>>& types) {
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (types[i]) {
+        result_.types[values[i]] = *types[i];
+      } else {
+        failed_.insert(values[i]);
+      }
+    }
   }
 
   template <typename Values>
@@ -238,7 +274,7 @@ class Inference {
   // A list of sizes is typed; a list of tensors is read in place by the rules that take one.
   void visit_list(const Node& node) {
     const auto inputs = node.inputs();
-    if (any_failed(inputs)) return failed(node);
+    if (any_failed(inputs) || (options_.keeps_numbers && !is_glue(node))) return failed(node);
     if (node.output()->type()->cast<c10::ListType>()->getElementType()->kind() != c10::TypeKind::IntType) return;
     Dims sizes;
     for (const Value* input : inputs) {
@@ -303,88 +339,63 @@ class Inference {
   std::unordered_set<const Value*> failed_;
 };
 
-std::string type_text(const ValueType& type) {
-  if (const auto* tensor = std::get_if<TensorType>(&type)) return to_text(*tensor);
-  if (const auto* sizes = std::get_if<Dims>(&type)) return "sizes " + to_text(*sizes);
-  std::string text;
-  for (const TensorType& tensor : std::get<TensorTypes>(type)) text += (text.empty() ? "" : ", ") + to_text(tensor);
-  return "[" + text + "]";
-}
-
-std::string input_text(const Value* value) {
-  const auto constant = torch::jit::toIValue(value);
-  if (!constant) return "%" + value->debugName();
-  if (constant->isTensor()) {
-    const at::Tensor& tensor = constant->toTensor();
-    return fmt::format("{}[{}]", dtype_name(tensor.scalar_type()), fmt::join(tensor.sizes(), ", "));
-  }
-  if (constant->isObject() || constant->isCustomClass()) return "object";
-  std::ostringstream stream;
-  stream << *constant;
-  return stream.str();
-}
-
 }  // namespace
 
-InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options) {
+namespace {
+
+InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options) {
   for (;;) {
     if (auto types = Inference(model, input_types, options).run()) return std::move(*types);
   }
 }
 
-namespace {
-
-// The nodes of a block and of those in it.
-class GraphText {
+// A graph before inference changes it.
+class GraphBefore {
  public:
-  explicit GraphText(const TypeMap& types) : types_(types) {}
-
-  std::string value(const Value* value) const {
-    const auto found = types_.find(value);
-    return "%" + value->debugName() + (found == types_.end() ? "" : ": " + type_text(found->second));
+  explicit GraphBefore(const NormalisedModel& model) : old_(model.graph) {
+    const size_t own = old_->outputs().size();
+    for (Value* output : model.outputs) old_->registerOutput(output);
+    copy_ = old_->copy();
+    while (old_->outputs().size() > own) old_->eraseOutput(own);
+    for (size_t i = own; i < copy_->outputs().size(); ++i) outputs_.push_back(copy_->outputs()[i]);
+    while (copy_->outputs().size() > own) copy_->eraseOutput(own);
   }
 
-  std::string nodes(const Block& block, const std::string& indent) const {
-    std::string text;
-    for (const Node* node : block.nodes()) {
-      if (node->kind() != c10::prim::Constant) text += indent + node_text(*node) + blocks(*node, indent + "  ");
+  // Puts it back in place of the changed one, and gives the types of its inputs.
+  TypeMap restore(NormalisedModel& model, const TypeMap& input_types) const {
+    TypeMap types;
+    for (size_t i = 0; i < old_->inputs().size(); ++i) {
+      const auto found = input_types.find(old_->inputs()[i]);
+      if (found != input_types.end()) types[copy_->inputs()[i]] = found->second;
+      std::replace(model.inputs.begin(), model.inputs.end(), old_->inputs()[i], copy_->inputs()[i]);
     }
-    return text;
+    model.graph = copy_;
+    model.outputs = outputs_;
+    return types;
   }
 
  private:
-  std::string node_text(const Node& node) const {
-    std::string line;
-    for (const Value* output : node.outputs()) line += (line.empty() ? "" : ", ") + value(output);
-    line += fmt::format(" = {}(", node.kind().toQualString());
-    for (size_t i = 0; i < node.inputs().size(); ++i) line += (i ? ", " : "") + input_text(node.input(i));
-    return line + ")\n";
-  }
-
-  std::string blocks(const Node& node, const std::string& indent) const {
-    std::string text;
-    for (const Block* block : node.blocks()) {
-      text += indent + "block";
-      for (const Value* input : block->inputs()) text += " " + value(input);
-      text += "\n" + nodes(*block, indent) + indent + "gives";
-      for (const Value* output : block->outputs()) text += " " + input_text(output);
-      text += "\n";
-    }
-    return text;
-  }
-
-  const TypeMap& types_;
+  std::shared_ptr<torch::jit::Graph> old_, copy_;
+  std::vector<Value*> outputs_;
 };
 
 }  // namespace
 
-std::string to_text(const NormalisedModel& model, const TypeMap& types) {
-  const GraphText graph(types);
-  std::string text;
-  for (const Value* input : model.inputs) text += "input " + graph.value(input) + "\n";
-  text += graph.nodes(*model.graph->block(), "");
-  for (const Value* output : model.outputs) text += "output %" + output->debugName() + "\n";
-  return text;
+InferredTypes infer(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options) {
+  if (!options.keeps_numbers || options.keeps_changed_values) return infer_until_done(model, input_types, options);
+  const GraphBefore before(model);
+  InferredTypes types = infer_until_done(model, input_types, options);
+  if (!changes_constants(model.graph)) return types;
+  InferOptions keeping = options;
+  keeping.keeps_changed_values = true;
+  const TypeMap restored = before.restore(model, input_types);
+  return infer_until_done(model, restored, keeping);
+}
+
+InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options) {
+  TypeMap types;
+  for (size_t i = 0; i < input_types.size(); ++i) types[model.inputs[i]] = input_types[i];
+  return infer(model, types, options);
 }
 
 }  // namespace nnapi_convert

@@ -17,12 +17,16 @@ struct InferredTypes {
 
 struct InferOptions {
   ControlFlow control_flow = ControlFlow::kRefuse;
-  bool keeps_numbers = false;  // the graph stays one that TorchScript can run
+  bool keeps_numbers = false;         // the graph stays one that TorchScript can run
+  bool keeps_changed_values = false;  // what is changed in place is never made a constant
 };
 
 // Numbers that are taken out of tensors become tensors of rank 0 in the graph. Blocks of prim::If whose condition is
 // known become part of the graph. A node that only fails because an earlier one did is not reported again.
 InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options);
+
+// The same for a graph whose inputs may be of any type: what isn't in `input_types` is unknown.
+InferredTypes infer(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options);
 
 // The graph with the types, one node a line.
 std::string to_text(const NormalisedModel& model, const TypeMap& types);

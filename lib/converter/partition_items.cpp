@@ -62,11 +62,11 @@ std::optional<int64_t> multiply_adds(const Node& node, const TypeMap& types) {
 
 class Items {
  public:
-  Items(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options)
-      : model_(model), types_(types), options_(options) {}
+  Items(torch::jit::Block& block, const PartitionGraph& graph)
+      : block_(block), types_(graph.types), options_(graph.options), aliases_(graph.aliases.get()) {}
 
   std::vector<PartitionItem> run() {
-    for (Node* node : model_.graph->nodes()) {
+    for (Node* node : block_.nodes()) {
       if (node->kind() != c10::prim::Constant && !is_glue(*node)) add(node);
     }
     for (PartitionItem& item : items_) judge(item);
@@ -119,15 +119,11 @@ class Items {
 
   // What shares memory with a value that is changed in place can't be a copy from NNAPI.
   void keep_changed_values() {
-    if (std::none_of(items_.begin(), items_.end(),
-                     [](const PartitionItem& item) { return changes_in_place(*item.nodes[0]); })) {
-      return;
-    }
-    const torch::jit::AliasDb aliases(model_.graph);
+    if (aliases_ == nullptr) return;
     for (PartitionItem& item : items_) {
       const auto outputs = item.nodes[0]->outputs();
       if (item.reason || std::none_of(outputs.begin(), outputs.end(),
-                                      [&](const Value* output) { return aliases.hasWriters(output); })) {
+                                      [&](const Value* output) { return aliases_->hasWriters(output); })) {
         continue;
       }
       const Node& node = *item.nodes[0];
@@ -171,18 +167,26 @@ class Items {
     }
   }
 
-  NormalisedModel& model_;
+  torch::jit::Block& block_;
   const TypeMap& types_;
   const ConvertOptions& options_;
+  const torch::jit::AliasDb* aliases_;
   std::vector<PartitionItem> items_;
   std::unordered_map<const Node*, size_t> item_of_;
 };
 
 }  // namespace
 
-std::vector<PartitionItem> partition_items(NormalisedModel& model, const TypeMap& types,
-                                           const ConvertOptions& options) {
-  return Items(model, types, options).run();
+PartitionGraph partition_graph(const NormalisedModel& model, const TypeMap& types, const ConvertOptions& options) {
+  PartitionGraph graph{types, options, nullptr};
+  bool changes = false;
+  for (Node* node : model.graph->nodes()) changes = changes || changes_in_place(*node);
+  if (changes) graph.aliases = std::make_unique<torch::jit::AliasDb>(model.graph);
+  return graph;
+}
+
+std::vector<PartitionItem> partition_items(torch::jit::Block& block, const PartitionGraph& graph) {
+  return Items(block, graph).run();
 }
 
 }  // namespace nnapi_convert

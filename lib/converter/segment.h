@@ -9,7 +9,8 @@
 
 namespace nnapi_convert {
 
-// Nodes that only put values together for others, and are copied to where those are.
+// Nodes that only put values together for others, and are copied to where those are: lists, tuples and dicts that
+// nothing changes.
 bool is_glue(const torch::jit::Node& node);
 
 struct Segment {
