@@ -49,7 +49,9 @@ class BodyCopy {
     for (size_t i = 0; i < carried.size(); ++i) {
       if (carried[i]) input_types_[inputs_[i + kBodyInputs]] = *carried[i];
     }
-    const InferredTypes inferred = infer(model_, input_types_, options);
+    InferOptions trial = options;
+    trial.is_trial = true;
+    const InferredTypes inferred = infer(model_, input_types_, trial);
     KnownTypes result;
     const auto outputs = model_.graph->outputs();
     for (size_t i = kBodyOutputs; i < outputs.size(); ++i) result.push_back(known_type(outputs[i], inferred.types));

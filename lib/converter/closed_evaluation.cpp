@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 
@@ -42,10 +43,8 @@ bool is_container(const Node& node) {
 
 }  // namespace
 
-ClosedEvaluation::ClosedEvaluation(const std::shared_ptr<torch::jit::Graph>& graph, bool keeps_changed_values)
-    : graph_(*graph) {
-  if (keeps_changed_values) aliases_ = std::make_unique<torch::jit::AliasDb>(graph);
-  for (Node* outer : graph->nodes()) {
+ClosedEvaluation::ClosedEvaluation(torch::jit::Graph& graph) : graph_(graph) {
+  for (Node* outer : graph.nodes()) {
     for_each_node(*outer, [this](const Node& node) {
       if (node.kind() != c10::prim::Constant) return;
       for_each_storage(node.output(), [this](const void* storage) { fixed_.insert(storage); });
@@ -66,19 +65,13 @@ bool ClosedEvaluation::may_write(const Node& node) const {
   return writable;
 }
 
-bool ClosedEvaluation::has_writers(const Node& node) const {
-  const auto outputs = node.outputs();
-  return aliases_ != nullptr && std::any_of(outputs.begin(), outputs.end(),
-                                            [this](const Value* output) { return aliases_->hasWriters(output); });
-}
-
 bool ClosedEvaluation::may_run(const Node& node) const {
   const auto inputs = node.inputs();
   return node.blocks().empty() && !is_container(node) && !node.outputs().empty() &&
          node.kind() != c10::prim::Constant && node.kind() != c10::prim::GetAttr &&
          std::all_of(inputs.begin(), inputs.end(),
                      [](const Value* input) { return torch::jit::toIValue(input).has_value(); }) &&
-         !node.isNondeterministic() && may_write(node) && !has_writers(node);
+         !node.isNondeterministic() && may_write(node);
 }
 
 namespace {
@@ -113,7 +106,7 @@ bool ClosedEvaluation::run(Node& node, const TypeMap& types, std::vector<Value*>
   c10::optional<torch::jit::Stack> results;
   if (may_run(node)) {
     results = torch::jit::runNodeIfInputsAreConstant(&node, true);
-  } else if (reads_no_values(node) && !has_writers(node)) {
+  } else if (reads_no_values(node)) {
     results = run_on_shape(node, types);
   }
   if (!results || results->size() != node.outputs().size()) return false;
@@ -132,7 +125,7 @@ void ClosedEvaluation::keep(const Node& node) {
   }
 }
 
-bool changes_constants(const std::shared_ptr<torch::jit::Graph>& graph) {
+std::vector<const Value*> changed_constants(const std::shared_ptr<torch::jit::Graph>& graph) {
   bool changes = false;
   std::vector<const Value*> constants;
   for (Node* outer : graph->nodes()) {
@@ -142,10 +135,11 @@ bool changes_constants(const std::shared_ptr<torch::jit::Graph>& graph) {
       if (node.kind() == c10::prim::Constant) constants.push_back(node.output());
     });
   }
-  if (!changes) return false;
+  if (!changes) return {};
   const torch::jit::AliasDb aliases(graph);
-  return std::any_of(constants.begin(), constants.end(),
-                     [&](const Value* constant) { return aliases.hasWriters(constant); });
+  const auto is_unchanged = [&](const Value* constant) { return !aliases.hasWriters(constant); };
+  constants.erase(std::remove_if(constants.begin(), constants.end(), is_unchanged), constants.end());
+  return constants;
 }
 
 c10::optional<c10::IValue> property_of(const Node& node, const TypeMap& types) {

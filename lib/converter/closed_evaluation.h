@@ -1,7 +1,6 @@
 // Evaluates at conversion what depends on constants only: masks, position tables, arithmetic on sizes that are fixed.
 #pragma once
 
-#include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/ir.h>
 
 #include <memory>
@@ -15,8 +14,7 @@ namespace nnapi_convert {
 // Goes over a graph in program order with its caller, who reports each node to exactly one of both functions.
 class ClosedEvaluation {
  public:
-  // With `keeps_changed_values`, nothing becomes a constant that any node of the graph changes in place.
-  explicit ClosedEvaluation(const std::shared_ptr<torch::jit::Graph>& graph, bool keeps_changed_values = false);
+  explicit ClosedEvaluation(torch::jit::Graph& graph);
 
   // Runs the node if all its inputs are constants, or it reads their shape and dtype alone, and nothing but values made
   // here changes by it, and inserts constants before it that equal its outputs. False, and nothing changed, where that
@@ -28,15 +26,13 @@ class ClosedEvaluation {
  private:
   bool may_run(const torch::jit::Node& node) const;
   bool may_write(const torch::jit::Node& node) const;
-  bool has_writers(const torch::jit::Node& node) const;
 
   torch::jit::Graph& graph_;
-  std::unique_ptr<torch::jit::AliasDb> aliases_;  // where changed values are kept
   std::unordered_set<const void*> fixed_;  // storages that must not change: the model's own, and those already read
 };
 
-// True if the graph changes a constant in place: one that this evaluation made, as no model's own are changed.
-bool changes_constants(const std::shared_ptr<torch::jit::Graph>& graph);
+// Constants that the graph changes in place: this evaluation made them, as no model's own are changed.
+std::vector<const torch::jit::Value*> changed_constants(const std::shared_ptr<torch::jit::Graph>& graph);
 
 // What a node asks about a tensor of known type and not about its values (prim::dtype, aten::dim...).
 c10::optional<c10::IValue> property_of(const torch::jit::Node& node, const TypeMap& types);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/converter/argument_samples.h"
 #include "lib/converter/host_module.h"
 #include "lib/converter/infer.h"
 #include "lib/converter/input_types.h"
@@ -14,13 +15,18 @@
 #include "lib/converter/recognise.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/converter/stages.h"
+#include "lib/converter/state.h"
 #include "lib/nnapi/dump.h"
 
 namespace nnapi_convert {
 namespace {
 
 // What is not handed over runs as it is.
-constexpr InferOptions kForCpu{ControlFlow::kRefuse, true};
+InferOptions for_cpu() {
+  InferOptions options;
+  options.keeps_numbers = true;
+  return options;
+}
 
 [[noreturn]] void refuse(const std::string& refusal, const std::string& why) {
   throw ConvertError(ExitCode::kNotConvertible, refusal + "\nparts of it can't go to NNAPI either: " + why);
@@ -32,24 +38,36 @@ void check_inputs(const std::vector<TensorType>& types, const std::string& refus
   if (any_flexible) refuse(refusal, "a size of an input is flexible; give every size with --input");
 }
 
-// Freezing keeps the attributes that the model changes. The first of them: "layer.count".
-std::string changed_attribute(const torch::jit::Value& self) {
-  std::string name;
-  for (const torch::jit::Value* object = &self; object->type()->kind() == c10::TypeKind::ClassType;) {
-    const torch::jit::Node* user = object->uses().at(0).user;
-    name += (name.empty() ? "" : ".") + user->s(c10::attr::name);
-    if (user->kind() != c10::prim::GetAttr) break;
-    object = user->output();
-  }
-  return name;
+std::vector<std::string> names_of(const std::vector<InputSpec>& specs) {
+  std::vector<std::string> names;
+  for (const InputSpec& spec : specs) names.push_back(spec.name);
+  return names;
 }
 
-void check_attributes(const torch::jit::Graph& graph, const std::string& refusal) {
-  const torch::jit::Value& self = *graph.inputs()[0];
-  if (self.uses().empty()) return;
-  refuse(refusal,
-         fmt::format("the model changes its attribute {} as it runs; make it an argument and a result of forward",
-                     changed_attribute(self)));
+bool takes_tensors_only(const ForwardArguments& arguments) {
+  return std::all_of(arguments.begin(), arguments.end(),
+                     [](const Argument& argument) { return argument.tree.is_tensor() && !argument.tree.is_given; });
+}
+
+BundledInputs bundled(const NormalisedModel& model, const ModuleInterface& interface, const LoadedModel& loaded,
+                      const ConvertOptions& options, Diagnostics& diagnostics) {
+  if (takes_tensors_only(model.arguments)) {
+    return bundled_samples(interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  }
+  return bundled_arguments(model.arguments, interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+}
+
+// The tensors of the first bundled input.
+std::vector<InputTuple> bundled_tensors(const ForwardArguments& arguments, const LoadedModel& loaded) {
+  if (loaded.bundled_inputs.empty()) return {};
+  const auto values = take_apart(arguments, loaded.bundled_inputs[0]);
+  if (!values) return {};
+  InputTuple tensors;
+  const std::vector<const ArgumentTree*> all = leaves(arguments);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i]->is_tensor()) tensors.push_back((*values)[i]);
+  }
+  return {tensors};
 }
 
 bool has_quantised(const TypeMap& types) {
@@ -111,15 +129,14 @@ Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& 
   }
   Stages stages(options);
   stages.begin("partition");
-  NormalisedModel model = normalise(loaded, diagnostics, true);
-  const std::vector<TensorType> types = input_types(model, loaded.bundled_inputs, options.inputs);
+  NormalisedModel model = normalise_for_parts(loaded, names_of(options.inputs), diagnostics);
+  const std::vector<TensorType> types = input_types(model, bundled_tensors(model.arguments, loaded), options.inputs);
   check_inputs(types, refusal);
-  InferredTypes inferred = infer(model, types, kForCpu);
-  if (recognise(model, inferred.types)) inferred = infer(model, types, kForCpu);
+  InferredTypes inferred = infer(model, types, for_cpu());
+  if (recognise(model, inferred.types)) inferred = infer(model, types, for_cpu());
   const bool is_quantised = has_quantised(inferred.types);
   if (is_quantised && options.quant == QuantMode::kNone) throw ConvertError(ExitCode::kNotConvertible, refusal);
   torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
-  check_attributes(*model.graph, refusal);
   Plan plan = partition(model, inferred.types, options, diagnostics);
   stages.end([&] { return to_text(plan); });
   if (!plan.any_lowered) throw ConvertError(ExitCode::kNotConvertible, refusal);
@@ -130,10 +147,11 @@ Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& 
   result.embeds_shim_source = options.embed_shim_source;
   result.quant = is_quantised ? QuantMode::kNnapi : QuantMode::kNone;
   result.interface = interface_of(model, types, output_types(model, inferred.types));
-  result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  result.bundled_inputs = bundled(model, result.interface, loaded, options, diagnostics);
   const auto unit = std::make_shared<torch::jit::CompilationUnit>();
   const std::vector<torch::jit::Module> modules = emit_segments(result, plan, options, unit, stages);
-  result.module = build_host_module({model, plan, modules, result.interface, result.bundled_inputs, unit});
+  result.module =
+      build_host_module({model, plan, modules, result.interface, result.bundled_inputs, unit, state_of(model)});
   describe(result, plan);
   return result;
 }

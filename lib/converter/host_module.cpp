@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
+#include "lib/base/error.h"
 #include "lib/converter/node_reads.h"
+#include "lib/serialize/argument_source.h"
 #include "lib/serialize/host_source.h"
 
 namespace nnapi_convert {
@@ -43,14 +46,24 @@ class HostGraph {
   void add_inputs() {
     self_ = graph_->addInput("self");
     self_->setType(host_.type());
-    std::vector<Value*> inputs;
-    for (size_t i = 0; i < request_.model.inputs.size(); ++i) {
-      Value* input = graph_->addInput(request_.model.input_names[i]);
-      input->setType(c10::TensorType::get());
-      set(request_.model.inputs[i], input);
-      inputs.push_back(input);
+    std::vector<Value*> arguments;
+    for (const Argument& argument : request_.model.arguments) {
+      arguments.push_back(graph_->addInput(argument.name));
+      arguments.back()->setType(argument.tree.type);
     }
-    call(self_, "check_inputs", inputs, c10::NoneType::get());
+    const std::vector<Value*> values = leaf_values(arguments);
+    for (size_t i = 0; i < values.size(); ++i) set(request_.model.graph->inputs()[i + 1], values[i]);
+    std::vector<Value*> tensors;
+    for (const Value* input : request_.model.inputs) tensors.push_back(values_.at(input));
+    call(self_, "check_inputs", tensors, c10::NoneType::get());
+  }
+
+  std::vector<Value*> leaf_values(const std::vector<Value*>& arguments) {
+    if (is_flat(request_.model.arguments)) return arguments;
+    std::vector<c10::TypePtr> types;
+    for (const ArgumentTree* leaf : leaves(request_.model.arguments)) types.push_back(leaf->known_type());
+    Value* tuple = call(self_, kFlattenMethod, arguments, c10::TupleType::create(types));
+    return graph_->insertNode(graph_->createTupleUnpack(tuple))->outputs().vec();
   }
 
   Value* call(Value* object, const char* method, const std::vector<Value*>& arguments, const c10::TypePtr& type) {
@@ -81,12 +94,28 @@ class HostGraph {
 
   // A node whose inputs are mapped, or are constants or glue, which come along.
   void copy(Node& node) {
+    if (gives_module(node)) return;
+    if (node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr) return copy_access(node);
     for_each_read(node, [&](Value* value) {
       if (!is_made_inside(*value, node)) map(value);
     });
     if (!node.blocks().empty()) return copy_control_flow(node);
     Node* clone = graph_->insertNode(graph_->createClone(&node, [this](Value* value) { return values_.at(value); }));
     for (size_t i = 0; i < node.outputs().size(); ++i) set(node.output(i), clone->output(i));
+  }
+
+  // State is kept in attributes of the module itself.
+  void copy_access(Node& node) {
+    const std::string path = attribute_path(node);
+    const auto attribute = std::find_if(request_.state.begin(), request_.state.end(),
+                                        [&](const StateAttribute& each) { return each.path == path; });
+    NNC_ASSERT(attribute != request_.state.end(), path);
+    if (node.kind() == c10::prim::GetAttr) {
+      set(node.output(), graph_->insertNode(graph_->createGetAttr(self_, attribute->name))->output());
+      return;
+    }
+    map(node.input(1));
+    graph_->insertNode(graph_->createSetAttr(self_, attribute->name, values_.at(node.input(1))));
   }
 
   void copy_control_flow(Node& node) {
@@ -121,7 +150,8 @@ class HostGraph {
   }
 
   void map(Value* value) {
-    if (values_.count(value) == 0) copy(*value->node());
+    const bool is_module = value == request_.model.graph->inputs()[0] || gives_module(*value->node());
+    if (!is_module && values_.count(value) == 0) copy(*value->node());
   }
 
   const HostModuleRequest& request_;
@@ -132,10 +162,26 @@ class HostGraph {
   std::vector<const Value*> set_;  // those in values_, in order: what a block makes is not known outside of it
 };
 
+void set_bundled(torch::jit::Module& host, const HostModuleRequest& request) {
+  if (request.bundled_inputs.empty()) return;
+  std::vector<c10::TypePtr> types;
+  for (const Argument& argument : request.model.arguments) types.push_back(argument.tree.type);
+  c10::impl::GenericList samples(c10::TupleType::create(types));
+  for (const auto& sample : request.bundled_inputs) {
+    std::vector<c10::IValue> values;
+    for (const c10::IValue& value : sample)
+      values.push_back(value.isTensor() ? compact_sample(value.toTensor()) : value);
+    samples.push_back(c10::ivalue::Tuple::create(std::move(values)));
+  }
+  host.setattr("bundled_inputs", samples);
+}
+
 // The result's type as the graph has it, arguments by the interface's names.
 c10::FunctionSchema forward_schema(const HostModuleRequest& request, const Graph& graph) {
   std::vector<c10::Argument> arguments{c10::Argument("self", graph.inputs()[0]->type())};
-  for (const std::string& name : request.model.input_names) arguments.emplace_back(name, c10::TensorType::get());
+  for (const Argument& argument : request.model.arguments) {
+    arguments.emplace_back(argument.name, argument.tree.type, c10::nullopt, argument.default_value);
+  }
   return {"forward", "", std::move(arguments), {c10::Argument("", graph.outputs()[0]->type())}};
 }
 
@@ -148,13 +194,17 @@ std::string segment_class(size_t number) {
 torch::jit::Module build_host_module(const HostModuleRequest& request) {
   std::vector<std::string> classes;
   for (size_t i = 0; i < request.segments.size(); ++i) classes.push_back(segment_class(i));
-  torch::jit::Module host = make_object(host_source(request.interface, classes, bundled_type(request.bundled_inputs)),
-                                        {kWrapperClass, request.unit});
+  HostSource source{request.interface, request.model.arguments, classes, {}, !request.bundled_inputs.empty()};
+  for (const StateAttribute& attribute : request.state) {
+    source.attributes.emplace_back(attribute.name, attribute.type->annotation_str());
+  }
+  torch::jit::Module host = make_object(host_source(source), {kWrapperClass, request.unit});
   host.setattr("training", false);
+  for (const StateAttribute& attribute : request.state) host.setattr(attribute.name, attribute.value);
   for (size_t i = 0; i < request.segments.size(); ++i) {
     host.setattr(fmt::format("segment_{}", i), request.segments[i]._ivalue());
   }
-  set_bundled_inputs(host, request.bundled_inputs);
+  set_bundled(host, request);
   const std::shared_ptr<Graph> graph = HostGraph(request, host).run();
   const c10::QualifiedName name(*host.type()->name(), "forward");
   torch::jit::Function* forward = request.unit->create_function(name, graph);

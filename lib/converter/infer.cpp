@@ -14,8 +14,9 @@
 #include "lib/base/error.h"
 #include "lib/converter/block_types.h"
 #include "lib/converter/closed_evaluation.h"
+#include "lib/converter/containers.h"
 #include "lib/converter/control_flow.h"
-#include "lib/converter/node_reads.h"
+#include "lib/converter/graph_before.h"
 #include "lib/converter/observe.h"
 #include "lib/converter/runtime_numbers.h"
 #include "lib/converter/segment.h"
@@ -56,10 +57,27 @@ c10::IValue sizes_constant(const Value& value, const std::vector<int64_t>& sizes
   }
 }
 
+// Has to come before dead code is eliminated: what changes a constant may seem dead.
+void note_changed_constants(const std::shared_ptr<torch::jit::Graph>& graph, std::set<int64_t>& kept) {
+  for (const Value* constant : changed_constants(graph)) kept.insert(number_of(*constant->node()));
+}
+
+// The model's outputs are kept by those of the graph while it is changed.
+template <typename Change>
+bool keeping_outputs(NormalisedModel& model, const Change& change) {
+  const size_t first = model.graph->outputs().size();
+  for (Value* output : model.outputs) model.graph->registerOutput(output);
+  const bool any = change(model.graph);
+  for (size_t i = 0; i < model.outputs.size(); ++i) model.outputs[i] = model.graph->outputs()[first + i];
+  while (model.graph->outputs().size() > first) model.graph->eraseOutput(first);
+  return any;
+}
+
 class Inference {
  public:
-  Inference(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options)
-      : model_(model), options_(options), evaluation_(model.graph, options.keeps_changed_values) {
+  // What has to be kept is added to `kept`.
+  Inference(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options, std::set<int64_t>& kept)
+      : model_(model), options_(options), kept_(kept), evaluation_(*model.graph) {
     result_.types = input_types;
     for (const Value* input : model.graph->inputs()) {
       if (input_types.count(input) == 0) failed_.insert(input);
@@ -171,15 +189,14 @@ class Inference {
     failed(node);
   }
 
-  // Loops whose number of rounds turned out to be known. The model's outputs are kept by those of the graph meanwhile.
+  // Loops whose number of rounds turned out to be known.
   bool unroll() {
-    const size_t first = model_.graph->outputs().size();
-    for (Value* output : model_.outputs) model_.graph->registerOutput(output);
-    const bool any = torch::jit::UnrollConstantLoops(model_.graph);
-    if (any) torch::jit::RemoveListMutation(model_.graph);
-    for (size_t i = 0; i < model_.outputs.size(); ++i) model_.outputs[i] = model_.graph->outputs()[first + i];
-    while (model_.graph->outputs().size() > first) model_.graph->eraseOutput(first);
-    return any;
+    if (options_.keeps_numbers && !options_.is_trial) note_changed_constants(model_.graph, kept_);
+    return keeping_outputs(model_, [](std::shared_ptr<torch::jit::Graph>& graph) {
+      const bool any = torch::jit::UnrollConstantLoops(graph);
+      if (any) torch::jit::RemoveListMutation(graph);
+      return any;
+    });
   }
 
   // Moves the nodes of the chosen block of a prim::If with a constant condition before it; gives the first of them.
@@ -199,16 +216,22 @@ class Inference {
 
   void replace(Value* output, const c10::IValue& constant) {
     torch::jit::WithInsertPoint here(output->node());
-    replace(output, model_.graph->insertConstant(constant));
+    Value* made = model_.graph->insertConstant(constant);
+    copy_number(*output->node(), *made->node());
+    replace(output, made);
   }
 
   // True if the node is known without being run on the device, and gone.
   bool evaluate(Node* node) {
+    if (is_kept(*node)) return false;
     std::vector<Value*> constants;
     if (const auto property = property_of(*node, result_.types)) {
       replace(node->output(), *property);
     } else if (evaluation_.run(*node, result_.types, constants)) {
-      for (size_t i = 0; i < constants.size(); ++i) replace(node->output(i), constants[i]);
+      for (size_t i = 0; i < constants.size(); ++i) {
+        copy_number(*node, *constants[i]->node());
+        replace(node->output(i), constants[i]);
+      }
     } else {
       return false;
     }
@@ -237,13 +260,15 @@ class Inference {
     if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
     if (node->kind() == c10::prim::ListUnpack) return visit_unpack(*node);
     visit_operator(*node);
-    replace_fixed_sizes(node);
+    if (!is_kept(*node)) replace_fixed_sizes(node);
   }
+
+  bool is_kept(const Node& node) const { return !options_.kept.empty() && options_.kept.count(number_of(node)) != 0; }
 
   void visit_operator(const Node& node) {
     const OpRule* rule = find_typed_rule(node, result_.types);
     if (rule == nullptr) refuse_unknown(node);
-    if (any_failed(node.inputs())) return failed(node);
+    if (needs_failed(node)) return failed(node);
     if (rule == nullptr) return observe(node);
     try {
       std::vector<ValueType> types = rule->shape(OpArguments(node, result_.types));
@@ -253,6 +278,13 @@ class Inference {
       result_.refusals.push_back(error.refusal());
       observe(node);
     }
+  }
+
+  bool needs_failed(const Node& node) const {
+    const auto inputs = node.inputs();
+    return std::any_of(inputs.begin(), inputs.end(), [&](const Value* input) {
+      return failed_.count(input) != 0 && !(options_.keeps_numbers && takes_any_number(node, *input));
+    });
   }
 
   // What is refused stays on the CPU; what comes after it may not.
@@ -334,6 +366,7 @@ class Inference {
 
   NormalisedModel& model_;
   InferOptions options_;
+  std::set<int64_t>& kept_;
   ClosedEvaluation evaluation_;
   InferredTypes result_;
   std::unordered_set<const Value*> failed_;
@@ -343,53 +376,35 @@ class Inference {
 
 namespace {
 
-InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options) {
-  for (;;) {
-    if (auto types = Inference(model, input_types, options).run()) return std::move(*types);
+// `kept` is that of the options and more, where a constant was made that has to be kept: then all of this was in vain.
+InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options,
+                               std::set<int64_t>& kept) {
+  constexpr int kMostRounds = 20;  // of what is known of sizes and of containers in turn
+  const bool may_know_more = options.keeps_numbers && !options.is_trial;
+  for (int round = 0;;) {
+    auto types = Inference(model, input_types, options, kept).run();
+    if (types && may_know_more) note_changed_constants(model.graph, kept);
+    if (kept.size() > options.kept.size()) return types ? std::move(*types) : InferredTypes();
+    if (!types) continue;
+    if (!may_know_more || round++ == kMostRounds || !keeping_outputs(model, simplify_containers))
+      return std::move(*types);
   }
 }
-
-// A graph before inference changes it.
-class GraphBefore {
- public:
-  explicit GraphBefore(const NormalisedModel& model) : old_(model.graph) {
-    const size_t own = old_->outputs().size();
-    for (Value* output : model.outputs) old_->registerOutput(output);
-    copy_ = old_->copy();
-    while (old_->outputs().size() > own) old_->eraseOutput(own);
-    for (size_t i = own; i < copy_->outputs().size(); ++i) outputs_.push_back(copy_->outputs()[i]);
-    while (copy_->outputs().size() > own) copy_->eraseOutput(own);
-  }
-
-  // Puts it back in place of the changed one, and gives the types of its inputs.
-  TypeMap restore(NormalisedModel& model, const TypeMap& input_types) const {
-    TypeMap types;
-    for (size_t i = 0; i < old_->inputs().size(); ++i) {
-      const auto found = input_types.find(old_->inputs()[i]);
-      if (found != input_types.end()) types[copy_->inputs()[i]] = found->second;
-      std::replace(model.inputs.begin(), model.inputs.end(), old_->inputs()[i], copy_->inputs()[i]);
-    }
-    model.graph = copy_;
-    model.outputs = outputs_;
-    return types;
-  }
-
- private:
-  std::shared_ptr<torch::jit::Graph> old_, copy_;
-  std::vector<Value*> outputs_;
-};
 
 }  // namespace
 
 InferredTypes infer(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options) {
-  if (!options.keeps_numbers || options.keeps_changed_values) return infer_until_done(model, input_types, options);
-  const GraphBefore before(model);
-  InferredTypes types = infer_until_done(model, input_types, options);
-  if (!changes_constants(model.graph)) return types;
   InferOptions keeping = options;
-  keeping.keeps_changed_values = true;
-  const TypeMap restored = before.restore(model, input_types);
-  return infer_until_done(model, restored, keeping);
+  std::set<int64_t> kept = options.kept;
+  if (!options.keeps_numbers || options.is_trial) return infer_until_done(model, input_types, options, kept);
+  number_nodes(*model.graph);
+  for (TypeMap given = input_types;;) {
+    const GraphBefore before(model);
+    InferredTypes types = infer_until_done(model, given, keeping, kept);
+    if (kept.size() == keeping.kept.size()) return types;
+    keeping.kept = kept;
+    given = before.restore(model, given);
+  }
 }
 
 InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options) {

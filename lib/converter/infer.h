@@ -1,6 +1,7 @@
 // Finds the type of every value of the graph by the rules' shape functions.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "lib/base/diagnostics.h"
@@ -17,8 +18,9 @@ struct InferredTypes {
 
 struct InferOptions {
   ControlFlow control_flow = ControlFlow::kRefuse;
-  bool keeps_numbers = false;         // the graph stays one that TorchScript can run
-  bool keeps_changed_values = false;  // what is changed in place is never made a constant
+  bool keeps_numbers = false;   // the graph stays one that TorchScript can run
+  std::set<int64_t> kept = {};  // of these nodes no constants are made (InferOptions::keeps_numbers)
+  bool is_trial = false;        // the graph is a copy that is thrown away
 };
 
 // Numbers that are taken out of tensors become tensors of rank 0 in the graph. Blocks of prim::If whose condition is

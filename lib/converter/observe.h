@@ -12,4 +12,7 @@ namespace nnapi_convert {
 // tensors, its sizes depend on values, or the operation doesn't run here.
 std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types);
 
+// True if `input` is a number on whose value no size of the node's results depends.
+bool takes_any_number(const TorchNode& node, const TorchValue& input);
+
 }  // namespace nnapi_convert

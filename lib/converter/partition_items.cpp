@@ -11,6 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/segment.h"
+#include "lib/converter/state.h"
 #include "lib/nnapi/cost.h"
 
 namespace nnapi_convert {
@@ -30,7 +31,10 @@ bool changes_in_place(Node& node) {
 
 bool has_effects(Node& node) {
   bool has = false;
-  for_each_node(node, [&](Node& each) { has = has || each.hasSideEffects() || each.isNondeterministic(); });
+  for_each_node(node, [&](Node& each) {
+    const bool reads_state = each.kind() == c10::prim::GetAttr && !gives_module(each);
+    has = has || each.hasSideEffects() || each.isNondeterministic() || reads_state;
+  });
   return has;
 }
 
@@ -67,7 +71,7 @@ class Items {
 
   std::vector<PartitionItem> run() {
     for (Node* node : block_.nodes()) {
-      if (node->kind() != c10::prim::Constant && !is_glue(*node)) add(node);
+      if (node->kind() != c10::prim::Constant && !is_glue(*node) && !gives_module(*node)) add(node);
     }
     for (PartitionItem& item : items_) judge(item);
     keep_changed_values();

@@ -11,16 +11,20 @@
 #include <limits>
 
 #include "lib/base/error.h"
+#include "lib/converter/argument_samples.h"
+#include "lib/converter/arguments.h"
 #include "lib/converter/converted_file.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/load.h"
 #include "lib/converter/packed_weights.h"
 #include "lib/converter/sample_inputs.h"
+#include "lib/serialize/argument_source.h"
 
 namespace nnapi_convert {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
+using Values = std::vector<c10::IValue>;  // the leaves of forward's arguments
 
 constexpr int64_t kFlexibleSize = 96;
 
@@ -46,14 +50,16 @@ void flatten(const c10::IValue& value, Tensors& tensors) {
     for (const auto& entry : value.toGenericDict()) flatten(entry.value(), tensors);
   } else if (value.isTensorList() || value.isList()) {
     for (const c10::IValue& element : value.toListRef()) flatten(element, tensors);
+  } else if (value.isInt() || value.isDouble() || value.isBool()) {
+    tensors.push_back(at::scalar_tensor(value.toScalar(), at::TensorOptions(at::kDouble)));
   }
 }
 
-Tensors run(torch::jit::Module& module, const Tensors& inputs, const char* which) {
+Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* which) {
   Tensors outputs;
   try {
     c10::InferenceMode guard;
-    flatten(module.forward(std::vector<c10::IValue>(inputs.begin(), inputs.end())), outputs);
+    flatten(module.forward(inputs), outputs);
   } catch (const std::exception& error) {
     const std::string missing = missing_operator(error.what());
     fail(fmt::format("{} doesn't run: {}", which, missing.empty() ? error.what() : missing));
@@ -61,18 +67,38 @@ Tensors run(torch::jit::Module& module, const Tensors& inputs, const char* which
   return outputs;
 }
 
-Tensors with_original_dtypes(const Tensors& inputs, const Metadata& metadata) {
-  Tensors result;
-  for (size_t i = 0; i < inputs.size(); ++i) result.push_back(to_interface(inputs[i], metadata.inputs[i].original));
-  return result;
+// Changes the tensors, of which `change` is given the number.
+template <typename Change>
+Values with_tensors(Values values, const Change& change) {
+  size_t number = 0;
+  for (c10::IValue& value : values) {
+    if (value.isTensor()) value = change(number++, value.toTensor());
+  }
+  return values;
+}
+
+Values with_original_dtypes(const Values& values, const Metadata& metadata) {
+  return with_tensors(values, [&](size_t number, const at::Tensor& tensor) {
+    return to_interface(tensor, metadata.inputs.at(number).original);
+  });
 }
 
 std::vector<c10::IValue> elements_of(const c10::IValue& value) {
   if (value.isTuple()) return value.toTupleRef().elements().vec();
+  if (value.isTensor()) return {value};
   return value.isList() ? value.toListRef().vec() : std::vector<c10::IValue>();
 }
 
-std::vector<Tensors> read_inputs_file(const std::string& path) {
+// One sample: the arguments of forward.
+Values read_sample(const c10::IValue& value, const ForwardArguments& arguments, const std::string& path) {
+  const auto values = take_apart(arguments, elements_of(value));
+  if (values) return *values;
+  throw ConvertError(ExitCode::kBadFile,
+                     fmt::format("{}: arguments found that aren't those of the converted forward: {} of type {}", path,
+                                 arguments.size(), bundled_type(arguments)));
+}
+
+std::vector<Values> read_inputs_file(const std::string& path, const ForwardArguments& arguments, size_t tensors) {
   std::ifstream stream(path, std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (!stream && bytes.empty()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}", path));
@@ -84,11 +110,14 @@ std::vector<Tensors> read_inputs_file(const std::string& path) {
                                                        path, first_line(error)));
   }
   const std::vector<c10::IValue> elements = elements_of(value);
-  std::vector<Tensors> samples;
-  if (!elements.empty() && !elements[0].isTensor()) {
-    for (const c10::IValue& sample : elements) flatten(sample, samples.emplace_back());
-  } else {
-    flatten(value, samples.emplace_back());
+  if (elements.empty() || take_apart(arguments, elements)) return {read_sample(value, arguments, path)};
+  std::vector<Values> samples;
+  for (const c10::IValue& sample : elements[0].isTensor() ? std::vector<c10::IValue>{value} : elements) {
+    if (tensors == arguments.size() && elements_of(sample).size() != tensors) {
+      throw ConvertError(ExitCode::kBadFile,
+                         fmt::format("{}: {} tensors found, {} needed", path, elements_of(sample).size(), tensors));
+    }
+    samples.push_back(read_sample(sample, arguments, path));
   }
   return samples;
 }
@@ -104,27 +133,33 @@ TensorType sample_type(const MetadataInput& input, const InputSpec* spec) {
   return type;
 }
 
-std::vector<Tensors> make_samples(const VerifyRequest& request, const Metadata& metadata, int count) {
+std::vector<Values> make_samples(const VerifyRequest& request, const Metadata& metadata,
+                                 const ForwardArguments& arguments, int count) {
   if (!request.inputs_file.empty()) {
-    std::vector<Tensors> samples = read_inputs_file(request.inputs_file);
-    for (Tensors& sample : samples) {
-      if (sample.size() != metadata.inputs.size()) {
-        throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {} tensors found, {} needed", request.inputs_file,
-                                                           sample.size(), metadata.inputs.size()));
-      }
-      for (size_t i = 0; i < sample.size(); ++i) sample[i] = to_interface(sample[i], metadata.inputs[i].type);
+    std::vector<Values> samples = read_inputs_file(request.inputs_file, arguments, metadata.inputs.size());
+    for (Values& sample : samples) {
+      sample = with_tensors(sample, [&](size_t number, const at::Tensor& tensor) {
+        return to_interface(tensor, metadata.inputs.at(number).type);
+      });
     }
     return samples;
   }
-  std::vector<Tensors> samples(static_cast<size_t>(count));
+  std::vector<Values> samples(static_cast<size_t>(count));
   for (size_t number = 0; number < samples.size(); ++number) {
-    for (size_t i = 0; i < metadata.inputs.size(); ++i) {
+    const auto random = [&](size_t i) {
       const InputSpec* spec = i < request.inputs.size() ? &request.inputs[i] : nullptr;
       const uint64_t seed = request.seed + 1000 * (number + 1) + i;
-      samples[number].push_back(random_tensor(sample_type(metadata.inputs[i], spec), seed, kFlexibleSize));
-    }
+      return random_tensor(sample_type(metadata.inputs.at(i), spec), seed, kFlexibleSize);
+    };
+    samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs");
   }
   return samples;
+}
+
+ForwardArguments arguments_of(const ConvertedFile& converted) {
+  std::vector<std::string> names;
+  for (const MetadataInput& input : converted.metadata.inputs) names.push_back(input.name);
+  return read_arguments(converted.module.get_method("forward").function().getSchema(), names, nullptr);
 }
 
 at::Tensor real_values(const at::Tensor& tensor) {
@@ -240,18 +275,21 @@ Verification verify(const VerifyRequest& request) {
   std::optional<LoadedModel> reference;
   if (!request.reference.empty()) reference = load_model(request.reference, ignored);
   const int count = request.samples.value_or(reference ? VerifyDefaults::kReferenceSamples : VerifyDefaults::kSamples);
-  const std::vector<Tensors> samples = make_samples(request, converted.metadata, count);
+  const ForwardArguments arguments = arguments_of(converted);
+  const std::vector<Values> samples = make_samples(request, converted.metadata, arguments, count);
   std::vector<Accumulator> accumulators(converted.metadata.outputs.size());
   Distance original_distance, converted_distance;
-  for (const Tensors& sample : samples) {
-    const Tensors expected = run(original.module, with_original_dtypes(sample, converted.metadata), "the original");
-    const Tensors found = run(converted.module, sample, "the converted model");
+  for (const Values& sample : samples) {
+    const InputTuple for_original = assemble(arguments, with_original_dtypes(sample, converted.metadata));
+    const Tensors expected = run(original.module, for_original, "the original");
+    const Tensors found = run(converted.module, assemble(arguments, sample), "the converted model");
     check_same_outputs(expected, found);
+    if (accumulators.size() < expected.size()) accumulators.resize(expected.size());
     for (size_t i = 0; i < expected.size(); ++i) accumulators[i].add(expected[i], found[i]);
     if (!reference) continue;
-    Tensors floats;
-    for (const at::Tensor& tensor : sample) floats.push_back(tensor.is_quantized() ? tensor.dequantize() : tensor);
-    const Tensors truth = run(reference->module, floats, "the float reference");
+    const Values floats = with_tensors(
+        sample, [](size_t, const at::Tensor& tensor) { return tensor.is_quantized() ? tensor.dequantize() : tensor; });
+    const Tensors truth = run(reference->module, assemble(arguments, floats), "the float reference");
     check_same_outputs(truth, found);
     original_distance.add(expected, truth);
     converted_distance.add(found, truth);
@@ -262,7 +300,8 @@ Verification verify(const VerifyRequest& request) {
   const bool loses_channels = result.is_quantized && converted.runtime == Runtime::kPytorch;
   result.is_per_channel = loses_channels && has_per_channel_weights(original.module);
   for (size_t i = 0; i < accumulators.size(); ++i) {
-    result.outputs.push_back(accumulators[i].result(converted.metadata.outputs[i]));
+    const auto& outputs = converted.metadata.outputs;
+    result.outputs.push_back(accumulators[i].result(i < outputs.size() ? outputs[i] : Quantization()));
   }
   if (reference) result.reference = ReferenceDistance{original_distance.rms(), converted_distance.rms()};
   judge(result, request);
