@@ -163,8 +163,11 @@ std::optional<size_t> constant_index(const Value* value, size_t size) {
 // Uses that change at most an element of the list, and don't hand it on.
 bool keeps_length(const torch::jit::Use& use) {
   const Node& user = *use.user;
-  const bool reads = is_kind(user, "aten::len") || is_kind(user, "aten::__getitem__");
-  return use.offset == 0 && (reads || user.kind() == c10::prim::ListUnpack || is_kind(user, "aten::_set_item"));
+  const c10::FunctionSchema* schema = user.maybeSchema();
+  const bool is_argument = schema != nullptr && use.offset < schema->arguments().size();
+  if (is_argument && schema->arguments()[use.offset].alias_info() == nullptr) return true;
+  return use.offset == 0 && (is_kind(user, "aten::__getitem__") || user.kind() == c10::prim::ListUnpack ||
+                             is_kind(user, "aten::_set_item"));
 }
 
 // What is asked of a list of tensors whose elements may be exchanged: its length, or an element before any is.
@@ -200,6 +203,47 @@ bool make_with_exchanged(Node* list) {
   list->replaceInput(*index, use->input(2));
   use->destroy();
   return true;
+}
+
+// An object whose attributes are all set once, before anything reads them, is not made.
+bool take_object_apart(Node* object) {
+  std::map<std::string, Node*> sets;
+  std::vector<Node*> gets;
+  for (const torch::jit::Use& use : object->output()->uses()) {
+    Node* user = use.user;
+    if (user->kind() == c10::prim::SetAttr && use.offset == 0 && user->owningBlock() == object->owningBlock()) {
+      if (!sets.emplace(user->s(c10::attr::name), user).second) return false;
+    } else if (user->kind() == c10::prim::GetAttr) {
+      gets.push_back(user);
+    } else {
+      return false;
+    }
+  }
+  for (Node* get : gets) {
+    const auto set = sets.find(get->s(c10::attr::name));
+    if (set == sets.end() || !set->second->isBefore(at_level_of(*object, get))) return false;
+  }
+  for (Node* get : gets) replace_node(get, sets[get->s(c10::attr::name)]->input(1));
+  for (const auto& [name, set] : sets) set->destroy();
+  return true;
+}
+
+// Objects that are made in a block: a node that is destroyed here is never the one that a caller stands at.
+bool take_objects_apart(Block* block) {
+  std::vector<Node*> objects;
+  for (Node* node : block->nodes()) {
+    if (node->kind() == c10::prim::CreateObject) objects.push_back(node);
+  }
+  bool changed = false;
+  for (Node* object : objects) {
+    if (!take_object_apart(object)) continue;
+    object->destroy();
+    changed = true;
+  }
+  for (Node* node : block->nodes()) {
+    for (Block* inner : node->blocks()) changed = take_objects_apart(inner) || changed;
+  }
+  return changed;
 }
 
 // A type that was found to be narrower is narrow already.
@@ -239,7 +283,8 @@ bool simplify_containers(std::shared_ptr<Graph>& graph) {
   bool any = false;
   for (int round = 0; round < kMostRounds; ++round) {
     const size_t nodes = number_of_nodes(*graph);
-    bool changed = rewrite(graph->block());
+    bool changed = take_objects_apart(graph->block());
+    changed = rewrite(graph->block()) || changed;
     // These say that they changed something again each time they meet what they left without a use.
     torch::jit::PeepholeOptimizeListIdioms(graph, false);
     torch::jit::ConstantPropagationImmutableTypes(graph);

@@ -95,7 +95,8 @@ class HostGraph {
   // A node whose inputs are mapped, or are constants or glue, which come along.
   void copy(Node& node) {
     if (gives_module(node)) return;
-    if (node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr) return copy_access(node);
+    const bool is_access = node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr;
+    if (is_access && !attribute_path(node).empty()) return copy_access(node);
     for_each_read(node, [&](Value* value) {
       if (!is_made_inside(*value, node)) map(value);
     });

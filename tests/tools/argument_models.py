@@ -69,6 +69,26 @@ class TakesNumbers(Layers):
         return x
 
 
+class Batch:
+    def __init__(self, pictures: torch.Tensor, count: int):
+        self.pictures = pictures
+        self.count = count
+
+
+class Exchanges(Layers):
+    """Elements of a list are exchanged one by one, and put into an object."""
+
+    def forward(self, pictures: List[torch.Tensor]):
+        pictures = [picture for picture in pictures]
+        for i in range(len(pictures)):
+            picture = pictures[i]
+            if picture.dim() != 3:
+                raise ValueError("a picture has rank 3")
+            pictures[i] = torch.cummax(self.first(picture.unsqueeze(0)), 2)[0]
+        batch = Batch(torch.cat(pictures), len(pictures))
+        return self.second(batch.pictures) * float(batch.count)
+
+
 class Warns(nn.Module):
     def __init__(self):
         super().__init__()
@@ -96,4 +116,4 @@ class KeepsState(Layers):
 
 
 MODELS = {model.__name__: model
-          for model in (TakesList, TakesDict, TakesTuple, TakesOptional, TakesNumbers, KeepsState)}
+          for model in (TakesList, TakesDict, TakesTuple, TakesOptional, TakesNumbers, Exchanges, KeepsState)}

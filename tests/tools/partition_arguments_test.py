@@ -71,6 +71,12 @@ class Structures(Arguments):
         self.assert_raises(r"input pictures\[1\]: shape \[4, 8, 8\] found, \[4, 12, 8\] needed", [pictures[0], pictures[0]])
         self.assert_raises(r"input pictures\[0\]: dtype", [pictures[0].int(), pictures[1]])
 
+    def test_exchanged_elements_and_objects(self):
+        self.save("Exchanges")
+        partition = self.partition("--input", "pictures[0]=4,8,8", "--input", "pictures[1]=4,8,8", "--verify")
+        self.assertEqual(1, partition["mac_share"])
+        self.assert_same([(([picture(4, 8, 8), picture(4, 8, 8, seed=1)],), {})])
+
     def test_list_of_unknown_length_stays(self):
         self.save("TakesList")
         self.fail_with(1, self.path, "-o", self.out, needed=["pictures"])
