@@ -5,7 +5,7 @@ set(NNAPI_CONVERT_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/nnapi_convert)
 set(NNAPI_CONVERT_HEADER_DIR ${CMAKE_INSTALL_INCLUDEDIR}/nnapi-convert)
 
 install(TARGETS
-  nnapi_base nnapi_format nnapi_model nnapi_ops nnapi_buffer nnapi_emitter nnapi_converter nnapi_shim_files nnapi_shim_objects
+  nnapi_base nnapi_format nnapi_model nnapi_ops nnapi_buffer nnapi_emitter nnapi_converter nnapi_report_page nnapi_shim_files nnapi_shim_objects
   nnapi_shim_binding_objects nnapi_shim_binding torch_deps
   EXPORT nnapi_convert_library
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/nnapi-convert)

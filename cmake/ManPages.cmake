@@ -22,6 +22,7 @@ endfunction()
 
 make_page("convert TorchScript models to Android's Neural Networks API" nnapi-convert)
 make_page("convert many models, and compare with an earlier run" nnapi-convert batch)
+make_page("say whether and how well a model converts" nnapi-convert check)
 make_page("compare a converted model with its original" nnapi-convert verify)
 make_page("show what a converted file holds" nnapi-convert inspect)
 make_page("list the operations that can be lowered" nnapi-convert ops)

@@ -11,7 +11,7 @@ import sys
 import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GROUPS = ("tests", "demo", "bench", "fixtures", "zoo", "zoo_quantised")
+GROUPS = ("tests", "demo", "bench", "fixtures", "zoo", "zoo_quantised", "zoo_video", "zoo_detection", "zoo_flow")
 
 
 class RelativeSources(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
@@ -36,7 +36,7 @@ class RelativeSources(importlib.abc.MetaPathFinder, importlib.machinery.SourceFi
 
 def recipes(group: str):
     sys.meta_path.insert(0, RelativeSources())
-    from models import fixtures, quantised_zoo, torchvision_zoo, zoo
+    from models import detection_zoo, fixtures, quantised_zoo, torchvision_zoo, video_zoo, zoo
 
     groups = {
         "tests": zoo.test_recipes,
@@ -45,6 +45,9 @@ def recipes(group: str):
         "fixtures": fixtures.fixture_recipes,
         "zoo": torchvision_zoo.zoo_recipes,
         "zoo_quantised": quantised_zoo.quantised_zoo_recipes,
+        "zoo_video": video_zoo.video_zoo_recipes,
+        "zoo_detection": detection_zoo.detection_zoo_recipes,
+        "zoo_flow": video_zoo.flow_zoo_recipes,
     }
     return groups[group]()
 

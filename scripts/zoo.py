@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Converts torchvision's networks in both layouts, runs each result on the host's NNAPI against TorchScript, asks
 PyTorch's own converter for the same, and writes a table; with --group quantised, the quantised networks in every
---quant mode, against their float twins. A row is kept in the work folder: a second run goes on where the first one
+--quant mode, against their float twins; with video, detection or flow, networks that NNAPI may run in parts. A row is kept in the work folder: a second run goes on where the first one
 stopped, and --table writes all rows that are there."""
 
 import argparse
@@ -13,7 +13,10 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from typing import Callable, Dict, List, NamedTuple
+
+import zoo_parts
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEVELS = (3, 4, 6, 7)  # those that bring operations
@@ -23,9 +26,15 @@ LARGEST_RATIO = {"per_tensor": 1.1, "per_channel": 1.5}  # of the distances from
 
 HEADER = """# torchvision's networks
 
-Networks of torchvision 0.14.1, traced as they come with seeded weights and live activations, converted whole and run on
-the host's NNAPI by PyTorch's own loader. Made by `scripts/zoo.py`, which knows all 80 classification and 6 segmentation
-networks; the table has those that were run.
+torchvision 0.14.1 names 118 networks (`torchvision.models.list_models()`): 80 for classification, 6 for segmentation, 12
+quantised ones, 12 detectors, 6 for videos and 2 for optical flow. Here they are 148 variants: the quantised ones come with
+weights of one scale and with one for each channel (12 more), detectors and networks of videos traced and scripted (18 more);
+all others are traced. `scripts/zoo.py` knows all of them; the tables have those that were run, each row as it was measured.
+
+## Classification and segmentation
+
+Traced as they come with seeded weights and live activations, converted whole and run on the host's NNAPI by PyTorch's own
+loader.
 
 - **level**: the lowest NNAPI feature level that runs the result; below level 3, in NHWC.
 - **operations**, and how many of them are **TRANSPOSE**, in NHWC and in NCHW.
@@ -214,9 +223,21 @@ class Group(NamedTuple):
     table: Callable[[Dict[str, Dict]], List[str]]
 
 
+def measure_parts(group: str, name: str, shape: str, arguments: argparse.Namespace) -> Dict:
+    work = arguments.work / name
+    make_models(f"zoo_{group}", name, work)
+    return zoo_parts.measure(group, name, shape, arguments.binary, work)
+
+
+def parts_group(group: str) -> Group:
+    text, table = partial(zoo_parts.rows_of, group), partial(zoo_parts.table, group)
+    return Group(f"zoo_{group}", f"{group}_", partial(measure_parts, group), text, table)
+
+
 GROUPS = {
     "float": Group("zoo", "", measure, table_row, float_table),
     "quantised": Group("zoo_quantised", "quantised_", measure_quantised, quantised_rows, quantised_table),
+    **{group: parts_group(group) for group in zoo_parts.HEADERS},
 }
 
 
@@ -247,7 +268,7 @@ def main() -> int:
     parser.add_argument("--group", choices=GROUPS, default="float")
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "nnapi-convert")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "zoo")
-    parser.add_argument("--table", type=pathlib.Path, help="write the tables of all rows so far, of both groups")
+    parser.add_argument("--table", type=pathlib.Path, help="write the tables of all rows so far, of all groups")
     parser.add_argument("--only", nargs="*", metavar="NAME", help="these networks; without a name, none")
     parser.add_argument("--samples", type=int, default=2, help="of float networks; quantised ones take 32")
     parser.add_argument("--keep", action="store_true", help="keep the models")

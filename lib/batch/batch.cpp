@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "lib/base/file.h"
+#include "lib/base/json_text.h"
 #include "lib/batch/pool.h"
 #include "lib/batch/progress.h"
 
@@ -128,7 +129,7 @@ void write_missing_report(const BatchModel& model, Outcome& outcome, const Batch
   std::error_code ignored;
   fs::create_directories(path.parent_path(), ignored);
   try {
-    write_file(path, outcome.report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    write_file(path, json_text(outcome.report, 2) + "\n");
   } catch (const ConvertError&) {
     return;
   }
@@ -177,8 +178,7 @@ BatchResult run_batch(const BatchRequest& request) {
 
 void write_summaries(const Batch& batch, const fs::path& output_folder, const std::string& comparison) {
   const nlohmann::json summary = summary_json(batch);
-  write_file(output_folder / "summary.json",
-             summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  write_file(output_folder / "summary.json", json_text(summary, 2) + "\n");
   write_file(output_folder / "summary.md", summary_markdown(summary, comparison));
   write_file(output_folder / "summary.xml", summary_junit(batch));
 }

@@ -30,7 +30,7 @@ bool is_scalar(const json& value) {
 
 std::string text_of(const json& value, const OptionRule& rule, const std::filesystem::path& folder) {
   const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  return rule.is_path ? (folder / text).string() : text;
+  return rule.is_file(text) ? (folder / text).string() : text;
 }
 
 std::vector<std::string> values_of(const json& value, const OptionRule& rule, const std::filesystem::path& folder,
@@ -67,9 +67,11 @@ OptionSet read_options(const json& object, const OptionRules& rules, const std::
 }
 
 OptionSet merge(OptionSet below, const OptionSet& above) {
-  if (above.count("nhwc") != 0 || above.count("nchw") != 0) {
-    below.erase("nhwc");
-    below.erase("nchw");
+  static const std::pair<const char*, const char*> exclusive[] = {{"nhwc", "nchw"}, {"feature-level", "min-api"}};
+  for (const auto& [one, other] : exclusive) {
+    if (above.count(one) == 0 && above.count(other) == 0) continue;
+    below.erase(one);
+    below.erase(other);
   }
   for (const auto& [name, values] : above) below[name] = values;
   return below;

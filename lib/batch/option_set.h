@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,12 @@ namespace nnapi_convert {
 // One option of the conversion, by its long name without dashes.
 struct OptionRule {
   std::string name;
-  bool is_flag = false;  // takes no value, but for --nhwc=0,2
-  bool repeats = false;  // may be given more than once
-  bool is_path = false;  // its value is a file that the conversion reads
+  bool is_flag = false;                     // takes no value, but for --nhwc=0,2
+  bool repeats = false;                     // may be given more than once
+  bool is_path = false;                     // its value is a file that the conversion reads
+  std::set<std::string> known_values = {};  // names that stand for what the program has, and are no files
+
+  bool is_file(const std::string& value) const { return is_path && known_values.count(value) == 0; }
 };
 using OptionRules = std::vector<OptionRule>;
 
@@ -26,7 +30,8 @@ using OptionSet = std::map<std::string, std::vector<std::string>>;
 OptionSet read_options(const nlohmann::json& object, const OptionRules& rules, const std::filesystem::path& folder,
                        const std::string& where);
 
-// What `above` says, and of `below` what it leaves open. nhwc and nchw exclude each other: one of them displaces both.
+// What `above` says, and of `below` what it leaves open. nhwc and nchw exclude each other, as do feature-level
+// and min-api: one of them displaces both.
 OptionSet merge(OptionSet below, const OptionSet& above);
 
 // For the conversion's command line, in order of names; flags that are off are left out.

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <new>
 
+#include "lib/base/json_text.h"
 #include "lib/batch/content_hash.h"
 
 namespace nnapi_convert {
@@ -23,13 +24,14 @@ std::string key_of(const BatchModel& model, const WorkerSettings& settings) {
   for (const auto& [name, values] : model.options) {
     for (const OptionRule& rule : settings.rules) {
       if (rule.name != name) continue;
-      for (const std::string& value : values) options[name].push_back(rule.is_path ? hash_of_file(value) : value);
+      for (const std::string& value : values)
+        options[name].push_back(rule.is_file(value) ? hash_of_file(value) : value);
     }
   }
   const json parts = {{"program", settings.program}, {"model", hash_of_file(model.file)},
                       {"shown", model.shown},        {"options", options},
                       {"name", model.name},          {"extension", settings.extension}};
-  return hash_of_text(parts.dump());
+  return hash_of_text(json_text(parts));
 }
 
 json read_json(const fs::path& path) {
@@ -104,7 +106,7 @@ class Task {
     finish_report(outcome);
     place(outcome);
     fs::create_directories(record_.parent_path());
-    write_quickly(record_, to_json(outcome).dump());
+    write_quickly(record_, json_text(to_json(outcome)));
     return outcome;
   }
 
@@ -143,7 +145,7 @@ class Task {
       const json verification = outcome.report.value("verification", json::object());
       outcome.error = "the result differs from the original; needed: " + verification.value("criterion", "");
     }
-    write_quickly(staged(names_[1]), outcome.report.dump(2) + "\n");
+    write_quickly(staged(names_[1]), json_text(outcome.report, 2) + "\n");
   }
 
   void place(Outcome& outcome) const {

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/json_text.h"
 
 namespace nnapi_convert {
 namespace {
@@ -69,7 +70,7 @@ void become_worker(int log, uint64_t memory, const sigset_t& signals, pid_t pare
 [[noreturn]] void run_worker(const std::function<Outcome()>& work, int result) noexcept {
   const Outcome outcome = work();
   std::cout.flush();
-  write_all(result, to_json(outcome).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  write_all(result, json_text(to_json(outcome)));
   ::_exit(EXIT_SUCCESS);  // without LibTorch's long way of taking itself down
 }
 

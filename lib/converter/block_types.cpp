@@ -15,12 +15,6 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Before the carried values: inputs of prim::Loop (rounds, condition), inputs of its body (the counter), outputs of its
-// body (the condition).
-constexpr size_t kLoopInputs = 2;
-constexpr size_t kBodyInputs = 1;
-constexpr size_t kBodyOutputs = 1;
-
 std::optional<TensorType> known_type(const Value* value, const TypeMap& types) {
   if (value->type()->kind() != c10::TypeKind::TensorType) return std::nullopt;
   return tensor_type(value, types);

@@ -13,11 +13,6 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 constexpr const char* kTensors = "tensors and numbers";
-// Before the carried values: inputs of prim::Loop (rounds, condition), inputs of its body (the counter), outputs of its
-// body (the condition).
-constexpr size_t kLoopInputs = 2;
-constexpr size_t kBodyInputs = 1;
-constexpr size_t kBodyOutputs = 1;
 
 Refusal refusal(const Node& node, const std::string& found, const std::string& needed, const std::string& hint = "") {
   return {source_of(node), node.kind().toQualString(), found, needed, hint};

@@ -13,6 +13,11 @@
 
 namespace nnapi_convert {
 
+// What stands before the values that a loop carries.
+constexpr size_t kLoopInputs = 2;   // of prim::Loop: rounds, condition
+constexpr size_t kBodyInputs = 1;   // of its body: the counter
+constexpr size_t kBodyOutputs = 1;  // of its body: the condition
+
 // True for prim::If and prim::Loop.
 bool is_control_flow(const torch::jit::Node& node);
 

@@ -15,6 +15,7 @@
 #include "lib/converter/normalise.h"
 #include "lib/converter/quant_mode.h"
 #include "lib/converter/recognise.h"
+#include "lib/converter/recorded_options.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/converter/stages.h"
 #include "lib/nnapi/dump.h"
@@ -56,10 +57,10 @@ void check_control_flow(const ConvertOptions& options) {
   if (options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--control-flow nnapi: runtime pytorch found, --runtime shim needed");
   }
-  if (options.feature_level < kLevel) {
+  if (options.target_level() < kLevel) {
     throw ConvertError(ExitCode::kUsage, fmt::format("--control-flow nnapi: feature level {} found, {} needed; use "
                                                      "--feature-level {}",
-                                                     options.feature_level, kLevel, kLevel));
+                                                     options.target_level(), kLevel, kLevel));
   }
 }
 
@@ -112,11 +113,12 @@ Conversion lower_whole(const LoadedModel& loaded, const ConvertOptions& options,
   Conversion result = lower_to_nnapi(loaded, options, diagnostics, stages);
   result.runtime = options.runtime;
   result.embeds_shim_source = options.embed_shim_source;
+  result.recorded_options = record_options(options);
   stages.begin("optimise");
   NnapiPart part{std::move(result.model), std::move(result.interface)};
   optimise_part(part, options, diagnostics);
   stages.end([&] { return nnapi::to_text(part.model); });
-  check_part(part, options.feature_level);
+  check_part(part, options);
   result.model = std::move(part.model);
   result.interface = std::move(part.interface);
   return result;
@@ -138,26 +140,45 @@ void emit_whole(Conversion& result, LoadedModel& loaded, const ConvertOptions& o
   result.weight_bytes = emitted.weight_bytes;
 }
 
-}  // namespace
+// All of a model, or parts of it, before anything is emitted.
+struct Planned {
+  Conversion whole;
+  std::optional<PartitionedModel> parts;
+};
 
-Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
+Planned make_plan(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics, Stages& stages) {
   check_control_flow(options);
-  Stages stages(options);
   Diagnostics of_whole = diagnostics;
-  Conversion result;
+  Planned result;
   try {
-    result = lower_whole(loaded, options, of_whole, stages);
+    result.whole = lower_whole(loaded, options, of_whole, stages);
   } catch (const ConvertError& error) {
     diagnostics.refusals = of_whole.refusals;
-    const bool is_partitioned =
-        options.fallback == Fallback::kPartition && error.exit_code() == ExitCode::kNotConvertible;
-    if (is_partitioned) return convert_partitioned(loaded, options, error.what(), diagnostics);
+    if (options.fallback == Fallback::kPartition && error.exit_code() == ExitCode::kNotConvertible) {
+      result.parts = plan_partitioned(loaded, options, error.what(), diagnostics);
+      return result;
+    }
     diagnostics.warnings = std::move(of_whole.warnings);
     throw;
   }
   diagnostics = std::move(of_whole);
-  emit_whole(result, loaded, options, diagnostics, stages);
   return result;
+}
+
+}  // namespace
+
+Conversion plan_conversion(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
+  Stages stages(options);
+  Planned planned = make_plan(loaded, options, diagnostics, stages);
+  return planned.parts ? describe_partitioned(*planned.parts, options) : std::move(planned.whole);
+}
+
+Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
+  Stages stages(options);
+  Planned planned = make_plan(loaded, options, diagnostics, stages);
+  if (planned.parts) return emit_partitioned(*planned.parts, loaded, options, diagnostics);
+  emit_whole(planned.whole, loaded, options, diagnostics, stages);
+  return std::move(planned.whole);
 }
 
 int Conversion::feature_level() const {
@@ -170,6 +191,7 @@ void write_conversion(const Conversion& conversion, const std::string& path) {
   ArchiveExtras extras;
   Metadata metadata = make_metadata(conversion.model, conversion.interface, name_of(conversion.quant));
   metadata.feature_level = conversion.feature_level();
+  metadata.options = conversion.recorded_options;
   extras.metadata = to_json(metadata);
   extras.has_shim_index = conversion.runtime == Runtime::kShim && !conversion.is_partitioned();
   if (conversion.embeds_shim_source) extras.shim_source = shim_files();

@@ -7,6 +7,7 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/converter/load.h"
+#include "lib/converter/model_graph.h"
 #include "lib/converter/options.h"
 #include "lib/converter/partition.h"
 #include "lib/serialize/buffer_writer.h"
@@ -14,18 +15,28 @@
 
 namespace nnapi_convert {
 
-// One call of NNAPI in a partitioned model.
+// Of a segment for rows whose number depends on values.
+struct RowSummary {
+  int64_t per_call = 0;
+  RuntimeSize expected;  // how many there are, for the count of multiply-adds
+};
+
+// One call of NNAPI in a partitioned model, or several for the rows.
 struct SegmentSummary {
   nnapi::Model model;
   int64_t macs = 0;
   size_t inputs = 0, outputs = 0;
+  uint64_t input_bytes = 0, output_bytes = 0;  // handed over and back in each call
+  std::vector<std::string> input_names = {};   // of the values that the segment's module takes
+  std::optional<RowSummary> rows = {};
 };
 
 struct Conversion {
   torch::jit::Module module;
   nnapi::Model model;                    // empty where the model is partitioned
   std::vector<SegmentSummary> segments;  // of a partitioned model
-  std::vector<CpuNode> cpu_nodes;
+  std::vector<CpuNode> cpu_nodes;        // without their nodes
+  ModelGraph graph;                      // of a partitioned model
   Runtime runtime = Runtime::kPytorch;
   SerializedModel serialized;  // of PyTorch's runtime
   size_t buffer_bytes = 0;
@@ -34,6 +45,7 @@ struct Conversion {
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
   std::vector<InputTuple> bundled_inputs;
   bool embeds_shim_source = false;
+  std::string recorded_options;  // by recorded_options.h
 
   bool is_partitioned() const { return !segments.empty(); }
   // The lowest that all of it needs.
@@ -44,6 +56,10 @@ struct Conversion {
 // the model is partitioned. A model that is moved here is freed weight by weight as it is converted, so that both are
 // never in memory whole.
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics);
+
+// What convert() would convert, with the same errors, refusals and warnings of all stages before the buffer is written:
+// models and numbers, but no module, weights or buffer.
+Conversion plan_conversion(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics);
 
 // Writes the archive to `path`, which is overwritten: give a temporary one. Throws ConvertError (kBadFile).
 void write_conversion(const Conversion& conversion, const std::string& path);

@@ -13,7 +13,10 @@
 #include "lib/converter/interface.h"
 #include "lib/converter/partition.h"
 #include "lib/converter/recognise.h"
+#include "lib/converter/recorded_options.h"
+#include "lib/converter/release_weights.h"
 #include "lib/converter/sample_inputs.h"
+#include "lib/converter/sample_rows.h"
 #include "lib/converter/stages.h"
 #include "lib/converter/state.h"
 #include "lib/nnapi/dump.h"
@@ -32,16 +35,19 @@ InferOptions for_cpu() {
   throw ConvertError(ExitCode::kNotConvertible, refusal + "\nparts of it can't go to NNAPI either: " + why);
 }
 
-void check_inputs(const std::vector<TensorType>& types, const std::string& refusal) {
-  const bool any_flexible =
-      std::any_of(types.begin(), types.end(), [](const TensorType& type) { return !all_fixed(type.dims); });
-  if (any_flexible) refuse(refusal, "a size of an input is flexible; give every size with --input");
+bool any_flexible(const std::vector<TensorType>& types) {
+  return std::any_of(types.begin(), types.end(), [](const TensorType& type) { return !all_fixed(type.dims); });
 }
 
-std::vector<std::string> names_of(const std::vector<InputSpec>& specs) {
-  std::vector<std::string> names;
-  for (const InputSpec& spec : specs) names.push_back(spec.name);
-  return names;
+// Says what is missing for a segment.
+[[noreturn]] void refuse_all(const std::vector<TensorType>& types, const Plan& plan, const std::string& refusal,
+                             const SegmentLimits& limits) {
+  if (any_flexible(types)) {
+    refuse(refusal,
+           "a size of an input is flexible, and no segment is row by row along it; give every size with --input");
+  }
+  if (!plan.any_lowered || limits.min_macs == 0) throw ConvertError(ExitCode::kNotConvertible, refusal);
+  refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
 }
 
 bool takes_tensors_only(const ForwardArguments& arguments) {
@@ -111,16 +117,21 @@ std::vector<torch::jit::Module> emit_segments(Conversion& result, Plan& plan, co
 
 void describe(Conversion& result, Plan& plan) {
   for (PlannedSegment& planned : plan.segments) {
-    result.segments.push_back(
-        {std::move(planned.part.model), planned.macs, planned.segment.inputs.size(), planned.segment.outputs.size()});
+    SegmentSummary summary{std::move(planned.part.model), planned.macs, planned.segment.inputs.size(),
+                           planned.segment.outputs.size()};
+    summary.input_bytes = byte_count(summary.model, summary.model.inputs);
+    for (const torch::jit::Value* input : planned.segment.inputs) summary.input_names.push_back(input->debugName());
+    summary.output_bytes = byte_count(summary.model, summary.model.outputs);
+    if (planned.segment.rows) summary.rows = RowSummary{planned.segment.rows->per_call, *planned.expected_rows};
+    result.segments.push_back(std::move(summary));
   }
-  for (CpuNode& node : plan.cpu_nodes) result.cpu_nodes.push_back({std::move(node.reason), node.macs});
+  result.cpu_nodes = std::move(plan.cpu_nodes);
 }
 
 }  // namespace
 
-Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
-                               Diagnostics& diagnostics) {
+PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
+                                  Diagnostics& diagnostics) {
   const bool has_mode = options.quant == QuantMode::kAuto || options.quant == QuantMode::kNone;
   if (!has_mode && diagnostics.refusals.empty()) throw ConvertError(ExitCode::kNotConvertible, refusal);
   if (!has_mode) {
@@ -131,28 +142,50 @@ Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& 
   stages.begin("partition");
   NormalisedModel model = normalise_for_parts(loaded, names_of(options.inputs), diagnostics);
   const std::vector<TensorType> types = input_types(model, bundled_tensors(model.arguments, loaded), options.inputs);
-  check_inputs(types, refusal);
   InferredTypes inferred = infer(model, types, for_cpu());
   if (recognise(model, inferred.types)) inferred = infer(model, types, for_cpu());
   const bool is_quantised = has_quantised(inferred.types);
   if (is_quantised && options.quant == QuantMode::kNone) throw ConvertError(ExitCode::kNotConvertible, refusal);
   torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
-  Plan plan = partition(model, inferred.types, options, diagnostics);
+  const bool keeps_state = !model.graph->inputs()[0]->uses().empty();
+  if (takes_tensors_only(model.arguments) && !keeps_state) count_in_samples(model, loaded.bundled_inputs, inferred);
+  Plan plan = partition(model, inferred, options, diagnostics);
   stages.end([&] { return to_text(plan); });
-  if (!plan.any_lowered) throw ConvertError(ExitCode::kNotConvertible, refusal);
-  if (plan.segments.empty()) refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
+  if (plan.segments.empty()) refuse_all(types, plan, refusal, options.segments);
 
+  ModuleInterface interface = interface_of(model, types, output_types(model, inferred.types));
+  ModelGraph graph = graph_of({model, plan, inferred.types});
+  return {std::move(model), std::move(plan), std::move(interface), std::move(graph), is_quantised};
+}
+
+Conversion describe_partitioned(PartitionedModel& partitioned, const ConvertOptions& options) {
   Conversion result;
   result.runtime = options.runtime;
   result.embeds_shim_source = options.embed_shim_source;
-  result.quant = is_quantised ? QuantMode::kNnapi : QuantMode::kNone;
-  result.interface = interface_of(model, types, output_types(model, inferred.types));
-  result.bundled_inputs = bundled(model, result.interface, loaded, options, diagnostics);
+  result.recorded_options = record_options(options);
+  result.quant = partitioned.is_quantised ? QuantMode::kNnapi : QuantMode::kNone;
+  result.interface = partitioned.interface;
+  result.graph = std::move(partitioned.graph);
+  describe(result, partitioned.plan);
+  return result;
+}
+
+Conversion emit_partitioned(PartitionedModel& partitioned, LoadedModel& loaded, const ConvertOptions& options,
+                            Diagnostics& diagnostics) {
+  Stages stages(options);
+  Conversion emitted;
+  const BundledInputs samples = bundled(partitioned.model, partitioned.interface, loaded, options, diagnostics);
+  const std::vector<StateAttribute> state = state_of(partitioned.model);
+  release_weights(loaded, partitioned.model, partitioned.plan);
   const auto unit = std::make_shared<torch::jit::CompilationUnit>();
-  const std::vector<torch::jit::Module> modules = emit_segments(result, plan, options, unit, stages);
-  result.module =
-      build_host_module({model, plan, modules, result.interface, result.bundled_inputs, unit, state_of(model)});
-  describe(result, plan);
+  const std::vector<torch::jit::Module> modules = emit_segments(emitted, partitioned.plan, options, unit, stages);
+  emitted.module =
+      build_host_module({partitioned.model, partitioned.plan, modules, partitioned.interface, samples, unit, state});
+  Conversion result = describe_partitioned(partitioned, options);
+  result.module = std::move(emitted.module);
+  result.buffer_bytes = emitted.buffer_bytes;
+  result.weight_bytes = emitted.weight_bytes;
+  result.bundled_inputs = samples;
   return result;
 }
 

@@ -4,13 +4,29 @@
 #include <string>
 
 #include "lib/converter/convert.h"
+#include "lib/converter/normalise.h"
 
 namespace nnapi_convert {
 
+struct PartitionedModel {
+  NormalisedModel model;
+  Plan plan;
+  ModuleInterface interface;
+  ModelGraph graph;
+  bool is_quantised = false;
+};
+
 // `refusal` says why the whole can't be converted; it is thrown again, as ConvertError (kNotConvertible), where the
-// model can't be partitioned either: a size is flexible, another interface for quantised tensors is asked for, or no
-// segment is worth a call of NNAPI.
-Conversion convert_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
-                               Diagnostics& diagnostics);
+// model can't be partitioned either: a flexible size is not one of rows, another interface for quantised tensors is
+// asked for, or no segment is worth a call of NNAPI.
+PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
+                                  Diagnostics& diagnostics);
+
+// The plan in numbers, without a module. Takes the plan's NNAPI models.
+Conversion describe_partitioned(PartitionedModel& partitioned, const ConvertOptions& options);
+
+// `loaded` gives its module away, so that weights are freed as they are converted.
+Conversion emit_partitioned(PartitionedModel& partitioned, LoadedModel& loaded, const ConvertOptions& options,
+                            Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -77,7 +77,6 @@ class HostGraph {
   void call_segment(size_t number) {
     const Segment& segment = request_.plan.segments[number].segment;
     const std::string name = fmt::format("segment_{}", number);
-    Node* get = graph_->insertNode(graph_->createGetAttr(self_, name));
     std::vector<Value*> arguments;
     for (Value* input : segment.inputs) {
       map(input);
@@ -86,7 +85,13 @@ class HostGraph {
     const size_t count = segment.outputs.size();
     const std::vector<c10::TypePtr> tensors(count, c10::TensorType::get());
     const c10::TypePtr type = count == 1 ? tensors[0] : c10::TupleType::create(tensors);
-    Value* result = call(get->output(), "forward", arguments, type);
+    Value* result = nullptr;
+    if (segment.rows) {
+      result = call(self_, row_calls_method(number).c_str(), arguments, type);
+    } else {
+      Node* get = graph_->insertNode(graph_->createGetAttr(self_, name));
+      result = call(get->output(), "forward", arguments, type);
+    }
     if (count == 1) return set(segment.outputs[0], result);
     Node* parts = graph_->insertNode(graph_->createTupleUnpack(result));
     for (size_t i = 0; i < count; ++i) set(segment.outputs[i], parts->output(i));
@@ -177,6 +182,24 @@ void set_bundled(torch::jit::Module& host, const HostModuleRequest& request) {
   host.setattr("bundled_inputs", samples);
 }
 
+// The segments that are called for rows whose number isn't known.
+std::vector<RowCalls> row_calls(const Plan& plan) {
+  std::vector<RowCalls> result;
+  for (size_t number = 0; number < plan.segments.size(); ++number) {
+    const Segment& segment = plan.segments[number].segment;
+    if (!segment.rows) continue;
+    RowCalls calls{number, segment.rows->per_call, {}, {}};
+    for (size_t i = 0; i < segment.inputs.size(); ++i) {
+      calls.inputs.push_back({segment.model.input_names[i], segment.input_types[i], segment.input_row_axes[i]});
+    }
+    for (size_t i = 0; i < segment.outputs.size(); ++i) {
+      calls.outputs.push_back({"", segment.output_types[i], segment.output_row_axes[i]});
+    }
+    result.push_back(std::move(calls));
+  }
+  return result;
+}
+
 // The result's type as the graph has it, arguments by the interface's names.
 c10::FunctionSchema forward_schema(const HostModuleRequest& request, const Graph& graph) {
   std::vector<c10::Argument> arguments{c10::Argument("self", graph.inputs()[0]->type())};
@@ -195,7 +218,12 @@ std::string segment_class(size_t number) {
 torch::jit::Module build_host_module(const HostModuleRequest& request) {
   std::vector<std::string> classes;
   for (size_t i = 0; i < request.segments.size(); ++i) classes.push_back(segment_class(i));
-  HostSource source{request.interface, request.model.arguments, classes, {}, !request.bundled_inputs.empty()};
+  HostSource source{request.interface,
+                    request.model.arguments,
+                    classes,
+                    row_calls(request.plan),
+                    {},
+                    !request.bundled_inputs.empty()};
   for (const StateAttribute& attribute : request.state) {
     source.attributes.emplace_back(attribute.name, attribute.type->annotation_str());
   }

@@ -16,6 +16,7 @@
 #include "lib/converter/closed_evaluation.h"
 #include "lib/converter/containers.h"
 #include "lib/converter/control_flow.h"
+#include "lib/converter/expand_composite.h"
 #include "lib/converter/graph_before.h"
 #include "lib/converter/observe.h"
 #include "lib/converter/runtime_numbers.h"
@@ -43,18 +44,6 @@ std::string hint_for(const Node& node) {
   if (kind.back() == '_')
     return "it changes a tensor of which another view is used later; write it without the underscore";
   return "see `nnapi-convert ops` for what can be lowered";
-}
-
-// A number, list or tensor of sizes, as the value's type has it.
-c10::IValue sizes_constant(const Value& value, const std::vector<int64_t>& sizes) {
-  switch (value.type()->kind()) {
-    case c10::TypeKind::ListType:
-      return sizes;
-    case c10::TypeKind::TensorType:
-      return at::scalar_tensor(sizes.at(0), at::TensorOptions(at::kLong));
-    default:
-      return sizes.at(0);
-  }
 }
 
 // Has to come before dead code is eliminated: what changes a constant may seem dead.
@@ -87,6 +76,7 @@ class Inference {
   // Nothing where loops were unrolled: inference begins again.
   c10::optional<InferredTypes> run() {
     if (!visit_nodes(*model_.graph->block())) return c10::nullopt;
+    result_.runtime_sizes = runtime_sizes_.sizes();
     return std::move(result_);
   }
 
@@ -104,6 +94,10 @@ class Inference {
       if (node->kind() == c10::prim::Loop && torch::jit::toIValue(node->input(0)) && unroll()) return false;
       Node* previous = node->prev();
       if (!options_.keeps_numbers && replace_by_tensors(node)) {
+        it = std::next(previous->iterator());
+        continue;
+      }
+      if (expand(node)) {
         it = std::next(previous->iterator());
         continue;
       }
@@ -125,6 +119,32 @@ class Inference {
     replace(node->output(), replacement);
     node->destroy();
     return true;
+  }
+
+  // What has no rule may be made of operations that have.
+  bool expand(Node* node) {
+    if (is_structural(*node) || find_typed_rule(*node, result_.types) != nullptr || known_refusal(*node) != nullptr) {
+      return false;
+    }
+    const std::vector<Value*> values = expand_composite(*node, result_.types);
+    for (size_t i = 0; i < values.size(); ++i) {
+      take_apart_list(*node->output(i), *values[i]->node());
+      replace(node->output(i), values[i]);
+    }
+    if (!values.empty()) node->destroy();
+    return !values.empty();
+  }
+
+  void take_apart_list(const Value& output, const Node& list) {
+    if (list.kind() != c10::prim::ListConstruct) return;
+    const std::vector<torch::jit::Use> uses = output.uses();
+    for (const torch::jit::Use& use : uses) {
+      if (use.user->kind() != c10::prim::ListUnpack || use.user->outputs().size() != list.inputs().size()) continue;
+      for (size_t i = 0; i < list.inputs().size(); ++i) {
+        replace(use.user->output(i), const_cast<Value*>(list.input(i)));
+      }
+      use.user->destroy();
+    }
   }
 
   // False where loops were unrolled.
@@ -264,8 +284,20 @@ class Inference {
   }
 
   bool is_kept(const Node& node) const { return !options_.kept.empty() && options_.kept.count(number_of(node)) != 0; }
+  // Sizes that are open in a graph that TorchScript runs: no rule may take one to be equal to another.
+  bool visit_open_sizes(const Node& node) {
+    if (!options_.keeps_numbers || (!has_open_sizes(node, result_.types) && !any_failed(node.inputs()))) return false;
+    const auto types = runtime_sizes_.types_of(node, result_.types);
+    if (!types) {
+      failed(node);
+    } else {
+      for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
+    }
+    return true;
+  }
 
   void visit_operator(const Node& node) {
+    if (visit_open_sizes(node)) return;
     const OpRule* rule = find_typed_rule(node, result_.types);
     if (rule == nullptr) refuse_unknown(node);
     if (needs_failed(node)) return failed(node);
@@ -368,6 +400,7 @@ class Inference {
   InferOptions options_;
   std::set<int64_t>& kept_;
   ClosedEvaluation evaluation_;
+  RuntimeSizes runtime_sizes_;
   InferredTypes result_;
   std::unordered_set<const Value*> failed_;
 };

@@ -7,6 +7,7 @@
 #include "lib/base/diagnostics.h"
 #include "lib/converter/normalise.h"
 #include "lib/converter/options.h"
+#include "lib/converter/runtime_sizes.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
@@ -14,6 +15,7 @@ namespace nnapi_convert {
 struct InferredTypes {
   TypeMap types;
   std::vector<Refusal> refusals;  // nodes that can't be typed: without a rule, or refused by it
+  RuntimeSizeList runtime_sizes;  // that types refer to, where the graph keeps its numbers
 };
 
 struct InferOptions {

@@ -55,6 +55,7 @@ class Lowering {
     for (size_t i = 0; i < normalised_.inputs.size(); ++i) {
       if (normalised_.inputs[i]->uses().empty()) continue;
       const nnapi::OperandId id = add_input(input_types[i]);
+      result_.model.at(id).name = normalised_.inputs[i]->debugName();
       operands_[normalised_.inputs[i]] = {
           with_rank_of(input_types[i].dtype == at::kBool ? as_bool(id) : id, input_types[i].dims)};
       result_.model.inputs.push_back({id, false, i});

@@ -65,13 +65,27 @@ void BlockLowering::lower_node(const Node& node) {
   }
   builder_.set_source(source_of(node));
   try {
-    if (is_flow) return lower_control_flow(scope_, *this, node);
-    OpContext context(node, scope_.types, operands_, builder_, scope_.target, scope_.diagnostics);
-    rule->lower(context);
+    if (is_flow) {
+      lower_control_flow(scope_, *this, node);
+    } else {
+      OpContext context(node, scope_.types, operands_, builder_, scope_.target, scope_.diagnostics);
+      rule->lower(context);
+    }
+    name_outputs(node);
   } catch (const NodeRefused& refused) {
     scope_.refusals.push_back(refused.refusal());
     // Later nodes read something; the model is dropped anyway.
     for (const Value* output : node.outputs()) stand_in(output);
+  }
+}
+
+// An operand that had a name before holds the same: the rule left the value as it is.
+void BlockLowering::name_outputs(const Node& node) {
+  for (const Value* output : node.outputs()) {
+    const auto found = operands_.find(output);
+    if (found == operands_.end() || found->second.size() != 1) continue;
+    nnapi::Operand& operand = builder_.model().at(found->second[0]);
+    if (operand.name.empty() && !operand.is_constant()) operand.name = output->debugName();
   }
 }
 
@@ -80,6 +94,7 @@ void BlockLowering::unpack(const Node& node) {
   if (found == operands_.end()) return;  // a list of sizes
   const std::vector<nnapi::OperandId> elements = found->second;
   for (size_t i = 0; i < elements.size(); ++i) operands_[node.output(i)] = {elements[i]};
+  name_outputs(node);
 }
 
 void BlockLowering::stand_in(const Value* output) {

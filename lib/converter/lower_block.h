@@ -36,6 +36,7 @@ class BlockLowering {
   bool reads_operands(const TorchNode& node) const;
   void lower_node(const TorchNode& node);
   void unpack(const TorchNode& node);
+  void name_outputs(const TorchNode& node);
   void stand_in(const TorchValue* output);
 
   LoweringScope scope_;

@@ -15,10 +15,6 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-constexpr size_t kLoopInputs = 2;  // of prim::Loop before the carried values: rounds, condition
-constexpr size_t kBodyInputs = 1;  // of its body: the counter
-constexpr size_t kBodyOutputs = 1;
-
 // Values that blocks read and nodes around them make, in the order of their first reader.
 class Captures {
  public:
@@ -117,7 +113,7 @@ class ControlFlowLowering {
     std::vector<OperandId> inputs(2);
     for (size_t i = kLoopInputs; i < node_.inputs().size(); ++i)
       inputs.push_back(outer_.operand(node_, node_.input(i)));
-    if (has_condition_) inputs.push_back(condition_before());
+    if (has_condition_) inputs.push_back(condition_of(outer_, node_.input(1)));
     if (has_counter_) inputs.push_back(outer_.builder().int32_tensor({Dim(0)}));
     inputs[0] = condition_model();
     inputs[1] = body_model(body);
@@ -179,8 +175,6 @@ class ControlFlowLowering {
   nnapi::Operand operand_type(const Value* value) const {
     return to_operand(std::get<TensorType>(scope_.types.at(value)));
   }
-
-  OperandId condition_before() { return condition_of(outer_, node_.input(1)); }
 
   OperandId condition_of(BlockLowering& lowering, const Value* value) {
     const auto constant = torch::jit::toIValue(value);

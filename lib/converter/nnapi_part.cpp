@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/passes/evaluate_constants.h"
 #include "lib/nnapi/passes/optimise.h"
@@ -59,7 +60,8 @@ void apply_layout_choice(NnapiPart& part, const LayoutChoice& layout, Diagnostic
 nnapi::OptimiseOptions optimise_options(const ConvertOptions& options) {
   nnapi::OptimiseOptions result;
   result.nhwc = options.layout.nhwc;
-  result.feature_level = options.feature_level;
+  result.feature_level = options.target_level();
+  result.device = options.device.get();
   result.disabled = options.disabled_passes;
   if (options.on_dump) {
     result.on_pass = [&options](const std::string& pass, const nnapi::Model& model) {
@@ -77,20 +79,46 @@ bool quantises_on_cpu(const ModuleInterface& interface) {
                      [](const InterfaceOutput& output) { return output.dequantize; });
 }
 
+// "device dsp doesn't take CONV_2D from model.py:12: the filter has to be constant", one a line.
+std::string device_message(const nnapi::DeviceProfile& device, const std::vector<nnapi::DeviceRefusal>& refusals,
+                           bool with_sources) {
+  std::vector<std::string> lines;
+  for (const nnapi::DeviceRefusal& refusal : refusals) {
+    const std::string source = with_sources && !refusal.source.empty() ? " from " + refusal.source : "";
+    std::string line = fmt::format("{}{}: {}", name_of(refusal.code), source, refusal.reason);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+  }
+  return fmt::format("device {} doesn't take {}", device.name(), fmt::join(lines, "\n  "));
+}
+
+void check_device(const nnapi::Model& model, const ConvertOptions& options) {
+  if (!options.device) return;
+  std::vector<nnapi::DeviceRefusal> refusals = options.device->refusals(model);
+  if (!refusals.empty()) throw RefusedByDevice(*options.device, std::move(refusals));
+}
+
 }  // namespace
 
-void check_part(const NnapiPart& part, int feature_level) {
+RefusedByDevice::RefusedByDevice(const nnapi::DeviceProfile& device, std::vector<nnapi::DeviceRefusal> refusals)
+    : ConvertError(ExitCode::kNotConvertible, device_message(device, refusals, true)),
+      refusals_(std::move(refusals)),
+      reasons_(device_message(device, refusals_, false)) {}
+
+void check_part(const NnapiPart& part, const ConvertOptions& options) {
+  const int feature_level = options.target_level();
   if (part.model.operations.empty()) {
     fail(quantises_on_cpu(part.interface)
              ? "nothing is left for NNAPI to run: the CPU quantises and dequantises; use --quant nnapi"
              : "nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged");
   }
   const std::vector<std::string> problems = nnapi::validate(part.model, feature_level);
-  if (problems.empty()) return;
+  if (problems.empty()) return check_device(part.model, options);
   const int required = nnapi::required_feature_level(part.model);
   std::string message = fmt::format("the model breaks NNAPI's rules at feature level {}", feature_level);
   for (const std::string& problem : problems) message += "\n  " + problem;
-  if (required > feature_level) message += fmt::format("\nuse --feature-level {}", required);
+  const bool is_devices_level = options.device && options.device->feature_level() < required;
+  if (is_devices_level) message += fmt::format("\nthat is the level of device {}", options.device->name());
+  if (required > feature_level && !is_devices_level) message += fmt::format("\nuse --feature-level {}", required);
   if (feature_level < 3) message += "\nNCHW needs feature level 3: use --nhwc below it";
   fail(message);
 }
@@ -148,7 +176,7 @@ EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const 
 
 Target target_of(const ConvertOptions& options) {
   const bool is_shim = options.runtime == Runtime::kShim;
-  return {options.feature_level, is_shim, is_shim};
+  return {options.target_level(), is_shim, is_shim, options.device.get()};
 }
 
 void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "lib/base/diagnostics.h"
+#include "lib/base/error.h"
 #include "lib/converter/options.h"
 #include "lib/converter/stages.h"
 #include "lib/ops/target.h"
@@ -25,9 +26,22 @@ Target target_of(const ConvertOptions& options);
 
 // Chooses layouts and runs the passes. Throws ConvertError (kUsage) for layouts of inputs that aren't there.
 void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics);
+// Operations that the device's profile refuses.
+class RefusedByDevice : public ConvertError {
+ public:
+  RefusedByDevice(const nnapi::DeviceProfile& device, std::vector<nnapi::DeviceRefusal> refusals);
+  const std::vector<nnapi::DeviceRefusal>& refusals() const { return refusals_; }
+  // what() without source lines, of a node whose own is known.
+  const std::string& reasons() const { return reasons_; }
+
+ private:
+  std::vector<nnapi::DeviceRefusal> refusals_;
+  std::string reasons_;
+};
+
 // Throws ConvertError (kNotConvertible) for a model without operations, or one that NNAPI wouldn't take at the feature
-// level.
-void check_part(const NnapiPart& part, int feature_level);
+// level, and RefusedByDevice for one that the device of the options doesn't take.
+void check_part(const NnapiPart& part, const ConvertOptions& options);
 
 struct EmittedPart {
   torch::jit::Module module;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <set>
 
+#include "lib/converter/runtime_sizes.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -15,27 +17,6 @@ namespace {
 bool is_well_known(const TorchNode& node) {
   static const std::set<std::string> namespaces = {"aten", "quantized", "torchvision"};
   return namespaces.count(node.kind().ns().toUnqualString()) != 0;
-}
-
-bool sizes_depend_on_values(const TorchNode& node) {
-  static const std::set<std::string> kinds = {"aten::nonzero",
-                                              "aten::nonzero_numpy",
-                                              "aten::argwhere",
-                                              "aten::masked_select",
-                                              "aten::unique_dim",
-                                              "aten::unique_consecutive",
-                                              "aten::_unique",
-                                              "aten::_unique2",
-                                              "aten::bincount",
-                                              "aten::one_hot",
-                                              "aten::repeat_interleave",
-                                              "aten::tensor_split",
-                                              "aten::to_sparse",
-                                              "torchvision::nms",
-                                              "aten::_pack_padded_sequence",
-                                              "aten::_pad_packed_sequence"};
-  const std::string kind = node.kind().toQualString();
-  return kinds.count(kind) != 0 || (kind == "aten::where" && node.inputs().size() == 1);
 }
 
 bool changes_inputs(const TorchNode& node) {
@@ -46,16 +27,6 @@ bool changes_inputs(const TorchNode& node) {
 // Indices by a mask.
 bool reads_mask(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kBool || tensor.scalar_type() == at::kByte;
-}
-
-std::optional<at::Tensor> made_up(const TensorType& type) {
-  if (!all_fixed(type.dims)) return std::nullopt;
-  const std::vector<int64_t> sizes = fixed_values(type.dims);
-  const at::Tensor values = c10::isFloatingType(type.dtype) || type.is_quantized()
-                                ? at::full(sizes, 0.5, at::TensorOptions(at::kFloat))
-                                : at::zeros(sizes, at::TensorOptions(type.dtype));
-  if (!type.is_quantized()) return values.to(type.dtype);
-  return at::quantize_per_tensor(values, type.quantization.scale, type.quantization.zero_point, type.dtype);
 }
 
 std::optional<c10::IValue> made_up(const TorchValue* value, const TypeMap& types);
@@ -77,13 +48,16 @@ std::optional<c10::IValue> made_up(const TorchValue* value, const TypeMap& types
   const auto found = types.find(value);
   if (found == types.end()) return std::nullopt;
   if (const auto* type = std::get_if<TensorType>(&found->second)) {
-    const auto tensor = made_up(*type);
+    const auto tensor = made_up_tensor(*type);
     return tensor ? std::optional<c10::IValue>(*tensor) : std::nullopt;
+  }
+  if (const auto* sizes = std::get_if<Dims>(&found->second)) {
+    return all_fixed(*sizes) ? std::optional(sizes_constant(*value, fixed_values(*sizes))) : std::nullopt;
   }
   if (const auto* list = std::get_if<TensorTypes>(&found->second)) {
     c10::List<at::Tensor> tensors;
     for (const TensorType& type : *list) {
-      const auto tensor = made_up(type);
+      const auto tensor = made_up_tensor(type);
       if (!tensor) return std::nullopt;
       tensors.push_back(*tensor);
     }
@@ -143,6 +117,37 @@ bool takes_any_number(const TorchNode& node, const TorchValue& input) {
   const bool is_number =
       kind == c10::TypeKind::FloatType || kind == c10::TypeKind::IntType || kind == c10::TypeKind::BoolType;
   return is_number && kinds.count(node.kind().toQualString()) != 0;
+}
+
+bool sizes_depend_on_values(const TorchNode& node) {
+  static const std::set<std::string> kinds = {"aten::nonzero",
+                                              "aten::nonzero_numpy",
+                                              "aten::argwhere",
+                                              "aten::masked_select",
+                                              "aten::unique_dim",
+                                              "aten::unique_consecutive",
+                                              "aten::_unique",
+                                              "aten::_unique2",
+                                              "aten::bincount",
+                                              "aten::one_hot",
+                                              "aten::repeat_interleave",
+                                              "aten::tensor_split",
+                                              "aten::to_sparse",
+                                              "torchvision::nms",
+                                              "aten::_pack_padded_sequence",
+                                              "aten::_pad_packed_sequence"};
+  const std::string kind = node.kind().toQualString();
+  return kinds.count(kind) != 0 || (kind == "aten::where" && node.inputs().size() == 1);
+}
+
+std::optional<at::Tensor> made_up_tensor(const TensorType& type) {
+  if (!all_fixed(type.dims)) return std::nullopt;
+  const std::vector<int64_t> sizes = fixed_values(type.dims);
+  const at::Tensor values = c10::isFloatingType(type.dtype) || type.is_quantized()
+                                ? at::full(sizes, 0.5, at::TensorOptions(at::kFloat))
+                                : at::zeros(sizes, at::TensorOptions(type.dtype));
+  if (!type.is_quantized()) return values.to(type.dtype);
+  return at::quantize_per_tensor(values, type.quantization.scale, type.quantization.zero_point, type.dtype);
 }
 
 std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types) {

@@ -8,6 +8,11 @@
 
 namespace nnapi_convert {
 
+// True if it is known of the operation that its results' sizes depend on values.
+bool sizes_depend_on_values(const TorchNode& node);
+// A tensor of a type: 0.5 or, of whole numbers, 0. Nothing where a size is not fixed.
+std::optional<at::Tensor> made_up_tensor(const TensorType& type);
+
 // A type for each output; nothing where an input's type is not known or not fixed, a result is no tensor or list of
 // tensors, its sizes depend on values, or the operation doesn't run here.
 std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types);

@@ -1,13 +1,16 @@
 // What a conversion is asked for, with the meaning that the command line documents.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "lib/format/nnapi_codes.h"
+#include "lib/nnapi/device_profile.h"
 #include "lib/ops/tensor_type.h"
 
 namespace nnapi_convert {
@@ -19,6 +22,13 @@ struct InputSpec {
   std::optional<at::ScalarType> dtype;
   std::optional<Quantization> quantization;
 };
+
+// Empty for those that are given by position.
+inline std::vector<std::string> names_of(const std::vector<InputSpec>& specs) {
+  std::vector<std::string> names;
+  for (const InputSpec& spec : specs) names.push_back(spec.name);
+  return names;
+}
 
 enum class QuantMode { kAuto, kNone, kCore, kFull, kNnapi };
 const char* name_of(QuantMode mode);
@@ -47,7 +57,13 @@ enum class Fallback {
 struct SegmentLimits {
   static constexpr int64_t kMinMacs = 100'000;
   int64_t min_macs = kMinMacs;  // multiply-adds, less one for each element that crosses the boundary; 0: any segment
+  bool keeps_one = true;        // the most valuable one stays even if it is worth less, if it multiplies at all
   int max_segments = 0;         // the largest are kept; 0: no limit
+  // Of rows whose number depends on values: as many go in one call as make this many multiply-adds, which is also what
+  // a call with few rows may waste.
+  static constexpr int64_t kMacsPerCall = int64_t{1} << 31;
+  int64_t rows_per_call = 0;  // 0: by kMacsPerCall
+  static constexpr int64_t kMostRowsPerCall = 1'000'000;
 };
 
 // What becomes of branches and loops that depend on the input.
@@ -65,6 +81,7 @@ struct ConvertOptions {
   bool bundle_inputs = false;
   std::string emit_cpu;  // path of the CPU counterpart; empty: none
   int feature_level = 3;
+  std::shared_ptr<const nnapi::DeviceProfile> device;  // what the device takes; null: all of the feature level
   Runtime runtime = Runtime::kPytorch;
   Fallback fallback = Fallback::kNone;
   ControlFlow control_flow = ControlFlow::kRefuse;
@@ -74,6 +91,9 @@ struct ConvertOptions {
   std::set<std::string> disabled_passes;                   // of the stage optimise, to find faults
   std::function<void(const std::string& stage)> on_stage;  // called as each stage begins
   std::function<void(const std::string& stage, const std::string& text)> on_dump;  // text form after a stage or pass
+
+  // The highest feature level that may be used.
+  int target_level() const { return device ? std::min(feature_level, device->feature_level()) : feature_level; }
 };
 
 }  // namespace nnapi_convert

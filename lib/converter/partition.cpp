@@ -3,84 +3,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "lib/base/error.h"
-#include "lib/converter/partition_items.h"
+#include "lib/converter/block_items.h"
 
 namespace nnapi_convert {
 namespace {
 
 using torch::jit::Node;
 
-// Steps of both kinds take turns: those of NNAPI have even numbers, those of the CPU odd ones.
-bool is_nnapi_step(int number) {
-  return number % 2 == 0;
-}
-
-using Members = std::map<int, std::vector<size_t>>;  // items by number of their step
-
-// The graph's own nodes, or those of a branch or loop.
-struct BlockItems {
-  torch::jit::Block* block;
-  std::vector<PartitionItem> items;
-  Members members = {};
-
-  // Each item as early as what it needs allows.
-  void place() {
-    members.clear();
-    std::vector<int> steps(items.size());
-    for (size_t i = 0; i < items.size(); ++i) {
-      const bool is_nnapi = !items[i].reason;
-      int step = is_nnapi ? 0 : -1;
-      for (const size_t need : items[i].needs) {
-        step = std::max(step, steps[need] + (is_nnapi_step(steps[need]) == is_nnapi ? 0 : 1));
-      }
-      steps[i] = step;
-      members[step].push_back(i);
-    }
-  }
-
-  std::vector<Node*> nodes_of(const std::vector<size_t>& step) const {
-    std::vector<Node*> nodes;
-    for (const size_t member : step) nodes.insert(nodes.end(), items[member].nodes.begin(), items[member].nodes.end());
-    return nodes;
-  }
-
-  int64_t macs_of(const std::vector<size_t>& step) const {
-    int64_t sum = 0;
-    for (const size_t member : step) sum += items[member].macs;
-    return sum;
-  }
-
-  bool is_pinned(const std::vector<size_t>& step) const {
-    return std::any_of(step.begin(), step.end(), [&](size_t member) { return items[member].is_pinned; });
-  }
-
-  void keep_on_cpu(const std::vector<size_t>& step, const std::string& why) {
-    for (const size_t member : step) {
-      PartitionItem& item = items[member];
-      if (item.is_pinned) throw ConvertError(ExitCode::kNotConvertible, why);
-      item.reason = Refusal{source_of(*item.nodes[0]), item.nodes[0]->kind().toQualString(), why, "", ""};
-    }
-  }
-};
-
 class Partitioner {
  public:
-  Partitioner(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options, Diagnostics& diagnostics)
-      : types_(types), options_(options), diagnostics_(diagnostics) {
-    add_block(model.graph->block(), partition_graph(model, types, options));
+  Partitioner(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+              Diagnostics& diagnostics)
+      : inferred_(inferred), options_(options), diagnostics_(diagnostics) {
+    add_block(model.graph->block(), partition_graph(model, inferred, options));
   }
 
   Plan run() {
     plan_.any_lowered = std::any_of(blocks_.begin(), blocks_.end(), [](const BlockItems& block) {
-      return std::any_of(block.items.begin(), block.items.end(),
+      return std::any_of(block.items().begin(), block.items().end(),
                          [](const PartitionItem& item) { return !item.reason; });
     });
     do {
       for (BlockItems& block : blocks_) block.place();
     } while (drop_small() || drop_surplus() || !lower_segments());
+    if (plan_.is_hardly_worth_it) {
+      diagnostics_.warn(fmt::format(
+          "no segment is worth a call of NNAPI; the best one is kept, and the result may be slower than the original "
+          "(--min-segment-macs {} refuses such models)",
+          options_.segments.min_macs));
+    }
     return make_plan();
   }
 
@@ -88,37 +41,59 @@ class Partitioner {
   struct Droppable {
     int64_t worth;
     BlockItems* block;
-    const std::vector<size_t>* members;
+    const StepMembers* members;
   };
 
   void add_block(torch::jit::Block* block, const PartitionGraph& graph) {
-    blocks_.push_back({block, partition_items(*block, graph)});
+    blocks_.emplace_back(block, partition_items(*block, graph));
     for (Node* node : block->nodes()) {
       for (torch::jit::Block* inner : node->blocks()) add_block(inner, graph);
     }
   }
 
   int64_t elements(const torch::jit::Value* value) const {
-    const auto* type = std::get_if<TensorType>(&types_.at(value));
+    const auto* type = std::get_if<TensorType>(&inferred_.types.at(value));
     int64_t count = 1;
-    for (const Dim& dim : type->dims) count *= dim.value();
+    for (const Dim& dim : type->dims) count *= estimated(dim, inferred_.runtime_sizes);
     return count;
   }
 
+  Segment extract(const BlockItems& block, const StepMembers& members) const {
+    return extract_segment(block.nodes_of(members), inferred_.types, rows_of_call(block, members));
+  }
+
   // Multiply-adds that NNAPI takes over, less one for each element that is handed over or back.
-  int64_t worth(const BlockItems& block, const std::vector<size_t>& members) const {
-    const Segment segment = extract_segment(block.nodes_of(members), types_);
+  int64_t worth(const BlockItems& block, const StepMembers& members) const {
+    const Segment segment = extract(block, members);
     int64_t worth = block.macs_of(members);
     for (const torch::jit::Value* input : segment.inputs) worth -= elements(input);
     for (const torch::jit::Value* output : segment.outputs) worth -= elements(output);
     return worth;
   }
 
+  std::optional<RuntimeSize> expected_rows(const BlockItems& block, const StepMembers& members) const {
+    const std::optional<OpenSize>& rows = block.rows_of(members);
+    return rows ? std::optional(expected(*rows, inferred_.runtime_sizes)) : std::nullopt;
+  }
+
+  // How many rows one call takes: all that are expected, unless those left over would be many.
+  std::optional<SegmentRows> rows_of_call(const BlockItems& block, const StepMembers& members) const {
+    const auto rows = expected_rows(block, members);
+    if (!rows) return std::nullopt;
+    const OpenSize& size = *block.rows_of(members);
+    if (options_.segments.rows_per_call > 0) return SegmentRows{size, options_.segments.rows_per_call};
+    const int64_t count = std::max<int64_t>(1, rows->estimate);
+    const int64_t cost = std::max<int64_t>(1, block.macs_of(members) / count);
+    const int64_t most = std::clamp<int64_t>(SegmentLimits::kMacsPerCall / cost, 1, count);
+    const int64_t calls = (count + most - 1) / most;
+    return SegmentRows{size, (count + calls - 1) / calls};
+  }
+
   // Segments by what they are worth, the least first.
   std::vector<Droppable> droppable() {
     std::vector<Droppable> segments;
     for (BlockItems& block : blocks_) {
-      for (const auto& [step, members] : block.members) {
+      for (const auto& [step, members] : block.steps()) {
         const bool may_drop = is_nnapi_step(step) && !block.is_pinned(members);
         if (may_drop) segments.push_back({worth(block, members), &block, &members});
       }
@@ -128,16 +103,27 @@ class Partitioner {
     return segments;
   }
 
+  size_t segment_count() const {
+    size_t count = 0;
+    for (const BlockItems& block : blocks_) {
+      for (const auto& step : block.steps()) count += is_nnapi_step(step.first) ? 1 : 0;
+    }
+    return count;
+  }
+
   // True if a segment went to the CPU: others may then become one.
   bool drop_small() {
     const int64_t least = options_.segments.min_macs;
     if (least == 0) return false;
     const auto segments = droppable();
     if (segments.empty() || segments[0].worth >= least) return false;
-    segments[0].block->keep_on_cpu(
-        *segments[0].members, fmt::format("too little for a call of NNAPI: a segment worth less than {} multiply-adds "
-                                          "(--min-segment-macs)",
-                                          least));
+    const auto& [worth, block, members] = segments[0];
+    plan_.is_hardly_worth_it = options_.segments.keeps_one && segment_count() == 1 && block->macs_of(*members) > 0;
+    if (plan_.is_hardly_worth_it) return false;
+    block->keep_on_cpu(*members,
+                       fmt::format("too little for a call of NNAPI: a segment worth less than {} multiply-adds "
+                                   "(--min-segment-macs)",
+                                   least));
     return true;
   }
 
@@ -157,7 +143,7 @@ class Partitioner {
     plan_.segments.clear();
     Diagnostics diagnostics;
     for (BlockItems& block : blocks_) {
-      for (const auto& [step, members] : block.members) {
+      for (const auto& [step, members] : block.steps()) {
         if (is_nnapi_step(step) && !lower(block, members, diagnostics)) return false;
       }
     }
@@ -165,36 +151,40 @@ class Partitioner {
     return true;
   }
 
-  bool lower(BlockItems& block, const std::vector<size_t>& members, Diagnostics& diagnostics) {
+  bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
     try {
-      PlannedSegment planned{extract_segment(block.nodes_of(members), types_), {}, block.macs_of(members)};
+      PlannedSegment planned{extract(block, members), {}, block.macs_of(members), expected_rows(block, members)};
       planned.part = lower_segment(planned.segment, options_, diagnostics);
-      check_part(planned.part, options_.feature_level);
+      check_part(planned.part, options_);
       plan_.segments.push_back(std::move(planned));
+      return true;
+    } catch (const RefusedByDevice& error) {
+      block.keep_on_cpu(block.refused_members(members, error), fmt::format("in a segment, {}", error.reasons()));
     } catch (const ConvertError& error) {
       block.keep_on_cpu(members, fmt::format("each operation can be lowered, the segment can't: {}", error.what()));
-      return false;
     }
-    return true;
+    return false;
   }
 
   Plan make_plan() {
     int segment = 0;
     for (const BlockItems& block : blocks_) {
-      std::vector<PlanStep>& steps = &block == &blocks_[0] ? plan_.steps : plan_.blocks[block.block];
-      for (const auto& [step, members] : block.members) {
+      std::vector<PlanStep>& steps = &block == &blocks_[0] ? plan_.steps : plan_.blocks[block.block()];
+      for (const auto& [step, members] : block.steps()) {
         steps.push_back({block.nodes_of(members), is_nnapi_step(step) ? segment++ : -1});
       }
-      for (const PartitionItem& item : block.items) {
+      for (const PartitionItem& item : block.items()) {
         if (!item.reason) continue;
-        plan_.cpu_nodes.push_back(
-            {*item.reason, item.has_unknown_macs ? std::nullopt : std::optional<int64_t>(item.macs)});
+        plan_.cpu_nodes.push_back({*item.reason,
+                                   item.has_unknown_macs ? std::nullopt : std::optional<int64_t>(item.macs),
+                                   {item.nodes.begin(), item.nodes.end()},
+                                   item.is_estimated});
       }
     }
     return std::move(plan_);
   }
 
-  const TypeMap& types_;
+  const InferredTypes& inferred_;
   const ConvertOptions& options_;
   Diagnostics& diagnostics_;
   std::vector<BlockItems> blocks_;  // the graph's own, then those in it, each before those in it
@@ -238,10 +228,11 @@ std::string to_text(const Plan& plan) {
   return text;
 }
 
-Plan partition(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options, Diagnostics& diagnostics) {
+Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+               Diagnostics& diagnostics) {
   ConvertOptions quiet = options;  // no dump of each node that is tried
   quiet.on_dump = nullptr;
-  return Partitioner(model, types, quiet, diagnostics).run();
+  return Partitioner(model, inferred, quiet, diagnostics).run();
 }
 
 }  // namespace nnapi_convert

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lib/converter/infer.h"
 #include "lib/converter/nnapi_part.h"
 #include "lib/converter/normalise.h"
 #include "lib/converter/segment.h"
@@ -26,12 +27,15 @@ struct PlanStep {
 struct PlannedSegment {
   Segment segment;
   NnapiPart part;
-  int64_t macs = 0;  // multiply-adds
+  int64_t macs = 0;                          // multiply-adds
+  std::optional<RuntimeSize> expected_rows;  // for which they were counted, where they depend on values
 };
 
 struct CpuNode {
   Refusal reason;
-  std::optional<int64_t> macs;  // nothing where its sizes aren't known
+  std::optional<int64_t> macs;                      // nothing where its sizes aren't known
+  std::vector<const torch::jit::Node*> nodes = {};  // of the plan's graph; the first is the one with the reason
+  bool is_estimated = false;                        // they are for an estimate of sizes
 };
 
 struct Plan {
@@ -39,13 +43,15 @@ struct Plan {
   std::unordered_map<const torch::jit::Block*, std::vector<PlanStep>> blocks;  // steps of branches and loops
   std::vector<PlannedSegment> segments;
   std::vector<CpuNode> cpu_nodes;
-  bool any_lowered = false;  // there were nodes for NNAPI, though perhaps too few for a segment
+  bool any_lowered = false;         // there were nodes for NNAPI, though perhaps too few for a segment
+  bool is_hardly_worth_it = false;  // the only segment is worth less than is wanted
 };
 
 // Steps in their order; those of a block behind the node that it is of.
 std::string to_text(const Plan& plan);
 
-// Every size has to be fixed. A plan without segments is possible.
-Plan partition(NormalisedModel& model, const TypeMap& types, const ConvertOptions& options, Diagnostics& diagnostics);
+// Sizes of the model's inputs have to be fixed. A plan without segments is possible.
+Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+               Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

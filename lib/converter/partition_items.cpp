@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/node_reads.h"
+#include "lib/converter/row_wise.h"
 #include "lib/converter/segment.h"
 #include "lib/converter/state.h"
 #include "lib/nnapi/cost.h"
@@ -19,6 +20,9 @@ namespace {
 
 using torch::jit::Node;
 using torch::jit::Value;
+
+// As many as an operation is tried with: no other size of a rule's own.
+constexpr int64_t kFewRows = 2;
 
 bool changes_in_place(Node& node) {
   bool changes = false;
@@ -38,36 +42,76 @@ bool has_effects(Node& node) {
   return has;
 }
 
-const Dims* fixed_sizes(const Value* value, const TypeMap& types) {
-  const auto found = types.find(value);
-  const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
-  return type != nullptr && all_fixed(type->dims) ? &type->dims : nullptr;
-}
+// Multiply-adds of a node.
+struct NodeCost {
+  std::optional<int64_t> macs;  // nothing where sizes aren't known
+  bool is_estimated = false;
+};
 
-// Multiply-adds of what may have no lowering; nothing where the sizes aren't known.
-std::optional<int64_t> multiply_adds(const Node& node, const TypeMap& types) {
-  static const std::set<std::string> convolutions = {"aten::_convolution", "aten::convolution", "aten::conv1d",
-                                                     "aten::conv2d", "aten::conv3d"};
-  static const std::set<std::string> products = {"aten::matmul", "aten::mm", "aten::bmm", "aten::linear"};
-  const std::string kind = node.kind().toQualString();
-  const bool is_convolution = convolutions.count(kind) != 0;
-  if (!is_convolution && products.count(kind) == 0) return 0;
-  const Dims* output = fixed_sizes(node.output(), types);
-  if (output == nullptr) return std::nullopt;
-  const int64_t elements = c10::multiply_integers(fixed_values(*output));
-  if (is_convolution) {
-    const auto weight = torch::jit::toIValue(node.input(1));
-    if (!weight || !weight->isTensor()) return std::nullopt;
-    return elements * (weight->toTensor().numel() / std::max<int64_t>(weight->toTensor().size(0), 1));
+// What a node costs that may have no lowering.
+class CostOfNode {
+ public:
+  CostOfNode(const Node& node, const InferredTypes& inferred) : node_(node), inferred_(inferred) {}
+
+  NodeCost run() {
+    static const std::set<std::string> convolutions = {"aten::_convolution", "aten::convolution", "aten::conv1d",
+                                                       "aten::conv2d", "aten::conv3d"};
+    static const std::set<std::string> products = {"aten::matmul", "aten::mm", "aten::bmm", "aten::addmm",
+                                                   "aten::linear"};
+    const std::string kind = node_.kind().toQualString();
+    const bool is_convolution = convolutions.count(kind) != 0;
+    if (!is_convolution && products.count(kind) == 0) return {0};
+    const auto output = sizes_of(node_.output());
+    if (!output) return {};
+    return {is_convolution ? of_convolution(*output) : of_product(*output), is_estimated_};
   }
-  const Dims* first = fixed_sizes(node.input(0), types);
-  return first == nullptr || first->empty() ? std::nullopt : std::optional(elements * first->back().value());
-}
+
+ private:
+  // With what is expected of sizes that depend on values.
+  std::optional<std::vector<int64_t>> sizes_of(const Value* value) {
+    const auto found = inferred_.types.find(value);
+    const auto* type = found == inferred_.types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    if (type == nullptr) return std::nullopt;
+    std::vector<int64_t> sizes;
+    for (const Dim& dim : type->dims) sizes.push_back(estimated(dim, inferred_.runtime_sizes));
+    is_estimated_ = is_estimated_ || !all_fixed(type->dims);
+    return sizes;
+  }
+
+  std::optional<int64_t> of_convolution(const std::vector<int64_t>& output) {
+    const auto weight = torch::jit::toIValue(node_.input(1));
+    if (!weight || !weight->isTensor()) return std::nullopt;
+    const at::Tensor& filter = weight->toTensor();
+    const int64_t each = filter.numel() / std::max<int64_t>(filter.size(0), 1);
+    if (!is_transposed()) return c10::multiply_integers(output) * each;
+    const auto input = sizes_of(node_.input(0));
+    return input ? std::optional(c10::multiply_integers(*input) * each) : std::nullopt;
+  }
+
+  // Then each element of the input takes the filter's weights.
+  bool is_transposed() const {
+    const c10::FunctionSchema* schema = node_.maybeSchema();
+    const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("transposed");
+    const auto transposed = index ? torch::jit::toIValue(node_.input(static_cast<size_t>(*index))) : c10::nullopt;
+    return transposed && transposed->toBool();
+  }
+
+  std::optional<int64_t> of_product(const std::vector<int64_t>& output) {
+    const bool adds = node_.kind() == c10::aten::addmm;
+    const auto first = sizes_of(node_.input(adds ? 1 : 0));
+    if (!first || first->empty()) return std::nullopt;
+    return c10::multiply_integers(output) * first->back();
+  }
+
+  const Node& node_;
+  const InferredTypes& inferred_;
+  bool is_estimated_ = false;
+};
 
 class Items {
  public:
   Items(torch::jit::Block& block, const PartitionGraph& graph)
-      : block_(block), types_(graph.types), options_(graph.options), aliases_(graph.aliases.get()) {}
+      : block_(block), inferred_(graph.inferred), options_(graph.options), aliases_(graph.aliases.get()) {}
 
   std::vector<PartitionItem> run() {
     for (Node* node : block_.nodes()) {
@@ -105,10 +149,18 @@ class Items {
       if (has_effects(node) || !node.blocks().empty()) {
         throw ConvertError(ExitCode::kNotConvertible, "control flow, or an effect whose order has to be kept");
       }
-      Segment segment = extract_segment(item.nodes, types_);
+      item.rows = rows_of(node, inferred_.types);
+      const auto few = item.rows ? std::optional<SegmentRows>({*item.rows, kFewRows}) : std::nullopt;
+      Segment segment = extract_segment(item.nodes, inferred_.types, few);
       const NnapiPart part = lower_segment(segment, options_, diagnostics);
       item.macs = nnapi::multiply_adds(part.model);
-      if (!part.model.operations.empty()) check_part(part, options_.feature_level);
+      if (item.rows) {
+        item.macs = item.macs / kFewRows * estimated(to_dim(*item.rows), inferred_.runtime_sizes);
+        item.is_estimated = true;
+      }
+      if (!part.model.operations.empty()) check_part(part, options_);
+    } catch (const RefusedByDevice& error) {
+      item.reason = Refusal{source_of(node), node.kind().toQualString(), error.reasons(), "", ""};
     } catch (const ConvertError& error) {
       if (!diagnostics.refusals.empty()) {
         item.reason = diagnostics.refusals[0];
@@ -116,9 +168,10 @@ class Items {
         item.reason = Refusal{source_of(node), node.kind().toQualString(), error.what(), "", ""};
       }
     }
-    const std::optional<int64_t> macs = multiply_adds(node, types_);
-    item.macs = std::max(item.macs, macs.value_or(0));
-    item.has_unknown_macs = item.macs == 0 && !macs;
+    const NodeCost cost = CostOfNode(node, inferred_).run();
+    item.macs = std::max(item.macs, cost.macs.value_or(0));
+    item.is_estimated = item.is_estimated || cost.is_estimated;
+    item.has_unknown_macs = item.macs == 0 && !cost.macs;
   }
 
   // What shares memory with a value that is changed in place can't be a copy from NNAPI.
@@ -136,23 +189,29 @@ class Items {
     }
   }
 
-  void add_needs(const Value* value, std::set<size_t>& needs) const {
+  void add_needs(const Value* value, std::set<size_t>& needs, std::set<size_t>& number_needs) const {
     const Node* maker = value->node();
     if (is_glue(*maker)) {
-      for (const Value* input : maker->inputs()) add_needs(input, needs);
+      for (const Value* input : maker->inputs()) add_needs(input, needs, number_needs);
       return;
     }
     const auto found = item_of_.find(maker);
-    if (found != item_of_.end()) needs.insert(found->second);
+    if (found == item_of_.end()) return;
+    const auto type = inferred_.types.find(value);
+    const bool is_number = type != inferred_.types.end() && std::holds_alternative<Dims>(type->second);
+    (is_number ? number_needs : needs).insert(found->second);
   }
 
   void find_needs(size_t number) {
-    std::set<size_t> needs;
-    for (Node* node : items_[number].nodes) {
-      for_each_read(*node, [&](const Value* value) { add_needs(value, needs); });
+    PartitionItem& item = items_[number];
+    std::set<size_t> needs, number_needs;
+    for (Node* node : item.nodes) {
+      for_each_read(*node, [&](const Value* value) { add_needs(value, needs, number_needs); });
     }
+    if (!item.rows) needs.insert(number_needs.begin(), number_needs.end());
     needs.erase(number);
-    items_[number].needs.assign(needs.begin(), needs.end());
+    item.needs.assign(needs.begin(), needs.end());
+    if (item.rows) item.number_needs.assign(number_needs.begin(), number_needs.end());
   }
 
   // Effects come one after the other; a change in place comes after all before it and before all after it.
@@ -172,7 +231,7 @@ class Items {
   }
 
   torch::jit::Block& block_;
-  const TypeMap& types_;
+  const InferredTypes& inferred_;
   const ConvertOptions& options_;
   const torch::jit::AliasDb* aliases_;
   std::vector<PartitionItem> items_;
@@ -181,8 +240,9 @@ class Items {
 
 }  // namespace
 
-PartitionGraph partition_graph(const NormalisedModel& model, const TypeMap& types, const ConvertOptions& options) {
-  PartitionGraph graph{types, options, nullptr};
+PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred,
+                               const ConvertOptions& options) {
+  PartitionGraph graph{inferred, options, nullptr};
   bool changes = false;
   for (Node* node : model.graph->nodes()) changes = changes || changes_in_place(*node);
   if (changes) graph.aliases = std::make_unique<torch::jit::AliasDb>(model.graph);

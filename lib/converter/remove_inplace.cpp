@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "lib/converter/node_reads.h"
+#include "lib/converter/remove_part_writes.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
@@ -179,8 +180,7 @@ bool is_graph_input(const Graph& graph, const Value* value) {
   return std::find(inputs.begin(), inputs.end(), value) != inputs.end();
 }
 
-void warn_of_input(const Graph& graph, const Node& node, Diagnostics& diagnostics) {
-  if (!is_graph_input(graph, node.input(0))) return;
+void warn_of_input(const Node& node, Diagnostics& diagnostics) {
   diagnostics.warn(fmt::format("{}: {} changes the caller's input in place; the converted model leaves it as it is",
                                source_of(node), node.kind().toQualString()));
 }
@@ -212,8 +212,27 @@ void remove_at_top(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics
     if (is_safe) safe.emplace_back(node, *kind);
   }
   for (const auto& [node, kind] : safe) {
-    warn_of_input(*graph, *node, diagnostics);
+    if (is_graph_input(*graph, node->input(0))) warn_of_input(*node, diagnostics);
     make_functional(*graph, node, kind);
+  }
+}
+
+// Those at the top that change what is read later by way of other views, one by one.
+void remove_part_writes(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
+  std::vector<std::pair<Node*, c10::Symbol>> nodes;
+  for (Node* node : graph->nodes()) {
+    if (const auto kind = functional_kind(*node)) nodes.emplace_back(node, *kind);
+  }
+  for (const auto& [node, kind] : nodes) {
+    const AliasDb aliases(graph);
+    PartWrite write(node);
+    const auto maker = write.whole()->node()->kind();
+    if (maker == c10::prim::Constant || maker == c10::prim::GetAttr || !write.is_removable(aliases) ||
+        may_be_state(aliases, *graph, node->input(0))) {
+      continue;
+    }
+    if (is_graph_input(*graph, write.whole())) warn_of_input(*node, diagnostics);
+    write.remove(kind);
   }
 }
 
@@ -224,7 +243,7 @@ void remove_in_blocks(const std::shared_ptr<Graph>& graph, Diagnostics& diagnost
   for (Node* node : nodes) {
     const AliasDb aliases(graph);
     if (ReadsAfterChange(aliases, *graph, node).any() || may_be_state(aliases, *graph, node->input(0))) continue;
-    warn_of_input(*graph, *node, diagnostics);
+    if (is_graph_input(*graph, node->input(0))) warn_of_input(*node, diagnostics);
     make_functional(*graph, node, *functional_kind(*node));
   }
 }
@@ -233,6 +252,7 @@ void remove_in_blocks(const std::shared_ptr<Graph>& graph, Diagnostics& diagnost
 
 void remove_inplace(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
   remove_at_top(graph, diagnostics);
+  remove_part_writes(graph, diagnostics);
   remove_in_blocks(graph, diagnostics);
 }
 

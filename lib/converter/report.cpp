@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -24,13 +25,7 @@ json shape_json(const Dims& dims) {
 json inputs_json(const Conversion& conversion) {
   json inputs = json::array();
   for (const InterfaceInput& input : conversion.interface.inputs) {
-    json entry = {
-        {"name", input.name}, {"dtype", dtype_name(input.type.dtype)}, {"shape", shape_json(input.type.dims)}};
-    if (input.type.is_quantized()) {
-      entry["scale"] = input.type.quantization.scale;
-      entry["zero_point"] = input.type.quantization.zero_point;
-    }
-    inputs.push_back(std::move(entry));
+    inputs.push_back(input_json(input.name, input.type));
   }
   return inputs;
 }
@@ -58,16 +53,22 @@ size_t total(const std::map<std::string, size_t>& counts) {
 // Multiply-adds in NNAPI's part and in all of the model.
 struct MacShare {
   int64_t nnapi = 0, all = 0;
-  size_t unknown = 0;  // operations whose sizes aren't known
-  double share() const { return all == 0 ? 0 : static_cast<double>(nnapi) / static_cast<double>(all); }
+  int64_t estimated = 0;  // of all, those for an estimate of sizes
+  size_t unknown = 0;     // operations whose sizes aren't known
+  double of_all(int64_t macs) const { return all == 0 ? 0 : static_cast<double>(macs) / static_cast<double>(all); }
+  double share() const { return of_all(nnapi); }
 };
 
 MacShare mac_share(const Conversion& conversion) {
   MacShare result;
-  for (const SegmentSummary& segment : conversion.segments) result.nnapi += segment.macs;
+  for (const SegmentSummary& segment : conversion.segments) {
+    result.nnapi += segment.macs;
+    if (segment.rows) result.estimated += segment.macs;
+  }
   result.all = result.nnapi;
   for (const CpuNode& node : conversion.cpu_nodes) {
     result.all += node.macs.value_or(0);
+    if (node.is_estimated) result.estimated += node.macs.value_or(0);
     if (!node.macs) ++result.unknown;
   }
   return result;
@@ -89,16 +90,28 @@ json partition_json(const Conversion& conversion) {
     segments.push_back({{"macs", segment.macs},
                         {"inputs", segment.inputs},
                         {"outputs", segment.outputs},
+                        {"input_bytes", segment.input_bytes},
+                        {"output_bytes", segment.output_bytes},
                         {"operation_count", total(operations)},
                         {"operations", operations},
                         {"feature_level", nnapi::required_feature_level(segment.model)}});
+    if (segment.rows) {
+      segments.back()["rows"] = {{"per_call", segment.rows->per_call},
+                                 {"estimate", segment.rows->expected.estimate},
+                                 {"estimate_from", name_of(segment.rows->expected.source)}};
+    }
   }
   json cpu = json::array();
   for (const CpuNode& node : conversion.cpu_nodes) {
     cpu.push_back(refusal_json(node.reason));
     cpu.back()["macs"] = node.macs ? json(*node.macs) : json(nullptr);
+    if (node.is_estimated) cpu.back()["is_estimated"] = true;
   }
-  return {{"mac_share", mac_share(conversion).share()}, {"segments", segments}, {"cpu", cpu}};
+  const MacShare macs = mac_share(conversion);
+  return {{"mac_share", macs.share()},
+          {"estimated_mac_share", macs.of_all(macs.estimated)},
+          {"segments", segments},
+          {"cpu", cpu}};
 }
 
 json diagnostics_json(const Diagnostics& diagnostics) {
@@ -112,7 +125,23 @@ json finite(double value) {
   return std::isfinite(value) ? json(value) : json(nullptr);
 }
 
+json histogram_json(const Histogram& histogram) {
+  return {{"lowest", histogram.lowest},
+          {"highest", histogram.highest},
+          {"original", histogram.original},
+          {"converted", histogram.converted}};
+}
+
 }  // namespace
+
+json input_json(const std::string& name, const TensorType& type) {
+  json entry = {{"name", name}, {"dtype", dtype_name(type.dtype)}, {"shape", shape_json(type.dims)}};
+  if (type.is_quantized()) {
+    entry["scale"] = type.quantization.scale;
+    entry["zero_point"] = type.quantization.zero_point;
+  }
+  return entry;
+}
 
 json to_json(const Verification& verification) {
   json outputs = json::array();
@@ -123,7 +152,10 @@ json to_json(const Verification& verification) {
                        {"relative_error", finite(output.relative_error)},
                        {"snr_db", finite(output.snr_db)},
                        {"top1_agreement", output.top1},
-                       {"is_constant", output.is_constant}});
+                       {"quanta", output.quanta ? finite(*output.quanta) : json(nullptr)},
+                       {"is_constant", output.is_constant},
+                       {"ignores_input", output.ignores_input}});
+    if (!output.histogram.original.empty()) outputs.back()["histogram"] = histogram_json(output.histogram);
   }
   json result = {{"passed", verification.passed},
                  {"samples", verification.samples},
@@ -148,6 +180,8 @@ json make_report(const std::string& model, const std::string& output, const Conv
   if (conversion.is_partitioned()) report["partition"] = partition_json(conversion);
   report["weight_bytes"] = conversion.weight_bytes;
   report["buffer_bytes"] = conversion.buffer_bytes;
+  report["graph"] =
+      to_json(conversion.is_partitioned() ? conversion.graph : graph_of(conversion.model, conversion.interface));
   report.update(diagnostics_json(diagnostics));
   if (verification) report["verification"] = to_json(*verification);
   return report;
@@ -159,8 +193,17 @@ namespace {
 struct CpuNodes {
   size_t count = 0;
   std::set<std::string> operators;
-  std::string where;  // the first
+  std::vector<std::string> lines;  // of the model, each once
 };
+
+// "a.py:1, a.py:5, a.py:9 and 4 more".
+std::string lines_text(const std::vector<std::string>& lines) {
+  constexpr size_t kShown = 3;
+  const auto end = lines.begin() + static_cast<std::ptrdiff_t>(std::min(lines.size(), kShown));
+  std::string text = fmt::format("{}", fmt::join(lines.begin(), end, ", "));
+  if (lines.size() > kShown) text += fmt::format(" and {} more", lines.size() - kShown);
+  return text;
+}
 
 std::map<std::string, CpuNodes> by_reason(const std::vector<CpuNode>& nodes) {
   std::map<std::string, CpuNodes> result;
@@ -169,7 +212,10 @@ std::map<std::string, CpuNodes> by_reason(const std::vector<CpuNode>& nodes) {
     reason.where.clear();
     reason.op.clear();
     CpuNodes& same = result[reason.message().substr(2)];  // behind ": "
-    if (same.count++ == 0) same.where = node.reason.where;
+    ++same.count;
+    const std::string& where = node.reason.where;
+    const bool is_new = std::find(same.lines.begin(), same.lines.end(), where) == same.lines.end();
+    if (is_new && !where.empty()) same.lines.push_back(where);
     same.operators.insert(node.reason.op);
   }
   return result;
@@ -185,19 +231,27 @@ std::string partition_text(const Conversion& conversion) {
       "on the CPU",
       count, count == 1 ? "" : "s", 100 * macs.share());
   if (macs.unknown > 0) text += fmt::format("; not counted: {} whose sizes depend on values", macs.unknown);
-  text += fmt::format("\n  {:<10} {:>10} {:>14} {:>7} {:>7} {:>8} {:>6}", "segment", "operations", "multiply-adds",
-                      "share", "inputs", "outputs", "level");
+  if (macs.estimated > 0) {
+    text += fmt::format("; {:.1f} % of all are estimates, for rows whose number depends on values",
+                        100 * macs.of_all(macs.estimated));
+  }
+  text += fmt::format("\n  {:<10} {:>10} {:>14} {:>7} {:>7} {:>8} {:>10} {:>10} {:>6}", "segment", "operations",
+                      "multiply-adds", "share", "inputs", "outputs", "bytes in", "bytes out", "level");
   for (size_t i = 0; i < count; ++i) {
     const SegmentSummary& segment = conversion.segments[i];
-    text += fmt::format("\n  {:<10} {:>10} {:>14} {:>6.1f}% {:>7} {:>8} {:>6}", i, segment.model.operations.size(),
-                        segment.macs,
-                        macs.all == 0 ? 0 : 100.0 * static_cast<double>(segment.macs) / static_cast<double>(macs.all),
-                        segment.inputs, segment.outputs, nnapi::required_feature_level(segment.model));
+    text += fmt::format("\n  {:<10} {:>10} {:>14} {:>6.1f}% {:>7} {:>8} {:>10} {:>10} {:>6}", i,
+                        segment.model.operations.size(), segment.macs, 100 * macs.of_all(segment.macs), segment.inputs,
+                        segment.outputs, segment.input_bytes, segment.output_bytes,
+                        nnapi::required_feature_level(segment.model));
+    if (segment.rows) {
+      text += fmt::format("  {} rows a call, {} expected ({})", segment.rows->per_call, segment.rows->expected.estimate,
+                          name_of(segment.rows->expected.source));
+    }
   }
   text += "\n  on the CPU";
   for (const auto& [reason, nodes] : by_reason(conversion.cpu_nodes)) {
     text += fmt::format("\n  {:>5}  {}: {}", nodes.count, fmt::join(nodes.operators, ", "), reason);
-    if (!nodes.where.empty()) text += fmt::format(" ({}{})", nodes.count > 1 ? "first at " : "", nodes.where);
+    if (!nodes.lines.empty()) text += fmt::format(" (at {})", lines_text(nodes.lines));
   }
   return text;
 }

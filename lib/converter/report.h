@@ -10,13 +10,16 @@
 
 namespace nnapi_convert {
 
-constexpr int kReportVersion = 1;
+constexpr int kReportVersion = 2;
 
 nlohmann::json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
                            const Diagnostics& diagnostics, const std::optional<Verification>& verification);
 
 // For people: the segments of a partitioned model, and what stays on the CPU.
 std::string partition_text(const Conversion& conversion);
+
+// An argument of forward.
+nlohmann::json input_json(const std::string& name, const TensorType& type);
 
 // The report's part on a verification, which `verify --format json` prints.
 nlohmann::json to_json(const Verification& verification);

@@ -12,6 +12,7 @@
 #include "lib/converter/interface.h"
 #include "lib/converter/lower.h"
 #include "lib/converter/quant_mode.h"
+#include "lib/converter/row_wise.h"
 #include "lib/nnapi/dump.h"
 
 namespace nnapi_convert {
@@ -30,13 +31,15 @@ std::string argument_name(const Value& value, size_t number) {
 
 class Extraction {
  public:
-  Extraction(const std::vector<Node*>& nodes, const TypeMap& types)
+  Extraction(const std::vector<Node*>& nodes, const TypeMap& types, const std::optional<SegmentRows>& rows)
       : nodes_(nodes), types_(types), inside_(nodes.begin(), nodes.end()) {
     segment_.model.graph = std::make_shared<Graph>();
+    segment_.rows = rows;
   }
 
   Segment run() {
     for (Node* node : nodes_) copy(*node);
+    for (const auto& [original, value] : values_) segment_.names[value->debugName()] = original->debugName();
     for (Node* node : nodes_) {
       for (Value* output : node->outputs()) {
         if (leaves(*output)) add_output(output);
@@ -59,31 +62,62 @@ class Extraction {
     if (values_.count(value) != 0) return;
     if (value->node()->kind() == c10::prim::Constant || is_glue(*value->node())) {
       copy(*value->node());
+    } else if (const auto numbers = numbers_of_one_call(*value)) {
+      values_[value] = graph().insertConstant(*numbers);
     } else {
       add_input(value);
     }
   }
 
+  // The Dims with the rows of one call; others stay open.
+  Dims in_one_call(const Dims& dims) const {
+    Dims result = dims;
+    for (Dim& dim : result) {
+      const std::set<OpenSize> sizes = open_sizes_in(dim);
+      if (!segment_.rows || sizes != std::set<OpenSize>{segment_.rows->size}) continue;
+      dim = dim.evaluate([this](int, int) { return segment_.rows->per_call; });
+    }
+    return result;
+  }
+
+  // Numbers that are computed from how many rows there are.
+  std::optional<c10::IValue> numbers_of_one_call(const Value& value) const {
+    const auto found = types_.find(&value);
+    const Dims* numbers = found == types_.end() ? nullptr : std::get_if<Dims>(&found->second);
+    if (numbers == nullptr) return std::nullopt;
+    const Dims fixed = in_one_call(*numbers);
+    return all_fixed(fixed) ? std::optional<c10::IValue>(sizes_constant(value, fixed_values(fixed))) : std::nullopt;
+  }
+
   TensorType type_of(const Value& value, const char* direction) const {
     const auto found = types_.find(&value);
     const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
-    const bool is_usable = type != nullptr && all_fixed(type->dims) && has_operand_code(type->dtype);
-    if (is_usable) return *type;
+    if (type != nullptr && has_operand_code(type->dtype)) {
+      const TensorType result = type->with_dims(in_one_call(type->dims));
+      if (all_fixed(result.dims)) return result;
+    }
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("what it {} is {}", direction,
-                                   found == types_.end() ? "of a type that isn't known before the model runs"
-                                   : type == nullptr     ? "a list"
-                                                         : to_text(*type) + ", which NNAPI has no operands for"));
+                                   found == types_.end()    ? "of a type that isn't known before the model runs"
+                                   : type == nullptr        ? "a list"
+                                   : !all_fixed(type->dims) ? "of a size that depends on values"
+                                                            : to_text(*type) + ", which NNAPI has no operands for"));
   }
 
   void add_input(Value* value) {
     segment_.input_types.push_back(type_of(*value, "reads"));
+    segment_.input_row_axes.push_back(row_axis_of(*value));
     Value* input = graph().addInput();
     input->setType(c10::TensorType::get());
     values_[value] = input;
     segment_.model.inputs.push_back(input);
     segment_.model.input_names.push_back(argument_name(*value, segment_.inputs.size()));
     segment_.inputs.push_back(value);
+  }
+
+  std::optional<size_t> row_axis_of(const Value& value) const {
+    if (!segment_.rows) return std::nullopt;
+    return row_axis(std::get<TensorType>(types_.at(&value)), segment_.rows->size);
   }
 
   // True if something outside reads the value, also by way of glue.
@@ -96,7 +130,8 @@ class Extraction {
   }
 
   void add_output(Value* value) {
-    type_of(*value, "gives");
+    segment_.output_types.push_back(type_of(*value, "gives"));
+    segment_.output_row_axes.push_back(row_axis_of(*value));
     segment_.outputs.push_back(value);
     segment_.model.outputs.push_back(values_.at(value));
   }
@@ -181,8 +216,8 @@ bool is_glue(const Node& node) {
                       [&](const torch::jit::Use& use) { return may_change(use, node.output()->type()); });
 }
 
-Segment extract_segment(const std::vector<Node*>& nodes, const TypeMap& types) {
-  return Extraction(nodes, types).run();
+Segment extract_segment(const std::vector<Node*>& nodes, const TypeMap& types, const std::optional<SegmentRows>& rows) {
+  return Extraction(nodes, types, rows).run();
 }
 
 NnapiPart lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics& diagnostics) {
@@ -195,6 +230,9 @@ NnapiPart lower_segment(Segment& segment, const ConvertOptions& options, Diagnos
   part.interface =
       make_interface(segment.model, plain_boundaries(segment), lowered, segment.input_types, outputs, outputs);
   part.model = std::move(lowered.model);
+  for (nnapi::Operand& operand : part.model.operands) {
+    if (!operand.name.empty()) operand.name = segment.names.at(operand.name);
+  }
   optimise_part(part, options_for_segment(options), diagnostics);
   return part;
 }

@@ -1,10 +1,14 @@
 // A part of a model's graph as a model of its own.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lib/converter/nnapi_part.h"
 #include "lib/converter/normalise.h"
+#include "lib/converter/runtime_sizes.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
@@ -13,15 +17,27 @@ namespace nnapi_convert {
 // nothing changes.
 bool is_glue(const torch::jit::Node& node);
 
+// Rows whose number is known only as the model runs: the segment is compiled for some, and called as often as needed.
+struct SegmentRows {
+  OpenSize size;
+  int64_t per_call = 1;
+};
+
 struct Segment {
   NormalisedModel model;  // forward takes the inputs and returns the outputs: one tensor, or a tuple
   std::vector<TensorType> input_types;
-  std::vector<torch::jit::Value*> inputs, outputs;  // of the whole graph
+  std::vector<torch::jit::Value*> inputs, outputs;          // of the whole graph
+  std::unordered_map<std::string, std::string> names = {};  // of values in the whole graph by those in this one
+  std::optional<SegmentRows> rows;
+  std::vector<TensorType> output_types;                                // of one call
+  std::vector<std::optional<size_t>> input_row_axes, output_row_axes;  // nothing: the same for all rows
 };
 
 // Copies `nodes`, which come in the graph's order and are all that lies between each other. Throws ConvertError
-// (kNotConvertible) where a value that goes in or out is no tensor of known type.
-Segment extract_segment(const std::vector<torch::jit::Node*>& nodes, const TypeMap& types);
+// (kNotConvertible) where a value that goes in or out is no tensor of known type. With `rows`, all nodes have to be row
+// by row along that size.
+Segment extract_segment(const std::vector<torch::jit::Node*>& nodes, const TypeMap& types,
+                        const std::optional<SegmentRows>& rows = std::nullopt);
 
 // From the copied nodes to an optimised NNAPI model, which check_part() has to judge yet. Throws ConvertError; refusals
 // are in `diagnostics`.

@@ -1,13 +1,10 @@
 #include "lib/converter/verify.h"
 
 #include <ATen/ATen.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/serialization/pickle.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include "lib/base/error.h"
@@ -17,42 +14,13 @@
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/load.h"
 #include "lib/converter/packed_weights.h"
-#include "lib/converter/sample_inputs.h"
-#include "lib/serialize/argument_source.h"
+#include "lib/converter/verify_inputs.h"
 
 namespace nnapi_convert {
 namespace {
 
-using Tensors = std::vector<at::Tensor>;
-using Values = std::vector<c10::IValue>;  // the leaves of forward's arguments
-
-constexpr int64_t kFlexibleSize = 96;
-
 [[noreturn]] void fail(const std::string& message) {
   throw ConvertError(ExitCode::kVerificationFailed, message);
-}
-
-// Loaded for the rest of the process: PyTorch's loader asks for the library by name and is given this one.
-void load_host_library() {
-  const std::string path = host_library_path();
-  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the host's NNAPI {}: {}", path, dlerror()));
-  }
-}
-
-// The tensors of a result, in the order of a walk through tuples and lists.
-void flatten(const c10::IValue& value, Tensors& tensors) {
-  if (value.isTensor()) {
-    tensors.push_back(value.toTensor());
-  } else if (value.isTuple()) {
-    for (const c10::IValue& element : value.toTupleRef().elements()) flatten(element, tensors);
-  } else if (value.isGenericDict()) {
-    for (const auto& entry : value.toGenericDict()) flatten(entry.value(), tensors);
-  } else if (value.isTensorList() || value.isList()) {
-    for (const c10::IValue& element : value.toListRef()) flatten(element, tensors);
-  } else if (value.isInt() || value.isDouble() || value.isBool()) {
-    tensors.push_back(at::scalar_tensor(value.toScalar(), at::TensorOptions(at::kDouble)));
-  }
 }
 
 Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* which) {
@@ -65,101 +33,6 @@ Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* wh
     fail(fmt::format("{} doesn't run: {}", which, missing.empty() ? error.what() : missing));
   }
   return outputs;
-}
-
-// Changes the tensors, of which `change` is given the number.
-template <typename Change>
-Values with_tensors(Values values, const Change& change) {
-  size_t number = 0;
-  for (c10::IValue& value : values) {
-    if (value.isTensor()) value = change(number++, value.toTensor());
-  }
-  return values;
-}
-
-Values with_original_dtypes(const Values& values, const Metadata& metadata) {
-  return with_tensors(values, [&](size_t number, const at::Tensor& tensor) {
-    return to_interface(tensor, metadata.inputs.at(number).original);
-  });
-}
-
-std::vector<c10::IValue> elements_of(const c10::IValue& value) {
-  if (value.isTuple()) return value.toTupleRef().elements().vec();
-  if (value.isTensor()) return {value};
-  return value.isList() ? value.toListRef().vec() : std::vector<c10::IValue>();
-}
-
-// One sample: the arguments of forward.
-Values read_sample(const c10::IValue& value, const ForwardArguments& arguments, const std::string& path) {
-  const auto values = take_apart(arguments, elements_of(value));
-  if (values) return *values;
-  throw ConvertError(ExitCode::kBadFile,
-                     fmt::format("{}: arguments found that aren't those of the converted forward: {} of type {}", path,
-                                 arguments.size(), bundled_type(arguments)));
-}
-
-std::vector<Values> read_inputs_file(const std::string& path, const ForwardArguments& arguments, size_t tensors) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream && bytes.empty()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}", path));
-  c10::IValue value;
-  try {
-    value = torch::jit::pickle_load(bytes);
-  } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}; write it with torch.save((x, ...), path)",
-                                                       path, first_line(error)));
-  }
-  const std::vector<c10::IValue> elements = elements_of(value);
-  if (elements.empty() || take_apart(arguments, elements)) return {read_sample(value, arguments, path)};
-  std::vector<Values> samples;
-  for (const c10::IValue& sample : elements[0].isTensor() ? std::vector<c10::IValue>{value} : elements) {
-    if (tensors == arguments.size() && elements_of(sample).size() != tensors) {
-      throw ConvertError(ExitCode::kBadFile,
-                         fmt::format("{}: {} tensors found, {} needed", path, elements_of(sample).size(), tensors));
-    }
-    samples.push_back(read_sample(sample, arguments, path));
-  }
-  return samples;
-}
-
-// The type to make a sample of: sizes from the spec, else from the converted file; flexible ones get a default.
-TensorType sample_type(const MetadataInput& input, const InputSpec* spec) {
-  TensorType type = input.type;
-  for (size_t axis = 0; axis < type.rank(); ++axis) {
-    if (type.dims[axis].is_fixed()) continue;
-    const bool is_given = spec != nullptr && axis < spec->sizes.size() && spec->sizes[axis];
-    type.dims[axis] = is_given ? Dim(*spec->sizes[axis]) : Dim(axis == 0 ? 1 : kFlexibleSize);
-  }
-  return type;
-}
-
-std::vector<Values> make_samples(const VerifyRequest& request, const Metadata& metadata,
-                                 const ForwardArguments& arguments, int count) {
-  if (!request.inputs_file.empty()) {
-    std::vector<Values> samples = read_inputs_file(request.inputs_file, arguments, metadata.inputs.size());
-    for (Values& sample : samples) {
-      sample = with_tensors(sample, [&](size_t number, const at::Tensor& tensor) {
-        return to_interface(tensor, metadata.inputs.at(number).type);
-      });
-    }
-    return samples;
-  }
-  std::vector<Values> samples(static_cast<size_t>(count));
-  for (size_t number = 0; number < samples.size(); ++number) {
-    const auto random = [&](size_t i) {
-      const InputSpec* spec = i < request.inputs.size() ? &request.inputs[i] : nullptr;
-      const uint64_t seed = request.seed + 1000 * (number + 1) + i;
-      return random_tensor(sample_type(metadata.inputs.at(i), spec), seed, kFlexibleSize);
-    };
-    samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs");
-  }
-  return samples;
-}
-
-ForwardArguments arguments_of(const ConvertedFile& converted) {
-  std::vector<std::string> names;
-  for (const MetadataInput& input : converted.metadata.inputs) names.push_back(input.name);
-  return read_arguments(converted.module.get_method("forward").function().getSchema(), names, nullptr);
 }
 
 at::Tensor real_values(const at::Tensor& tensor) {
@@ -178,7 +51,9 @@ class Accumulator {
     ++samples_;
     if (original.numel() == 0) return;  // nothing was detected, for example
     const at::Tensor expected = real_values(original);
-    const at::Tensor error = (real_values(converted) - expected).abs();
+    const at::Tensor found = real_values(converted);
+    count(expected, found);
+    const at::Tensor error = (found - expected).abs();
     difference_ = std::max(difference_, difference(expected));
     const double largest = error.max().item().toDouble();
     max_error_ = std::isnan(largest) ? std::numeric_limits<double>::infinity() : std::max(max_error_, largest);
@@ -186,7 +61,7 @@ class Accumulator {
     highest_ = std::max(highest_, expected.max().item().toDouble());
     signal_ += expected.square().sum().item().toDouble();
     noise_ += error.square().sum().item().toDouble();
-    const at::Tensor same = expected.argmax(-1).eq(real_values(converted).argmax(-1));
+    const at::Tensor same = expected.argmax(-1).eq(found.argmax(-1));
     agreed_ += same.sum().item().toDouble();
     rows_ += static_cast<double>(same.numel());
   }
@@ -204,10 +79,36 @@ class Accumulator {
     comparison.snr_db = noise_ > 0 ? 10 * std::log10(signal_ / noise_) : std::numeric_limits<double>::infinity();
     comparison.top1 = rows_ > 0 ? agreed_ / rows_ : 1;
     if (quantization.scale > 0) comparison.quanta = max_error_ / quantization.scale;
+    comparison.histogram = histogram_;
     return comparison;
   }
 
  private:
+  void count(const at::Tensor& expected, const at::Tensor& found) {
+    const auto finite = [](const at::Tensor& values) { return values.masked_select(values.isfinite()); };
+    const at::Tensor original = finite(expected), converted = finite(found);
+    if (histogram_.original.empty()) {
+      const at::Tensor all = at::cat({original, converted});
+      if (all.numel() == 0) return;
+      histogram_.lowest = all.min().item().toDouble();
+      histogram_.highest = all.max().item().toDouble();
+      histogram_.original.resize(Histogram::kBins);
+      histogram_.converted.resize(Histogram::kBins);
+    }
+    count(original, histogram_.original);
+    count(converted, histogram_.converted);
+  }
+
+  void count(const at::Tensor& values, std::vector<uint64_t>& bins) const {
+    const double width = (histogram_.highest - histogram_.lowest) / Histogram::kBins;
+    const at::Tensor numbers = width > 0 ? ((values - histogram_.lowest) / width).floor().clamp(0, Histogram::kBins - 1)
+                                         : at::zeros_like(values);
+    const at::Tensor counts = at::bincount(numbers.to(at::kLong), {}, Histogram::kBins);
+    for (size_t i = 0; i < bins.size(); ++i) {
+      bins[i] += static_cast<uint64_t>(counts[static_cast<int64_t>(i)].item().toLong());
+    }
+  }
+
   // From the first sample's result; results of another size differ without limit.
   double difference(const at::Tensor& expected) const {
     if (expected.sizes() != first_.sizes()) return std::numeric_limits<double>::infinity();
@@ -215,6 +116,7 @@ class Accumulator {
   }
 
   std::string shape_, dtype_;
+  Histogram histogram_;
   at::Tensor first_;
   int samples_ = 0;
   double difference_ = 0;  // largest between the first sample's result and another's

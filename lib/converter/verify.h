@@ -32,6 +32,14 @@ struct VerifyRequest {
   uint64_t seed = 0;
 };
 
+// Counts of values in bins of equal width over the range of the first sample's results, original and converted; what
+// lies outside is counted in the first or the last bin. Empty without such values.
+struct Histogram {
+  static constexpr int kBins = 40;
+  double lowest = 0, highest = 0;
+  std::vector<uint64_t> original, converted;
+};
+
 // Over all samples.
 struct OutputComparison {
   std::string shape, dtype;
@@ -43,6 +51,7 @@ struct OutputComparison {
   std::optional<double> quanta;  // max error in steps of the output's scale
   bool is_constant = false;      // the original gives the same value everywhere: nothing is tested
   bool ignores_input = false;  // the original's results differ by less than kVaryingShare of the range between samples
+  Histogram histogram;
 };
 
 struct ReferenceDistance {

@@ -30,6 +30,8 @@ class Builder {
   // An operand without a value yet, for an operation to write.
   OperandId variable(Operand type) {
     type.value = {};
+    type.name.clear();  // a copied type is another value's
+    type.is_nhwc = false;
     return model_.add(std::move(type));
   }
 

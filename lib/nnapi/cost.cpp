@@ -78,8 +78,26 @@ class Cost {
 
 int64_t multiply_adds(const Model& model) {
   int64_t sum = 0;
-  for (const Operation& operation : model.operations) sum += Cost(model, operation).multiply_adds();
+  for (const Operation& operation : model.operations) sum += multiply_adds(model, operation);
   return sum;
+}
+
+int64_t multiply_adds(const Model& model, const Operation& operation) {
+  return Cost(model, operation).multiply_adds();
+}
+
+std::optional<int64_t> byte_count(const Operand& operand) {
+  if (!is_tensor(operand.type)) return 0;
+  const bool has_four = operand.type == OperandCode::TENSOR_FLOAT32 || operand.type == OperandCode::TENSOR_INT32;
+  const bool has_two = operand.type == OperandCode::TENSOR_FLOAT16 ||
+                       operand.type == OperandCode::TENSOR_QUANT16_SYMM ||
+                       operand.type == OperandCode::TENSOR_QUANT16_ASYMM;
+  int64_t bytes = has_four ? 4 : has_two ? 2 : 1;
+  for (const Dim& dim : operand.dims) {
+    if (!dim.is_fixed()) return std::nullopt;
+    bytes *= dim.value();
+  }
+  return bytes;
 }
 
 }  // namespace nnapi_convert::nnapi

@@ -44,6 +44,8 @@ struct Operand {
   int32_t zero_point = 0;
   OperandValue value;
   std::shared_ptr<const ChannelScales> channels = nullptr;  // of TENSOR_QUANT8_SYMM_PER_CHANNEL
+  std::string name = {};  // of the value of the original's graph that it holds; empty where it holds none
+  bool is_nhwc = false;   // the axes of that value are in NHWC order here
 
   bool is_constant() const { return !std::holds_alternative<std::monostate>(value); }
   const Constant* constant() const { return std::get_if<Constant>(&value); }

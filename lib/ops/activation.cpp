@@ -68,7 +68,8 @@ Expression clamp(const Expression& x, const Bounds& bounds) {
   if (const auto code = relu_of(bounds)) return x.then(*code);
   if (x.type().is_quantized()) return clamp_quantized(x, bounds);
   if (bounds.low == 0.0 && bounds.high == 1.0) return relu1(relu(x));  // both can be fused, at every level
-  const bool has_maximum = x.context().feature_level() >= kMaximumLevel;
+  const bool has_maximum = x.context().can_use(OperationCode::MAXIMUM, kMaximumLevel) &&
+                           x.context().can_use(OperationCode::MINIMUM, kMaximumLevel);
   if (!has_maximum && bounds.low && bounds.high && *bounds.low < *bounds.high) {
     return clamp_by_relu6(x, *bounds.low, *bounds.high);
   }
@@ -138,7 +139,7 @@ void lower_leaky(OpContext& ctx, double slope) {
   }
   const Expression real = dequantize(x);
   if (slope == 0) return relu(real).set_output();
-  if (ctx.feature_level() >= kPreluLevel) {
+  if (ctx.can_use(OperationCode::PRELU, kPreluLevel)) {
     return real.then(OperationCode::PRELU, {real.same(slope).id()}).set_output();
   }
   leaky(real, real.same(slope), real.same(1 - slope)).set_output();
@@ -184,14 +185,14 @@ void lower_prelu(OpContext& ctx) {
   const Dims dims = slope_dims(ctx.tensor("weight"), x.type());
   if (!ctx.is_constant("weight")) {
     const Expression slopes = reshape(argument(ctx, "weight"), dims);
-    if (ctx.feature_level() >= kPreluLevel) return x.then(OperationCode::PRELU, {slopes.id()}).set_output();
+    if (ctx.can_use(OperationCode::PRELU, kPreluLevel)) return x.then(OperationCode::PRELU, {slopes.id()}).set_output();
     return leaky(x, slopes, 1 - slopes).set_output();
   }
   const auto constant_slopes = [&](const at::Tensor& values) -> Expression {
     return {ctx, {ctx.constant_operand(values.reshape(fixed_values(dims))), {at::kFloat, dims, {}}}};
   };
   const at::Tensor slopes = ctx.float_constant("weight");
-  if (ctx.feature_level() >= kPreluLevel) {
+  if (ctx.can_use(OperationCode::PRELU, kPreluLevel)) {
     return x.then(OperationCode::PRELU, {constant_slopes(slopes).id()}).set_output();
   }
   leaky(x, constant_slopes(slopes), constant_slopes(1 - slopes)).set_output();
@@ -222,7 +223,7 @@ void lower_hardshrink(OpContext& ctx) {
 void lower_softshrink(OpContext& ctx) {
   const double width = ctx.number("lambd");
   const Expression x = argument(ctx, "self");
-  if (ctx.feature_level() >= kMaximumLevel) return (x - clamp(x, {-width, width})).set_output();
+  if (ctx.can_use(OperationCode::MAXIMUM, kMaximumLevel)) return (x - clamp(x, {-width, width})).set_output();
   (relu(x - width) - relu(-x - width)).set_output();
 }
 

@@ -240,6 +240,12 @@ constexpr const char* kMaxNote = "float32; the values only; uneven bins and flex
 
 }  // namespace
 
+std::optional<Window> even_window(int64_t size, int64_t count) {
+  const Bins bins = bins_of(size, count);
+  if (!bins.are_even()) return std::nullopt;
+  return Window{bins.size(0), bins.stride()};
+}
+
 LoweredTensor quantized_image_average(OpContext& ctx, const LoweredTensor& image) {
   const Dim rows = image.type.dims[2];
   const Dim columns = image.type.dims[3];

@@ -5,6 +5,7 @@
 #include "lib/ops/convolution.h"
 #include "lib/ops/factor.h"
 #include "lib/ops/families.h"
+#include "lib/ops/frames.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -19,6 +20,7 @@ std::vector<ValueType> conv_type(const OpArguments& args) {
   require_float(args, input);
   require_float(args, args.tensor("weight"));
   if (!args.is_none("bias")) require_float(args, args.tensor("bias"));
+  if (spatial_axes(args) == kVolumeAxes) return {volume_convolution_type(args)};
   const Convolution conv = read_convolution(args, args.tensor("weight").dims);
   return {input.with_dims(convolution_dims(args, conv, input, spatial_axes(args)))};
 }
@@ -30,6 +32,7 @@ Factor bias_of(OpContext& ctx, const Convolution& conv) {
 
 void lower_conv(OpContext& ctx) {
   const size_t spatial = spatial_axes(ctx);
+  if (spatial == kVolumeAxes) return lower_volume_convolution(ctx);
   Convolution conv = read_convolution(ctx, ctx.tensor("weight").dims);
   Factor filter(ctx, "weight");
   const Factor bias = bias_of(ctx, conv);
@@ -54,6 +57,9 @@ void lower_conv(OpContext& ctx) {
 
 constexpr const char* kNote =
     "float32; weights may be computed at run time; grouped convolutions, dilation and NCHW: feature level 3";
+constexpr const char* kVolumeNote =
+    "float32; 2-D convolutions of all planes, or of all columns; grouped convolutions, dilation and NCHW: feature "
+    "level 3";
 constexpr const char* kTransposedNote = "float32; run-time weights: no dilation, few groups, output_padding <= padding";
 
 }  // namespace
@@ -84,6 +90,12 @@ OpRules conv_rules() {
       {"aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", "
        "int[2] dilation=1, int groups=1) -> Tensor",
        1, kNote, conv_type, lower_conv},
+      {"aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
+       "dilation=1, int groups=1) -> Tensor",
+       2, kVolumeNote, conv_type, lower_conv},
+      {"aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", "
+       "int[3] dilation=1, int groups=1) -> Tensor",
+       2, kVolumeNote, conv_type, lower_conv},
       {"aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], "
        "int[1] output_padding=[0], int groups=1, int[1] dilation=[1]) -> Tensor",
        3, kTransposedNote, conv_type, lower_conv},

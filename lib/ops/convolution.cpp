@@ -124,8 +124,7 @@ bool is_written_densely(const Convolution& conv) {
 }  // namespace
 
 std::vector<int64_t> weight_sizes_2d(const OpArguments& args, const Dims& sizes) {
-  args.require(sizes.size() == 3 || sizes.size() == 4, fmt::format("a weight of rank {}", sizes.size()),
-               "rank 3 or 4: NNAPI has no 3-D convolutions");
+  args.require(sizes.size() == 3 || sizes.size() == 4, fmt::format("a weight of rank {}", sizes.size()), "rank 3 or 4");
   args.require(all_fixed(sizes), "a weight of flexible sizes " + to_text(sizes), "fixed sizes",
                "give every size of the input with --input");
   std::vector<int64_t> result = fixed_values(sizes);
@@ -173,15 +172,19 @@ Dims convolution_dims(const OpArguments& args, const Convolution& conv, const Te
   return dims;
 }
 
+LoweredTensor emit_image_convolution(OpContext& ctx, Convolution conv, const LoweredTensor& image,
+                                     const WeightsInParts& weights, const TensorType& type, FuseCode activation) {
+  const LoweredTensor roomy = with_excess_padding(ctx, conv, image);
+  if (is_split_by_groups(conv)) return convolved_by_groups(ctx, conv, roomy, weights, type, activation);
+  return convolved(ctx, conv, roomy, weights(1).front(), type, activation);
+}
+
 LoweredTensor emit_convolution(OpContext& ctx, Convolution conv, const LoweredTensor& input, size_t spatial,
                                const WeightsInParts& weights, FuseCode activation) {
   const TensorType output = ctx.output_type();
-  const LoweredTensor image = with_excess_padding(ctx, conv, reshaped(ctx, input, as_image(input.type.dims, spatial)));
+  const LoweredTensor image = reshaped(ctx, input, as_image(input.type.dims, spatial));
   const TensorType type = output.with_dims(as_image(output.dims, spatial));
-  const LoweredTensor result = is_split_by_groups(conv)
-                                   ? convolved_by_groups(ctx, conv, image, weights, type, activation)
-                                   : convolved(ctx, conv, image, weights(1).front(), type, activation);
-  return reshaped(ctx, result, output.dims);
+  return reshaped(ctx, emit_image_convolution(ctx, std::move(conv), image, weights, type, activation), output.dims);
 }
 
 bool needs_written_zeros(const Convolution& conv) {

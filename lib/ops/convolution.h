@@ -1,5 +1,5 @@
 // What float and quantised convolutions have in common: their arguments, the sizes of the result, and the NNAPI
-// operations. All are lowered as 2-D ones: 1-D ones have height 1.
+// operations. All are lowered as 2-D ones: 1-D ones have height 1, 3-D ones are made of them.
 #pragma once
 
 #include <functional>
@@ -45,6 +45,14 @@ using WeightsInParts = std::function<std::vector<ConvolutionWeights>(int64_t par
 // Appends the operations for a convolution; the result is of the node's output type.
 LoweredTensor emit_convolution(OpContext& ctx, Convolution conv, const LoweredTensor& input, size_t spatial,
                                const WeightsInParts& weights, FuseCode activation);
+
+// The same of an [N, C, H, W], with a result of `type`.
+LoweredTensor emit_image_convolution(OpContext& ctx, Convolution conv, const LoweredTensor& image,
+                                     const WeightsInParts& weights, const TensorType& type, FuseCode activation);
+
+// Convolutions of volumes, with a weight of rank 5 (conv_3d.cpp). The type rule has checked the dtypes.
+TensorType volume_convolution_type(const OpArguments& args);
+void lower_volume_convolution(OpContext& ctx);
 
 // Transposed convolutions as TRANSPOSE_CONV_2D takes them: the weight written out with the zeros of its dilation, with
 // zeros after its end where output_padding is larger than padding, and with those between groups where that makes it

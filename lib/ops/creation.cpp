@@ -1,6 +1,8 @@
 // Tensors of one value whose size depends on the inputs: FILL. Those of fixed size are constants before they come here.
+// And what is written over a tensor, which leaves its sizes and its dtype: copy, fill, zero.
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
+#include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -39,6 +41,31 @@ void lower_full(OpContext& ctx) {
   lower_filled(ctx, ctx.number("fill_value"));
 }
 
+std::vector<ValueType> overwritten_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  args.require(!self.is_quantized() && has_operand_code(self.dtype), "a tensor " + to_text(self),
+               "float32, int32, int64 or bool");
+  return {self};
+}
+
+void overwrite_with(OpContext& ctx, const char* name) {
+  if (is_number(ctx, name)) return filled(ctx, number_value(ctx, name), ctx.output_type()).set_output();
+  expand(argument(ctx, name), ctx.output_type().dims).set_output();
+}
+
+void lower_copy(OpContext& ctx) {
+  overwrite_with(ctx, "src");
+}
+
+void lower_fill(OpContext& ctx) {
+  overwrite_with(ctx, "value");
+}
+
+void lower_zero(OpContext& ctx) {
+  filled(ctx, 0, ctx.output_type()).set_output();
+}
+
+constexpr const char* kOverwrittenNote = "float32, integers, bool";
 constexpr const char* kNote = "fixed sizes: a constant, feature level 1";
 
 }  // namespace
@@ -54,6 +81,11 @@ OpRules creation_rules() {
       {"aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? "
        "device=None, bool? pin_memory=None) -> Tensor",
        4, kNote, full_type, lower_full},
+      {"aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", 1, kOverwrittenNote, overwritten_type,
+       lower_copy},
+      {"aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_fill},
+      {"aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_fill},
+      {"aten::zero(Tensor self) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_zero},
   };
 }
 

@@ -30,8 +30,8 @@ Expression extreme(OperationCode code, const Expression& a, const Expression& b)
   return a.then(code, {b.id()}, a.type().with_dims(broadcast(a.context(), a.type().dims, b.type().dims)));
 }
 
-bool has(const Expression& x, int feature_level) {
-  return x.context().feature_level() >= feature_level;
+bool has(const Expression& x, OperationCode code, int feature_level) {
+  return x.context().can_use(code, feature_level);
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ Expression operator+(const Expression& a, const Expression& b) {
 }
 
 Expression operator-(const Expression& a, const Expression& b) {
-  return has(a, kSubLevel) ? arithmetic(OperationCode::SUB, a, b) : a + b * -1;
+  return has(a, OperationCode::SUB, kSubLevel) ? arithmetic(OperationCode::SUB, a, b) : a + b * -1;
 }
 
 Expression operator*(const Expression& a, const Expression& b) {
@@ -101,7 +101,7 @@ Expression operator/(const Expression& a, double b) {
 }
 
 Expression operator-(double a, const Expression& b) {
-  return has(b, kSubLevel) ? b.same(a) - b : b * -1 + a;
+  return has(b, OperationCode::SUB, kSubLevel) ? b.same(a) - b : b * -1 + a;
 }
 
 Expression operator/(double a, const Expression& b) {
@@ -109,7 +109,7 @@ Expression operator/(double a, const Expression& b) {
 }
 
 Expression operator-(const Expression& a) {
-  return has(a, kArithmeticLevel) ? a.then(OperationCode::NEG) : a * -1;
+  return has(a, OperationCode::NEG, kArithmeticLevel) ? a.then(OperationCode::NEG) : a * -1;
 }
 
 Expression relu(const Expression& x) {
@@ -157,7 +157,7 @@ Expression sin(const Expression& x) {
 }
 
 Expression abs(const Expression& x) {
-  return has(x, kArithmeticLevel) ? x.then(OperationCode::ABS) : relu(x) + relu(-x);
+  return has(x, OperationCode::ABS, kArithmeticLevel) ? x.then(OperationCode::ABS) : relu(x) + relu(-x);
 }
 
 Expression square(const Expression& x) {
@@ -174,20 +174,20 @@ Expression pow(const Expression& base, const Expression& exponent) {
 }
 
 Expression maximum(const Expression& a, const Expression& b) {
-  return has(a, kArithmeticLevel) ? extreme(OperationCode::MAXIMUM, a, b) : relu(a - b) + b;
+  return has(a, OperationCode::MAXIMUM, kArithmeticLevel) ? extreme(OperationCode::MAXIMUM, a, b) : relu(a - b) + b;
 }
 
 Expression minimum(const Expression& a, const Expression& b) {
-  return has(a, kArithmeticLevel) ? extreme(OperationCode::MINIMUM, a, b) : a - relu(a - b);
+  return has(a, OperationCode::MINIMUM, kArithmeticLevel) ? extreme(OperationCode::MINIMUM, a, b) : a - relu(a - b);
 }
 
 Expression maximum(const Expression& a, double b) {
   if (a.is_float() && b == 0) return relu(a);
-  return has(a, kArithmeticLevel) ? maximum(a, a.same(b)) : relu(a - b) + b;
+  return has(a, OperationCode::MAXIMUM, kArithmeticLevel) ? maximum(a, a.same(b)) : relu(a - b) + b;
 }
 
 Expression minimum(const Expression& a, double b) {
-  return has(a, kArithmeticLevel) ? minimum(a, a.same(b)) : b - relu(b - a);
+  return has(a, OperationCode::MINIMUM, kArithmeticLevel) ? minimum(a, a.same(b)) : b - relu(b - a);
 }
 
 // A tensor repeated to these sizes.

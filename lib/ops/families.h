@@ -14,10 +14,12 @@ OpRules conversion_rules();         // conversion.cpp
 OpRules creation_rules();           // creation.cpp
 OpRules detection_rules();          // detection.cpp
 OpRules einsum_rules();             // einsum.cpp
+OpRules grid_sample_rules();        // grid_sample.cpp
 OpRules indexing_rules();           // indexing.cpp
 OpRules joining_rules();            // joining.cpp
 OpRules linear_rules();             // linear.cpp
 OpRules matmul_rules();             // matmul.cpp
+OpRules movement_rules();           // movement.cpp
 OpRules norm_rules();               // norm.cpp
 OpRules order_rules();              // order.cpp
 OpRules padding_rules();            // padding.cpp
@@ -36,6 +38,7 @@ OpRules size_rules();               // size.cpp
 OpRules slicing_rules();            // slicing.cpp
 OpRules smooth_activation_rules();  // smooth_activation.cpp
 OpRules softmax_rules();            // softmax.cpp
+OpRules special_rules();            // special.cpp
 OpRules statistics_rules();         // statistics.cpp
 OpRules unary_rules();              // unary.cpp
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "lib/ops/families.h"
+#include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -189,12 +190,33 @@ void lower_index(OpContext& ctx) {
 
 std::vector<ValueType> gather_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  const at::Tensor index = args.constant("index");
+  const TensorType index = args.tensor("index");
   require_rank(args, self, 1, kHighestRank);
-  args.require(static_cast<size_t>(index.dim()) == self.rank(),
-               fmt::format("an index of rank {} of {}", index.dim(), to_text(self)), "equal ranks");
-  args.require(all_fixed(self.dims), "flexible sizes", "fixed sizes", "give every size of the input with --input");
-  return {self.with_dims(to_dims(index.sizes().vec()))};
+  require_indices(args, index);
+  args.require(index.rank() == self.rank(), fmt::format("an index of rank {} of {}", index.rank(), to_text(self)),
+               "equal ranks");
+  args.require(all_fixed(self.dims) && all_fixed(index.dims), "flexible sizes", "fixed sizes",
+               "give every size of the input with --input");
+  return {self.with_dims(index.dims)};
+}
+
+// Places of a computed index, as a vector: its own along the axis, of each element those along the other axes. In
+// float32, which has arithmetic at every level.
+nnapi::OperandId computed_places(OpContext& ctx, const at::Tensor& places, int64_t axis) {
+  constexpr int64_t kMostElements = int64_t{1} << 24;  // whole numbers that a float32 holds
+  ctx.require(places.numel() <= kMostElements, fmt::format("{} elements", places.numel()),
+              fmt::format("{} at most", kMostElements));
+  const Expression index = argument(ctx, "index");
+  at::Tensor others = places.narrow(axis, 0, 1);
+  std::vector<int64_t> repeats(index.type().rank(), 1);
+  repeats[static_cast<size_t>(axis)] = index.type().dims[static_cast<size_t>(axis)].value();
+  for (int64_t i = 0; i < others.dim(); ++i) {
+    if (i != axis) others = others.narrow(i, 0, index.type().dims[static_cast<size_t>(i)].value());
+  }
+  const Dims flat{product(index.type().dims)};
+  const Expression along = reshape(cast(index, at::kFloat), flat) * static_cast<double>(places.stride(axis));
+  const Expression rest = tensor_constant(ctx, others.repeat(repeats).flatten().to(at::kFloat));
+  return cast(along + rest, at::kInt).id();
 }
 
 // All elements by their place in the flat tensor.
@@ -202,15 +224,21 @@ void lower_gather(OpContext& ctx) {
   const LoweredTensor self = ctx.operand("self");
   const auto axis = checked_axis(ctx, ctx.integer("dim"), self.type.rank());
   const std::vector<int64_t> sizes = fixed_values(self.type.dims);
-  const at::Tensor index = checked_indices(ctx, ctx.constant("index"), self.type.dims[static_cast<size_t>(axis)]);
   const at::Tensor places = at::arange(product(self.type.dims).value()).reshape(sizes);
+  const TensorType flat = self.type.with_dims({product(self.type.dims)});
+  const LoweredTensor source{ctx.reshaped(self, flat.dims), flat};
+  if (!ctx.is_constant("index")) {
+    const Dims picked{product(ctx.output_type().dims)};
+    const TensorType type = self.type.with_dims(picked);
+    const nnapi::OperandId found = emit_gather(ctx, source, 0, computed_places(ctx, places, axis), type);
+    return ctx.set_output(ctx.reshaped({found, type}, ctx.output_type().dims));
+  }
+  const at::Tensor index = checked_indices(ctx, ctx.constant("index"), self.type.dims[static_cast<size_t>(axis)]);
   at::Tensor cut = places;  // gather reads no further than the index reaches along the other axes
   for (int64_t i = 0; i < index.dim(); ++i) {
     if (i != axis) cut = cut.narrow(i, 0, index.size(i));
   }
-  const TensorType flat = self.type.with_dims({product(self.type.dims)});
-  ctx.set_output(emit_gather(ctx, {ctx.reshaped(self, flat.dims), flat}, 0,
-                             ctx.constant_operand(cut.gather(axis, index)), ctx.output_type()));
+  ctx.set_output(emit_gather(ctx, source, 0, ctx.constant_operand(cut.gather(axis, index)), ctx.output_type()));
 }
 
 // Shifts by axis; all axes as one where none is named.
@@ -286,7 +314,7 @@ void lower_flip(OpContext& ctx) {
   for (const int64_t named : ctx.integers("dims")) {
     const int64_t axis = checked_axis(ctx, named, self.type.rank());
     const Dim& size = self.type.dims[static_cast<size_t>(axis)];
-    if (ctx.feature_level() >= 7) {
+    if (ctx.can_use(OperationCode::REVERSE, 7)) {
       self.id = ctx.emit_to(OperationCode::REVERSE, {self.id, ctx.builder().int32_tensor({Dim(axis)})}, self.type);
       continue;
     }
@@ -313,7 +341,7 @@ OpRules indexing_rules() {
        "constant indices of axes side by side, or one computed index", index_type, lower_index},
       {"aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", 3,
        "constant indices of axes side by side, or one computed index", index_type, lower_index},
-      {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", 3, "constant index",
+      {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", 3, "fixed sizes",
        gather_type, lower_gather},
       {"aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", 2,
        "a flexible axis has to be longer than the shift", roll_type, lower_roll},

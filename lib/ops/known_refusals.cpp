@@ -18,6 +18,8 @@ constexpr KnownRefusal kSuppression{
 constexpr KnownRefusal kPositionSensitive{"regions whose bins read channels of their own",
                                           "roi_align or roi_pool, whose bins read all channels",
                                           "NNAPI has no such operation"};
+constexpr KnownRefusal kTransposedVolume{"a transposed convolution of volumes", "conv3d, or conv_transpose2d",
+                                         "NNAPI transposes 2-D convolutions only"};
 constexpr KnownRefusal kDeformable{"a convolution that computes where it reads", "conv2d",
                                    "NNAPI has no such operation"};
 
@@ -38,6 +40,7 @@ const std::unordered_map<std::string, const KnownRefusal*>& refusals() {
       {"aten::quantized_gru.data", &kDynamic},
       {"aten::quantized_gru.input_legacy", &kDynamic},
       {"aten::quantized_gru.data_legacy", &kDynamic},
+      {"aten::conv_transpose3d.input", &kTransposedVolume},
       {"torchvision::nms", &kSuppression},
       {"torchvision::ps_roi_align", &kPositionSensitive},
       {"torchvision::ps_roi_pool", &kPositionSensitive},

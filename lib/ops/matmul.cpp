@@ -97,7 +97,8 @@ Factor merged_batch(const Factor& factor) {
 
 // Both with the same batch sizes.
 Factor product_of_batches(OpContext& ctx, const Factor& left, const Factor& right) {
-  if (ctx.feature_level() >= kBatchMatmulLevel && left.rank() <= 4) return batch_matmul(ctx, left, right, false);
+  if (ctx.can_use(OperationCode::BATCH_MATMUL, kBatchMatmulLevel) && left.rank() <= 4)
+    return batch_matmul(ctx, left, right, false);
   Dims dims = leading(left.dims(), 1);
   dims.push_back(right.dims().back());
   return batch_product(ctx, merged_batch(left), merged_batch(right), false).reshaped(dims);
@@ -115,7 +116,7 @@ Factor row_product(OpContext& ctx, const Factor& left, const Factor& weights, st
                    {left.operand(), weights.operand(), added, ctx.builder().int32(kNoActivation)}, type);
   }
   const Factor matrix = left.reshaped({rows, left.dims().back()});
-  const Factor result = ctx.feature_level() >= kBatchMatmulLevel
+  const Factor result = ctx.can_use(OperationCode::BATCH_MATMUL, kBatchMatmulLevel)
                             ? batch_matmul(ctx, matrix, weights, true)
                             : summed_product(ctx, matrix.reshaped({Dim(1), rows, left.dims().back()}),
                                              weights.reshaped({Dim(1), columns, left.dims().back()}))
@@ -134,7 +135,8 @@ Factor batch_product(OpContext& ctx, const Factor& left, const Factor& right, bo
     const Factor weights = right_is_transposed ? matrix : transposed(matrix);
     return row_product(ctx, left, weights).reshaped({Dim(1), left.dims()[1], weights.dims()[0]});
   }
-  if (ctx.feature_level() >= kBatchMatmulLevel) return batch_matmul(ctx, left, right, right_is_transposed);
+  if (ctx.can_use(OperationCode::BATCH_MATMUL, kBatchMatmulLevel))
+    return batch_matmul(ctx, left, right, right_is_transposed);
   const Factor weights = right_is_transposed ? right : transposed(right);
   // Rows by one vector: the products of their numbers take no more room than the rows.
   const bool is_small = left.dims()[1] == Dim(1) || weights.dims()[1] == Dim(1);

@@ -5,6 +5,7 @@
 
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
+#include "lib/ops/frames.h"
 #include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
 
@@ -25,7 +26,7 @@ std::string statistic(const OpArguments& args, const std::string& name) {
 
 std::vector<ValueType> batch_norm_type(const OpArguments& args) {
   const TensorType input = args.tensor(tensor_name(args));
-  require_rank(args, input, 2, 4);
+  require_rank(args, input, 2, kVolumeAxes + 2);
   const bool in_training = args.has("training") && args.boolean("training");
   args.require(!in_training, "training = True", "False", "call model.eval() before tracing or scripting");
   const bool has_statistics = !args.is_none(statistic(args, "mean")) && !args.is_none(statistic(args, "var"));

@@ -82,7 +82,7 @@ std::string source_of(const TorchNode& node) {
   const torch::jit::SourceRange range = original_range(node);
   if (const auto location = range.file_line_col()) {
     const auto& [file, line, column] = *location;
-    return fmt::format("{}:{}", file, line);
+    if (!file.empty()) return fmt::format("{}:{}", file, line);
   }
   const std::string frame = range.source() ? user_frame(range.source()->text_str().str()) : "";
   return frame.empty() ? node.scopeName() : frame;

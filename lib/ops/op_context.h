@@ -121,6 +121,11 @@ class OpContext : public OpArguments {
   // The NNAPI feature level that the model is for: where a later level has a better form, the rule chooses by it.
   int feature_level() const { return target_.feature_level; }
   const Target& target() const { return target_; }
+  // True if an operation of `level` may be used, and the device takes some of its kind: where a rule has another form,
+  // it chooses by this.
+  bool can_use(OperationCode code, int level) const {
+    return target_.feature_level >= level && (target_.device == nullptr || target_.device->may_take(code));
+  }
   void warn(const std::string& message) { diagnostics_.warn(source_of(node()) + ": " + message); }
 
   // A tensor argument as an operand; a constant tensor becomes a constant operand.

@@ -119,7 +119,7 @@ void check_border(const OpArguments& args, const Padding& padding, const TensorT
 
 void lower_own_elements(OpContext& ctx, LoweredTensor self, const Padding& padding) {
   check_border(ctx, padding, self.type);
-  if (padding.border == Border::kReflect && ctx.feature_level() >= 7) {
+  if (padding.border == Border::kReflect && ctx.can_use(OperationCode::MIRROR_PAD, 7)) {
     return ctx.emit(OperationCode::MIRROR_PAD,
                     {self.id, pairs_operand(ctx, pairs_of(padding)), ctx.builder().int32(0)});
   }

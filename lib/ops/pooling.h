@@ -1,6 +1,8 @@
 // Windows of pools, for all rules that pool.
 #pragma once
 
+#include <optional>
+
 #include "lib/ops/op_rule.h"
 
 namespace nnapi_convert {
@@ -27,6 +29,12 @@ PooledAxes pooled_axes(const OpArguments& args, const Pool& pool, const Dims& im
 // The pools themselves, of an [N, C, H, W], with what their arguments cost.
 LoweredTensor average_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes);
 LoweredTensor max_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes);
+
+// The window of an adaptive pool along one axis, where its `count` bins have one size and one distance.
+struct Window {
+  int64_t size, stride;
+};
+std::optional<Window> even_window(int64_t size, int64_t count);
 
 // The average over height and width of a quint8 [N, C, H, W]: [N, C, 1, 1]. Not by MEAN, which cuts off the fraction of
 // quantised averages: over a whole net that is a bias.

@@ -1,14 +1,15 @@
-// Pools of volumes: first of height and width, then of depth. Maxima and averages of boxes are those of their planes'.
+// Pools of volumes: first of height and width of all frames, then of depth, the height of columns (frames.h). Maxima
+// and averages of boxes are those of their planes'.
 #include <fmt/format.h>
 
+#include "lib/ops/expression.h"
 #include "lib/ops/factor.h"
+#include "lib/ops/frames.h"
 #include "lib/ops/pooling.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
 namespace {
-
-constexpr size_t kSpatial = 3;
 
 struct VolumePool {
   Pool plane;  // height and width
@@ -16,10 +17,13 @@ struct VolumePool {
 };
 
 VolumePool read_pools(const OpArguments& args) {
-  const auto read = [&](const std::string& name, int64_t fallback) { return args.integers(name, kSpatial, fallback); };
+  const auto read = [&](const std::string& name, int64_t fallback) {
+    return args.integers(name, kVolumeAxes, fallback);
+  };
   const std::vector<int64_t> kernel = read("kernel_size", 1), padding = read("padding", 0);
   const std::vector<int64_t> stride = args.integers("stride").empty() ? kernel : read("stride", 1);
-  const std::vector<int64_t> dilation = args.has("dilation") ? read("dilation", 1) : std::vector<int64_t>(kSpatial, 1);
+  const std::vector<int64_t> dilation =
+      args.has("dilation") ? read("dilation", 1) : std::vector<int64_t>(kVolumeAxes, 1);
   const bool has_divisor = args.has("divisor_override") && !args.is_none("divisor_override");
   args.require(!has_divisor, "a divisor_override", "None", "multiply the result instead");
   VolumePool pools;
@@ -32,21 +36,14 @@ VolumePool read_pools(const OpArguments& args) {
   return pools;
 }
 
-// [N, C, D, H, W], with a batch of 1 where there is none.
-Dims volume_dims(const TensorType& self) {
-  Dims dims = self.dims;
-  if (dims.size() == kSpatial + 1) dims.insert(dims.begin(), Dim(1));
-  return dims;
-}
-
 std::vector<ValueType> pool_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  require_pool_input(args, self, kSpatial);
+  require_pool_input(args, self, kVolumeAxes);
   const VolumePool pools = read_pools(args);
-  const Dims dims = volume_dims(self);
+  const Dims dims = volume_dims(self.dims);
   const Dims plane = pooled_axes(args, pools.plane, {dims[0], dims[1], dims[3], dims[4]}).output;
   const Dims depth = pooled_axes(args, pools.depth, {dims[0], dims[1], dims[2], Dim(1)}).output;
-  Dims result(self.dims.begin(), self.dims.end() - static_cast<std::ptrdiff_t>(kSpatial));
+  Dims result(self.dims.begin(), self.dims.end() - static_cast<std::ptrdiff_t>(kVolumeAxes));
   result.insert(result.end(), {depth[0], plane[0], plane[1]});
   require_positive(args, result);
   return {self.with_dims(result)};
@@ -59,24 +56,104 @@ bool changes_nothing(const Pool& pool) {
 
 using PoolImage = LoweredTensor (*)(OpContext&, const LoweredTensor&, const Pool&, const PooledAxes&);
 
-template <PoolImage pool_image>
-void lower_pool(OpContext& ctx) {
-  const VolumePool pools = read_pools(ctx);
-  const Dims dims = volume_dims(ctx.tensor("self"));
-  LoweredTensor result = ctx.operand("self");
-  Dims plane{dims[3], dims[4]};
-  if (!changes_nothing(pools.plane)) {
-    const LoweredTensor image = reshaped(ctx, result, {dims[0], dims[1] * dims[2], dims[3], dims[4]});
-    const PooledAxes axes = pooled_axes(ctx, pools.plane, image.type.dims);
-    plane = axes.output;
-    result = pool_image(ctx, image, pools.plane, axes);
-  }
-  if (!changes_nothing(pools.depth)) {
-    const LoweredTensor image = reshaped(ctx, result, {dims[0], dims[1], dims[2], product(plane)});
-    result = pool_image(ctx, image, pools.depth, pooled_axes(ctx, pools.depth, image.type.dims));
-  }
+Frames pool_planes(OpContext& ctx, const Frames& frames, const Pool& pool, PoolImage pool_image) {
+  if (changes_nothing(pool)) return frames;
+  const PooledAxes axes = pooled_axes(ctx, pool, frames.dims());
+  return {pool_image(ctx, frames.image, pool, axes), frames.batch, frames.depth};
+}
+
+Frames pool_depth(OpContext& ctx, const Frames& frames, const Pool& pool, PoolImage pool_image) {
+  if (changes_nothing(pool)) return frames;
+  const LoweredTensor columns = to_columns(ctx, frames);
+  const PooledAxes axes = pooled_axes(ctx, pool, columns.type.dims);
+  return from_columns(ctx, pool_image(ctx, columns, pool, axes), frames.batch, {frames.dims()[2], frames.dims()[3]});
+}
+
+// One channel: the depths are the channels of an image that is there already.
+void pool_single_channel(OpContext& ctx, const Dims& dims, const Pool& pool, PoolImage pool_image) {
+  const LoweredTensor image = reshaped(ctx, ctx.operand("self"), {dims[0], dims[2], dims[3], dims[4]});
+  const LoweredTensor result = pool_image(ctx, image, pool, pooled_axes(ctx, pool, image.type.dims));
   ctx.set_output(reshaped(ctx, result, ctx.output_type().dims).id);
 }
+
+void emit_pools(OpContext& ctx, const VolumePool& pools, PoolImage pool_image) {
+  const Dims dims = volume_dims(ctx.tensor("self").dims);
+  if (dims[1] == Dim(1) && changes_nothing(pools.depth)) {
+    return pool_single_channel(ctx, dims, pools.plane, pool_image);
+  }
+  const Frames planes = pool_planes(ctx, to_frames(ctx, ctx.operand("self")), pools.plane, pool_image);
+  const Frames result = pool_depth(ctx, planes, pools.depth, pool_image);
+  ctx.set_output(to_volume(ctx, result, ctx.output_type().dims).id);
+}
+
+template <PoolImage pool_image>
+void lower_pool(OpContext& ctx) {
+  emit_pools(ctx, read_pools(ctx), pool_image);
+}
+
+std::vector<int64_t> wanted_sizes(const OpArguments& args) {
+  std::vector<int64_t> wanted = args.integers("output_size", kVolumeAxes, 1);
+  for (const int64_t size : wanted) {
+    args.require(size >= 1, fmt::format("output_size = {}", size), "at least 1");
+  }
+  return wanted;
+}
+
+bool is_global(const std::vector<int64_t>& wanted) {
+  return wanted == std::vector<int64_t>(kVolumeAxes, 1);
+}
+
+TensorType adaptive_output(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  require_pool_input(args, self, kVolumeAxes);
+  require_float(args, self);
+  const std::vector<int64_t> wanted = wanted_sizes(args);
+  Dims dims(self.dims.begin(), self.dims.end() - static_cast<std::ptrdiff_t>(kVolumeAxes));
+  for (size_t i = 0; i < kVolumeAxes; ++i) {
+    const Dim& size = self.dims[self.rank() - kVolumeAxes + i];
+    args.require(size.is_fixed() || is_global(wanted), fmt::format("output_size = {} of a flexible size", wanted[i]),
+                 "output_size = 1 along all axes, or a fixed input size", "give every size of the input with --input");
+    args.require(!size.is_fixed() || even_window(size.value(), wanted[i]),
+                 fmt::format("output_size = {} of size {}", wanted[i], size.text()), "bins of one size",
+                 "choose an output_size that divides the size");
+    dims.emplace_back(wanted[i]);
+  }
+  return self.with_dims(dims);
+}
+
+std::vector<ValueType> adaptive_type(const OpArguments& args) {
+  return {adaptive_output(args)};
+}
+
+std::vector<ValueType> adaptive_with_indices_type(const OpArguments& args) {
+  const TensorType values = adaptive_output(args);
+  args.require(args.node().output(1)->uses().empty(), "indices that are used", "values only",
+               "NNAPI's pools give no indices");
+  return {values, TensorType{at::kLong, values.dims, {}}};
+}
+
+// Over all cells, of sizes that may be flexible: first of height and width, then of depth.
+void reduce_volume(OpContext& ctx, OperationCode code) {
+  const Frames frames = to_frames(ctx, ctx.operand("self"));
+  const Expression planes = reduce(code, Expression(ctx, frames.image), {2, 3}, true);
+  const Expression depths = reshape(planes, {frames.depth, frames.batch * frames.dims()[1]});
+  reshape(reduce(code, depths, {0}, false), ctx.output_type().dims).set_output();
+}
+
+template <PoolImage pool_image, OperationCode reduce_code>
+void lower_adaptive(OpContext& ctx) {
+  const std::vector<int64_t> wanted = wanted_sizes(ctx);
+  const Dims dims = volume_dims(ctx.tensor("self").dims);
+  if (!all_fixed({dims[2], dims[3], dims[4]})) return reduce_volume(ctx, reduce_code);
+  std::vector<Window> windows;
+  for (size_t i = 0; i < kVolumeAxes; ++i) windows.push_back(*even_window(dims[2 + i].value(), wanted[i]));
+  VolumePool pools;
+  pools.plane = {{windows[1].size, windows[2].size}, {windows[1].stride, windows[2].stride}};
+  pools.depth = {{windows[0].size, 1}, {windows[0].stride, 1}};
+  emit_pools(ctx, pools, pool_image);
+}
+
+constexpr const char* kAdaptiveNote = "float32; bins of one size; flexible inputs: output size 1";
 
 }  // namespace
 
@@ -88,6 +165,10 @@ OpRules volume_pooling_rules() {
       {"aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
        "ceil_mode=False) -> Tensor",
        2, "float32 or quint8; dilation: feature level 3", pool_type, lower_pool<max_pool>},
+      {"aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 2, kAdaptiveNote, adaptive_type,
+       lower_adaptive<average_pool, OperationCode::MEAN>},
+      {"aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 2, kAdaptiveNote,
+       adaptive_with_indices_type, lower_adaptive<max_pool, OperationCode::REDUCE_MAX>},
   };
 }
 

@@ -183,8 +183,7 @@ constexpr const char* kLstmNote =
     "state is used), LSTM for each step below; else unrolled, which needs a fixed length";
 constexpr const char* kReluNote =
     "float32, constant weights; --runtime shim: one operation a layer from feature level 3 on; else unrolled, which "
-    "needs "
-    "a fixed length";
+    "needs a fixed length";
 
 }  // namespace
 

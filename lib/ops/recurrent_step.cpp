@@ -104,7 +104,7 @@ std::vector<Expression> equal_parts(const Expression& x, size_t axis, int64_t co
   part[axis] = *part[axis].exact_div(Dim(count));
   const TensorType type = x.type().with_dims(part);
   std::vector<Expression> parts;
-  if (ctx.feature_level() >= kSplitLevel) {
+  if (ctx.can_use(OperationCode::SPLIT, kSplitLevel)) {
     const std::vector<nnapi::Operand> outputs(static_cast<size_t>(count), to_operand(type));
     const nnapi::OperandId along = ctx.builder().int32(static_cast<int64_t>(axis));
     for (const nnapi::OperandId id :

@@ -60,10 +60,11 @@ Expression reduce_argument(OpContext& ctx, OperationCode code, const Expression&
 // Below REDUCE_SUM a mean times the number of elements.
 void lower_sum(OpContext& ctx) {
   const Expression x = cast(argument(ctx, "self"), at::kFloat);
-  if (ctx.feature_level() >= kReduceLevel) return reduce_argument(ctx, OperationCode::REDUCE_SUM, x).set_output();
+  if (ctx.can_use(OperationCode::REDUCE_SUM, kReduceLevel))
+    return reduce_argument(ctx, OperationCode::REDUCE_SUM, x).set_output();
   Dim count(1);
   for (const int64_t axis : reduced_axes(ctx, x.type())) count *= x.type().dims[static_cast<size_t>(axis)];
-  ctx.require(count.is_fixed(), "a sum of a flexible size below feature level 3", "a fixed size",
+  ctx.require(count.is_fixed(), "a sum of a flexible size without REDUCE_SUM", "a fixed size",
               "give every size of the input with --input");
   (reduce_argument(ctx, OperationCode::MEAN, x) * static_cast<double>(count.value())).set_output();
 }

@@ -20,10 +20,12 @@ OpRules join_families() {
                                 creation_rules(),
                                 detection_rules(),
                                 einsum_rules(),
+                                grid_sample_rules(),
                                 indexing_rules(),
                                 joining_rules(),
                                 linear_rules(),
                                 matmul_rules(),
+                                movement_rules(),
                                 norm_rules(),
                                 order_rules(),
                                 padding_rules(),
@@ -42,6 +44,7 @@ OpRules join_families() {
                                 slicing_rules(),
                                 smooth_activation_rules(),
                                 softmax_rules(),
+                                special_rules(),
                                 statistics_rules(),
                                 unary_rules()}) {
     all.insert(all.end(), family.begin(), family.end());

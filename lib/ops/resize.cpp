@@ -146,7 +146,8 @@ void lower_nearest(OpContext& ctx) {
   if (reads_same_cells(axes, interpolation, Interpolation::kNearest)) {
     return set_resized(ctx, resize_operation(ctx, OperationCode::RESIZE_NEAREST_NEIGHBOR, image, axes, false));
   }
-  if (ctx.feature_level() >= kHalfPixelLevel && reads_same_cells(axes, interpolation, Interpolation::kNearestExact)) {
+  if (ctx.can_use(OperationCode::RESIZE_NEAREST_NEIGHBOR, kHalfPixelLevel) &&
+      reads_same_cells(axes, interpolation, Interpolation::kNearestExact)) {
     return set_resized(ctx, resize_operation(ctx, OperationCode::RESIZE_NEAREST_NEIGHBOR, image, axes, true));
   }
   for (size_t i = 0; i < 2; ++i) {
@@ -259,7 +260,7 @@ void lower_linear(OpContext& ctx) {
   const std::vector<ResizedAxis> axes = read_axes(ctx, ctx.tensor(input_name(ctx)));
   constexpr int kNearestLevel = 3;
   if (spatial_axes(ctx) == 1 && axes[1].is_fixed()) return set_resized_sequence(ctx, axes[1], Interpolation::kLinear);
-  if (ctx.feature_level() >= kHalfPixelLevel && agree_with_flags(axes)) {
+  if (ctx.can_use(OperationCode::RESIZE_BILINEAR, kHalfPixelLevel) && agree_with_flags(axes)) {
     return set_resized(ctx, resize_operation(ctx, OperationCode::RESIZE_BILINEAR, image, axes, true));
   }
   if (axes[0].whole_shrinkage() == 2 && axes[1].whole_shrinkage() == 2) {
@@ -267,7 +268,8 @@ void lower_linear(OpContext& ctx) {
     return set_resized(ctx, emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, image, pool,
                                       {{axes[0].output, axes[1].output}, {Dim(0), Dim(0)}}));
   }
-  if (ctx.feature_level() >= kNearestLevel && axes[0].whole_growth() > 0 && axes[1].whole_growth() > 0) {
+  if (ctx.can_use(OperationCode::RESIZE_NEAREST_NEIGHBOR, kNearestLevel) && axes[0].whole_growth() > 0 &&
+      axes[1].whole_growth() > 0) {
     return set_resized(ctx, repeated_and_averaged(ctx, image, axes));
   }
   set_resized(ctx, resized_by_matrices(ctx, image, axes, Interpolation::kLinear));

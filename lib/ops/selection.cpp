@@ -54,7 +54,8 @@ Expression replace_by_bounds(const Expression& x, const Mask& mask, double value
   OpContext& ctx = x.context();
   const double high = infinity(x.dtype());
   const double low = minus_infinity(x.dtype());
-  if (x.is_float() && ctx.is_constant(mask.name) && (value == 0 || ctx.feature_level() < kMaximumLevel)) {
+  if (x.is_float() && ctx.is_constant(mask.name) &&
+      (value == 0 || !ctx.can_use(OperationCode::MAXIMUM, kMaximumLevel))) {
     const at::Tensor kept = ctx.constant(mask.name).to(at::kBool).ne(mask.marks_replaced);
     const Expression rest = x * tensor_constant(ctx, kept.to(at::kFloat));
     return value == 0 ? rest : rest + bound_under_mask(ctx, mask, value, 0, x.dtype());

@@ -177,6 +177,23 @@ Dims section_lengths(const OpArguments& args, const TensorType& self, size_t axi
   return lengths;
 }
 
+// The parts before, between and after indices.
+Dims index_lengths(const OpArguments& args, const TensorType& self, size_t axis) {
+  const Dim& size = size_at(self, axis);
+  const std::vector<int64_t> indices = args.integers("indices");
+  Dims lengths;
+  int64_t last = 0;
+  for (const int64_t index : indices) {
+    args.require(index > last && (!size.is_fixed() || index < size.value()),
+                 fmt::format("indices ({}) of {}", fmt::join(indices, ", "), to_text(self)),
+                 "numbers that rise, inside the axis: no empty parts");
+    lengths.emplace_back(index - last);
+    last = index;
+  }
+  lengths.push_back(size - Dim(last));
+  return lengths;
+}
+
 Dims unbind_lengths(const OpArguments& args, const TensorType& self, size_t axis) {
   return Dims(static_cast<size_t>(fixed_size(args, self, axis)), Dim(1));
 }
@@ -223,7 +240,7 @@ void lower_parts(OpContext& ctx) {
   const bool are_equal =
       std::all_of(lengths.begin(), lengths.end(), [&](const Dim& length) { return length == lengths[0]; });
   std::vector<nnapi::OperandId> ids;
-  if (ctx.feature_level() >= 3 && are_equal && ranges.size() > 1 && all_are_read(ctx.node())) {
+  if (ctx.can_use(OperationCode::SPLIT, 3) && are_equal && ranges.size() > 1 && all_are_read(ctx.node())) {
     ids = emit_split(ctx, self, ranges);
   } else {
     for (const Range& range : ranges) ids.push_back(emit_range(ctx, self, range));
@@ -256,6 +273,9 @@ OpRules slicing_rules() {
        parts_type<chunk_lengths, false>, lower_parts<chunk_lengths, false>},
       {"aten::tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]", 2, kFixedNote,
        parts_type<section_lengths, false>, lower_parts<section_lengths, false>},
+      {"aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]", 2,
+       "indices that rise, counted from the front", parts_type<index_lengths, false>,
+       lower_parts<index_lengths, false>},
       {"aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", 2, kFixedNote,
        parts_type<unbind_lengths, true>, lower_parts<unbind_lengths, true>},
   };

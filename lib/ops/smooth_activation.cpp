@@ -74,7 +74,7 @@ Expression negative_expm1(const Expression& x) {
 // scale * (max(0, x) + min(0, alpha * (exp(input_scale * x) - 1))).
 Expression elu(const Expression& x, double alpha, double scale, double input_scale) {
   OpContext& ctx = x.context();
-  if (ctx.feature_level() >= kEluLevel && input_scale == 1) {
+  if (ctx.can_use(OperationCode::ELU, kEluLevel) && input_scale == 1) {
     return x.then(OperationCode::ELU, {ctx.builder().float32(static_cast<float>(alpha))}) * scale;
   }
   const Expression below = negative_expm1(x * input_scale) * (alpha * scale);
@@ -96,7 +96,7 @@ void lower_celu(OpContext& ctx) {
   const double alpha = ctx.number("alpha");
   ctx.require(alpha != 0, "alpha = 0", "another number");
   const Expression x = dequantize(argument(ctx, "self"));
-  if (ctx.feature_level() >= kEluLevel && alpha > 0) return (elu(x / alpha, 1, 1, 1) * alpha).set_output();
+  if (ctx.can_use(OperationCode::ELU, kEluLevel) && alpha > 0) return (elu(x / alpha, 1, 1, 1) * alpha).set_output();
   elu(x, alpha, 1, 1 / alpha).set_output();
 }
 
@@ -125,7 +125,7 @@ Expression log_sigmoid(const Expression& x) {
 // x * tanh(softplus(x)), where softplus(x) = -log(sigmoid(-x)); below EXP and LOG by the same sigmoid:
 // tanh(-log(r)) = (1 - r^2) / (1 + r^2).
 Expression mish(const Expression& x) {
-  if (x.context().feature_level() >= kExpLevel) {
+  if (x.context().can_use(OperationCode::LOG, kExpLevel)) {
     const Expression minus_x = -x;
     return minus_x * tanh(log(logistic(minus_x)));
   }
@@ -157,7 +157,7 @@ void lower_glu(OpContext& ctx) {
 // HARD_SWISH; below it x * relu6(x + 3) / 6.
 void lower_hardswish(OpContext& ctx) {
   const Expression x = argument(ctx, tensor_name(ctx));
-  if (ctx.feature_level() >= kEluLevel) {
+  if (ctx.can_use(OperationCode::HARD_SWISH, kEluLevel)) {
     return x.then(OperationCode::HARD_SWISH, {}, ctx.output_type()).set_output();
   }
   const Expression real = dequantize(x);

@@ -44,6 +44,7 @@ std::string host_source(const HostSource& source) {
   if (!bundled.empty()) text += fmt::format("  bundled_inputs : List[{}]\n", bundled);
   text += check_method(self, source.interface);
   if (!is_flat(source.arguments)) text += flatten_method(self, source.arguments);
+  for (const RowCalls& calls : source.row_calls) text += row_calls_source(calls, self);
   return text + bundled_methods(self, bundled);
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/error.h"
+#include "lib/base/json_text.h"
 #include "lib/nnapi/validate.h"
 
 namespace nnapi_convert {
@@ -57,7 +58,7 @@ TensorType type_of(const json& value) {
 }  // namespace
 
 Metadata make_metadata(const nnapi::Model& model, const ModuleInterface& interface, const std::string& quant) {
-  Metadata metadata{quant, nnapi::required_feature_level(model), {}, {}};
+  Metadata metadata{quant, nnapi::required_feature_level(model), {}, {}, {}};
   for (const InterfaceInput& input : interface.inputs)
     metadata.inputs.push_back({input.name, input.type, input.original, false});
   for (const nnapi::Boundary& boundary : model.inputs) metadata.inputs[boundary.argument].nhwc = boundary.nhwc;
@@ -79,7 +80,8 @@ std::string to_json(const Metadata& metadata) {
   root["outputs"] = json::array();
   for (const Quantization& output : metadata.outputs)
     root["outputs"].push_back({{"quantization", quantization_json(output)}});
-  return root.dump();
+  if (!metadata.options.empty()) root["options"] = json::parse(metadata.options);
+  return json_text(root);
 }
 
 Metadata parse_metadata(const std::string& text) {
@@ -89,7 +91,7 @@ Metadata parse_metadata(const std::string& text) {
       throw ConvertError(ExitCode::kBadFile, fmt::format("version {} of {} found, {} needed", root.at("version").dump(),
                                                          kMetadataFile, kMetadataVersion));
     }
-    Metadata metadata{root.at("quant").get<std::string>(), root.at("feature_level").get<int>(), {}, {}};
+    Metadata metadata{root.at("quant").get<std::string>(), root.at("feature_level").get<int>(), {}, {}, {}};
     for (const json& entry : root.at("inputs")) {
       MetadataInput input{entry.at("name").get<std::string>(), type_of(entry), type_of(entry.at("original")),
                           entry.at("nhwc").get<bool>()};
@@ -97,6 +99,7 @@ Metadata parse_metadata(const std::string& text) {
       metadata.inputs.push_back(std::move(input));
     }
     for (const json& entry : root.at("outputs")) metadata.outputs.push_back(quantization_of(entry.at("quantization")));
+    if (root.contains("options")) metadata.options = root["options"].dump();
     return metadata;
   } catch (const json::exception& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));

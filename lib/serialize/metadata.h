@@ -24,6 +24,7 @@ struct Metadata {
   int feature_level = 0;  // the lowest that the model needs
   std::vector<MetadataInput> inputs;
   std::vector<Quantization> outputs;
+  std::string options;  // of the conversion, as JSON: enough to convert the original the same way; empty: not recorded
 };
 
 Metadata make_metadata(const nnapi::Model& model, const ModuleInterface& interface, const std::string& quant);

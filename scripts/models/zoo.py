@@ -10,6 +10,7 @@ from .common import Made, Recipe, bundle, images, init_weights, made, settle, st
 from .picture_nets import picture_recipes
 from .quantised import quantise, quantised_files, quantised_names
 from .sequence_nets import sequence_recipes
+from .video_nets import video_recipes
 
 vision = torchvision.models
 
@@ -142,6 +143,7 @@ def test_recipes() -> List[Recipe]:
         quantised_net("resnet18", vision.resnet18, 64, "ResNet-18 quantised in qnnpack's way, and its float twin"),
         *sequence_recipes(),
         *picture_recipes(),
+        *video_recipes(),
     ]
 
 

@@ -47,7 +47,7 @@ class Growing {
 
  private:
   TensorType input_type() {
-    const int64_t rank = steps_.chance(0.5) ? 4 : steps_.number(1, 4);
+    const int64_t rank = steps_.chance(0.5) ? 4 : steps_.number(1, 5);
     std::vector<int64_t> sizes;
     for (int64_t i = 0; i < rank; ++i) sizes.push_back(steps_.number(2, 7));
     if (rank > 2 && steps_.chance(0.6)) sizes[0] = 1;

@@ -287,6 +287,22 @@ std::string RandomSteps::norm(const std::string& value, const Sizes& sizes, std:
   }
 }
 
+std::string RandomSteps::volume(const std::string& value, const Sizes& sizes, std::vector<Weight>& weights) {
+  const auto three = [&](int64_t low, int64_t high) {
+    return fmt::format("[{}, {}, {}]", number(low, high), number(low, high), number(low, high));
+  };
+  if (chance(0.4)) {
+    return fmt::format("torch.{}({}, {}, {}, {})", pick({"max_pool3d", "avg_pool3d"}), value, three(2, 3), three(1, 2),
+                       three(0, 1));
+  }
+  const bool is_depthwise = chance(0.2);
+  const int64_t outputs = is_depthwise ? sizes[1] : number(1, 4);
+  const std::string filter =
+      weight({outputs, is_depthwise ? 1 : sizes[1], number(1, 3), number(1, 3), number(1, 3)}, weights);
+  return fmt::format("torch.conv3d({}, {}, None, {}, {}, {}, {})", value, filter, three(1, 2), three(0, 2),
+                     chance(0.8) ? "[1, 1, 1]" : three(1, 2), is_depthwise ? sizes[1] : 1);
+}
+
 std::string RandomSteps::draw(const std::string& value, const Sizes& sizes, std::vector<Weight>& weights) {
   if (sizes.empty()) return unary(value);
   switch (number(0, 12)) {
@@ -309,6 +325,7 @@ std::string RandomSteps::draw(const std::string& value, const Sizes& sizes, std:
     case 9:
       return norm(value, sizes, weights);
     default:
+      if (sizes.size() == 5) return volume(value, sizes, weights);
       if (sizes.size() == 4) return image(value, sizes, weights);
       return sizes.size() == 3 ? signal(value, sizes, weights) : "";
   }

@@ -38,6 +38,7 @@ class RandomSteps {
   std::string reduction(const std::string& value, const Sizes& sizes);
   std::string image(const std::string& value, const Sizes& sizes, std::vector<Weight>& weights);
   std::string signal(const std::string& value, const Sizes& sizes, std::vector<Weight>& weights);
+  std::string volume(const std::string& value, const Sizes& sizes, std::vector<Weight>& weights);
   std::string product(const std::string& value, const Sizes& sizes, std::vector<Weight>& weights);
   std::string norm(const std::string& value, const Sizes& sizes, std::vector<Weight>& weights);
   std::string convolution(const std::string& value, const Sizes& sizes, std::vector<Weight>& weights);

@@ -9,7 +9,7 @@ import unittest
 
 from installed import BUILD, FIXTURES, ROOT, run
 
-COMMANDS = ("batch", "inspect", "ops", "shim", "verify")
+COMMANDS = ("batch", "check", "inspect", "ops", "shim", "verify")
 PAGES = ["nnapi-convert", *(f"nnapi-convert-{command}" for command in COMMANDS), "nnapi-bench", "nnapi-probe"]
 
 

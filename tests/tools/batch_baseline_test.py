@@ -44,6 +44,11 @@ class Baseline(BatchTest):
         """A model that was refused before is no regression."""
         self.assertIn("Nothing changed.", self.compare(0))
 
+    def test_folder_instead_of_a_summary(self):
+        result = self.batch(*self.options, "--baseline", self.folder, out=self.folder / "other", code=3)
+        self.assertIn(str(self.folder), result.stderr)
+        self.assertFalse((self.folder / "other").exists())
+
     def test_more_operations(self):
         self.change("quant", operation_count=5)
         table = self.compare(5)

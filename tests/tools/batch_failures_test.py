@@ -18,6 +18,17 @@ from atomic_output_test import limit_file_size
 from batch_cli import STATE, BatchTest, children, until
 
 GOOD = ["bundled.pt", "quant.pt", "quant_float.pt"]
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def default_signals():
+    """For a child of a test run that itself ignores some of them."""
+    for number in STOPPING:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def ignoring(number):
+    return lambda: signal.signal(number, signal.SIG_IGN)
 
 
 class Failures(BatchTest):
@@ -110,6 +121,28 @@ class Failures(BatchTest):
         self.assertIn("can't write", result.stderr)
         self.assertRegex(result.stdout, r"\n3 models: .*bad file")
 
+    def test_name_that_is_no_utf8(self):
+        shutil.copyfile(self.fixture("bundled.pt"), os.fsencode(self.zoo) + b"/odd\xff.pt")
+        self.batch(*self.arguments)
+        statuses = self.statuses()
+        self.assertEqual((4, {"converted"}), (len(statuses), set(statuses.values())))
+        self.assertIn("odd\ufffd", statuses)
+        self.succeed("inspect", os.fsdecode(os.fsencode(self.out) + b"/odd\xff.pt"))
+
+    def test_hang_up_that_the_caller_ignores(self):
+        """Under nohup it goes on."""
+        process = self.start(*self.arguments, "--jobs", "1", preexec_fn=ignoring(signal.SIGHUP))
+        process.stderr.readline()
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=60)
+        self.assertEqual(0, process.returncode)
+        self.assertEqual({"converted"}, set(self.statuses().values()))
+
+    def test_children_that_the_caller_ignores(self):
+        """A parent that ignores SIGCHLD hands that down; the workers' ends are seen all the same."""
+        self.batch(*self.arguments, preexec_fn=ignoring(signal.SIGCHLD))
+        self.assertEqual({"converted"}, set(self.statuses().values()))
+
     def test_stops_at_the_first_failure_unless_told(self):
         self.add("unknown_operations.pt")
         self.hanging("zz.pt")
@@ -160,12 +193,12 @@ class Resume(BatchTest):
             shutil.rmtree(self.out)
 
     def test_interrupted_run_says_what_it_has(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in STOPPING:
             path = self.manifest({"model": "0_quant.pt"}, {"model": "slow.pt"}, {"model": "slow2.pt"})
             if not (self.zoo / "slow.pt").exists():
                 self.hanging("slow.pt")
                 self.hanging("slow2.pt")
-            process = self.start(*self.arguments, "--jobs", "1", zoo=path)
+            process = self.start(*self.arguments, "--jobs", "1", zoo=path, preexec_fn=default_signals)
             process.stderr.readline()
             until(lambda: children(process.pid), "the next model's worker")
             process.send_signal(number)
@@ -268,6 +301,7 @@ class Memory(BatchTest):
         peak = self.peak_of("--jobs", "2", "--memory", "400MB", zoo=path, code=1)
         self.assertEqual({"large": "out_of_memory", "mlp": "converted"}, self.statuses())
         self.assertRegex(self.entry("large")["error"], r"needs more than --memory|can.t allocate memory")
+        self.assertNotIn("stopped at 0 MB", self.entry("large")["error"])
         self.assertLess(peak, 400 * 1.048576)
 
 

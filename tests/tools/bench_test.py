@@ -186,6 +186,8 @@ class BenchRefusals(Bench):
                 ([model, "--input_dims=1,,3", "--input_type=float"], "'' found"),
                 ([model, "--input_dims=1,3", "--input_type=double"], "'double' found"),
                 ([model, "--input_dims=1,3", "--input_type=quint8:0:3"], "quint8:SCALE:ZERO_POINT needed"),
+                ([model, "--input_dims=1,3", "--input_type=quint8:inf:3"], "quint8:SCALE:ZERO_POINT needed"),
+                ([model, "--input_dims=99999999999,99999999999", "--input_type=float"], "99999999999,99999999999"),
                 ([model, "--input_dims=1,3;1,3;1,3", "--input_type=float;float"], "2 parts found, 3 needed"),
                 ([model, "--input_dims=1,3", "--input_type=float", "--input_memory_format=channels_last"], "4 needed"),
                 ([model, *SIZES, "--input_memory_format=nhwc"], "'nhwc' found"),

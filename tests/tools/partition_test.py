@@ -32,13 +32,13 @@ class Between(nn.Module):
 
 
 class Branches(nn.Module):
-    """Two inputs, several results in a tree, a list of tensors, an integer result, a convolution of rank 3."""
+    """Two inputs, several results in a tree, a list of tensors, an integer result, a transposed convolution of rank 3."""
 
     def __init__(self):
         super().__init__()
         self.flat = nn.Conv2d(3, 16, 3, padding=1)
         self.mixed = nn.Conv2d(16, 16, 3, padding=1)
-        self.solid = nn.Conv3d(3, 4, 3)
+        self.solid = nn.ConvTranspose3d(3, 4, 3)
 
     def forward(self, picture, volume):
         features = self.flat(picture)
@@ -61,7 +61,19 @@ class Effects(nn.Module):
         print("before the change")
         upper += 1
         print("after the change")
-        return self.second(x) + upper.mean()
+        return self.second(x) + torch.cummax(upper, 3)[0].mean()
+
+
+class Small(nn.Module):
+    """Two linear layers, neither of which is worth a call."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(8, 6)
+        self.second = nn.Linear(6, 5)
+
+    def forward(self, x):
+        return self.second(torch.cumprod(self.first(x), 1))
 
 
 class Branching(nn.Module):
@@ -243,6 +255,13 @@ class Limits(Partition):
         self.fail_with(1, self.path, *self.between, "--nhwc", "--min-segment-macs", "1000000000", "-o", out,
                        needed=["no segment is worth a call", "--min-segment-macs 0"])
         self.assertFalse(out.exists())
+
+    def test_best_of_small_ones(self):
+        path = self.save(Small(), torch.randn(3, 8))
+        _, partition = self.partitioned(path, "--input", "3,8")
+        self.assertEqual([3 * 8 * 6], [part["macs"] for part in partition["segments"]])
+        result = run(path, "--input", "3,8", "-o", self.folder / "out.pt")
+        self.assertIn("no segment is worth a call of NNAPI; the best one is kept", result.stderr)
 
     def test_refused_where_that_is_asked_for(self):
         self.fail_with(1, self.path, *self.between, "--nhwc", "--fallback", "none", "-o", self.folder / "out.pt",

@@ -4,9 +4,23 @@ import json
 import re
 import unittest
 
+import torch
+from torch import nn
+
 from cli import CliTest, run
 
 PASSES = re.findall(r"[a-z_]+", re.search(r"--disable-pass NAME:\{([^}]*)\}", run("--help").stdout).group(1))
+
+
+class SizeOfBranch(nn.Module):
+    """Of what the branches give, only the size is used, so that nothing is left of them."""
+
+    def forward(self, x):
+        if bool(x.sum() > 0):
+            y = x + 1.0
+        else:
+            y = x * 2.0
+        return x * y.size(1)
 
 
 class Passes(CliTest):
@@ -33,6 +47,17 @@ class Passes(CliTest):
     def test_all_can_be_left_out(self):
         off = [word for name in PASSES for word in ("--disable-pass", name)]
         self.assertGreater(self.operations(*off), self.operations())
+
+    def test_branch_that_is_not_needed(self):
+        model, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.script(SizeOfBranch()).save(str(model))
+        for names in ([], *([name] for name in PASSES), ["split_untransposed", "fold_padding", "shuffle_channels"]):
+            with self.subTest(names=names):
+                off = [word for name in names for word in ("--disable-pass", name)]
+                self.succeed(model, "--input", "2,5", "--runtime", "shim", "--feature-level", "4", "--control-flow",
+                             "nnapi", *off, "-o", out)
+                inspected = json.loads(self.succeed("inspect", out, "--format", "json").stdout)
+                self.assertEqual(1, inspected["operation_count"])
 
     def test_dump_after_a_pass(self):
         out = self.folder / "out.pt"

@@ -72,6 +72,15 @@ class Probe(CliTest):
         self.assertTrue(any(line.endswith(": accepted") for line in expected))
         return content, expected
 
+    def test_full_disk(self):
+        """The system says so only when the file is closed."""
+        for arguments in (["--list"], ["--device", "nnapi-convert-host", "--answers"], ["--device", "nnapi-convert-host"]):
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                done = subprocess.run([PROBE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120,
+                                      env=environment({"LD_LIBRARY_PATH": str(HOST)}))
+                self.assertEqual(3, done.returncode, done.stderr)
+                self.assertIn("can't write", done.stderr)
+
     def test_picky(self):
         content, answers = self.assert_round_trip(ROOT / "testdata/profiles/picky.json")
         self.assertIn("RELU input=TENSOR_FLOAT32 input.rank=4: accepted", answers)

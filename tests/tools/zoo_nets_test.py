@@ -7,10 +7,10 @@ from zoo_test import LAYOUTS, MODELS, Zoo
 
 
 class Net(Zoo):
-    def check_net(self, name, at_most, transposes=0, options=()):
+    def check_net(self, name, at_most, transposes=0, options=(), layouts=LAYOUTS):
         """At most so many operations, and of them TRANSPOSEs."""
         model = MODELS / f"{name}.pt"
-        for layout in LAYOUTS:
+        for layout in layouts:
             with self.subTest(name=name, layout=layout):
                 out = self.convert(model, layout, *options)
                 self.verified(model, out)
@@ -82,6 +82,21 @@ class Detection(Net):
 
     def test_fbnet(self):
         self.check_net("fbnet", at_most=53)
+
+
+class Videos(Net):
+    """Volumes are planes, or columns of planes, from the first layer to the last: the change is a RESHAPE in NHWC."""
+
+    def test_cubes(self):
+        self.check_net("video_cubes", at_most=67, transposes=2)
+
+    def test_separate(self):
+        self.check_net("video_separate", at_most=50, transposes=1, layouts=["--nhwc"])
+        self.check_net("video_separate", at_most=72, transposes=22, layouts=["--nchw"])
+
+    def test_joined(self):
+        self.check_net("video_joined", at_most=45, transposes=2, layouts=["--nhwc"])
+        self.check_net("video_joined", at_most=61, transposes=20, layouts=["--nchw"])
 
 
 if __name__ == "__main__":

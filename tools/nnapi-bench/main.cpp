@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/json_text.h"
 #include "tools/nnapi-bench/measure.h"
 #include "tools/nnapi-bench/report.h"
 #include "tools/nnapi-bench/torch_error.h"
@@ -153,7 +154,7 @@ int run(const CommandLine& line) {
     report["comparison"] = to_json(rows);
     print_comparison(rows);
   }
-  if (!line.report.empty()) nnapi_convert::write_file(line.report, report.dump(2) + "\n");
+  if (!line.report.empty()) nnapi_convert::write_file(line.report, nnapi_convert::json_text(report, 2) + "\n");
   std::cout << closing_line(measured) << std::flush;
   if (!std::cout.good()) throw ConvertError(ExitCode::kBadFile, "can't write to standard output");
   return static_cast<int>(ExitCode::kDone);

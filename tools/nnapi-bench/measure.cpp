@@ -108,9 +108,9 @@ void Bench::print_output() {
 Measurement Bench::run(int threads) {
   const MobileGuards guards;
   if (threads > 0) at::set_num_threads(threads);
+  infer_first();
   Measurement result = result_;
   result.threads = at::get_num_threads();
-  infer_first();
   for (int i = 1; i < request_.warmup; ++i) infer();
   std::vector<double> latencies;
   latencies.reserve(static_cast<size_t>(request_.iterations));
@@ -122,8 +122,6 @@ Measurement Bench::run(int threads) {
   }
   result.main_loop = watch.elapsed();
   result.latencies = std::move(latencies);
-  result.first = result_.first;
-  result.after_first = result_.after_first;
   result.shim = shim_state(module_);
   return result;
 }

@@ -55,10 +55,10 @@ class Bench {
   explicit Bench(const Request& request);
 
   Runtime runtime() const { return result_.runtime; }
-  // Prints the result of an inference, which is then the first.
+  // Prints the result of an inference, not the module's first.
   void print_output();
-  // The request's warm-up and iterations with this number of threads. Throws ConvertError (kNotConvertible) where the
-  // model does not run.
+  // The request's warm-up, of which the module's first inference is a part, and iterations with this number of threads.
+  // Throws ConvertError (kNotConvertible) where the model does not run.
   Measurement run(int threads);
 
  private:

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <utility>
 
@@ -13,8 +14,11 @@
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/emit_cpu.h"
 #include "lib/converter/report.h"
+#include "lib/converter/report_page.h"
+#include "lib/converter/target_loss.h"
 #include "lib/converter/verify.h"
 #include "lib/nnapi/passes/optimise.h"
+#include "lib/nnapi/shipped_profiles.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/convert_options.h"
@@ -30,6 +34,7 @@ Examples:
   nnapi-convert model.pt --nhwc -o out.pt
   nnapi-convert model.pt --input 1,3,224,224 --nhwc --verify -o out.ptl
   nnapi-convert quantised.pt --nhwc --quant full -o out.pt
+  nnapi-convert check model.pt --nhwc --explain-speed
   nnapi-convert batch models -o converted --nhwc --verify --keep-going
   nnapi-convert verify model.pt out.pt --samples 32
   nnapi-convert inspect out.pt
@@ -37,19 +42,12 @@ Examples:
 
 Subcommands (each has its own --help):
   batch    convert many models, and compare with an earlier run
+  check    say whether and how well a model converts, and write nothing
   verify   compare a converted model with its original on the host's NNAPI
   inspect  show what a converted file holds
   ops      list the operations that can be lowered
   shim     write the sources of the shim, for apps that build it themselves
 )";
-
-struct ConvertArguments {
-  std::string model, output, report, dump_after;
-  std::vector<std::string> inputs, torch_libraries;
-  std::string nhwc;
-  bool nchw = false, verify = false;
-  ConvertOptions options;
-};
 
 const std::vector<std::string> kStages = {"normalise", "infer", "lower", "optimise", "partition", "serialize", "emit"};
 
@@ -57,6 +55,12 @@ std::vector<std::string> stages_and_passes() {
   std::vector<std::string> names = kStages;
   for (const std::string& pass : nnapi::pass_names()) names.push_back(pass);
   names.emplace_back("choose_layout");
+  return names;
+}
+
+std::string profile_names() {
+  std::string names;
+  for (const FolderFile& profile : shipped_profiles()) names += (names.empty() ? "" : " or ") + profile.name;
   return names;
 }
 
@@ -71,15 +75,38 @@ void add_segment_options(CLI::App& app, SegmentLimits& limits) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
       ->capture_default_str();
+  app.add_option("--rows-per-call", limits.rows_per_call,
+                 "of rows whose number depends on values (proposals, detections), how many a segment takes at a time;\n"
+                 "0: all that are expected, within 2^31 multiply-adds")
+      ->check(CLI::Range(int64_t{0}, SegmentLimits::kMostRowsPerCall))
+      ->type_name("N")
+      ->capture_default_str();
 }
 
-void add_options(CLI::App& app, ConvertArguments& arguments) {
+void add_target_options(CLI::App& app, ConvertArguments& arguments) {
+  auto* level =
+      app.add_option("--feature-level", arguments.options.feature_level,
+                     "highest NNAPI feature level to use; 3 is Android 10, the least that PyTorch's loader runs on");
+  level->check(CLI::Range(1, 8))->type_name("N")->capture_default_str();
+  app.add_option("--min-api", arguments.min_api,
+                 "the same by Android's API level: 27 is feature level 1, 31 and later 5; 1000006 to 1000008, which\n"
+                 "NNAPI answers where it was updated, are 6 to 8")
+      ->type_name("N")
+      ->excludes(level);
+  app.add_option("--device-profile", arguments.device_profile,
+                 "keep to what a device takes: a file that nnapi-probe wrote, or " + profile_names())
+      ->type_name("FILE");
+}
+
+}  // namespace
+
+void add_model_argument(CLI::App& app, ConvertArguments& arguments) {
   app.add_option("MODEL", arguments.model, "TorchScript file, from torch.jit.trace or torch.jit.script")
       ->required()
       ->type_name(" ");
-  app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")
-      ->required()
-      ->type_name("OUT");
+}
+
+void add_model_options(CLI::App& app, ConvertArguments& arguments) {
   app.add_option(
          "--input", arguments.inputs,
          "shape of an argument of forward, in order: [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; ? is a flexible size")
@@ -129,22 +156,31 @@ void add_options(CLI::App& app, ConvertArguments& arguments) {
                "leave out names and source lines that the shim's messages show");
   app.add_flag("--embed-shim-source", arguments.options.embed_shim_source,
                "with the shim, store its sources in the output; nnapi-convert shim --from gets them out");
-  app.add_option("--feature-level", arguments.options.feature_level,
-                 "highest NNAPI feature level to use; 3 is Android 10, the least that PyTorch's loader runs on")
-      ->check(CLI::Range(1, 8))
-      ->type_name("N")
-      ->capture_default_str();
+  add_target_options(app, arguments);
   add_library_option(app, arguments.torch_libraries);
-  app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
-  app.add_option("--report", arguments.report, "write a JSON report; - is stdout")->type_name("FILE");
-  app.add_option("--dump-after", arguments.dump_after,
-                 "print the model after a stage, or each time after a pass (see --disable-pass)")
-      ->check(CLI::IsMember(stages_and_passes()).description(""))
-      ->type_name("STAGE");
   app.add_option("--disable-pass", arguments.options.disabled_passes,
                  "leave out a pass of the stage optimise, to find faults")
       ->check(CLI::IsMember(nnapi::pass_names()))
       ->type_name("NAME");
+}
+
+namespace {
+
+void add_options(CLI::App& app, ConvertArguments& arguments) {
+  add_model_argument(app, arguments);
+  app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")
+      ->required()
+      ->type_name("OUT");
+  add_model_options(app, arguments);
+  app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
+  app.add_option("--report", arguments.reports,
+                 "write a report as JSON, or as a page where FILE ends in .html; - is stdout; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_option("--dump-after", arguments.dump_after,
+                 "print the model after a stage, or each time after a pass (see --disable-pass)")
+      ->check(CLI::IsMember(stages_and_passes()).description(""))
+      ->type_name("STAGE");
 }
 
 LayoutChoice layout_choice(const CLI::App& app, const ConvertArguments& arguments) {
@@ -186,21 +222,43 @@ class Progress {
   size_t done_ = 0;
 };
 
-void write_report(const std::string& path, const nlohmann::json& report) {
-  const std::string text = report.dump(2) + "\n";
-  if (path == "-") {
-    std::cout << text;
-  } else {
-    write_file(path, text);
+void write_reports(const std::vector<std::string>& paths, const nlohmann::json& report) {
+  for (const std::string& path : paths) {
+    if (path == "-") {
+      std::cout << report_text(report, path);
+    } else {
+      write_file(path, report_text(report, path));
+    }
   }
+}
+
+bool has_stdout(const std::vector<std::string>& reports) {
+  return std::find(reports.begin(), reports.end(), "-") != reports.end();
 }
 
 void log_warnings(const Diagnostics& diagnostics) {
   for (const std::string& warning : diagnostics.warnings) spdlog::warn("{}", warning);
 }
 
+// What a run has to say besides its result.
+struct Findings {
+  Diagnostics diagnostics;
+  std::optional<TargetLoss> loss;  // where a target is asked for
+};
+
+void log_loss(const std::optional<TargetLoss>& loss) {
+  if (loss) spdlog::log(loss->costs_parts() ? spdlog::level::warn : spdlog::level::info, "{}", to_text(*loss));
+}
+
+// The report with the target in it, where there is one.
+nlohmann::json with_loss(nlohmann::json report, const std::optional<TargetLoss>& loss) {
+  if (loss) report["target"] = to_json(*loss);
+  return report;
+}
+
 // Converts and writes the output; with --verify, checks the result before it takes its place.
-int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostics, Progress& progress) {
+int convert_and_write(const ConvertArguments& arguments, Findings& findings, Progress& progress) {
+  Diagnostics& diagnostics = findings.diagnostics;
   for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
   progress.show("load");
   spdlog::info("load {}", arguments.model);
@@ -208,6 +266,7 @@ int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostic
   // A copy keeps the original's weights in memory; only the CPU counterpart needs them.
   std::optional<LoadedModel> original;
   if (!arguments.options.emit_cpu.empty()) original = loaded;
+  if (arguments.has_target) findings.loss = measure_loss(loaded, arguments.options);
   // LibTorch's modules have no move: exchange lets go of this one.
   const Conversion conversion = convert(std::exchange(loaded, {}), arguments.options, diagnostics);
   progress.show("write");
@@ -224,12 +283,14 @@ int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostic
   }
   progress.clear();
   log_warnings(diagnostics);
+  log_loss(findings.loss);
   if (conversion.is_partitioned()) spdlog::warn("{}", partition_text(conversion));
   // A report on stdout has the same numbers, and stays alone there.
-  if (verification) (arguments.report == "-" ? std::cerr : std::cout) << to_text(*verification);
-  if (!arguments.report.empty()) {
-    write_report(arguments.report,
-                 make_report(arguments.model, arguments.output, conversion, diagnostics, verification));
+  if (verification) (has_stdout(arguments.reports) ? std::cerr : std::cout) << to_text(*verification);
+  if (!arguments.reports.empty()) {
+    write_reports(arguments.reports,
+                  with_loss(make_report(arguments.model, arguments.output, conversion, diagnostics, verification),
+                            findings.loss));
   }
   if (verification && !verification->passed) {
     spdlog::error("verification failed: {} is not written", arguments.output);
@@ -241,10 +302,30 @@ int convert_and_write(const ConvertArguments& arguments, Diagnostics& diagnostic
   return static_cast<int>(ExitCode::kDone);
 }
 
-// What needs more than CLI11's own reading. Throws ConvertError (kUsage).
+void read_target(const CLI::App& app, ConvertArguments& arguments) {
+  ConvertOptions& options = arguments.options;
+  const bool has_level = app.count("--feature-level") > 0, has_api = app.count("--min-api") > 0;
+  arguments.has_target = has_level || has_api || !arguments.device_profile.empty();
+  if (has_api) {
+    const auto level = level_of_api(arguments.min_api);
+    if (!level) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--min-api: {} found, 27 or more needed, the first with NNAPI",
+                                                       arguments.min_api));
+    }
+    options.feature_level = *level;
+  }
+  if (arguments.device_profile.empty()) return;
+  options.device = std::make_shared<nnapi::DeviceProfile>(nnapi::find_profile(arguments.device_profile));
+  if (!has_level && !has_api) options.feature_level = options.device->feature_level();
+}
+
+}  // namespace
+
 void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
   arguments.options.layout = layout_choice(app, arguments);
+  read_target(app, arguments);
+  arguments.options.segments.keeps_one = app.count("--min-segment-macs") == 0;
   const Fallback fallback = arguments.options.fallback;
   const bool needs_shim = fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain;
   if (needs_shim && arguments.options.runtime != Runtime::kShim) {
@@ -254,8 +335,6 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
     throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
   }
 }
-
-}  // namespace
 
 std::vector<ConvertOption> convert_options() {
   ConvertArguments unused;
@@ -275,6 +354,9 @@ std::vector<ConvertOption> convert_options() {
     entry.rule.repeats = option->get_expected_max() > 1;
     entry.type_name = entry.rule.is_flag ? "" : option->get_type_name();
     entry.rule.is_path = entry.type_name == "FILE";
+    if (entry.rule.name == "device-profile") {
+      for (const FolderFile& profile : shipped_profiles()) entry.rule.known_values.insert(profile.name);
+    }
     entry.description = is_emit_cpu ? "also write the CPU counterpart, to NAME.cpu.pt" : option->get_description();
     options.push_back(std::move(entry));
   }
@@ -317,14 +399,16 @@ int run_convert(const Arguments& command_line) {
       if (stage == arguments.dump_after) std::cout << text;
     };
   }
-  Diagnostics diagnostics;
+  Findings findings;
   try {
-    return convert_and_write(arguments, diagnostics, progress);
+    return convert_and_write(arguments, findings, progress);
   } catch (const ConvertError& error) {
     progress.clear();
-    log_warnings(diagnostics);
-    if (!arguments.report.empty() && error.exit_code() == ExitCode::kNotConvertible) {
-      write_report(arguments.report, make_failure_report(arguments.model, error.what(), diagnostics));
+    log_warnings(findings.diagnostics);
+    log_loss(findings.loss);
+    if (!arguments.reports.empty() && error.exit_code() == ExitCode::kNotConvertible) {
+      write_reports(arguments.reports,
+                    with_loss(make_failure_report(arguments.model, error.what(), findings.diagnostics), findings.loss));
     }
     throw;
   }

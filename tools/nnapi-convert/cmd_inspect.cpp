@@ -6,7 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/json_text.h"
 #include "lib/converter/converted_file.h"
+#include "lib/converter/converted_graph.h"
+#include "lib/converter/report_page.h"
 #include "lib/format/buffer_format.h"
 #include "lib/format/operation_table.h"
 #include "tools/nnapi-convert/command_line.h"
@@ -123,6 +126,13 @@ json json_form(const ConvertedFile& file) {
   return form;
 }
 
+std::string shown(const ConvertedFile& file, const std::string& path, const std::string& format) {
+  if (format == "json") return json_text(json_form(file), 2) + "\n";
+  if (format == "dot") return to_dot(graph_of(file));
+  if (format == "html") return report_page(report_of(file, path));
+  return text_form(file);
+}
+
 }  // namespace
 
 int run_inspect(const Arguments& command_line) {
@@ -130,15 +140,19 @@ int run_inspect(const Arguments& command_line) {
   std::string format = "text";
   CLI::App app(
       "Shows what a converted file holds: its interface and its NNAPI operations.\n\n"
-      "Examples:\n  nnapi-convert inspect out.pt\n  nnapi-convert inspect out.pt --format json",
+      "Examples:\n  nnapi-convert inspect out.pt\n  nnapi-convert inspect out.pt --format json\n"
+      "  nnapi-convert inspect out.pt --format dot\n"
+      "  nnapi-convert inspect out.pt --format html",
       "nnapi-convert inspect");
   app.add_option("OUT", path, "a file that nnapi-convert wrote")->required();
-  app.add_option("--format", format, "how to show it")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  app.add_option("--format", format, "how to show it")
+      ->check(CLI::IsMember({"text", "json", "dot", "html"}))
+      ->capture_default_str();
   add_log_options(app);
   app.footer(exit_codes_text());
   if (const auto code = parse_command_line(app, command_line)) return *code;
   const ConvertedFile file = read_converted_file(path);
-  std::cout << (format == "json" ? json_form(file).dump(2) + "\n" : text_form(file));
+  std::cout << shown(file, path, format);
   return 0;
 }
 

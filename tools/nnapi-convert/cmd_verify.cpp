@@ -5,7 +5,9 @@
 #include <iostream>
 
 #include "lib/base/error.h"
+#include "lib/base/json_text.h"
 #include "lib/converter/custom_operators.h"
+#include "lib/converter/operation_check.h"
 #include "lib/converter/report.h"
 #include "lib/converter/verify.h"
 #include "tools/nnapi-convert/command_line.h"
@@ -24,6 +26,7 @@ std::string description() {
       "  nnapi-convert verify model.pt out.pt\n"
       "  nnapi-convert verify quantised.pt out.pt --reference float.pt\n"
       "  nnapi-convert verify model.pt out.pt --inputs images.pt --tolerance 1e-3\n"
+      "  nnapi-convert verify model.pt out.pt --per-op\n"
       "\n"
       "It passes if\n"
       "  for a float model, the max error is at most {:g} of the range of the original's output (--tolerance);\n"
@@ -41,6 +44,12 @@ CLI::Validator not_negative() {
     return text.empty() || text[0] == '-' ? text + " found, a number of 0 or more needed" : std::string();
   };
   return {check, ""};
+}
+
+int check_each_operation(const VerifyRequest& request, bool is_json) {
+  const OperationCheck check = check_operations(request);
+  std::cout << (is_json ? to_json(check).dump(2) + "\n" : to_text(check));
+  return static_cast<int>(check.first_drift() == nullptr ? ExitCode::kDone : ExitCode::kVerificationFailed);
 }
 
 }  // namespace
@@ -65,6 +74,9 @@ int run_verify(const Arguments& command_line) {
   app.add_option("--seed", request.seed, "seed of the random inputs")->check(not_negative())->capture_default_str();
   app.add_option("--tolerance", request.tolerance, "largest error allowed, as a share of the output's range")
       ->check(not_negative());
+  bool per_op = false;
+  app.add_flag("--per-op", per_op,
+               "compare every value on the way instead, and name the first operation whose result drifts");
   add_library_option(app, torch_libraries);
   std::string format = "text";
   app.add_option("--format", format, "how to show the result")
@@ -75,8 +87,9 @@ int run_verify(const Arguments& command_line) {
   if (const auto code = parse_command_line(app, command_line)) return *code;
   for (const std::string& text : inputs) request.inputs.push_back(parse_input_spec(text));
   for (const std::string& path : torch_libraries) load_torch_library(path);
+  if (per_op) return check_each_operation(request, format == "json");
   const Verification verification = verify(request);
-  std::cout << (format == "json" ? to_json(verification).dump(2) + "\n" : to_text(verification));
+  std::cout << (format == "json" ? json_text(to_json(verification), 2) + "\n" : to_text(verification));
   return static_cast<int>(verification.passed ? ExitCode::kDone : ExitCode::kVerificationFailed);
 }
 

@@ -11,6 +11,7 @@ using Arguments = std::vector<std::string>;
 
 int run_convert(const Arguments& arguments);
 int run_batch_command(const Arguments& arguments);
+int run_check(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 int run_inspect(const Arguments& arguments);
 int run_ops(const Arguments& arguments);

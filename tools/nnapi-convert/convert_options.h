@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
 #include "lib/batch/option_set.h"
+#include "lib/converter/options.h"
 #include "tools/nnapi-convert/commands.h"
 
 namespace nnapi_convert {
@@ -14,6 +17,24 @@ struct ConvertOption {
   std::string type_name;  // of its value, as --help shows it
   std::string description;
 };
+
+// What the command line of a conversion says.
+struct ConvertArguments {
+  std::string model, output, dump_after;
+  std::vector<std::string> inputs, torch_libraries, reports;
+  std::string nhwc, device_profile;
+  int64_t min_api = 0;
+  bool nchw = false, verify = false;
+  bool has_target = false;  // a feature level, an API level or a device is asked for
+  ConvertOptions options;
+};
+
+void add_model_argument(CLI::App& app, ConvertArguments& arguments);
+// The options that decide the result; what to write and to print is left to the subcommand.
+void add_model_options(CLI::App& app, ConvertArguments& arguments);
+// What needs more than CLI11's own reading, once it has read. Throws ConvertError (kUsage, or kBadFile for a device's
+// profile).
+void read_parsed(const CLI::App& app, ConvertArguments& arguments);
 
 // All but those that tell what to read and write, or what to print. --emit-cpu is a flag here.
 std::vector<ConvertOption> convert_options();

@@ -34,11 +34,9 @@ int flushed(int code) {
 }
 
 int run(int argc, char** argv) {
-  static const std::map<std::string, int (*)(const Arguments&)> subcommands = {{"batch", run_batch_command},
-                                                                               {"inspect", run_inspect},
-                                                                               {"ops", run_ops},
-                                                                               {"shim", run_shim},
-                                                                               {"verify", run_verify}};
+  static const std::map<std::string, int (*)(const Arguments&)> subcommands = {
+      {"batch", run_batch_command}, {"check", run_check},  {"inspect", run_inspect}, {"ops", run_ops},
+      {"shim", run_shim},           {"verify", run_verify}};
   Arguments arguments(argv + 1, argv + argc);
   const auto subcommand = arguments.empty() ? subcommands.end() : subcommands.find(arguments[0]);
   if (subcommand == subcommands.end()) return run_convert(arguments);

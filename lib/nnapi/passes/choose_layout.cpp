@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/axis_arguments.h"
 #include "lib/nnapi/passes/elementwise.h"
+#include "lib/nnapi/passes/move_chain.h"
 #include "lib/nnapi/permutation.h"
 #include "lib/nnapi/signature.h"
 
@@ -41,6 +43,12 @@ class LayoutChooser {
     OperandId nhwc = kNone;
   };
 
+  // The moves from an NHWC operand to one of the model as it was.
+  struct NhwcChain {
+    OperandId source;
+    MoveChain moves;
+  };
+
   void place_operations() {
     for (size_t i = 0; i < copies_.size(); ++i) copies_[i].nchw = static_cast<OperandId>(i);
     for (const Boundary& input : model_.inputs) {
@@ -57,6 +65,7 @@ class LayoutChooser {
 
   void becomes_nhwc(OperandId id) {
     model_.at(id).dims = permute(model_.at(id).dims, kToNhwc);
+    model_.at(id).is_nhwc = true;
     copies(id) = {kNone, id};
   }
 
@@ -104,13 +113,22 @@ class LayoutChooser {
     return builder_.add(OperationCode::TRANSPOSE, {id, builder_.int32_tensor(to_dims(order))}, result);
   }
 
+  // Holds what `original` holds, in one order or the other.
+  OperandId named_as(OperandId original, OperandId copy, bool is_nhwc) {
+    model_.at(copy).name = model_.at(original).name;
+    model_.at(copy).is_nhwc = is_nhwc;
+    return copy;
+  }
+
   OperandId in_nchw(OperandId id) {
-    if (copies(id).nchw == kNone) copies(id).nchw = moved(copies(id).nhwc, kToNchw);
+    const OperandId nhwc = copies(id).nhwc;
+    if (copies(id).nchw == kNone) copies(id).nchw = named_as(nhwc, moved(nhwc, kToNchw), false);
     return copies(id).nchw;
   }
 
   OperandId in_nhwc(OperandId id) {
-    if (copies(id).nhwc == kNone) copies(id).nhwc = moved(copies(id).nchw, kToNhwc);
+    const OperandId nchw = copies(id).nchw;
+    if (copies(id).nhwc == kNone) copies(id).nhwc = named_as(nchw, moved(nchw, kToNhwc), true);
     return copies(id).nhwc;
   }
 
@@ -123,15 +141,57 @@ class LayoutChooser {
     const SignatureMatch match = match_signature(model_, operation);
     if (match.signature == nullptr) return place_in_nchw(operation);  // validate says why
     const AxisArguments arguments(*match.signature, operation);
-    const OperandId input = operation.inputs[0];
     if (arguments.layout_flag() >= 0) return place_with_layout_flag(operation, arguments);
     if (is_elementwise(operation.code)) return place_elementwise(operation);
     if (is_along_axes(operation.code)) return place_along_axes(operation, arguments);
-    if (operation.code == OperationCode::TRANSPOSE && is_nhwc(input) &&
-        model_.at(operation.inputs[1]).ints() != nullptr)
-      return place_transpose(operation);
-    if (operation.code == OperationCode::RESHAPE && is_nhwc(input)) return place_reshape(operation);
+    const bool is_transpose =
+        operation.code == OperationCode::TRANSPOSE && model_.at(operation.inputs[1]).ints() != nullptr;
+    if (is_transpose || operation.code == OperationCode::RESHAPE) return place_move(operation, is_transpose);
     place_in_nchw(operation);
+  }
+
+  // Moves from NHWC to NHWC that are no more than a RESHAPE there, as between volumes' planes and columns: what reads
+  // the result may take it so. What nothing reads then is dropped later.
+  void place_move(const Operation& operation, bool is_transpose) {
+    const OperandId input = operation.inputs[0];
+    const OperandId output = operation.outputs[0];
+    std::optional<NhwcChain> chain = chain_to(input);
+    if (chain) {
+      if (is_transpose) {
+        chain->moves.transpose(fixed_values(*model_.at(operation.inputs[1]).ints()));
+      } else if (!chain->moves.reshape(model_.at(output).dims)) {
+        chain.reset();
+      }
+    }
+    if (is_transpose && is_nhwc(input)) {
+      place_transpose(operation);
+    } else if (!is_transpose && is_nhwc(input)) {
+      place_reshape(operation);
+    } else {
+      place_in_nchw(operation);
+    }
+    if (!chain) return;
+    if (rank(output) == 4 && copies(output).nhwc == kNone) give_nhwc(output, *chain);
+    chains_.emplace(output, std::move(*chain));
+  }
+
+  std::optional<NhwcChain> chain_to(OperandId id) {
+    const auto found = chains_.find(id);
+    if (found != chains_.end()) return found->second;
+    if (rank(id) != 4 || !is_nhwc(id) || model_.at(id).type == OperandCode::TENSOR_BOOL8) return std::nullopt;
+    NhwcChain chain{copies(id).nhwc, MoveChain(model_.at(copies(id).nhwc).dims)};
+    chain.moves.transpose(kToNchw);
+    return chain;
+  }
+
+  void give_nhwc(OperandId id, NhwcChain chain) {
+    chain.moves.transpose(kToNhwc);
+    const auto moves = chain.moves.shortest();
+    if (!moves || moves->size() != 1 || !moves->front().order.empty()) return;
+    Operand result = model_.at(id);
+    result.dims = moves->front().dims;
+    copies(id).nhwc =
+        builder_.add(OperationCode::RESHAPE, {chain.source, builder_.int32_tensor(moves->front().dims)}, result);
   }
 
   void place_in_nchw(Operation operation) {
@@ -248,7 +308,8 @@ class LayoutChooser {
       order.push_back(position[static_cast<size_t>(axis)]);
     }
     const bool is_same = std::is_sorted(order.begin(), order.end());
-    copies(operation.outputs[0]) = {is_same ? input : moved(input, order), kNone};
+    copies(operation.outputs[0]) = {is_same ? input : named_as(operation.outputs[0], moved(input, order), false),
+                                    kNone};
   }
 
   void place_reshape(Operation operation) {
@@ -256,6 +317,7 @@ class LayoutChooser {
     if (!keeps_sequence(model_.at(input).dims, kToNchw)) {
       if (!readers_take_flat_nhwc(operation)) return place_in_nchw(std::move(operation));
       permute_weights_of_readers(operation);
+      model_.at(operation.outputs[0]).name.clear();  // the same elements in another order
     }
     operation.inputs[0] = input;
     model_.operations.push_back(std::move(operation));
@@ -367,6 +429,7 @@ class LayoutChooser {
   Builder builder_;
   std::vector<Operation> operations_;  // as they were
   std::vector<Copies> copies_;         // by operand of the model as it was
+  std::unordered_map<OperandId, NhwcChain> chains_;
 };
 
 }  // namespace

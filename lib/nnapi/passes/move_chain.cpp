@@ -201,9 +201,15 @@ std::optional<std::vector<Move>> MoveChain::by_blocks() const {
 }
 
 std::optional<std::vector<Move>> MoveChain::shortest() const {
+  // Of as many moves those with more RESHAPEs: where only sizes of 1 move, a TRANSPOSE is none.
+  const auto cost = [](const std::vector<Move>& moves) {
+    const auto transposes =
+        std::count_if(moves.begin(), moves.end(), [](const Move& move) { return !move.order.empty(); });
+    return std::pair(moves.size(), transposes);
+  };
   std::optional<std::vector<Move>> best;
   for (const auto& candidate : {by_axes_of_source(), by_axes_of_result(), by_blocks()}) {
-    if (candidate && (!best || candidate->size() < best->size())) best = candidate;
+    if (candidate && (!best || cost(*candidate) < cost(*best))) best = candidate;
   }
   return best;
 }

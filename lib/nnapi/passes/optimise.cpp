@@ -3,6 +3,7 @@
 #include "lib/nnapi/passes/choose_layout.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/drop_tile.h"
+#include "lib/nnapi/passes/fit_device.h"
 #include "lib/nnapi/passes/fold_affine.h"
 #include "lib/nnapi/passes/fold_padding.h"
 #include "lib/nnapi/passes/fuse_activation.h"
@@ -49,9 +50,7 @@ void run(const Pass& pass, Model& model, const OptimiseOptions& options) {
   if (options.on_pass) options.on_pass(pass.name, model);
 }
 
-}  // namespace
-
-void optimise(Model& model, const OptimiseOptions& options) {
+void optimise_once(Model& model, const OptimiseOptions& options) {
   for (Model* each : with_subgraphs(model)) separate_outputs(*each);
   for (const Pass& pass : kBeforeLayout) run(pass, model, options);
   choose_layout(model, options.nhwc);
@@ -61,7 +60,38 @@ void optimise(Model& model, const OptimiseOptions& options) {
   // Subgraphs first: compact may drop what owns them.
   for (auto each = models.rbegin(); each != models.rend(); ++each) {
     separate_outputs(**each);
+    if (options.device != nullptr) fit_device(**each, *options.device, options.feature_level);
     compact(**each);
+  }
+}
+
+// Passes that make operations that a device may not take out of such that it does.
+const std::set<std::string> kMakesOthers[] = {
+    {"fold_padding"}, {"shuffle_channels"}, {"fold_padding", "shuffle_channels"}};
+
+// A copy of a model shares its subgraphs, which passes change.
+bool can_copy(const Model& model) {
+  return with_subgraphs(model).size() == 1;
+}
+
+}  // namespace
+
+void optimise(Model& model, const OptimiseOptions& options) {
+  if (options.device == nullptr || !can_copy(model)) return optimise_once(model, options);
+  const Model lowered = model;
+  optimise_once(model, options);
+  size_t refused = options.device->refusals(model).size();
+  for (const std::set<std::string>& left_out : kMakesOthers) {
+    if (refused == 0) return;
+    OptimiseOptions variant = options;
+    variant.on_pass = nullptr;
+    variant.disabled.insert(left_out.begin(), left_out.end());
+    Model other = lowered;
+    optimise_once(other, variant);
+    const size_t other_refused = options.device->refusals(other).size();
+    if (other_refused >= refused) continue;
+    refused = other_refused;
+    model = std::move(other);
   }
 }
 

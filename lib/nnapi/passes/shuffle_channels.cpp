@@ -49,7 +49,9 @@ class Shuffler {
       const Operation shuffle = model_.operations[i];
       if (shuffle.code != OperationCode::CHANNEL_SHUFFLE || !is_along_channels(shuffle)) continue;
       const Uses uses(model_);
-      if (fold_into_producer(uses, shuffle) || fold_into_readers(shuffle)) {
+      const bool is_shuffled_before = fold_into_producer(uses, shuffle);
+      if (is_shuffled_before) model_.at(shuffle.inputs[0]).name = model_.at(shuffle.outputs[0]).name;
+      if (is_shuffled_before || fold_into_readers(shuffle)) {
         replace_reads(model_, shuffle.outputs[0], shuffle.inputs[0]);
         model_.operations.erase(model_.operations.begin() + static_cast<std::ptrdiff_t>(i--));
       }

@@ -10,6 +10,8 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
+constexpr size_t kMaxRank = 4;
+
 Dim product_after(const Dims& dims, size_t axis) {
   return product(Dims(dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, dims.end()));
 }
@@ -23,9 +25,14 @@ class MoveSinker {
     bool any = false;
     std::vector<Operation> operations = std::move(model_.operations);
     model_.operations.clear();
+    read_by_moves_.assign(model_.operands.size(), 0);
+    for (const Operation& operation : operations) {
+      if (is_move(operation)) ++read_by_moves_[static_cast<size_t>(operation.inputs[0])];
+    }
     std::fill(uses_.producer.begin(), uses_.producer.end(), -1);
     for (Operation& operation : operations) {
       builder_.set_source(operation.source);
+      source_ = operation.source;
       if (sink_below(operation)) {
         any = true;
       } else {
@@ -47,16 +54,25 @@ class MoveSinker {
 
   bool is_variable(OperandId id) const { return !model_.at(id).is_constant(); }
 
-  // The RESHAPE or TRANSPOSE that makes an operand for no other reader, or null.
+  bool is_move(const Operation& operation) const {
+    if (operation.code == OperationCode::RESHAPE) return true;
+    const bool is_transpose = operation.code == OperationCode::TRANSPOSE && operation.inputs.size() == 2;
+    return is_transpose && model_.at(operation.inputs[1]).ints() != nullptr;
+  }
+
+  // Moves count for none: merge_moves lets them read what was before.
+  int readers_but_moves(OperandId id) const {
+    const auto index = static_cast<size_t>(id);
+    return uses_.readers[index] - (index < read_by_moves_.size() ? read_by_moves_[index] : 0);
+  }
+
+  // The RESHAPE or TRANSPOSE that makes an operand for no other reader but moves, or null.
   const Operation* move_before(OperandId id, const Operation& reader) const {
     const int index = uses_.producer[static_cast<size_t>(id)];
     if (index < 0) return nullptr;
     const Operation& move = model_.operations[static_cast<size_t>(index)];
     const auto reads = std::count(reader.inputs.begin(), reader.inputs.end(), id);
-    if (uses_.readers[static_cast<size_t>(id)] != reads) return nullptr;
-    if (move.code == OperationCode::RESHAPE) return &move;
-    const bool is_transpose = move.code == OperationCode::TRANSPOSE && move.inputs.size() == 2;
-    return is_transpose && model_.at(move.inputs[1]).ints() != nullptr ? &move : nullptr;
+    return readers_but_moves(id) == reads && is_move(move) ? &move : nullptr;
   }
 
   std::vector<int64_t> order_of(const Operation& move) const {
@@ -129,9 +145,11 @@ class MoveSinker {
     if (operation.code == OperationCode::SOFTMAX || operation.code == OperationCode::LOG_SOFTMAX) {
       return sink_below_softmax(operation);
     }
-    if (!is_elementwise(operation.code) || !can_be_moved(model_.at(operation.outputs[0]).type)) return false;
+    if (!can_be_moved(model_.at(operation.outputs[0]).type)) return false;
+    if (operation.code == OperationCode::CONCATENATION) return sink_below_concatenation(operation);
+    if (!is_elementwise(operation.code)) return false;
     const Operation* found = common_move(operation);
-    if (found == nullptr) return false;
+    if (found == nullptr) return sink_one_reshape(operation);
     const Operation move = *found;
     Operation raised = operation;
     for (OperandId& id : raised.inputs) {
@@ -144,6 +162,89 @@ class MoveSinker {
       id = *argument;
     }
     place(raised, move);
+    return true;
+  }
+
+  // RESHAPEs before all variable inputs, of operands of different sizes. One of them, after something else than a move,
+  // goes below the operation; the others become RESHAPEs to its sizes, which may cancel what is before them.
+  bool sink_one_reshape(const Operation& operation) {
+    const Operation* base = base_reshape(operation);
+    if (base == nullptr) return false;
+    const Operation move = *base;
+    const Dims dims = model_.at(operation.outputs[0]).dims;
+    Operation raised = operation;
+    for (OperandId& id : raised.inputs) {
+      if (is_variable(id)) {
+        if (model_.at(id).dims != dims) return false;
+        continue;
+      }
+      const auto argument = before_move(id, move);
+      if (!argument) return false;
+      id = *argument;
+    }
+    for (OperandId& id : raised.inputs) {
+      if (is_variable(id)) id = reshaped(id, model_.at(move.inputs[0]).dims);
+    }
+    place(raised, move);
+    return true;
+  }
+
+  const Operation* base_reshape(const Operation& operation) const {
+    const Operation* base = nullptr;
+    for (const OperandId id : operation.inputs) {
+      if (!is_variable(id)) continue;
+      const Operation* move = move_before(id, operation);
+      if (move == nullptr || move->code != OperationCode::RESHAPE) return nullptr;
+      if (base == nullptr && !is_moved(move->inputs[0]) && model_.at(move->inputs[0]).dims.size() <= kMaxRank)
+        base = move;
+    }
+    return base;
+  }
+
+  // True for the result of a move.
+  bool is_moved(OperandId id) const {
+    const int index = uses_.producer[static_cast<size_t>(id)];
+    return index >= 0 && is_move(model_.operations[static_cast<size_t>(index)]);
+  }
+
+  // What a RESHAPE made, with other sizes.
+  OperandId reshaped(OperandId id, Dims dims) {
+    const OperandId source = model_.operations[static_cast<size_t>(uses_.producer[static_cast<size_t>(id)])].inputs[0];
+    Operand type = model_.at(source);
+    if (type.dims == dims) return source;
+    type.dims = dims;
+    const OperandId result = builder_.variable(type);
+    append({OperationCode::RESHAPE, {source, builder_.int32_tensor(std::move(dims))}, {result}, source_});
+    uses_.readers[static_cast<size_t>(result)] = 1;
+    return result;
+  }
+
+  // Tensors joined along an axis that the base's RESHAPE leaves as it is.
+  bool sink_below_concatenation(const Operation& operation) {
+    const Operation* base = base_reshape(operation);
+    const Dims* named = model_.at(operation.inputs.back()).ints();
+    if (base == nullptr || named == nullptr) return false;
+    const Operation move = *base;
+    const Dims joined = model_.at(operation.outputs[0]).dims;
+    const auto axis = static_cast<size_t>((*named)[0].value() + ((*named)[0].value() < 0 ? joined.size() : 0));
+    Dims before = model_.at(move.inputs[0]).dims;
+    const Dims after = model_.at(move.outputs[0]).dims;
+    size_t place_of_axis = 0;
+    while (place_of_axis < before.size() && !(before[place_of_axis] == after[axis] &&
+                                              product_after(before, place_of_axis) == product_after(after, axis))) {
+      ++place_of_axis;
+    }
+    if (place_of_axis == before.size()) return false;
+    Operation raised = operation;
+    for (size_t i = 0; i + 1 < raised.inputs.size(); ++i) {
+      OperandId& id = raised.inputs[i];
+      if (!is_variable(id)) return false;
+      before[place_of_axis] = model_.at(id).dims[axis];
+      id = reshaped(id, before);
+    }
+    raised.inputs.back() = builder_.int32(static_cast<int64_t>(place_of_axis));
+    before[place_of_axis] = joined[axis];
+    place(raised, move, before);
     return true;
   }
 
@@ -168,20 +269,28 @@ class MoveSinker {
   }
 
   // Appends `operation` with the sizes before `move`, above other moves if it can, and the move after it.
-  void place(Operation operation, const Operation& move) {
+  void place(const Operation& operation, const Operation& move) {
+    place(operation, move, model_.at(move.inputs[0]).dims);
+  }
+
+  void place(Operation operation, const Operation& move, Dims dims) {
     const OperandId output = operation.outputs[0];
+    const OperandId argument =
+        move.code == OperationCode::RESHAPE ? builder_.int32_tensor(model_.at(output).dims) : move.inputs[1];
     Operand type = model_.at(output);
-    type.dims = model_.at(move.inputs[0]).dims;
+    type.dims = std::move(dims);
     operation.outputs[0] = builder_.variable(type);
     const OperandId raised = operation.outputs[0];
     if (!sink_below(operation)) append(std::move(operation));
     uses_.readers[static_cast<size_t>(raised)] = 1;
-    append({move.code, {raised, move.inputs[1]}, {output}, move.source});
+    append({move.code, {raised, argument}, {output}, move.source});
   }
 
   Model& model_;
   Builder builder_;
   Uses uses_;
+  std::string source_;              // of the operation that is being placed
+  std::vector<int> read_by_moves_;  // by operand of the model as it was
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "lib/nnapi/passes/compact.h"
+#include "lib/nnapi/passes/merge_moves.h"
 #include "tests/nnapi/interpreter.h"
 #include "tests/nnapi/passes/random_model.h"
 #include "tests/nnapi/small_models.h"
@@ -250,4 +252,16 @@ TEST_CASE("choose_layout: flexible sizes move with their axes") {
   choose_layout(net.model);
   CHECK(net.dims(net.model.inputs[0].operand) == Dims{1, height, width, 3});
   CHECK(net.dims(net.model.outputs[0].operand) == Dims{1, height.floor_div(2), width.floor_div(2), 5});
+}
+
+TEST_CASE("choose_layout: moves that are a RESHAPE in NHWC keep what follows in NHWC") {
+  Net net;
+  const OperandId planes = net.conv(net.input({3, 2, 4, 5}, true), 6);                        // [3, 6, 4, 5]
+  const OperandId columns = net.transpose(net.reshape(planes, {1, 3, 6, 20}), {0, 2, 1, 3});  // [1, 6, 3, 20]
+  const OperandId part = net.strided_slice(columns, {0, 0, 0, 0}, {1, 6, 3, 20}, {1, 1, 2, 1});
+  net.output(net.conv(part, 4));
+  check_choose_layout(net);
+  merge_moves(net.model);
+  compact(net.model);
+  CHECK(count(net.model, OperationCode::TRANSPOSE) == 0);
 }

@@ -127,3 +127,55 @@ TEST_CASE("sink_moves: two inputs moved alike") {
   check_becomes(net, net.binary(OperationCode::ADD, a, b), sink_moves,
                 {OperationCode::RELU1, OperationCode::RELU, OperationCode::ADD, OperationCode::RESHAPE});
 }
+
+TEST_CASE("sink_moves: one of two unlike RESHAPEs") {
+  Net net;
+  const OperandId x = net.input({2, 3, 4});
+  const OperandId a = net.reshape(net.unary(OperationCode::RELU1, x), {24});
+  const OperandId other = net.transpose(net.reshape(net.unary(OperationCode::RELU, x), {6, 4}), {1, 0});
+  const OperandId sum = net.binary(OperationCode::ADD, a, net.reshape(other, {24}));
+  check_becomes(net, net.unary(OperationCode::RELU6, net.reshape(sum, {2, 3, 4})), sink_moves,
+                {OperationCode::RELU1, OperationCode::RELU, OperationCode::TRANSPOSE, OperationCode::RESHAPE,
+                 OperationCode::ADD, OperationCode::RELU6});
+}
+
+TEST_CASE("sink_moves: no broadcasting RESHAPE goes below") {
+  Net net;
+  const OperandId x = net.unary(OperationCode::RELU, net.input({2, 3, 4}));
+  const OperandId row = net.mean(x, {0, 1}, false);
+  check_becomes(
+      net, net.binary(OperationCode::ADD, net.reshape(x, {6, 4}), net.reshape(row, {1, 4})), sink_moves,
+      {OperationCode::RELU, OperationCode::MEAN, OperationCode::RESHAPE, OperationCode::RESHAPE, OperationCode::ADD});
+}
+
+TEST_CASE("sink_moves: a RESHAPE that other moves read too") {
+  Net net;
+  const OperandId x = net.unary(OperationCode::RELU1, net.input({2, 3, 4}));
+  const OperandId flat = net.reshape(x, {24});
+  const OperandId sum = net.binary(OperationCode::ADD, net.reshape(net.unary(OperationCode::RELU, x), {24}), flat);
+  const OperandId moved = net.transpose(net.reshape(flat, {6, 4}), {1, 0});
+  const OperandId turned = net.transpose(net.reshape(sum, {6, 4}), {1, 0});
+  check_becomes(net, net.binary(OperationCode::MUL, turned, net.unary(OperationCode::RELU6, moved)), sink_moves,
+                {OperationCode::RELU1, OperationCode::RELU, OperationCode::ADD, OperationCode::RELU6,
+                 OperationCode::MUL, OperationCode::RESHAPE, OperationCode::TRANSPOSE});
+}
+
+TEST_CASE("sink_moves: below tensors joined along an axis that stays") {
+  Net net;
+  const OperandId x = net.input({2, 3, 4, 5});
+  const OperandId a = net.reshape(net.unary(OperationCode::RELU1, x), {2, 3, 20});
+  const OperandId b = net.reshape(net.unary(OperationCode::RELU, net.reshape(x, {6, 20})), {2, 3, 20});
+  const OperandId joined = net.concatenation({a, b}, 1);
+  check_becomes(net, net.unary(OperationCode::RELU6, net.reshape(joined, {2, 6, 4, 5})), sink_moves,
+                {OperationCode::RELU1, OperationCode::RELU, OperationCode::CONCATENATION, OperationCode::RELU6});
+}
+
+TEST_CASE("sink_moves: not below tensors joined along merged axes") {
+  Net net;
+  const OperandId x = net.input({2, 3, 4});
+  const OperandId a = net.reshape(net.unary(OperationCode::RELU1, x), {2, 12});
+  const OperandId b = net.reshape(net.unary(OperationCode::RELU, x), {2, 12});
+  check_becomes(net, net.concatenation({a, b}, 1), sink_moves,
+                {OperationCode::RELU1, OperationCode::RESHAPE, OperationCode::RELU, OperationCode::RESHAPE,
+                 OperationCode::CONCATENATION});
+}

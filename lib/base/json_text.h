@@ -1,0 +1,14 @@
+// JSON as text, of values that may hold any bytes: names of files and of a model's values need not be UTF-8.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace nnapi_convert {
+
+// On one line, or by lines that are indented by so many columns. U+FFFD stands for bytes that are no UTF-8.
+inline std::string json_text(const nlohmann::json& value, int indent = -1, bool is_ascii = false) {
+  return value.dump(indent, ' ', is_ascii, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace nnapi_convert

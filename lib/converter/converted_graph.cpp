@@ -1,0 +1,160 @@
+#include "lib/converter/converted_graph.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <map>
+#include <unordered_map>
+
+#include "lib/converter/report.h"
+#include "lib/converter/segment.h"
+#include "lib/format/operation_table.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+const std::string kSegment = "segment_";
+
+// The graph of forward of a partitioned model: calls of segments, and the nodes between.
+class HostGraph {
+ public:
+  explicit HostGraph(const ConvertedFile& file) : file_(file) {}
+
+  ModelGraph run() {
+    const auto forward = file_.module.get_method("forward").graph();
+    for (size_t i = 1; i < forward->inputs().size(); ++i) {  // input 0 is self
+      const MetadataInput& input = file_.metadata.inputs.at(i - 1);
+      numbers_[forward->inputs()[i]] = append(graph_, input.name, input.type);
+      graph_.inputs.push_back(graph_.values.size() - 1);
+    }
+    for (const Node* node : forward->nodes()) add(*node);
+    end_cpu();
+    for (const Value* output : forward->outputs()) read(output, graph_.outputs);
+    return std::move(graph_);
+  }
+
+ private:
+  size_t number_of(const Value* value) {
+    const auto found = numbers_.find(value);
+    if (found != numbers_.end()) return found->second;
+    graph_.values.push_back({value->debugName(), value->type()->repr_str()});
+    if (const auto constant = torch::jit::toIValue(value)) {
+      graph_.values.back().is_constant = true;
+      if (constant->isInt()) graph_.values.back().constant = std::to_string(constant->toInt());
+    }
+    return numbers_[value] = graph_.values.size() - 1;
+  }
+
+  void read(const Value* value, std::vector<size_t>& numbers) {
+    if (!is_glue(*value->node())) {
+      numbers.push_back(number_of(value));
+      return;
+    }
+    for (const Value* element : value->node()->inputs()) read(element, numbers);
+  }
+
+  void add(const Node& node) {
+    const auto kind = node.kind();
+    if (kind == c10::prim::Constant || kind == c10::prim::GetAttr || is_glue(node)) return;
+    if (kind == c10::prim::CallMethod) return add_call(node);
+    const bool is_unpacking = kind == c10::prim::TupleUnpack && node.input()->node()->kind() == c10::prim::CallMethod;
+    if (is_unpacking) return;
+    GraphNode shown{kind.toQualString(), source_of(node), {}, {}};
+    for (const Value* input : node.inputs()) read(input, shown.inputs);
+    for (const Value* output : node.outputs()) shown.outputs.push_back(number_of(output));
+    cpu_.nodes.push_back(std::move(shown));
+  }
+
+  void end_cpu() {
+    if (!cpu_.nodes.empty()) graph_.steps.push_back(std::move(cpu_));
+    cpu_ = {};
+  }
+
+  void add_call(const Node& node) {
+    const Node& object = *node.inputs()[0]->node();
+    if (object.kind() != c10::prim::GetAttr || object.s(c10::attr::name).rfind(kSegment, 0) != 0) return;
+    end_cpu();
+    const auto segment = static_cast<size_t>(std::stoul(object.s(c10::attr::name).substr(kSegment.size())));
+    const BufferModel& buffer = file_.buffers.at(segment);
+    const size_t step = graph_.steps.size();
+    const std::vector<size_t> operands = append(graph_, buffer, static_cast<int>(segment));
+    // A segment hands NNAPI those of its inputs that NNAPI reads, in their order.
+    for (size_t i = 0; i < buffer.inputs.size() && i + 1 < node.inputs().size(); ++i) {
+      graph_.steps[step].inputs.push_back(
+          {number_of(node.inputs()[i + 1]), operands[static_cast<size_t>(buffer.inputs[i])]});
+    }
+    std::vector<const Value*> results = {node.output()};
+    if (!node.output()->uses().empty() && node.output()->uses()[0].user->kind() == c10::prim::TupleUnpack) {
+      const auto parts = node.output()->uses()[0].user->outputs();
+      results.assign(parts.begin(), parts.end());
+    }
+    for (size_t i = 0; i < results.size() && i < buffer.outputs.size(); ++i) {
+      graph_.steps[step].outputs.push_back({number_of(results[i]), operands[static_cast<size_t>(buffer.outputs[i])]});
+    }
+  }
+
+  const ConvertedFile& file_;
+  ModelGraph graph_;
+  GraphStep cpu_;
+  std::unordered_map<const Value*, size_t> numbers_;
+};
+
+ModelGraph whole_graph(const ConvertedFile& file) {
+  ModelGraph graph;
+  const BufferModel& buffer = file.buffers.at(0);
+  for (const MetadataInput& input : file.metadata.inputs) {
+    graph.inputs.push_back(append(graph, input.name, input.type));
+  }
+  const std::vector<size_t> operands = append(graph, buffer, 0);
+  for (size_t i = 0; i < buffer.inputs.size() && i < graph.inputs.size(); ++i) {
+    const size_t operand = operands[static_cast<size_t>(buffer.inputs[i])];
+    graph.values[operand].is_nhwc = file.metadata.inputs[i].nhwc;
+    graph.steps[0].inputs.push_back({graph.inputs[i], operand});
+  }
+  for (const int32_t id : buffer.outputs) {
+    const size_t operand = operands[static_cast<size_t>(id)];
+    graph.steps[0].outputs.push_back({operand, operand});
+    graph.outputs.push_back(operand);
+  }
+  return graph;
+}
+
+void count_operations(const BufferModel& buffer, std::map<std::string, size_t>& counts) {
+  for (const BufferOperation& operation : buffer.operations) {
+    ++counts[name_of(static_cast<OperationCode>(operation.code))];
+  }
+  for (const BufferModel& subgraph : buffer.subgraphs) count_operations(subgraph, counts);
+}
+
+}  // namespace
+
+ModelGraph graph_of(const ConvertedFile& file) {
+  return file.is_partitioned() ? HostGraph(file).run() : whole_graph(file);
+}
+
+nlohmann::json report_of(const ConvertedFile& file, const std::string& path) {
+  std::map<std::string, size_t> counts;
+  for (const BufferModel& buffer : file.buffers) count_operations(buffer, counts);
+  size_t total = 0;
+  for (const auto& [name, count] : counts) total += count;
+  nlohmann::json report = {{"version", kReportVersion},
+                           {"model", path},
+                           {"output", path},
+                           {"converted", true},
+                           {"quant", file.metadata.quant},
+                           {"feature_level", file.metadata.feature_level},
+                           {"inputs", nlohmann::json::array()},
+                           {"operation_count", total},
+                           {"operations", counts},
+                           {"refusals", nlohmann::json::array()},
+                           {"warnings", nlohmann::json::array()},
+                           {"graph", to_json(graph_of(file))}};
+  for (const MetadataInput& input : file.metadata.inputs)
+    report["inputs"].push_back(input_json(input.name, input.type));
+  return report;
+}
+
+}  // namespace nnapi_convert

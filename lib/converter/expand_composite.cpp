@@ -1,0 +1,189 @@
+#include "lib/converter/expand_composite.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "lib/converter/observe.h"
+#include "lib/converter/remove_inplace.h"
+#include "lib/ops/registry.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Stack;
+
+std::optional<c10::OperatorHandle> composite_operator(const TorchNode& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  if (schema == nullptr || schema->is_mutable() || schema->is_vararg()) return std::nullopt;
+  const auto found = c10::Dispatcher::singleton().findSchema(schema->operator_name());
+  if (!found) return std::nullopt;
+  const bool is_composite = found->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) ||
+                            (found->hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd) &&
+                             !found->hasKernelForDispatchKey(c10::DispatchKey::CPU));
+  return is_composite ? std::optional<c10::OperatorHandle>(*found) : std::nullopt;
+}
+
+// The arguments of a node in two parts: tensors, which are traced, and how they and the others make the call's stack.
+class Arguments {
+ public:
+  // False where one is not known.
+  bool read(const TorchNode& node, const TypeMap& types) {
+    types_ = &types;
+    for (const TorchValue* input : node.inputs()) {
+      if (!read(const_cast<TorchValue*>(input))) return false;
+    }
+    return has_computed_;
+  }
+
+  const std::vector<TorchValue*>& values() const { return values_; }
+  const Stack& tensors() const { return tensors_; }
+
+  Stack stack(const Stack& traced) const {
+    Stack result;
+    for (const Argument& argument : arguments_)
+      result.push_back(argument.value ? *argument.value : made_of(argument, traced));
+    return result;
+  }
+
+ private:
+  struct Argument {
+    std::optional<c10::IValue> value;  // as it is, or
+    std::vector<size_t> tensors;       // one tensor, or a list of them
+    bool is_list = false;
+  };
+
+  static c10::IValue made_of(const Argument& argument, const Stack& traced) {
+    if (!argument.is_list) return traced[argument.tensors[0]];
+    c10::List<at::Tensor> list;
+    for (const size_t tensor : argument.tensors) list.push_back(traced[tensor].toTensor());
+    return list;
+  }
+
+  bool read(TorchValue* value) {
+    if (value->type()->kind() == c10::TypeKind::TensorType) {
+      const bool is_tensor = read_tensor(value);
+      if (is_tensor) arguments_.push_back({std::nullopt, {tensors_.size() - 1}, false});
+      return is_tensor;
+    }
+    if (const auto constant = torch::jit::toIValue(value)) {
+      arguments_.push_back({*constant, {}, false});
+      return true;
+    }
+    if (value->node()->kind() != c10::prim::ListConstruct) return false;
+    Argument list{std::nullopt, {}, true};
+    for (TorchValue* element : value->node()->inputs()) {
+      if (element->type()->kind() != c10::TypeKind::TensorType || !read_tensor(element)) return false;
+      list.tensors.push_back(tensors_.size() - 1);
+    }
+    arguments_.push_back(std::move(list));
+    return true;
+  }
+
+  bool read_tensor(TorchValue* value) {
+    const auto constant = torch::jit::toIValue(value);
+    const bool is_constant = constant && constant->isTensor() && constant->toTensor().defined();
+    const auto found = types_->find(value);
+    const auto* type = found == types_->end() ? nullptr : std::get_if<TensorType>(&found->second);
+    if (!is_constant && (type == nullptr || type->is_quantized())) return false;
+    const auto tensor = is_constant ? std::optional<at::Tensor>(constant->toTensor()) : made_up_tensor(*type);
+    if (!tensor || tensor->is_quantized()) return false;
+    has_computed_ = has_computed_ || !is_constant;
+    values_.push_back(value);
+    tensors_.emplace_back(tensor->detach());
+    return true;
+  }
+
+  const TypeMap* types_ = nullptr;
+  std::vector<TorchValue*> values_;
+  Stack tensors_;
+  std::vector<Argument> arguments_;
+  bool has_computed_ = false;
+};
+
+// What the operator calls: below the tracer itself, and what is called above it.
+std::shared_ptr<Graph> trace(const c10::OperatorHandle& composite, const Arguments& arguments) {
+  const c10::NoGradGuard no_grad;
+  const auto call = [&](Stack traced) {
+    Stack stack = arguments.stack(traced);
+    composite.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
+    return stack;
+  };
+  const auto no_name = [](const at::Tensor&) { return std::string(); };
+  return torch::jit::tracer::trace(arguments.tensors(), call, no_name, false).first->graph;
+}
+
+bool reads_values(const TorchNode& node) {
+  static const std::set<std::string> kinds = {"aten::item",       "aten::_local_scalar_dense",
+                                              "aten::is_nonzero", "aten::equal",
+                                              "aten::allclose",   "aten::Bool",
+                                              "aten::Int",        "aten::Float"};
+  return kinds.count(node.kind().toQualString()) != 0;
+}
+
+bool is_list(const TorchNode& node) {
+  return node.kind() == c10::prim::ListConstruct || node.kind() == c10::prim::ListUnpack ||
+         node.kind() == c10::prim::TupleConstruct;
+}
+
+// True if rules take all of it or what that is made of, but for what is computed of constants.
+bool has_rules(const Graph& graph) {
+  std::set<const TorchValue*> closed;
+  for (const TorchNode* node : graph.nodes()) {
+    const c10::FunctionSchema* schema = node->maybeSchema();
+    if (schema != nullptr && (schema->is_mutable() || reads_values(*node))) return false;
+    const auto inputs = node->inputs();
+    const bool is_closed =
+        !node->isNondeterministic() &&
+        std::all_of(inputs.begin(), inputs.end(), [&](const auto* input) { return closed.count(input) != 0; });
+    if (is_closed) {
+      closed.insert(node->outputs().begin(), node->outputs().end());
+    } else if (!is_list(*node) && find_rule(*node) == nullptr &&
+               (!composite_operator(*node) || sizes_depend_on_values(*node))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<TorchValue*> insert(const Graph& graph, TorchNode& node, const std::vector<TorchValue*>& inputs) {
+  torch::jit::WithInsertPoint here(&node);
+  TorchNode* before = node.prev();
+  const std::vector<TorchValue*> outputs =
+      torch::jit::insertGraph(*node.owningGraph(), const_cast<Graph&>(graph), inputs);
+  for (TorchNode* inserted = before->next(); inserted != &node; inserted = inserted->next()) {
+    inserted->setSourceRange(node.sourceRange());
+    inserted->setScope(node.scope());
+  }
+  return outputs;
+}
+
+}  // namespace
+
+std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types) {
+  if (!node.blocks().empty() || node.isNondeterministic() || sizes_depend_on_values(node)) return {};
+  const auto composite = composite_operator(node);
+  Arguments arguments;
+  if (!composite || !arguments.read(node, types)) return {};
+  std::shared_ptr<Graph> graph;
+  try {
+    graph = trace(*composite, arguments);
+  } catch (const std::exception&) {
+    return {};  // not with these arguments; the original fails with them, too, or branches on values
+  }
+  Diagnostics ignored;
+  remove_inplace(graph, ignored);
+  if (graph->outputs().size() != node.outputs().size() || !has_rules(*graph)) return {};
+  return insert(*graph, node, arguments.values());
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,103 @@
+#include "lib/converter/recorded_options.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lib/base/error.h"
+#include "lib/nnapi/shipped_profiles.h"
+
+namespace nnapi_convert {
+namespace {
+
+using nlohmann::json;
+
+QuantMode quant_mode(const std::string& name) {
+  for (const QuantMode mode :
+       {QuantMode::kAuto, QuantMode::kNone, QuantMode::kCore, QuantMode::kFull, QuantMode::kNnapi}) {
+    if (name == name_of(mode)) return mode;
+  }
+  throw ConvertError(ExitCode::kBadFile,
+                     fmt::format("malformed {}: unknown quantisation mode {}", kMetadataFile, name));
+}
+
+// What the original takes, in the sizes of the conversion.
+InputSpec spec_of(const MetadataInput& input) {
+  InputSpec spec;
+  spec.name = input.name;
+  for (const Dim& dim : input.type.dims) spec.sizes.push_back(dim.fixed_value());
+  spec.dtype = input.original.dtype;
+  if (input.original.is_quantized()) spec.quantization = input.original.quantization;
+  return spec;
+}
+
+// As far as a file without a record tells.
+void read_interface(const ConvertedFile& file, ConvertOptions& options) {
+  options.runtime = file.runtime;
+  options.feature_level = std::max(options.feature_level, file.metadata.feature_level);
+  options.fallback = file.is_partitioned() ? Fallback::kPartition : Fallback::kNone;
+  options.quant = file.is_partitioned() ? QuantMode::kAuto : quant_mode(file.metadata.quant);
+  options.layout.is_explicit = true;
+  for (size_t i = 0; i < file.metadata.inputs.size(); ++i) {
+    options.inputs.push_back(spec_of(file.metadata.inputs[i]));
+    if (!file.metadata.inputs[i].nhwc) continue;
+    options.layout.nhwc = true;
+    options.layout.nhwc_inputs.insert(static_cast<int>(i));
+  }
+}
+
+// A device that comes with the program.
+std::shared_ptr<const nnapi::DeviceProfile> shipped_device(const std::string& name) {
+  if (name.empty()) return nullptr;
+  for (const FolderFile& file : shipped_profiles()) {
+    auto profile = std::make_shared<const nnapi::DeviceProfile>(nnapi::find_profile(file.name));
+    if (profile->name() == name) return profile;
+  }
+  throw ConvertError(ExitCode::kUsage, fmt::format("the file was converted for the device {}, whose profile does not "
+                                                   "come with this program; verify it without --per-op",
+                                                   name));
+}
+
+void read_record(const std::string& text, ConvertOptions& options) {
+  const json record = json::parse(text);
+  options.feature_level = record.at("feature_level");
+  options.device = shipped_device(record.value("device", ""));
+  options.layout.nhwc = record.at("nhwc");
+  options.layout.nhwc_inputs = record.at("nhwc_inputs").get<std::set<int>>();
+  options.quant = quant_mode(record.at("quant"));
+  options.control_flow = record.at("control_flow").get<bool>() ? ControlFlow::kNnapi : ControlFlow::kRefuse;
+  options.segments.min_macs = record.at("min_segment_macs");
+  options.segments.keeps_one = record.value("keeps_one_segment", false);
+  options.segments.max_segments = record.at("max_segments");
+  options.disabled_passes = record.at("disabled_passes").get<std::set<std::string>>();
+}
+
+}  // namespace
+
+std::string record_options(const ConvertOptions& options) {
+  return json{{"feature_level", options.feature_level},
+              {"device", options.device ? options.device->name() : ""},
+              {"nhwc", options.layout.nhwc},
+              {"nhwc_inputs", options.layout.nhwc_inputs},
+              {"quant", name_of(options.quant)},
+              {"control_flow", options.control_flow == ControlFlow::kNnapi},
+              {"min_segment_macs", options.segments.min_macs},
+              {"keeps_one_segment", options.segments.keeps_one},
+              {"max_segments", options.segments.max_segments},
+              {"disabled_passes", options.disabled_passes}}
+      .dump();
+}
+
+ConvertOptions recorded_options(const ConvertedFile& file) {
+  ConvertOptions options;
+  read_interface(file, options);
+  if (file.metadata.options.empty()) return options;
+  try {
+    read_record(file.metadata.options, options);
+  } catch (const json::exception& error) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));
+  }
+  return options;
+}
+
+}  // namespace nnapi_convert

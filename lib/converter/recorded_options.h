@@ -1,0 +1,18 @@
+// What a converted file records of the options it was made with: those that shape its NNAPI models.
+#pragma once
+
+#include <string>
+
+#include "lib/converter/converted_file.h"
+#include "lib/converter/options.h"
+
+namespace nnapi_convert {
+
+// JSON, for Metadata::options.
+std::string record_options(const ConvertOptions& options);
+
+// Options that make the same NNAPI models from the same original; files without a record were made with the defaults as
+// far as their metadata tells. Throws ConvertError (kBadFile) for a malformed record.
+ConvertOptions recorded_options(const ConvertedFile& file);
+
+}  // namespace nnapi_convert

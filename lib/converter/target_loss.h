@@ -1,0 +1,56 @@
+// What a model loses because it is kept to a feature level or to what a device takes: it is planned for that target and
+// for the highest level, and both are counted.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/converter/convert.h"
+
+namespace nnapi_convert {
+
+// The feature level of an Android API level, 27 and higher, or of what ANeuralNetworks_getRuntimeFeatureLevel() answers
+// for levels that have no API level (1000006 for 6). Nothing for other numbers. Of API levels above 31, all that is
+// promised is level 5: later ones come to devices by updates of the runtime.
+std::optional<int> level_of_api(int64_t api);
+// The lowest API level that has the feature level; nothing for levels that no API level promises.
+std::optional<int> api_of_level(int level);
+
+// How a model converts for one target.
+struct Coverage {
+  bool converts = false;
+  size_t operations = 0;        // of NNAPI
+  size_t segments = 0;          // 1 where NNAPI runs all of it
+  double mac_share = 0;         // multiply-adds that NNAPI takes, of those that are known
+  std::vector<Refusal> on_cpu;  // or, for a model that doesn't convert, what is refused
+  std::string error;            // of a model that doesn't convert
+};
+
+Coverage coverage_of(const Conversion& conversion);
+
+struct LostNode {
+  Refusal reason;
+  int feature_level;  // the lowest that takes it on a device without limits
+};
+
+struct TargetLoss {
+  int feature_level = 0;
+  std::string device;  // empty: none
+  Coverage found, highest;
+  std::vector<LostNode> nodes;  // refused here, taken at the highest level
+
+  bool is_lossless() const;
+  // True if NNAPI takes less of the model, or takes it in more parts.
+  bool costs_parts() const;
+};
+
+// Plans the model two times, and once for each level in between where nodes are lost.
+TargetLoss measure_loss(const LoadedModel& loaded, const ConvertOptions& options);
+
+// For people: one line, and one for each kind of lost node.
+std::string to_text(const TargetLoss& loss);
+nlohmann::json to_json(const TargetLoss& loss);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,272 @@
+// Elements moved to other places by a table: ATen itself runs the operator on the places, and a GATHER by the result
+// runs it on the elements. Diagonals, triangles, windows, and what is written into a part of a tensor.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/runtime/operator.h>
+
+#include <algorithm>
+
+#include "lib/ops/expression.h"
+#include "lib/ops/families.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr const char* kGiveSizes = "give every size of the input with --input";
+constexpr int64_t kMostPlaces = int64_t{1} << 24;  // the table is a constant of as many int32
+
+// Arguments that hold the elements that are moved.
+bool is_moved(const std::string& name) {
+  return name == "self" || name == "input" || name == "src" || name == "source" || name == "values";
+}
+
+void check_moved(const OpArguments& args, const TensorType& type, const TensorType& first) {
+  args.require(type.dtype == at::kFloat || type.dtype == at::kInt || type.dtype == at::kLong,
+               "a tensor " + to_text(type), "float32, int32 or int64");
+  args.require(type.dtype == first.dtype, "a tensor " + to_text(type), "the dtype of " + to_text(first));
+  args.require(all_fixed(type.dims), "flexible sizes", "fixed sizes", kGiveSizes);
+}
+
+// For each element of the result the place that it comes from among those of all moved arguments, one after the other,
+// counted from 1; 0 is a zero.
+struct Table {
+  std::vector<std::string> moved;  // names of arguments
+  at::Tensor places;
+};
+
+c10::IValue other_argument(const OpArguments& args, const c10::Argument& argument) {
+  if (argument.name() != "indices" || args.input("indices")->node()->kind() != c10::prim::ListConstruct) {
+    return args.value(argument.name());
+  }
+  const bool takes_none =
+      argument.type()->castRaw<c10::ListType>()->getElementType()->kind() != c10::TypeKind::TensorType;
+  c10::List<at::Tensor> tensors;
+  c10::List<c10::optional<at::Tensor>> indices;
+  for (const TorchValue* element : args.elements("indices")) {
+    const auto constant = torch::jit::toIValue(element);
+    args.require(constant.has_value(), "an index that is computed at run time", "constants");
+    indices.push_back(constant->toOptional<at::Tensor>());
+    if (!takes_none) tensors.push_back(constant->toTensor());
+  }
+  return takes_none ? c10::IValue(indices) : c10::IValue(tensors);
+}
+
+// With doubles, as ATen has no windows of whole numbers.
+Table run_on_places(const OpArguments& args) {
+  Table table;
+  torch::jit::Stack stack;
+  int64_t count = 0;
+  const TensorType first = args.tensor(tensor_name(args));
+  if (args.has("accumulate")) args.require(!args.boolean("accumulate"), "accumulate=True", "False");
+  for (const c10::Argument& argument : args.node().schema().arguments()) {
+    if (!is_moved(argument.name())) {
+      stack.push_back(other_argument(args, argument));
+      continue;
+    }
+    const TensorType type = args.tensor(argument.name());
+    check_moved(args, type, first);
+    const int64_t size = product(type.dims).value();
+    stack.emplace_back((at::arange(size, at::kDouble) + (count + 1)).reshape(fixed_values(type.dims)));
+    table.moved.push_back(argument.name());
+    count += size;
+  }
+  try {
+    args.node().getOperation()(stack);
+  } catch (const std::exception& error) {
+    args.refuse(std::string("arguments that PyTorch refuses: ") + error.what());
+  }
+  table.places = stack.at(0).toTensor().to(at::kLong).contiguous();
+  args.require(table.places.numel() > 0 && table.places.dim() > 0, "a result without elements or axes", "one or more");
+  args.require(table.places.numel() <= kMostPlaces, fmt::format("{} elements", table.places.numel()),
+               fmt::format("{} at most", kMostPlaces));
+  return table;
+}
+
+std::vector<ValueType> moved_type(const OpArguments& args) {
+  const TensorType self = args.tensor(tensor_name(args));
+  return {self.with_dims(to_dims(run_on_places(args).places.sizes().vec()))};
+}
+
+// All moved elements as one vector, which begins with a zero if any place needs one.
+LoweredTensor joined(OpContext& ctx, const Table& table, bool has_zero) {
+  std::vector<nnapi::OperandId> parts;
+  const TensorType self = ctx.tensor(tensor_name(ctx));
+  if (has_zero) parts.push_back(ctx.constant_operand(at::zeros({1}, at::TensorOptions(self.dtype))));
+  Dim size(has_zero ? 1 : 0);
+  for (const std::string& name : table.moved) {
+    const LoweredTensor part = ctx.operand(name);
+    parts.push_back(ctx.reshaped(part, {product(part.type.dims)}));
+    size = size + product(part.type.dims);
+  }
+  const TensorType type = self.with_dims({size});
+  if (parts.size() == 1) return {parts[0], type};
+  parts.push_back(ctx.builder().int32(0));
+  return {ctx.emit_to(OperationCode::CONCATENATION, std::move(parts), type), type};
+}
+
+nnapi::OperandId emit_places(OpContext& ctx, const Table& table) {
+  const at::Tensor places = table.places.flatten();
+  const bool has_zero = places.min().item<int64_t>() == 0;
+  const LoweredTensor source = joined(ctx, table, has_zero);
+  return ctx.emit_to(OperationCode::GATHER,
+                     {source.id, ctx.builder().int32(0), ctx.constant_operand(has_zero ? places : places - 1)},
+                     source.type.with_dims({Dim(places.numel())}));
+}
+
+void lower_moved(OpContext& ctx) {
+  const Table table = run_on_places(ctx);
+  const TensorType flat = ctx.output_type().with_dims({Dim(table.places.numel())});
+  ctx.set_output(ctx.reshaped({emit_places(ctx, table), flat}, ctx.output_type().dims));
+}
+
+// y[mask] = 0, where the mask is computed: null for other indices.
+const TorchValue* computed_mask(const OpArguments& args) {
+  if (args.input("indices")->node()->kind() != c10::prim::ListConstruct) return nullptr;
+  const auto indices = args.elements("indices");
+  if (indices.size() != 1 || torch::jit::toIValue(indices[0])) return nullptr;
+  return args.type_of(indices[0]).dtype == at::kBool ? indices[0] : nullptr;
+}
+
+std::vector<ValueType> put_type(const OpArguments& args) {
+  const TorchValue* mask = computed_mask(args);
+  if (mask == nullptr) return moved_type(args);
+  const TensorType self = args.tensor("self"), values = args.tensor("values");
+  args.require(args.type_of(mask).dims == self.dims, "a mask " + to_text(args.type_of(mask)),
+               "the sizes of " + to_text(self));
+  args.require(product(values.dims) == Dim(1) && values.dtype == self.dtype, "values " + to_text(values),
+               "one of the dtype of " + to_text(self), "use torch.where");
+  args.require(!args.boolean("accumulate"), "accumulate=True", "False");
+  return {self};
+}
+
+void lower_put(OpContext& ctx) {
+  const TorchValue* mask = computed_mask(ctx);
+  if (mask == nullptr) return lower_moved(ctx);
+  const Expression value = expand(reshape(argument(ctx, "values"), {Dim(1)}), ctx.output_type().dims);
+  select({ctx, ctx.operand_of(mask)}, value, argument(ctx, "self")).set_output();
+}
+
+// The part of an axis that is written: from `begin` to before `end`.
+struct Part {
+  size_t axis;
+  int64_t begin, end;
+};
+
+int64_t in_range(int64_t place, int64_t size) {
+  return std::clamp(place < 0 ? place + size : place, int64_t{0}, size);
+}
+
+int64_t fixed_size(const OpArguments& args, const TensorType& self, size_t axis) {
+  args.require(self.dims[axis].is_fixed(), "a flexible size", "a fixed size", kGiveSizes);
+  return self.dims[axis].value();
+}
+
+Part written_part(const OpArguments& args, const TensorType& self) {
+  const auto axis = static_cast<size_t>(checked_axis(args, args.integer("dim"), self.rank()));
+  const int64_t size = fixed_size(args, self, axis);
+  if (args.has("index")) {
+    const int64_t index = args.integer("index");
+    args.require(index >= -size && index < size, fmt::format("index {}", index),
+                 fmt::format("{} to {}", -size, size - 1));
+    return {axis, in_range(index, size), in_range(index, size) + 1};
+  }
+  const int64_t begin = args.is_none("start") ? 0 : in_range(args.integer("start"), size);
+  const int64_t end = args.is_none("end") ? size : in_range(args.integer("end"), size);
+  return {axis, begin, std::max(begin, end)};
+}
+
+std::vector<ValueType> written_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self"), source = args.tensor("src");
+  require_rank(args, self, 1, kHighestRank);
+  args.require(!self.is_quantized() && source.dtype == self.dtype, "a part " + to_text(source),
+               "the dtype of " + to_text(self) + ", not quantised");
+  (void)written_part(args, self);
+  return {self};
+}
+
+// What lies before the part, the part, what lies behind it.
+void lower_written(OpContext& ctx) {
+  if (ctx.has("step") && ctx.integer("step") != 1) return lower_moved(ctx);
+  const LoweredTensor self = ctx.operand("self"), source = ctx.operand("src");
+  const Part part = written_part(ctx, self.type);
+  if (part.begin == part.end) return ctx.set_output(self.id);
+  const int64_t size = self.type.dims[part.axis].value();
+  const auto piece = [&](int64_t begin, int64_t end) {
+    Dims begins(self.type.rank(), Dim(0)), ends = self.type.dims;
+    begins[part.axis] = Dim(begin);
+    ends[part.axis] = Dim(end);
+    return ctx.sliced(self, begins, ends, Dims(self.type.rank(), Dim(1)));
+  };
+  Dims written = self.type.dims;
+  written[part.axis] = Dim(part.end - part.begin);
+  std::vector<nnapi::OperandId> parts;
+  if (part.begin > 0) parts.push_back(piece(0, part.begin));
+  parts.push_back(ctx.reshaped(source, written));
+  if (part.end < size) parts.push_back(piece(part.end, size));
+  if (parts.size() == 1) return ctx.set_output(parts[0]);
+  parts.push_back(ctx.builder().int32(static_cast<int64_t>(part.axis)));
+  ctx.emit(OperationCode::CONCATENATION, std::move(parts));
+}
+
+std::vector<ValueType> trace_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  require_rank(args, self, 2, 2);
+  require_float(args, self);
+  args.require(all_fixed(self.dims), "flexible sizes", "fixed sizes", kGiveSizes);
+  return {self.with_dims({})};
+}
+
+void lower_trace(OpContext& ctx) {
+  const LoweredTensor self = ctx.operand("self");
+  const int64_t rows = self.type.dims[0].value(), columns = self.type.dims[1].value();
+  const at::Tensor places = at::arange(std::min(rows, columns)) * (columns + 1);
+  const TensorType flat = self.type.with_dims({Dim(rows * columns)});
+  const TensorType diagonal = self.type.with_dims({Dim(places.numel())});
+  const nnapi::OperandId picked =
+      ctx.emit_to(OperationCode::GATHER,
+                  {ctx.reshaped(self, flat.dims), ctx.builder().int32(0), ctx.constant_operand(places)}, diagonal);
+  reduce(OperationCode::REDUCE_SUM, Expression(ctx, {picked, diagonal}), {0}, false).set_output();
+}
+
+constexpr const char* kTableNote = "float32 or integers of fixed sizes: a table of places";
+
+}  // namespace
+
+OpRules movement_rules() {
+  return {
+      {"aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", 3, kTableNote, moved_type,
+       lower_moved},
+      {"aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", 3, kTableNote, moved_type,
+       lower_moved},
+      {"aten::tril(Tensor self, int diagonal=0) -> Tensor", 3, kTableNote, moved_type, lower_moved},
+      {"aten::triu(Tensor self, int diagonal=0) -> Tensor", 3, kTableNote, moved_type, lower_moved},
+      {"aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", 3, kTableNote, moved_type, lower_moved},
+      {"aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", 3, kTableNote, moved_type,
+       lower_moved},
+      {"aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor", 3,
+       kTableNote, moved_type, lower_moved},
+      {"aten::take(Tensor self, Tensor index) -> Tensor", 3, "constant index; float32 or integers of fixed sizes",
+       moved_type, lower_moved},
+      {"aten::upsample_nearest3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor", 3,
+       kTableNote, moved_type, lower_moved},
+      {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor", 3,
+       "constant indices, or a computed mask of the tensor's sizes and one value; float32 or integers of fixed sizes",
+       put_type, lower_put},
+      {"aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor", 3,
+       "constant indices, or a computed mask of the tensor's sizes and one value; float32 or integers of fixed sizes",
+       put_type, lower_put},
+      {"aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", 3,
+       "constant index; float32 or integers of fixed sizes", moved_type, lower_moved},
+      {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 3,
+       "constant index; float32 or integers of fixed sizes", moved_type, lower_moved},
+      {"aten::select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", 2, "", written_type,
+       lower_written},
+      {"aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) "
+       "-> Tensor",
+       2, "a step other than 1: fixed sizes, feature level 3", written_type, lower_written},
+      {"aten::trace(Tensor self) -> Tensor", 3, "float32", trace_type, lower_trace},
+  };
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,183 @@
+// Functions that NNAPI has no operation for, by formulas of others: inverse trigonometric and hyperbolic ones, logit,
+// logaddexp, hypot, nan_to_num, one_hot, dot.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "lib/ops/expression.h"
+#include "lib/ops/families.h"
+#include "lib/ops/promotion.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+std::vector<ValueType> real_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  args.require(!self.is_quantized(), "a tensor " + to_text(self), "float32 or integers");
+  return {TensorType{float_of(promoted_dtype(args, {"self"})), self.dims, {}}};
+}
+
+template <Expression (*formula)(const Expression&)>
+void lower_formula(OpContext& ctx) {
+  formula(argument_as(ctx, "self", at::kFloat)).set_output();
+}
+
+// atan(x) = 2 atan(x / (1 + sqrt(1 + x^2))).
+Expression half_angle(const Expression& x) {
+  return x / (sqrt(square(x) + 1) + 1);
+}
+
+// Halved twice, so that 0.42 is the largest argument of the series. What is beyond 1e9 has a square that overflows, and
+// the same result.
+Expression atan(const Expression& x) {
+  const Expression t = half_angle(half_angle(minimum(maximum(x, -1e9), 1e9)));
+  const Expression s = square(t);
+  Expression sum = s * (1.0 / 13) - 1.0 / 11;
+  for (const double coefficient : {1.0 / 9, -1.0 / 7, 1.0 / 5, -1.0 / 3, 1.0}) sum = sum * s + coefficient;
+  return t * sum * 4;
+}
+
+Expression asin(const Expression& x) {
+  return atan(x / sqrt(1 - square(x)));
+}
+
+Expression acos(const Expression& x) {
+  return M_PI_2 - asin(x);
+}
+
+Expression sign_factor(const Expression& x) {
+  return 1 - cast(compare(OperationCode::LESS, x, x.same(0)), x.dtype()) * 2;
+}
+
+Expression asinh(const Expression& x) {
+  const Expression size = abs(x);
+  return sign_factor(x) * log(size + sqrt(square(size) + 1));
+}
+
+Expression acosh(const Expression& x) {
+  return log(x + sqrt(square(x) - 1));
+}
+
+Expression atanh(const Expression& x) {
+  return log((x + 1) / (1 - x)) * 0.5;
+}
+
+std::vector<ValueType> pair_type(const OpArguments& args) {
+  const TensorType type = promoted_type(args, {"self", "other"});
+  args.require(type.dtype == at::kFloat, "tensors of " + dtype_name(type.dtype), "float32");
+  return {type};
+}
+
+template <Expression (*formula)(const Expression&, const Expression&)>
+void lower_pair(OpContext& ctx) {
+  formula(argument_as(ctx, "self", at::kFloat), argument_as(ctx, "other", at::kFloat)).set_output();
+}
+
+Expression hypot(const Expression& a, const Expression& b) {
+  return sqrt(square(a) + square(b));
+}
+
+Expression logaddexp(const Expression& a, const Expression& b) {
+  return maximum(a, b) + log(exp(-abs(a - b)) + 1);
+}
+
+// 1 where the condition holds, else 0.
+Expression indicator(OperationCode code, const Expression& x) {
+  return cast(compare(code, x, x.same(0)), at::kFloat);
+}
+
+// The angle to the nearer half of the first axis, then on which side and which half it is.
+Expression atan2(const Expression& y, const Expression& x) {
+  constexpr double kLeast = 1e-37;  // of (0, 0) the angle is 0
+  const Expression angle = atan(y / (hypot(x, y) + abs(x) + kLeast)) * 2;
+  const Expression is_behind = indicator(OperationCode::LESS, x);
+  return angle * (1 - is_behind * 2) + is_behind * sign_factor(y) * M_PI;
+}
+
+void lower_logit(OpContext& ctx) {
+  Expression x = argument_as(ctx, "self", at::kFloat);
+  if (!ctx.is_none("eps")) x = minimum(maximum(x, ctx.number("eps")), 1 - ctx.number("eps"));
+  log(x / (1 - x)).set_output();
+}
+
+std::vector<ValueType> float_type(const OpArguments& args) {
+  require_float(args, args.tensor("self"));
+  return {args.tensor("self")};
+}
+
+double number_or(const OpArguments& args, const char* name, double otherwise) {
+  return args.is_none(name) ? otherwise : args.number(name);
+}
+
+void lower_nan_to_num(OpContext& ctx) {
+  constexpr double kGreatest = std::numeric_limits<float>::max();
+  const Expression x = argument(ctx, "self");
+  const auto replaced = [&](OperationCode code, const Expression& value, double limit, double number) {
+    const Expression mask = compare(code, x, expand(x.same(limit), x.type().dims));
+    return select(mask, filled(ctx, number, x.type()), value);
+  };
+  Expression result = replaced(OperationCode::GREATER, x, kGreatest, number_or(ctx, "posinf", kGreatest));
+  result = replaced(OperationCode::LESS, result, -kGreatest, number_or(ctx, "neginf", -kGreatest));
+  const Expression is_number = compare(OperationCode::EQUAL, x, x);
+  select(is_number, result, filled(ctx, number_or(ctx, "nan", 0), x.type())).set_output();
+}
+
+std::vector<ValueType> one_hot_type(const OpArguments& args) {
+  TensorType type = args.tensor("self");
+  require_rank(args, type, 1, 3);
+  const int64_t classes = args.integer("num_classes");
+  args.require(classes > 0, fmt::format("num_classes={}", classes),
+               "a number of classes that doesn't depend on values");
+  type.dims.emplace_back(classes);
+  return {type};
+}
+
+void lower_one_hot(OpContext& ctx) {
+  const Expression self = argument(ctx, "self");
+  Dims dims = self.type().dims;
+  dims.emplace_back(1);
+  std::vector<int64_t> row(dims.size(), 1);
+  row.back() = ctx.integer("num_classes");
+  const Expression classes = tensor_constant(ctx, at::arange(row.back(), at::kFloat).reshape(row));
+  const Expression matches = compare(OperationCode::EQUAL, reshape(cast(self, at::kFloat), dims), classes);
+  cast(matches, at::kLong).set_output();
+}
+
+std::vector<ValueType> dot_type(const OpArguments& args) {
+  require_float(args, args.tensor("self"));
+  return {args.tensor("self").with_dims({})};
+}
+
+void lower_dot(OpContext& ctx) {
+  const Expression product = argument(ctx, "self") * argument(ctx, "tensor");
+  reduce(OperationCode::REDUCE_SUM, product, {0}, false).set_output();
+}
+
+constexpr const char* kSeries = "within 1e-6";
+
+}  // namespace
+
+OpRules special_rules() {
+  return {
+      {"aten::atan(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<atan>},
+      {"aten::asin(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<asin>},
+      {"aten::acos(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<acos>},
+      {"aten::asinh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<asinh>},
+      {"aten::acosh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<acosh>},
+      {"aten::atanh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<atanh>},
+      {"aten::atan2(Tensor self, Tensor other) -> Tensor", 3, kSeries, pair_type, lower_pair<atan2>},
+      {"aten::hypot(Tensor self, Tensor other) -> Tensor", 3, "float32", pair_type, lower_pair<hypot>},
+      {"aten::logaddexp(Tensor self, Tensor other) -> Tensor", 3, "float32", pair_type, lower_pair<logaddexp>},
+      {"aten::logit(Tensor self, float? eps=None) -> Tensor", 3, "", real_type, lower_logit},
+      {"aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", 3, "float32",
+       float_type, lower_nan_to_num},
+      {"aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", 3, "a given number of classes", one_hot_type,
+       lower_one_hot},
+      {"aten::dot(Tensor self, Tensor tensor) -> Tensor", 3, "float32", dot_type, lower_dot},
+  };
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,314 @@
+// The graph on the page: drawing it, moving and zooming, search, and the details of what is clicked.
+
+class GraphView {
+  constructor(report) {
+    this.report = report;
+    this.graph = report.graph;
+    this.isOpen = this.graph.steps.map(isOpenAtFirst);
+    this.canvas = document.getElementById("canvas");
+    this.details = document.getElementById("details");
+    this.found = document.getElementById("found");
+    this.matches = [];
+    this.match = -1;
+    this.draw();
+    this.fit();
+    this.listen();
+    this.showOverview();
+  }
+
+  draw() {
+    this.layout = placeGraph(this.graph, this.isOpen);
+    this.groups = new Map();  // box -> group
+    this.boxes = [];
+    this.edges = [];
+    this.world = drawn("g");
+    for (const flow of this.layout.flows) this.drawFlow(flow);
+    this.layout.steps.forEach((step, i) => this.drawStep(step, i));
+    for (const box of [...this.layout.terminals.inputs, ...this.layout.terminals.outputs]) this.drawBox(box, null, this.world);
+    this.svg = drawn("svg", { "aria-hidden": "false" });
+    const arrow = drawn("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" });
+    arrow.append(drawn("path", { d: "M0 0L8 4L0 8z", fill: "var(--cpu-line)" }));
+    const defs = drawn("defs");
+    defs.append(arrow);
+    this.svg.append(defs, this.world);
+    this.canvas.replaceChildren(this.svg);
+  }
+
+  drawFlow(flow) {
+    const straight = flow.path.map((point, i) => `${i ? "L" : "M"}${point.map(round1).join(" ")}`).join("");
+    const path = drawn("path", { d: straight, class: "flow", "marker-end": "url(#arrow)" });
+    const values = [...flow.values];
+    const names = values.slice(0, 12).map((value) => `%${this.graph.values[value].name || value} ${shapeText(this.graph.values[value].shape)}`);
+    path.append(drawn("title", {}, `${countText(values.length, "value")}: ${names.join(", ")}${values.length > 12 ? ", …" : ""}`));
+    this.world.append(path);
+    if (flow.lane != null || flow.from < 0 || flow.to >= this.graph.steps.length) return;
+    const [x, y] = flow.path[0];
+    this.world.append(drawn("text", { x: x + 10, y: (y + flow.path[1][1]) / 2 + 4, class: "small" }, countText(values.length, "value")));
+  }
+
+  drawStep(placed, number) {
+    const group = drawn("g", { class: "step" });
+    group.append(drawn("rect", { class: "back", x: placed.x, y: placed.y, width: placed.width, height: placed.height,
+      fill: fillOf(placed.step.segment), stroke: strokeOf(placed.step.segment) }));
+    const title = drawn("text", { class: "title", x: placed.x + STEP_PADDING, y: placed.y + 24 }, placed.title);
+    const head = drawn("g", { class: "node head", tabindex: 0, role: "button", "aria-label": placed.title });
+    head.append(title);
+    this.onPick(head, () => this.showStep(number));
+    group.append(head);
+    if (placed.step.segment == null && canOpen(placed.step)) this.drawSwitch(group, placed, number);
+    placed.lines.forEach((line, i) => group.append(drawn("text", { x: placed.x + STEP_PADDING + 6,
+      y: placed.y + TITLE_HEIGHT + STEP_PADDING + 14 + i * 18, class: "small" }, clipped(line, 46))));
+    if (!placed.open) this.onPick(group, () => this.showStep(number));
+    placed.paths.forEach((points) => {
+      const path = drawn("path", { class: "edge", d: curve(points) });
+      this.edges.push(path);
+      group.append(path);
+    });
+    const first = this.edges.length - placed.paths.length;
+    for (const box of placed.boxes) {
+      box.step = number;
+      box.near = [];
+      this.drawBox(box, placed.step.segment, group);
+    }
+    placed.edges.forEach(([from, to], i) => {
+      placed.boxes[from].near.push(this.edges[first + i]);
+      placed.boxes[to].near.push(this.edges[first + i]);
+    });
+    this.world.append(group);
+  }
+
+  drawSwitch(group, placed, number) {
+    const text = placed.open ? "−" : "+";
+    const name = placed.open ? "show as one box" : "show each operation";
+    const button = drawn("g", { class: "node", tabindex: 0, role: "button", "aria-label": name });
+    const x = placed.x + placed.width - 34;
+    button.append(drawn("title", {}, name), drawn("rect", { x, y: placed.y + 8, width: 24, height: 22, fill: "var(--box)", stroke: "var(--cpu-line)" }),
+      drawn("text", { x: x + 12, y: placed.y + 24, "text-anchor": "middle", class: "title" }, text));
+    this.onPick(button, () => this.toggle(number));
+    group.append(button);
+  }
+
+  drawBox(box, segment, parent) {
+    const group = drawn("g", { class: `node ${box.kind}`, tabindex: 0, role: "button",
+      "aria-label": `${box.label} ${box.detail}`.trim() });
+    const top = box.y - box.height / 2;
+    const fill = box.kind === "nnapi" ? { fill: "var(--box)", stroke: strokeOf(segment) } : {};
+    group.append(drawn("rect", { x: box.x - box.width / 2, y: top, width: box.width, height: box.height, ...fill }));
+    const middle = box.detail === "" ? box.y + 4.5 : box.y - 3;
+    group.append(drawn("text", { x: box.x, y: middle, "text-anchor": "middle", class: box.kind === "port" ? "small" : "name" }, box.label));
+    if (box.detail) group.append(drawn("text", { x: box.x, y: box.y + 13, "text-anchor": "middle", class: "small" }, box.detail));
+    this.onPick(group, () => this.select(box));
+    group.addEventListener("focus", () => this.keepInView(box));
+    this.groups.set(box, group);
+    this.boxes.push(box);
+    parent.append(group);
+  }
+
+  onPick(group, act) {
+    group.addEventListener("click", (event) => {
+      event.stopPropagation();
+      if (!this.dragged) act();
+    });
+    group.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      event.stopPropagation();
+      act();
+    });
+  }
+
+  toggle(number) {
+    this.isOpen[number] = !this.isOpen[number];
+    const before = this.layout.steps[number].y;
+    this.draw();
+    this.view.y += this.layout.steps[number].y - before;
+    this.applyView();
+    this.runSearch(false);
+    this.showStep(number);
+  }
+
+  // What is seen: the point at the upper left corner, and pixels for each unit.
+  fit() {
+    const { left, top, width } = this.layout;
+    const scale = Math.min(1.25, this.canvas.clientWidth / width);
+    const readable = Math.max(scale, 0.45);
+    const start = this.layout.steps.length > 0 && this.layout.steps[0].boxes.length > 0 ? this.layout.steps[0].boxes[0].x : left;
+    const middle = readable > scale ? start : left + width / 2;  // too wide to be read as a whole: where it begins
+    this.view = { x: middle - this.canvas.clientWidth / readable / 2, y: top, scale: readable };
+    this.applyView();
+  }
+
+  showAll() {
+    const { left, top, width, height } = this.layout;
+    const scale = Math.min(1.25, this.canvas.clientWidth / width, this.canvas.clientHeight / height);
+    this.view = { x: left + width / 2 - this.canvas.clientWidth / scale / 2, y: top, scale };
+    this.applyView();
+  }
+
+  applyView() {
+    const { x, y, scale } = this.view;
+    this.svg.setAttribute("viewBox", `${x} ${y} ${this.canvas.clientWidth / scale} ${this.canvas.clientHeight / scale}`);
+  }
+
+  zoom(factor, px = this.canvas.clientWidth / 2, py = this.canvas.clientHeight / 2) {
+    const scale = Math.min(4, Math.max(0.02, this.view.scale * factor));
+    this.view.x += px / this.view.scale - px / scale;
+    this.view.y += py / this.view.scale - py / scale;
+    this.view.scale = scale;
+    this.applyView();
+  }
+
+  move(dx, dy) {
+    this.view.x += dx / this.view.scale;
+    this.view.y += dy / this.view.scale;
+    this.applyView();
+  }
+
+  keepInView(box) {
+    const { x, y, scale } = this.view;
+    const width = this.canvas.clientWidth / scale, height = this.canvas.clientHeight / scale;
+    const isInside = box.x > x + 20 && box.x < x + width - 20 && box.y > y + 30 && box.y < y + height - 30;
+    if (!isInside) this.centre(box);
+  }
+
+  centre(box) {
+    this.view.scale = Math.max(this.view.scale, 0.6);
+    this.view.x = box.x - this.canvas.clientWidth / this.view.scale / 2;
+    this.view.y = box.y - this.canvas.clientHeight / this.view.scale / 2;
+    this.applyView();
+  }
+
+  listen() {
+    this.canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const area = this.canvas.getBoundingClientRect();
+      this.zoom(Math.exp(-event.deltaY / 500), event.clientX - area.left, event.clientY - area.top);
+    }, { passive: false });
+    this.canvas.addEventListener("pointerdown", (event) => this.drag(event));
+    this.canvas.addEventListener("keydown", (event) => this.onKey(event));
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "/" || event.target.tagName === "INPUT") return;
+      event.preventDefault();
+      this.search.focus();
+    });
+    this.search = document.getElementById("search");
+    this.search.addEventListener("input", () => this.runSearch(true));
+    this.search.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.nextMatch(event.shiftKey ? -1 : 1);
+    });
+    const onClick = (id, act) => document.getElementById(id).addEventListener("click", act);
+    onClick("zoom-in", () => this.zoom(1.3));
+    onClick("zoom-out", () => this.zoom(1 / 1.3));
+    onClick("fit", () => this.fit());
+    onClick("all", () => this.showAll());
+    window.addEventListener("resize", () => this.applyView());
+  }
+
+  drag(down) {
+    if (down.button !== 0) return;
+    this.dragged = false;
+    let last = down;
+    const onMove = (event) => {
+      if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > 4) this.dragged = true;
+      if (!this.dragged) return;
+      this.canvas.classList.add("moving");
+      this.move(last.clientX - event.clientX, last.clientY - event.clientY);
+      last = event;
+    };
+    const onUp = () => {
+      this.canvas.classList.remove("moving");
+      window.removeEventListener("pointermove", onMove);
+      window.removeEventListener("pointerup", onUp);
+      window.removeEventListener("pointercancel", onUp);
+    };
+    window.addEventListener("pointermove", onMove);
+    window.addEventListener("pointerup", onUp);
+    window.addEventListener("pointercancel", onUp);
+  }
+
+  onKey(event) {
+    const act = {
+      ArrowLeft: () => this.move(-80, 0), ArrowRight: () => this.move(80, 0), ArrowUp: () => this.move(0, -80),
+      ArrowDown: () => this.move(0, 80), PageUp: () => this.move(0, -this.canvas.clientHeight * 0.8),
+      PageDown: () => this.move(0, this.canvas.clientHeight * 0.8), "+": () => this.zoom(1.3), "=": () => this.zoom(1.3),
+      "-": () => this.zoom(1 / 1.3), 0: () => this.fit(), 1: () => this.showAll(), n: () => this.step(1), p: () => this.step(-1),
+    }[event.key];
+    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    act();
+  }
+
+  step(by) {
+    const last = this.boxes.indexOf(this.selected);
+    const next = this.boxes[Math.min(this.boxes.length - 1, Math.max(0, last + by))];
+    if (!next) return;
+    this.select(next);
+    this.keepInView(next);
+  }
+
+  select(box) {
+    this.world.querySelectorAll(".selected, .near").forEach((each) => each.classList.remove("selected", "near"));
+    this.selected = box;
+    this.groups.get(box).classList.add("selected");
+    for (const edge of box.near || []) edge.classList.add("near");
+    this.details.replaceChildren(...(box.about.node ? nodeDetails(this.report, box.about) : valueDetails(this.graph, box.about)));
+    this.details.scrollTop = 0;
+  }
+
+  showStep(number) {
+    this.details.replaceChildren(...stepDetails(this.report, this.graph.steps[number]));
+    this.details.scrollTop = 0;
+  }
+
+  showOverview() {
+    const items = this.graph.steps.map((step, i) => {
+      const link = element("button", { type: "button" }, `${stepTitle(step)}: ${countText(step.nodes.length, "operation")}`);
+      link.addEventListener("click", () => {
+        this.centre({ x: this.layout.steps[i].x + this.layout.steps[i].width / 2, y: this.layout.steps[i].y + 60 });
+        this.showStep(i);
+      });
+      return element("li", {}, link);
+    });
+    this.details.replaceChildren(element("h3", {}, "Steps in the order in which they run"),
+      element("ul", { class: "operations" }, ...items), element("p", { class: "faint" }, "Click an operation for its operands."));
+  }
+
+  // Looks at names, types and source lines of all operations, also of those in shut boxes, which it opens on the way.
+  runSearch(moves) {
+    const text = this.search.value.trim().toLowerCase();
+    for (const group of this.groups.values()) group.classList.remove("found");
+    this.matches = [];
+    this.match = -1;
+    if (text === "") {
+      this.found.textContent = "";
+      return;
+    }
+    const shown = new Map(this.boxes.map((box) => [box.about.node, box]));
+    this.graph.steps.forEach((step, number) => step.nodes.forEach((node) => {
+      if (nodeText(this.graph, node).includes(text)) this.matches.push({ node, number, box: shown.get(node) });
+    }));
+    for (const { box } of this.matches) if (box) this.groups.get(box).classList.add("found");
+    this.found.textContent = this.matches.length === 0 ? "nothing found" : `${this.matches.length} found`;
+    if (moves && this.matches.length > 0) this.nextMatch(1);
+  }
+
+  nextMatch(by) {
+    if (this.matches.length === 0) return;
+    this.match = (this.match + by + this.matches.length) % this.matches.length;
+    const { node, number, box } = this.matches[this.match];
+    this.found.textContent = `${this.match + 1} of ${this.matches.length}`;
+    if (box) {
+      this.centre(box);
+      this.select(box);
+      return;
+    }
+    const placed = this.layout.steps[number];
+    this.centre({ x: placed.x + placed.width / 2, y: placed.y + placed.height / 2 });
+    this.details.replaceChildren(...nodeDetails(this.report, { node, step: this.graph.steps[number] }));
+  }
+}
+
+function nodeText(graph, node) {
+  const names = [...node.inputs, ...node.outputs].map((value) => graph.values[value].name || "");
+  return `${node.op} ${node.where || ""} ${names.map((name) => `%${name}`).join(" ")}`.toLowerCase();
+}

@@ -1,0 +1,160 @@
+// Details of what is clicked, and the tables below the graph.
+
+function reasonText(entry) {
+  return entry.found + (entry.needed ? `; needed: ${entry.needed}` : "") + (entry.hint ? `; hint: ${entry.hint}` : "");
+}
+
+function operandItem(graph, number, name) {
+  const value = graph.values[number];
+  const item = element("li");
+  const label = value.operand != null ? `operand ${value.operand}` : "";
+  const parts = [name, value.name ? `%${value.name}` : "", label].filter((part) => part);
+  item.append(element("div", {}, element("strong", {}, parts.shift() || "value"), parts.length ? ` ${parts.join(", ")}` : ""),
+    element("div", { class: "code" }, typeText(value)));
+  if ("constant" in value) item.append(element("div", { class: "code" }, value.constant === "" ? "constant" : `= ${value.constant}`));
+  return item;
+}
+
+function listOf(graph, title, numbers, names) {
+  if (numbers.length === 0) return [];
+  const items = numbers.map((number, i) => operandItem(graph, number, names ? names[i] : `${i}`));
+  return [element("h4", {}, title), element("ul", { class: "operations" }, ...items)];
+}
+
+function nodeDetails(report, { node, step }) {
+  const made = [element("h3", {}, node.op), element("p", { class: "faint" }, stepTitle(step))];
+  if (node.where) made.push(element("p", { class: "code" }, node.where));
+  if (node.macs != null) made.push(element("p", {}, `${macsText(node.macs)} multiply-adds`));
+  const reason = node.reason != null && report.partition ? report.partition.cpu[node.reason] : null;
+  if (reason) made.push(element("p", {}, element("strong", {}, "stays on the CPU: "), reasonText(reason)));
+  return [...made, ...listOf(report.graph, "Outputs", node.outputs), ...listOf(report.graph, "Inputs", node.inputs, node.arguments)];
+}
+
+function valueDetails(graph, about) {
+  const made = [element("h3", {}, `%${graph.values[about.value].name || "value"}`),
+    ...listOf(graph, "For callers and the CPU", [about.value], [""])];
+  if (about.inner !== about.value) made.push(...listOf(graph, "In the segment", [about.inner], [""]));
+  if (about.from != null) {
+    made.push(element("p", {}, about.from < 0 ? "an input of forward" : `made by ${stepTitle(graph.steps[about.from])}`));
+  }
+  return made;
+}
+
+function stepDetails(report, step) {
+  const items = step.nodes.map((node) => {
+    const reason = node.reason != null && report.partition ? report.partition.cpu[node.reason] : null;
+    return element("li", {}, element("strong", {}, node.op), node.where ? element("div", { class: "code" }, shortPlace(node.where)) : "",
+      reason ? element("div", { class: "faint" }, reasonText(reason)) : "");
+  });
+  return [element("h3", {}, stepTitle(step)), element("p", { class: "faint" }, countText(step.nodes.length, "operation")),
+    element("ul", { class: "operations" }, ...items)];
+}
+
+// `columns`: [title, is a number]; a cell is a text or an element.
+function table(columns, rows) {
+  const cell = (name, content, isNumber) => element(name, isNumber ? { class: "number" } : {}, content);
+  const head = element("tr", {}, ...columns.map(([title, isNumber]) => {
+    const made = cell("th", title, isNumber);
+    made.setAttribute("scope", "col");
+    return made;
+  }));
+  const body = rows.map((row) => element("tr", {}, ...row.map((content, i) => cell("td", content, columns[i][1]))));
+  return element("div", { class: "wide" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
+}
+
+function section(id, title, ...content) {
+  return element("section", { id, "aria-labelledby": `${id}-title` }, element("h2", { id: `${id}-title` }, title), ...content);
+}
+
+function segmentTable(report) {
+  const all = report.partition.segments.reduce((sum, segment) => sum + segment.macs, 0)
+    + report.partition.cpu.reduce((sum, entry) => sum + (entry.macs || 0), 0);
+  const rows = report.partition.segments.map((segment, i) => {
+    const swatch = element("span", { class: "swatch" });
+    swatch.style.background = fillOf(i);
+    swatch.style.borderColor = strokeOf(i);
+    return [element("span", {}, swatch, `${i}`), `${segment.operation_count}`, macsText(segment.macs),
+      all > 0 ? `${(100 * segment.macs / all).toFixed(1)} %` : "-", `${segment.inputs}`, bytesText(segment.input_bytes),
+      `${segment.outputs}`, bytesText(segment.output_bytes), `${segment.feature_level}`];
+  });
+  const columns = [["segment"], ["operations", true], ["multiply-adds", true], ["share", true], ["inputs", true], ["bytes in", true],
+    ["outputs", true], ["bytes out", true], ["feature level", true]];
+  return section("segments", "Segments", table(columns, rows));
+}
+
+// NNAPI's operations by kind.
+function operationTable(report) {
+  const macs = new Map();
+  for (const step of report.graph ? report.graph.steps : []) {
+    if (step.segment == null) continue;
+    for (const node of step.nodes) macs.set(node.op, (macs.get(node.op) || 0) + (node.macs || 0));
+  }
+  const total = [...macs.values()].reduce((sum, each) => sum + each, 0);
+  const rows = Object.entries(report.operations)
+    .sort((a, b) => (macs.get(b[0]) || 0) - (macs.get(a[0]) || 0) || b[1] - a[1])
+    .map(([op, count]) => [element("code", {}, op), `${count}`, macs.get(op) ? macsText(macs.get(op)) : "-",
+      macs.get(op) ? `${(100 * macs.get(op) / total).toFixed(1)} %` : "-"]);
+  const columns = [["operation"], ["count", true], ["multiply-adds", true], ["share", true]];
+  const shown = total > 0 ? 4 : 2;  // a converted file's buffers tell no multiply-adds
+  return section("operations", "NNAPI's operations by kind", table(columns.slice(0, shown), rows.map((row) => row.slice(0, shown))));
+}
+
+// Entries with the same reason in one row; their operators and places with the number of each.
+function reasonRows(entries) {
+  const rows = new Map();
+  for (const entry of entries) {
+    const reason = reasonText(entry);
+    if (!rows.has(reason)) rows.set(reason, { count: 0, operators: new Map(), places: new Map() });
+    const row = rows.get(reason);
+    row.count++;
+    row.operators.set(entry.op, (row.operators.get(entry.op) || 0) + 1);
+    if (entry.where) row.places.set(entry.where, (row.places.get(entry.where) || 0) + 1);
+  }
+  const times = ([name, count]) => (count > 1 ? `${name} ×${count}` : name);
+  return [...rows].sort((a, b) => b[1].count - a[1].count).map(([reason, { count, operators, places }]) => {
+    const items = [...places].map((place) => element("li", { class: "code", title: place[0] }, times([shortPlace(place[0]), place[1]])));
+    const list = element("ul", {}, ...items.slice(0, 3));
+    const rest = element("details", {}, element("summary", {}, `${items.length - 3} more`), element("ul", {}, ...items.slice(3)));
+    const where = items.length > 3 ? element("div", {}, list, rest) : list;
+    return [`${count}`, reason, element("code", {}, [...operators].map(times).join(", ")), where];
+  });
+}
+
+const reasonColumns = [["count", true], ["reason"], ["operators"], ["source lines"]];
+
+function verificationSection(report) {
+  const { verification } = report;
+  const verdict = element("p", {}, element("span", { class: verification.passed ? "passed" : "failed" },
+    verification.passed ? "passed" : "FAILED"), ` with ${countText(verification.samples, "sample")}; needed: ${verification.criterion}`);
+  const rows = verification.outputs.map((output, i) => [`${i}`, output.shape, output.dtype, errorText(output.max_error),
+    errorText(output.relative_error), output.snr_db == null ? "exact" : output.snr_db.toFixed(1),
+    `${(100 * output.top1_agreement).toFixed(1)} %`, output.quanta == null ? "-" : output.quanta.toFixed(1),
+    output.is_constant ? "the same everywhere: this compares nothing"
+      : output.ignores_input ? "hardly depends on the input: this compares little" : ""]);
+  const columns = [["output"], ["shape"], ["dtype"], ["max error", true], ["of range", true], ["SNR dB", true], ["top-1", true],
+    ["quanta", true], ["note"]];
+  const figures = verification.outputs.map(histogram).filter((figure) => figure);
+  return section("verification", "Verification", verdict, table(columns, rows), element("div", { class: "histograms" }, ...figures));
+}
+
+// Original filled, result as an outline: where they agree, the outline runs along the filling. The height grows with the
+// square root, so that rare values are seen.
+function histogram(output, number) {
+  const { histogram: counts } = output;
+  if (!counts) return null;
+  const width = 420, height = 130, bins = counts.original.length;
+  const highest = Math.max(1, ...counts.original, ...counts.converted);
+  const rise = (count) => round1(Math.sqrt(count / highest) * height);
+  const step = width / bins;
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height + 20}`, width, height: height + 20, role: "img",
+    "aria-label": `histogram of output ${number}: original and result` });
+  counts.original.forEach((count, i) => svg.append(drawn("rect", { class: "bar-original", x: round1(i * step + 0.5),
+    y: height - rise(count), width: round1(step - 1), height: rise(count) })));
+  const line = counts.converted.map((count, i) => `L${round1(i * step)} ${height - rise(count)}H${round1((i + 1) * step)}`).join("");
+  svg.append(drawn("path", { class: "bar-converted", d: `M0 ${height}${line}V${height}` }));
+  svg.append(drawn("text", { x: 0, y: height + 15, class: "small" }, errorText(counts.lowest)),
+    drawn("text", { x: width, y: height + 15, class: "small", "text-anchor": "end" }, errorText(counts.highest)));
+  const caption = element("figcaption", {}, `output ${number}: `, element("span", { class: "key-original" }, "■ original"), " ",
+    element("span", { class: "key-converted" }, "□ result"), ", counts of values by square root");
+  return element("figure", {}, caption, svg);
+}

@@ -1,0 +1,304 @@
+"""Reports' pages in Chromium: layout without overlaps, search by keyboard, details, light and dark, no network; and graphs
+in Graphviz's dot. scripts/test-page.sh installs both and runs this."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+import torch
+import torchvision
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from cli import CliTest, run  # noqa: E402  pylint: disable=wrong-import-position
+from report_page_test import HostileNames  # noqa: E402  pylint: disable=wrong-import-position
+
+warnings.filterwarnings("ignore")  # of tracing
+SHOTS = os.environ.get("NNAPI_PAGE_SHOTS")
+LIMIT = 2 * 1024 * 1024
+IMAGE = ["--input", "1,3,16,16"]
+
+# Pairs of boxes that overlap; of steps, of the operations in each, and of inputs and outputs.
+OVERLAPS = """
+const apart = (a, b) => a.right <= b.left + 0.01 || b.right <= a.left + 0.01 || a.bottom <= b.top + 0.01 || b.bottom <= a.top + 0.01;
+const area = (box) => ({left: box.x - box.width / 2, right: box.x + box.width / 2, top: box.y - box.height / 2, bottom: box.y + box.height / 2});
+const steps = view.layout.steps.map((step) => ({left: step.x, right: step.x + step.width, top: step.y, bottom: step.y + step.height}));
+const groups = [steps, view.layout.terminals.inputs.map(area), view.layout.terminals.outputs.map(area)];
+for (const step of view.layout.steps) groups.push(step.boxes.map(area));
+let found = 0;
+for (const boxes of groups)
+  for (let i = 0; i < boxes.length; i++) for (let j = i + 1; j < boxes.length; j++) if (!apart(boxes[i], boxes[j])) found++;
+view.layout.steps.forEach((step, i) => {
+  for (const box of step.boxes.map(area))
+    if (box.left < steps[i].left || box.right > steps[i].right || box.top < steps[i].top || box.bottom > steps[i].bottom) found++;
+});
+return found;
+"""
+
+# Texts that are wider than their boxes.
+WIDE_TEXTS = """
+return [...document.querySelectorAll("#canvas .node")].filter((node) => {
+  const rect = node.querySelector("rect");
+  return rect && [...node.querySelectorAll("text")].some((text) => text.getBBox().width > rect.getBBox().width);
+}).map((node) => node.textContent);
+"""
+
+# Edges that run through boxes they don't belong to: points along each path against each box of its step.
+CROSSINGS = """
+let found = 0;
+for (const step of view.layout.steps) step.edges.forEach(([from, to], i) => {
+  const points = step.paths[i];
+  for (let k = 1; k < points.length; k++) for (const [number, box] of step.boxes.entries()) {
+    if (number === from || number === to || points[k][0] !== points[k - 1][0]) continue;
+    const inside = Math.abs(points[k][0] - box.x) < box.width / 2 - 1;
+    if (inside && Math.max(points[k][1], points[k - 1][1]) > box.y - box.height / 2 + 1
+        && Math.min(points[k][1], points[k - 1][1]) < box.y + box.height / 2 - 1) found++;
+  }
+});
+return found;
+"""
+
+
+def boxed(model):
+    """Takes a tensor and gives the detections' tensors."""
+
+    class Boxed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, picture):
+            return tuple(self.model([picture])[0].values())
+
+    return Boxed().eval()
+
+
+def torchvision_library():
+    return pathlib.Path(torchvision.__file__).parent / next(
+        name for name in os.listdir(pathlib.Path(torchvision.__file__).parent) if name.startswith("_C") and name.endswith(".so"))
+
+
+class Browser(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.profile = tempfile.mkdtemp(prefix="nnapi-convert-browser-")
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium")
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1400,1000",
+                         f"--user-data-dir={cls.profile}"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        cls.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.driver.quit()
+        shutil.rmtree(cls.profile, ignore_errors=True)
+
+    def report(self, model, *arguments):
+        """Converts and opens the report."""
+        path = self.folder / "report.html"
+        result = run(model, *arguments, "-o", self.folder / "out.pt", "--report", path)
+        self.assertEqual(0, result.code, f"\n{result}")
+        self.assertLess(path.stat().st_size, LIMIT)
+        self.open(path)
+
+    def open(self, path, width=1400):
+        self.driver.set_window_size(width, 1000)
+        self.driver.get_log("performance")
+        self.driver.get(path.as_uri())
+        self.check_page()
+
+    def check_page(self):
+        self.assertEqual([], self.driver.get_log("browser"))
+        requests = [entry["message"] for entry in self.driver.get_log("performance") if '"Network.requestWillBeSent"' in entry["message"]]
+        self.assertEqual([], [text for text in requests if '"url":"http' in text])
+        self.assertEqual([], self.driver.find_elements(By.CSS_SELECTOR, "img, iframe, object, embed, link"))
+        self.assertEqual(0, self.driver.execute_script(OVERLAPS))
+        self.assertEqual(0, self.driver.execute_script(CROSSINGS))
+        self.assertEqual([], self.driver.execute_script(WIDE_TEXTS))
+        self.assert_no_overflow()
+
+    def assert_no_overflow(self):
+        width, window = self.driver.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+        self.assertLessEqual(width, window)
+
+    def shot(self, name):
+        if SHOTS:
+            pathlib.Path(SHOTS).mkdir(parents=True, exist_ok=True)
+            self.driver.save_screenshot(str(pathlib.Path(SHOTS) / f"{name}.png"))
+
+    def text(self, selector):
+        return self.driver.find_element(By.CSS_SELECTOR, selector).text
+
+    def mobilenet(self):
+        torch.manual_seed(0)
+        path = self.folder / "mobilenet_v2.pt"
+        torch.jit.trace(torchvision.models.mobilenet_v2().eval(), torch.rand(1, 3, 224, 224)).save(str(path))
+        return path
+
+
+class WholeModel(Browser):
+    def test_mobilenet(self):
+        self.report(self.mobilenet(), "--input", "1,3,224,224", "--nhwc", "--verify")
+        self.assertEqual("mobilenet_v2.pt", self.text("h1"))
+        self.assertIn("passed", self.text("#verification"))
+        self.assertEqual(64, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.nnapi")))
+        self.assertEqual(1, len(self.driver.find_elements(By.CSS_SELECTOR, "#verification figure")))
+        self.shot("mobilenet")
+        self.driver.execute_script("view.showAll()")
+        self.shot("mobilenet_all")
+        self.driver.execute_script("window.scrollTo(0, 820)")
+        self.shot("mobilenet_tables")
+        self.check_search()
+        self.check_zoom()
+        self.check_narrow()
+        self.check_dark()
+
+    def check_search(self):
+        """By keyboard alone: / goes to the field, Enter to the next match, whose details are shown."""
+        body = self.driver.find_element(By.TAG_NAME, "body")
+        body.send_keys("/")
+        field = self.driver.switch_to.active_element
+        self.assertEqual("search", field.get_attribute("id"))
+        field.send_keys("depthwise")
+        self.assertEqual("1 of 17", self.text("#found"))
+        self.assertEqual("DEPTHWISE_CONV_2D", self.text("#details h3"))
+        field.send_keys(Keys.ENTER)
+        self.assertEqual("2 of 17", self.text("#found"))
+        self.assertEqual(17, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.found")))
+        details = self.text("#details")
+        for part in ("filter", "TENSOR_FLOAT32 [1, 3, 3, 96]", "conv.py:", "NHWC", "multiply-adds"):
+            self.assertIn(part, details)
+        field.clear()
+        field.send_keys("no such operation")
+        self.assertEqual("nothing found", self.text("#found"))
+        field.clear()
+        canvas = self.driver.find_element(By.ID, "canvas")
+        before = self.text("#details")
+        canvas.send_keys("n")
+        self.assertNotEqual(before, self.text("#details"))
+
+    def check_zoom(self):
+        scale = lambda: self.driver.execute_script("return view.view.scale")
+        before = scale()
+        self.driver.find_element(By.ID, "canvas").send_keys("+")
+        self.assertGreater(scale(), before)
+        self.driver.find_element(By.ID, "zoom-out").click()
+        self.assertAlmostEqual(before, scale())
+        place = self.driver.execute_script("return view.view.y")
+        webdriver.ActionChains(self.driver).drag_and_drop_by_offset(self.driver.find_element(By.ID, "canvas"), 0, -120).perform()
+        self.assertAlmostEqual(place + 120 / scale(), self.driver.execute_script("return view.view.y"), places=0)
+
+    def check_narrow(self):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True})
+        self.driver.refresh()
+        self.assert_no_overflow()
+        self.shot("mobilenet_narrow")
+        self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    def check_dark(self):
+        """Texts differ from their backgrounds by the 4.5 that WCAG asks for, in both schemes."""
+        for scheme in ("light", "dark"):
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            for text, back in (("--text", "--back"), ("--faint", "--back"), ("--faint", "--panel"), ("--good", "--back"), ("--bad", "--back")):
+                self.assertGreaterEqual(self.contrast(text, back), 4.5, (scheme, text, back))
+        self.driver.execute_script("view.select(view.boxes[12]); view.centre(view.boxes[12])")
+        self.shot("mobilenet_dark")
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+    def contrast(self, *names):
+        def luminance(colour):
+            parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+            linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+            return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+        script = "return getComputedStyle(document.documentElement).getPropertyValue(arguments[0]).trim()"
+        light, dark = sorted((luminance(self.driver.execute_script(script, name)) for name in names), reverse=True)
+        return (light + 0.05) / (dark + 0.05)
+
+    def test_converted_file(self):
+        path = self.convert("residual.pt", *IMAGE, "--nhwc")
+        page = self.folder / "inspect.html"
+        page.write_text(self.succeed("inspect", path, "--format", "html").stdout)
+        self.open(page)
+        self.assertEqual(4, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.nnapi")))
+
+    def test_refused(self):
+        path = self.folder / "report.html"
+        self.fail_with(1, self.fixture("unknown_operations.pt"), *IMAGE, "--fallback", "none", "-o", self.folder / "out.pt", "--report", path)
+        self.driver.get(path.as_uri())
+        self.assertEqual([], self.driver.get_log("browser"))
+        self.assertIn("aten::cumprod", self.text("#refusals"))
+        self.assert_no_overflow()
+
+    def test_subgraphs(self):
+        self.report(self.fixture("control_flow.pt"), *IMAGE, "--nhwc", "--runtime", "shim", "--feature-level", "4", "--control-flow", "nnapi")
+        self.assertIn("subgraph 1", self.text("#details"))
+
+
+class InParts(Browser):
+    def test_small(self):
+        self.report(self.fixture("unknown_operations.pt"), *IMAGE, "--nhwc", "--min-segment-macs", "0")
+        self.assertEqual(2, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.cpu")))
+        self.driver.execute_script("view.centre(view.boxes.find((box) => box.kind === 'cpu'))")
+        self.driver.find_element(By.CSS_SELECTOR, ".node.cpu").click()
+        self.assertIn("stays on the CPU", self.text("#details"))
+        self.shot("parts")
+
+    def test_mask_rcnn(self):
+        torch.manual_seed(0)
+        model = torchvision.models.detection.maskrcnn_resnet50_fpn(
+            weights=None, weights_backbone=None, min_size=96, max_size=192, box_score_thresh=0.0, rpn_pre_nms_top_n_test=100,
+            rpn_post_nms_top_n_test=30, box_detections_per_img=30)
+        path = self.folder / "mask_rcnn.pt"
+        with torch.no_grad():
+            torch.jit.trace(boxed(model.eval()), torch.rand(3, 96, 96), check_trace=False).save(str(path))
+        self.report(path, "--input", "3,96,96", "--nhwc", "--torch-library", torchvision_library(), "--feature-level", "4")
+        places = self.driver.execute_script("return view.graph.steps.flatMap((step) => step.nodes.map((node) => node.where || ''))")
+        self.assertEqual([], [place for place in places if place.startswith(":")])  # a line of no file
+        self.shot("mask_rcnn")
+        self.driver.execute_script("view.showAll()")
+        self.shot("mask_rcnn_all")
+        self.driver.execute_script("window.scrollTo(0, 820)")
+        self.shot("mask_rcnn_tables")
+        shut = self.driver.execute_script("return view.isOpen.map((open, i) => open ? -1 : i).filter((i) => i >= 0 && canOpen(view.graph.steps[i]))")
+        for number in shut:
+            self.driver.execute_script(f"view.toggle({number})")
+            self.check_page()
+        self.driver.execute_script("window.scrollTo(0, 0); view.showAll()")
+        self.shot("mask_rcnn_open")
+
+
+class Hostile(Browser):
+    model = HostileNames.model
+
+    def test_names_stay_text(self):
+        self.report(self.model(), *IMAGE, "--nhwc", "--min-segment-macs", "0")
+        self.assertIn("<img src=x onerror=alert(1)>.pt", self.text("h1"))
+        self.driver.execute_script("view.boxes.forEach((box) => view.select(box)); view.graph.steps.forEach((step, i) => view.showStep(i))")
+        self.check_page()
+        self.assertIn("script><img", self.driver.find_element(By.ID, "cpu").get_attribute("textContent") + self.text("#details"))
+
+
+class Graphviz(CliTest):
+    def test_draws(self):
+        for name, options in (("residual.pt", []), ("unknown_operations.pt", ["--min-segment-macs", "0"]),
+                              ("control_flow.pt", ["--runtime", "shim", "--feature-level", "4", "--control-flow", "nnapi"])):
+            path = self.convert(name, *IMAGE, "--nhwc", *options)
+            text = self.succeed("inspect", path, "--format", "dot").stdout
+            done = subprocess.run(["dot", "-Tsvg"], input=text.encode(), capture_output=True, check=False)
+            self.assertEqual((0, b""), (done.returncode, done.stderr))
+            self.assertIn(b"CONV_2D", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,155 @@
+"""Models converted for a device run on it: the host's NNAPI plays the device by the same profile, with code of its own, and
+takes every operation that it is sent."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import torch
+from torch import nn
+
+from cli import ROOT, CliTest, environment, run
+from stock_torch import StockTorchTest, call, images, load, tensors
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROFILES = {"armnn-1.3": ROOT / "schemas/profiles/armnn-1.3.json",
+            "quant-dsp-8.1": ROOT / "schemas/profiles/quant-dsp-8.1.json",
+            "picky": ROOT / "testdata/profiles/picky.json"}
+
+
+class Mixed(nn.Module):
+    """Convolutions of every padding, shuffled channels, attention, norms, and what few drivers have."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 16, 3, stride=2, padding=1)
+        self.wide = nn.Conv2d(16, 16, 3, padding=1, groups=4)
+        self.deep = nn.Conv2d(16, 16, 3, padding=1, groups=16)
+        self.norm = nn.LayerNorm(16)
+        self.attention = nn.MultiheadAttention(16, 2, batch_first=True)
+        self.last = nn.Linear(16, 10)
+
+    def forward(self, picture):
+        x = nn.functional.hardswish(self.stem(picture))
+        x = nn.functional.channel_shuffle(nn.functional.elu(self.wide(x)), 4)
+        x = nn.functional.max_pool2d(nn.functional.relu6(self.deep(nn.functional.pad(x, (0, 1, 0, 1)))), 3, 2, 1)
+        rows = self.norm(x.flatten(2).transpose(1, 2))
+        rows = rows + self.attention(rows, rows, rows, need_weights=False)[0]
+        return torch.softmax(self.last(rows.amax(1)).clamp(-0.3, 2.0), 1)
+
+
+def quantised_net():
+    """All that the DSP takes: convolutions with padding as SAME, a depthwise one, a sum, pools, a linear layer."""
+    torch.manual_seed(0)
+    ao = torch.ao.quantization
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.quant, self.dequant = ao.QuantStub(), ao.DeQuantStub()
+            self.first, self.deep = nn.Conv2d(3, 16, 3, padding=1), nn.Conv2d(16, 16, 3, padding=1, groups=16)
+            self.sum, self.last = torch.ao.nn.quantized.FloatFunctional(), nn.Linear(16, 10)
+
+        def forward(self, picture):
+            x = torch.relu(self.first(self.quant(picture)))
+            x = nn.functional.max_pool2d(self.sum.add(x, self.deep(x)), 2)
+            x = nn.functional.adaptive_avg_pool2d(x, 1).flatten(1)
+            return self.dequant(self.last(x))
+
+    net = Net().eval()
+    net.qconfig = ao.get_default_qconfig("qnnpack")
+    prepared = ao.prepare(net)
+    for seed in range(4):
+        prepared(images(1, 3, 16, 16, seed=seed))
+    return ao.convert(prepared)
+
+
+class OnTheDevice(CliTest, StockTorchTest):
+    def run_on(self, path, profile, device, inputs):
+        torch.save(inputs, self.folder / "inputs.pt")
+        library = os.environ.get("LD_LIBRARY_PATH", str(ROOT / "build/release/lib/host"))
+        env = environment({"NNAPI_HOST_PROFILE": str(profile), "LD_LIBRARY_PATH": library})
+        return subprocess.run([sys.executable, HERE / "run_on_device.py", path, device, self.folder / "inputs.pt",
+                               self.folder / "outputs.pt"], env=env, capture_output=True, text=True, timeout=120)
+
+    def assert_runs(self, model, original, inputs, profile, *options, tolerance=1e-3):
+        """Gives the number of calls of NNAPI, 0 where no part goes there."""
+        file = PROFILES[profile]
+        device = json.loads(file.read_text())["device"]["name"]
+        path = self.folder / "out.pt"
+        path.unlink(missing_ok=True)
+        result = run(model, *options, "--runtime", "shim", "--device-profile", file, "--min-segment-macs", 0, "-o", path)
+        self.assertIn(result.code, (0, 1), f"\n{result}")
+        if result.code == 1:
+            self.assertRegex(result.stderr, f"device {device} doesn't take|the level of device {device}")
+            return 0
+        done = self.run_on(path, file, device, inputs)
+        self.assertEqual(0, done.returncode, done.stderr)
+        expected, found = call(original, *inputs), torch.load(self.folder / "outputs.pt")
+        for one, other in zip(tensors(expected), tensors(found), strict=True):
+            if one.is_quantized:
+                self.assert_quanta(one, other, one.q_scale(), 3)
+            else:
+                self.assert_close(one, other, tolerance)
+        return int(done.stdout.split()[0])
+
+    def traced(self, module, *inputs):
+        torch.manual_seed(0)
+        path = self.folder / "model.pt"
+        torch.jit.save(torch.jit.trace(module.eval(), inputs, check_trace=False), str(path))
+        return path
+
+    def test_float_models(self):
+        torch.manual_seed(0)
+        picture = images(1, 3, 32, 32)
+        mixed = self.traced(Mixed(), picture)
+        calls = {}
+        for profile in PROFILES:
+            for layout in ("--nhwc", "--nchw"):
+                with self.subTest(profile=profile, layout=layout):
+                    calls[profile, layout] = self.assert_runs(mixed, load(mixed), [picture], profile, "--input",
+                                                              "1,3,32,32", layout)
+        self.assertEqual(1, calls["armnn-1.3", "--nhwc"])
+        self.assertGreater(calls["picky", "--nhwc"], 1)
+        self.assertEqual(0, calls["quant-dsp-8.1", "--nhwc"])
+
+    def test_fixtures(self):
+        calls = 0
+        shapes = {"residual.pt": [(1, 3, 16, 16)], "shared_weights.pt": [(1, 6, 16, 16)],
+                  "two_input.pt": [(1, 3, 16, 16), (1, 2, 16, 16)], "bundled.pt": []}
+        for name, sizes in shapes.items():
+            original = load(self.fixture(name))
+            inputs = [images(*size) for size in sizes] or list(original.get_all_bundled_inputs()[0])
+            given = [option for value in inputs for option in ("--input", ",".join(map(str, value.shape)))]
+            for profile in ("armnn-1.3", "picky"):
+                with self.subTest(name=name, profile=profile):
+                    calls += self.assert_runs(self.fixture(name), original, inputs, profile, "--nhwc", *given)
+        self.assertGreater(calls, 5)
+
+    def test_quantised_models(self):
+        picture = images(1, 3, 16, 16)
+        same = self.traced(quantised_net(), picture)
+        cases = [(same, [picture], ["--input", "1,3,16,16", "--quant", "core"])]
+        for name in ("quant_quint8_bundled.pt", "quant_per_channel_quint8_bundled.pt"):
+            cases.append((self.fixture(name), list(load(self.fixture(name)).get_all_bundled_inputs()[0]), []))
+        for model, inputs, options in cases:
+            for profile in PROFILES:
+                with self.subTest(name=model.name, profile=profile):
+                    calls = self.assert_runs(model, load(model), inputs, profile, "--nhwc", *options, tolerance=0.05)
+                    self.assertTrue(calls > 0 or profile == "picky")
+                    if model == same and profile == "quant-dsp-8.1":
+                        self.assertEqual(1, calls)
+
+    def test_without_the_profile_the_device_refuses(self):
+        picture = images(1, 3, 32, 32)
+        path = self.convert(self.traced(Mixed(), picture), "--nhwc", "--input", "1,3,32,32", "--runtime", "shim")
+        done = self.run_on(path, PROFILES["picky"], "picky", [picture])
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("picky", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
