@@ -287,13 +287,21 @@ class Inference {
   // Sizes that are open in a graph that TorchScript runs: no rule may take one to be equal to another.
   bool visit_open_sizes(const Node& node) {
     if (!options_.keeps_numbers || (!has_open_sizes(node, result_.types) && !any_failed(node.inputs()))) return false;
-    const auto types = runtime_sizes_.types_of(node, result_.types);
+    const auto types = reads_changed_list(node) ? std::nullopt : runtime_sizes_.types_of(node, result_.types);
     if (!types) {
       failed(node);
     } else {
       for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
     }
     return true;
+  }
+
+  // What such a list holds isn't seen from how it is made.
+  static bool reads_changed_list(const Node& node) {
+    const auto inputs = node.inputs();
+    return std::any_of(inputs.begin(), inputs.end(), [](const Value* input) {
+      return input->node()->kind() == c10::prim::ListConstruct && !is_glue(*input->node());
+    });
   }
 
   void visit_operator(const Node& node) {
