@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 
@@ -9,6 +10,8 @@
 #include <functional>
 #include <map>
 #include <set>
+
+#include "lib/converter/node_reads.h"
 
 namespace nnapi_convert {
 namespace {
@@ -41,16 +44,18 @@ bool is_container(const Node& node) {
 }  // namespace
 
 ClosedEvaluation::ClosedEvaluation(torch::jit::Graph& graph) : graph_(graph) {
-  for (const Node* node : graph.nodes()) {
-    if (node->kind() == c10::prim::Constant) {
-      for_each_storage(node->output(), [this](const void* storage) { fixed_.insert(storage); });
-    }
+  for (Node* outer : graph.nodes()) {
+    for_each_node(*outer, [this](const Node& node) {
+      if (node.kind() != c10::prim::Constant) return;
+      for_each_storage(node.output(), [this](const void* storage) { fixed_.insert(storage); });
+    });
   }
 }
 
 bool ClosedEvaluation::may_write(const Node& node) const {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr || !schema->is_mutable()) return true;
+  if (node.owningBlock() != graph_.block()) return false;  // it may run any number of times
   bool writable = true;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const auto* alias = schema->arguments()[i].alias_info();
@@ -118,6 +123,23 @@ void ClosedEvaluation::keep(const Node& node) {
   for (const Value* input : node.inputs()) {
     for_each_storage(input, [this](const void* storage) { fixed_.insert(storage); });
   }
+}
+
+std::vector<const Value*> changed_constants(const std::shared_ptr<torch::jit::Graph>& graph) {
+  bool changes = false;
+  std::vector<const Value*> constants;
+  for (Node* outer : graph->nodes()) {
+    for_each_node(*outer, [&](const Node& node) {
+      const c10::FunctionSchema* schema = node.maybeSchema();
+      changes = changes || (schema != nullptr && schema->is_mutable());
+      if (node.kind() == c10::prim::Constant) constants.push_back(node.output());
+    });
+  }
+  if (!changes) return {};
+  const torch::jit::AliasDb aliases(graph);
+  const auto is_unchanged = [&](const Value* constant) { return !aliases.hasWriters(constant); };
+  constants.erase(std::remove_if(constants.begin(), constants.end(), is_unchanged), constants.end());
+  return constants;
 }
 
 c10::optional<c10::IValue> property_of(const Node& node, const TypeMap& types) {

@@ -3,6 +3,7 @@
 
 #include <torch/csrc/jit/ir/ir.h>
 
+#include <memory>
 #include <unordered_set>
 #include <vector>
 
@@ -29,6 +30,9 @@ class ClosedEvaluation {
   torch::jit::Graph& graph_;
   std::unordered_set<const void*> fixed_;  // storages that must not change: the model's own, and those already read
 };
+
+// Constants that the graph changes in place: this evaluation made them, as no model's own are changed.
+std::vector<const torch::jit::Value*> changed_constants(const std::shared_ptr<torch::jit::Graph>& graph);
 
 // What a node asks about a tensor of known type and not about its values (prim::dtype, aten::dim...).
 c10::optional<c10::IValue> property_of(const torch::jit::Node& node, const TypeMap& types);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/converter/argument_samples.h"
 #include "lib/converter/host_module.h"
 #include "lib/converter/infer.h"
 #include "lib/converter/input_types.h"
@@ -17,13 +18,18 @@
 #include "lib/converter/sample_inputs.h"
 #include "lib/converter/sample_rows.h"
 #include "lib/converter/stages.h"
+#include "lib/converter/state.h"
 #include "lib/nnapi/dump.h"
 
 namespace nnapi_convert {
 namespace {
 
 // What is not handed over runs as it is.
-constexpr InferOptions kForCpu{ControlFlow::kRefuse, true};
+InferOptions for_cpu() {
+  InferOptions options;
+  options.keeps_numbers = true;
+  return options;
+}
 
 [[noreturn]] void refuse(const std::string& refusal, const std::string& why) {
   throw ConvertError(ExitCode::kNotConvertible, refusal + "\nparts of it can't go to NNAPI either: " + why);
@@ -44,24 +50,30 @@ bool any_flexible(const std::vector<TensorType>& types) {
   refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
 }
 
-// Freezing keeps the attributes that the model changes. The first of them: "layer.count".
-std::string changed_attribute(const torch::jit::Value& self) {
-  std::string name;
-  for (const torch::jit::Value* object = &self; object->type()->kind() == c10::TypeKind::ClassType;) {
-    const torch::jit::Node* user = object->uses().at(0).user;
-    name += (name.empty() ? "" : ".") + user->s(c10::attr::name);
-    if (user->kind() != c10::prim::GetAttr) break;
-    object = user->output();
-  }
-  return name;
+bool takes_tensors_only(const ForwardArguments& arguments) {
+  return std::all_of(arguments.begin(), arguments.end(),
+                     [](const Argument& argument) { return argument.tree.is_tensor() && !argument.tree.is_given; });
 }
 
-void check_attributes(const torch::jit::Graph& graph, const std::string& refusal) {
-  const torch::jit::Value& self = *graph.inputs()[0];
-  if (self.uses().empty()) return;
-  refuse(refusal,
-         fmt::format("the model changes its attribute {} as it runs; make it an argument and a result of forward",
-                     changed_attribute(self)));
+BundledInputs bundled(const NormalisedModel& model, const ModuleInterface& interface, const LoadedModel& loaded,
+                      const ConvertOptions& options, Diagnostics& diagnostics) {
+  if (takes_tensors_only(model.arguments)) {
+    return bundled_samples(interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  }
+  return bundled_arguments(model.arguments, interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+}
+
+// The tensors of the first bundled input.
+std::vector<InputTuple> bundled_tensors(const ForwardArguments& arguments, const LoadedModel& loaded) {
+  if (loaded.bundled_inputs.empty()) return {};
+  const auto values = take_apart(arguments, loaded.bundled_inputs[0]);
+  if (!values) return {};
+  InputTuple tensors;
+  const std::vector<const ArgumentTree*> all = leaves(arguments);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i]->is_tensor()) tensors.push_back((*values)[i]);
+  }
+  return {tensors};
 }
 
 bool has_quantised(const TypeMap& types) {
@@ -128,15 +140,15 @@ PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOption
   }
   Stages stages(options);
   stages.begin("partition");
-  NormalisedModel model = normalise(loaded, diagnostics, true);
-  const std::vector<TensorType> types = input_types(model, loaded.bundled_inputs, options.inputs);
-  InferredTypes inferred = infer(model, types, kForCpu);
-  if (recognise(model, inferred.types)) inferred = infer(model, types, kForCpu);
+  NormalisedModel model = normalise_for_parts(loaded, names_of(options.inputs), diagnostics);
+  const std::vector<TensorType> types = input_types(model, bundled_tensors(model.arguments, loaded), options.inputs);
+  InferredTypes inferred = infer(model, types, for_cpu());
+  if (recognise(model, inferred.types)) inferred = infer(model, types, for_cpu());
   const bool is_quantised = has_quantised(inferred.types);
   if (is_quantised && options.quant == QuantMode::kNone) throw ConvertError(ExitCode::kNotConvertible, refusal);
   torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
-  check_attributes(*model.graph, refusal);
-  count_in_samples(model, loaded.bundled_inputs, inferred);
+  const bool keeps_state = !model.graph->inputs()[0]->uses().empty();
+  if (takes_tensors_only(model.arguments) && !keeps_state) count_in_samples(model, loaded.bundled_inputs, inferred);
   Plan plan = partition(model, inferred, options, diagnostics);
   stages.end([&] { return to_text(plan); });
   if (plan.segments.empty()) refuse_all(types, plan, refusal, options.segments);
@@ -162,13 +174,13 @@ Conversion emit_partitioned(PartitionedModel& partitioned, LoadedModel& loaded, 
                             Diagnostics& diagnostics) {
   Stages stages(options);
   Conversion emitted;
-  const BundledInputs samples =
-      bundled_samples(partitioned.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  const BundledInputs samples = bundled(partitioned.model, partitioned.interface, loaded, options, diagnostics);
+  const std::vector<StateAttribute> state = state_of(partitioned.model);
   release_weights(loaded, partitioned.model, partitioned.plan);
   const auto unit = std::make_shared<torch::jit::CompilationUnit>();
   const std::vector<torch::jit::Module> modules = emit_segments(emitted, partitioned.plan, options, unit, stages);
   emitted.module =
-      build_host_module({partitioned.model, partitioned.plan, modules, partitioned.interface, samples, unit});
+      build_host_module({partitioned.model, partitioned.plan, modules, partitioned.interface, samples, unit, state});
   Conversion result = describe_partitioned(partitioned, options);
   result.module = std::move(emitted.module);
   result.buffer_bytes = emitted.buffer_bytes;

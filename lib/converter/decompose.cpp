@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/converter/node_reads.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -225,7 +227,10 @@ constexpr Decomposition kDecompositions[] = {
 }  // namespace
 
 void decompose(const std::shared_ptr<Graph>& graph) {
-  std::vector<Node*> nodes(graph->nodes().begin(), graph->nodes().end());
+  std::vector<Node*> nodes;
+  for (Node* outer : graph->nodes()) {
+    for_each_node(*outer, [&](Node& node) { nodes.push_back(&node); });
+  }
   for (Node* node : nodes) {
     const std::string kind = node->kind().toQualString();
     for (const Decomposition& decomposition : kDecompositions) {

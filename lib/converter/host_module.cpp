@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
+#include "lib/base/error.h"
 #include "lib/converter/node_reads.h"
+#include "lib/serialize/argument_source.h"
 #include "lib/serialize/host_source.h"
 
 namespace nnapi_convert {
@@ -22,13 +25,7 @@ class HostGraph {
 
   std::shared_ptr<Graph> run() {
     add_inputs();
-    for (const PlanStep& step : request_.plan.steps) {
-      if (step.segment >= 0) {
-        call_segment(static_cast<size_t>(step.segment));
-      } else {
-        for (Node* node : step.nodes) copy(*node);
-      }
-    }
+    run_steps(request_.plan.steps);
     Value* result = request_.model.graph->outputs()[0];
     map(result);
     graph_->registerOutput(values_.at(result));
@@ -36,17 +33,37 @@ class HostGraph {
   }
 
  private:
+  void run_steps(const std::vector<PlanStep>& steps) {
+    for (const PlanStep& step : steps) {
+      if (step.segment >= 0) {
+        call_segment(static_cast<size_t>(step.segment));
+      } else {
+        for (Node* node : step.nodes) copy(*node);
+      }
+    }
+  }
+
   void add_inputs() {
     self_ = graph_->addInput("self");
     self_->setType(host_.type());
-    std::vector<Value*> inputs;
-    for (size_t i = 0; i < request_.model.inputs.size(); ++i) {
-      Value* input = graph_->addInput(request_.model.input_names[i]);
-      input->setType(c10::TensorType::get());
-      values_[request_.model.inputs[i]] = input;
-      inputs.push_back(input);
+    std::vector<Value*> arguments;
+    for (const Argument& argument : request_.model.arguments) {
+      arguments.push_back(graph_->addInput(argument.name));
+      arguments.back()->setType(argument.tree.type);
     }
-    call(self_, "check_inputs", inputs, c10::NoneType::get());
+    const std::vector<Value*> values = leaf_values(arguments);
+    for (size_t i = 0; i < values.size(); ++i) set(request_.model.graph->inputs()[i + 1], values[i]);
+    std::vector<Value*> tensors;
+    for (const Value* input : request_.model.inputs) tensors.push_back(values_.at(input));
+    call(self_, "check_inputs", tensors, c10::NoneType::get());
+  }
+
+  std::vector<Value*> leaf_values(const std::vector<Value*>& arguments) {
+    if (is_flat(request_.model.arguments)) return arguments;
+    std::vector<c10::TypePtr> types;
+    for (const ArgumentTree* leaf : leaves(request_.model.arguments)) types.push_back(leaf->known_type());
+    Value* tuple = call(self_, kFlattenMethod, arguments, c10::TupleType::create(types));
+    return graph_->insertNode(graph_->createTupleUnpack(tuple))->outputs().vec();
   }
 
   Value* call(Value* object, const char* method, const std::vector<Value*>& arguments, const c10::TypePtr& type) {
@@ -75,26 +92,72 @@ class HostGraph {
       Node* get = graph_->insertNode(graph_->createGetAttr(self_, name));
       result = call(get->output(), "forward", arguments, type);
     }
-    if (count == 1) {
-      values_[segment.outputs[0]] = result;
-      return;
-    }
+    if (count == 1) return set(segment.outputs[0], result);
     Node* parts = graph_->insertNode(graph_->createTupleUnpack(result));
-    for (size_t i = 0; i < count; ++i) values_[segment.outputs[i]] = parts->output(i);
+    for (size_t i = 0; i < count; ++i) set(segment.outputs[i], parts->output(i));
   }
 
   // A node whose inputs are mapped, or are constants or glue, which come along.
   void copy(Node& node) {
+    if (gives_module(node)) return;
+    const bool is_access = node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr;
+    if (is_access && !attribute_path(node).empty()) return copy_access(node);
     for_each_read(node, [&](Value* value) {
       if (!is_made_inside(*value, node)) map(value);
     });
-    Node* clone = graph_->createClone(&node, [this](Value* value) { return values_.at(value); });
-    graph_->insertNode(clone);
-    for (size_t i = 0; i < node.outputs().size(); ++i) values_[node.output(i)] = clone->output(i);
+    if (!node.blocks().empty()) return copy_control_flow(node);
+    Node* clone = graph_->insertNode(graph_->createClone(&node, [this](Value* value) { return values_.at(value); }));
+    for (size_t i = 0; i < node.outputs().size(); ++i) set(node.output(i), clone->output(i));
+  }
+
+  // State is kept in attributes of the module itself.
+  void copy_access(Node& node) {
+    const std::string path = attribute_path(node);
+    const auto attribute = std::find_if(request_.state.begin(), request_.state.end(),
+                                        [&](const StateAttribute& each) { return each.path == path; });
+    NNC_ASSERT(attribute != request_.state.end(), path);
+    if (node.kind() == c10::prim::GetAttr) {
+      set(node.output(), graph_->insertNode(graph_->createGetAttr(self_, attribute->name))->output());
+      return;
+    }
+    map(node.input(1));
+    graph_->insertNode(graph_->createSetAttr(self_, attribute->name, values_.at(node.input(1))));
+  }
+
+  void copy_control_flow(Node& node) {
+    Node* clone = graph_->insertNode(graph_->create(node.kind(), node.outputs().size()));
+    clone->setSourceRange(node.sourceRange());
+    for (Value* input : node.inputs()) clone->addInput(values_.at(input));
+    for (torch::jit::Block* block : node.blocks()) copy_block(*block, *clone->addBlock());
+    for (size_t i = 0; i < node.outputs().size(); ++i) {
+      clone->output(i)->copyMetadata(node.output(i));
+      set(node.output(i), clone->output(i));
+    }
+  }
+
+  void copy_block(torch::jit::Block& block, torch::jit::Block& result) {
+    const size_t outside = set_.size();
+    for (Value* input : block.inputs()) {
+      Value* copied = result.addInput();
+      copied->copyMetadata(input);
+      set(input, copied);
+    }
+    torch::jit::WithInsertPoint inside(&result);
+    run_steps(request_.plan.blocks.at(&block));
+    for (Value* output : block.outputs()) {
+      map(output);
+      result.registerOutput(values_.at(output));
+    }
+    for (; set_.size() > outside; set_.pop_back()) values_.erase(set_.back());
+  }
+
+  void set(const Value* value, Value* copied) {
+    if (values_.emplace(value, copied).second) set_.push_back(value);
   }
 
   void map(Value* value) {
-    if (values_.count(value) == 0) copy(*value->node());
+    const bool is_module = value == request_.model.graph->inputs()[0] || gives_module(*value->node());
+    if (!is_module && values_.count(value) == 0) copy(*value->node());
   }
 
   const HostModuleRequest& request_;
@@ -102,7 +165,22 @@ class HostGraph {
   std::shared_ptr<Graph> graph_;
   Value* self_ = nullptr;
   std::unordered_map<const Value*, Value*> values_;
+  std::vector<const Value*> set_;  // those in values_, in order: what a block makes is not known outside of it
 };
+
+void set_bundled(torch::jit::Module& host, const HostModuleRequest& request) {
+  if (request.bundled_inputs.empty()) return;
+  std::vector<c10::TypePtr> types;
+  for (const Argument& argument : request.model.arguments) types.push_back(argument.tree.type);
+  c10::impl::GenericList samples(c10::TupleType::create(types));
+  for (const auto& sample : request.bundled_inputs) {
+    std::vector<c10::IValue> values;
+    for (const c10::IValue& value : sample)
+      values.push_back(value.isTensor() ? compact_sample(value.toTensor()) : value);
+    samples.push_back(c10::ivalue::Tuple::create(std::move(values)));
+  }
+  host.setattr("bundled_inputs", samples);
+}
 
 // The segments that are called for rows whose number isn't known.
 std::vector<RowCalls> row_calls(const Plan& plan) {
@@ -125,7 +203,9 @@ std::vector<RowCalls> row_calls(const Plan& plan) {
 // The result's type as the graph has it, arguments by the interface's names.
 c10::FunctionSchema forward_schema(const HostModuleRequest& request, const Graph& graph) {
   std::vector<c10::Argument> arguments{c10::Argument("self", graph.inputs()[0]->type())};
-  for (const std::string& name : request.model.input_names) arguments.emplace_back(name, c10::TensorType::get());
+  for (const Argument& argument : request.model.arguments) {
+    arguments.emplace_back(argument.name, argument.tree.type, c10::nullopt, argument.default_value);
+  }
   return {"forward", "", std::move(arguments), {c10::Argument("", graph.outputs()[0]->type())}};
 }
 
@@ -138,14 +218,22 @@ std::string segment_class(size_t number) {
 torch::jit::Module build_host_module(const HostModuleRequest& request) {
   std::vector<std::string> classes;
   for (size_t i = 0; i < request.segments.size(); ++i) classes.push_back(segment_class(i));
-  const std::string source =
-      host_source(request.interface, classes, row_calls(request.plan), bundled_type(request.bundled_inputs));
-  torch::jit::Module host = make_object(source, {kWrapperClass, request.unit});
+  HostSource source{request.interface,
+                    request.model.arguments,
+                    classes,
+                    row_calls(request.plan),
+                    {},
+                    !request.bundled_inputs.empty()};
+  for (const StateAttribute& attribute : request.state) {
+    source.attributes.emplace_back(attribute.name, attribute.type->annotation_str());
+  }
+  torch::jit::Module host = make_object(host_source(source), {kWrapperClass, request.unit});
   host.setattr("training", false);
+  for (const StateAttribute& attribute : request.state) host.setattr(attribute.name, attribute.value);
   for (size_t i = 0; i < request.segments.size(); ++i) {
     host.setattr(fmt::format("segment_{}", i), request.segments[i]._ivalue());
   }
-  set_bundled_inputs(host, request.bundled_inputs);
+  set_bundled(host, request);
   const std::shared_ptr<Graph> graph = HostGraph(request, host).run();
   const c10::QualifiedName name(*host.type()->name(), "forward");
   torch::jit::Function* forward = request.unit->create_function(name, graph);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/converter/partition.h"
+#include "lib/converter/state.h"
 #include "lib/serialize/emitted_class.h"
 
 namespace nnapi_convert {
@@ -21,9 +22,11 @@ struct HostModuleRequest {
   const ModuleInterface& interface;
   const BundledInputs& bundled_inputs;
   std::shared_ptr<torch::jit::CompilationUnit> unit;
+  std::vector<StateAttribute> state;
 };
 
-// forward has the names of the interface's inputs, and checks their sizes: those computed from them are constants.
+// forward takes the original's arguments, and checks how they are built and their sizes: those computed from them are
+// constants.
 torch::jit::Module build_host_module(const HostModuleRequest& request);
 
 }  // namespace nnapi_convert

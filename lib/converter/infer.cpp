@@ -12,11 +12,15 @@
 #include <unordered_set>
 
 #include "lib/base/error.h"
+#include "lib/converter/block_types.h"
 #include "lib/converter/closed_evaluation.h"
+#include "lib/converter/containers.h"
 #include "lib/converter/control_flow.h"
 #include "lib/converter/expand_composite.h"
+#include "lib/converter/graph_before.h"
 #include "lib/converter/observe.h"
 #include "lib/converter/runtime_numbers.h"
+#include "lib/converter/segment.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
 
@@ -42,11 +46,31 @@ std::string hint_for(const Node& node) {
   return "see `nnapi-convert ops` for what can be lowered";
 }
 
+// Has to come before dead code is eliminated: what changes a constant may seem dead.
+void note_changed_constants(const std::shared_ptr<torch::jit::Graph>& graph, std::set<int64_t>& kept) {
+  for (const Value* constant : changed_constants(graph)) kept.insert(number_of(*constant->node()));
+}
+
+// The model's outputs are kept by those of the graph while it is changed.
+template <typename Change>
+bool keeping_outputs(NormalisedModel& model, const Change& change) {
+  const size_t first = model.graph->outputs().size();
+  for (Value* output : model.outputs) model.graph->registerOutput(output);
+  const bool any = change(model.graph);
+  for (size_t i = 0; i < model.outputs.size(); ++i) model.outputs[i] = model.graph->outputs()[first + i];
+  while (model.graph->outputs().size() > first) model.graph->eraseOutput(first);
+  return any;
+}
+
 class Inference {
  public:
-  Inference(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options)
-      : model_(model), options_(options), evaluation_(*model.graph) {
-    for (size_t i = 0; i < input_types.size(); ++i) result_.types[model.inputs[i]] = input_types[i];
+  // What has to be kept is added to `kept`.
+  Inference(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options, std::set<int64_t>& kept)
+      : model_(model), options_(options), kept_(kept), evaluation_(*model.graph) {
+    result_.types = input_types;
+    for (const Value* input : model.graph->inputs()) {
+      if (input_types.count(input) == 0) failed_.insert(input);
+    }
   }
 
   // Nothing where loops were unrolled: inference begins again.
@@ -80,6 +104,8 @@ class Inference {
       ++it;
       if (options_.control_flow == ControlFlow::kNnapi && is_control_flow(*node)) {
         if (!visit_control_flow(node)) return false;
+      } else if (options_.keeps_numbers && is_control_flow(*node)) {
+        if (!visit_blocks(node)) return false;
       } else {
         visit(node);
       }
@@ -146,6 +172,34 @@ class Inference {
     return true;
   }
 
+  // Control flow that stays: what its blocks are given and give has a type only where that is the same in all of them
+  // and in every round. False where loops were unrolled.
+  bool visit_blocks(Node* node) {
+    evaluation_.keep(*node);
+    const bool is_loop = node->kind() == c10::prim::Loop;
+    if (is_loop) set_types(node->blocks()[0]->inputs(), carried_types(*node, result_.types, options_));
+    for (Block* block : node->blocks()) {
+      if (!visit_nodes(*block)) return false;
+    }
+    if (is_loop) {
+      set_types(node->outputs(), carried_by(*node, result_.types));
+    } else {
+      set_types(node->outputs(), branch_types(*node, result_.types));
+    }
+    return true;
+  }
+
+  template <typename Values>
+  void set_types(const Values& values, const std::vector<std::optional<TensorType>>& types) {
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (types[i]) {
+        result_.types[values[i]] = *types[i];
+      } else {
+        failed_.insert(values[i]);
+      }
+    }
+  }
+
   template <typename Values>
   bool any_failed(const Values& values) const {
     return std::any_of(values.begin(), values.end(), [&](const Value* value) { return failed_.count(value) != 0; });
@@ -156,15 +210,14 @@ class Inference {
     failed(node);
   }
 
-  // Loops whose number of rounds turned out to be known. The model's outputs are kept by those of the graph meanwhile.
+  // Loops whose number of rounds turned out to be known.
   bool unroll() {
-    const size_t first = model_.graph->outputs().size();
-    for (Value* output : model_.outputs) model_.graph->registerOutput(output);
-    const bool any = torch::jit::UnrollConstantLoops(model_.graph);
-    if (any) torch::jit::RemoveListMutation(model_.graph);
-    for (size_t i = 0; i < model_.outputs.size(); ++i) model_.outputs[i] = model_.graph->outputs()[first + i];
-    while (model_.graph->outputs().size() > first) model_.graph->eraseOutput(first);
-    return any;
+    if (options_.keeps_numbers && !options_.is_trial) note_changed_constants(model_.graph, kept_);
+    return keeping_outputs(model_, [](std::shared_ptr<torch::jit::Graph>& graph) {
+      const bool any = torch::jit::UnrollConstantLoops(graph);
+      if (any) torch::jit::RemoveListMutation(graph);
+      return any;
+    });
   }
 
   // Moves the nodes of the chosen block of a prim::If with a constant condition before it; gives the first of them.
@@ -184,16 +237,22 @@ class Inference {
 
   void replace(Value* output, const c10::IValue& constant) {
     torch::jit::WithInsertPoint here(output->node());
-    replace(output, model_.graph->insertConstant(constant));
+    Value* made = model_.graph->insertConstant(constant);
+    copy_number(*output->node(), *made->node());
+    replace(output, made);
   }
 
   // True if the node is known without being run on the device, and gone.
   bool evaluate(Node* node) {
+    if (is_kept(*node)) return false;
     std::vector<Value*> constants;
     if (const auto property = property_of(*node, result_.types)) {
       replace(node->output(), *property);
     } else if (evaluation_.run(*node, result_.types, constants)) {
-      for (size_t i = 0; i < constants.size(); ++i) replace(node->output(i), constants[i]);
+      for (size_t i = 0; i < constants.size(); ++i) {
+        copy_number(*node, *constants[i]->node());
+        replace(node->output(i), constants[i]);
+      }
     } else {
       return false;
     }
@@ -222,13 +281,14 @@ class Inference {
     if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
     if (node->kind() == c10::prim::ListUnpack) return visit_unpack(*node);
     visit_operator(*node);
-    replace_fixed_sizes(node);
+    if (!is_kept(*node)) replace_fixed_sizes(node);
   }
 
+  bool is_kept(const Node& node) const { return !options_.kept.empty() && options_.kept.count(number_of(node)) != 0; }
   // Sizes that are open in a graph that TorchScript runs: no rule may take one to be equal to another.
   bool visit_open_sizes(const Node& node) {
     if (!options_.keeps_numbers || (!has_open_sizes(node, result_.types) && !any_failed(node.inputs()))) return false;
-    const auto types = runtime_sizes_.types_of(node, result_.types);
+    const auto types = reads_changed_list(node) ? std::nullopt : runtime_sizes_.types_of(node, result_.types);
     if (!types) {
       failed(node);
     } else {
@@ -237,11 +297,19 @@ class Inference {
     return true;
   }
 
+  // What such a list holds isn't seen from how it is made.
+  static bool reads_changed_list(const Node& node) {
+    const auto inputs = node.inputs();
+    return std::any_of(inputs.begin(), inputs.end(), [](const Value* input) {
+      return input->node()->kind() == c10::prim::ListConstruct && !is_glue(*input->node());
+    });
+  }
+
   void visit_operator(const Node& node) {
     if (visit_open_sizes(node)) return;
     const OpRule* rule = find_typed_rule(node, result_.types);
     if (rule == nullptr) refuse_unknown(node);
-    if (any_failed(node.inputs())) return failed(node);
+    if (needs_failed(node)) return failed(node);
     if (rule == nullptr) return observe(node);
     try {
       std::vector<ValueType> types = rule->shape(OpArguments(node, result_.types));
@@ -251,6 +319,13 @@ class Inference {
       result_.refusals.push_back(error.refusal());
       observe(node);
     }
+  }
+
+  bool needs_failed(const Node& node) const {
+    const auto inputs = node.inputs();
+    return std::any_of(inputs.begin(), inputs.end(), [&](const Value* input) {
+      return failed_.count(input) != 0 && !(options_.keeps_numbers && takes_any_number(node, *input));
+    });
   }
 
   // What is refused stays on the CPU; what comes after it may not.
@@ -272,7 +347,7 @@ class Inference {
   // A list of sizes is typed; a list of tensors is read in place by the rules that take one.
   void visit_list(const Node& node) {
     const auto inputs = node.inputs();
-    if (any_failed(inputs)) return failed(node);
+    if (any_failed(inputs) || (options_.keeps_numbers && !is_glue(node))) return failed(node);
     if (node.output()->type()->cast<c10::ListType>()->getElementType()->kind() != c10::TypeKind::IntType) return;
     Dims sizes;
     for (const Value* input : inputs) {
@@ -332,94 +407,52 @@ class Inference {
 
   NormalisedModel& model_;
   InferOptions options_;
+  std::set<int64_t>& kept_;
   ClosedEvaluation evaluation_;
   RuntimeSizes runtime_sizes_;
   InferredTypes result_;
   std::unordered_set<const Value*> failed_;
 };
 
-std::string type_text(const ValueType& type) {
-  if (const auto* tensor = std::get_if<TensorType>(&type)) return to_text(*tensor);
-  if (const auto* sizes = std::get_if<Dims>(&type)) return "sizes " + to_text(*sizes);
-  std::string text;
-  for (const TensorType& tensor : std::get<TensorTypes>(type)) text += (text.empty() ? "" : ", ") + to_text(tensor);
-  return "[" + text + "]";
-}
-
-std::string input_text(const Value* value) {
-  const auto constant = torch::jit::toIValue(value);
-  if (!constant) return "%" + value->debugName();
-  if (constant->isTensor()) {
-    const at::Tensor& tensor = constant->toTensor();
-    return fmt::format("{}[{}]", dtype_name(tensor.scalar_type()), fmt::join(tensor.sizes(), ", "));
-  }
-  if (constant->isObject() || constant->isCustomClass()) return "object";
-  std::ostringstream stream;
-  stream << *constant;
-  return stream.str();
-}
-
 }  // namespace
-
-InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options) {
-  for (;;) {
-    if (auto types = Inference(model, input_types, options).run()) return std::move(*types);
-  }
-}
 
 namespace {
 
-// The nodes of a block and of those in it.
-class GraphText {
- public:
-  explicit GraphText(const TypeMap& types) : types_(types) {}
-
-  std::string value(const Value* value) const {
-    const auto found = types_.find(value);
-    return "%" + value->debugName() + (found == types_.end() ? "" : ": " + type_text(found->second));
+// `kept` is that of the options and more, where a constant was made that has to be kept: then all of this was in vain.
+InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options,
+                               std::set<int64_t>& kept) {
+  constexpr int kMostRounds = 20;  // of what is known of sizes and of containers in turn
+  const bool may_know_more = options.keeps_numbers && !options.is_trial;
+  for (int round = 0;;) {
+    auto types = Inference(model, input_types, options, kept).run();
+    if (types && may_know_more) note_changed_constants(model.graph, kept);
+    if (kept.size() > options.kept.size()) return types ? std::move(*types) : InferredTypes();
+    if (!types) continue;
+    if (!may_know_more || round++ == kMostRounds || !keeping_outputs(model, simplify_containers))
+      return std::move(*types);
   }
-
-  std::string nodes(const Block& block, const std::string& indent) const {
-    std::string text;
-    for (const Node* node : block.nodes()) {
-      if (node->kind() != c10::prim::Constant) text += indent + node_text(*node) + blocks(*node, indent + "  ");
-    }
-    return text;
-  }
-
- private:
-  std::string node_text(const Node& node) const {
-    std::string line;
-    for (const Value* output : node.outputs()) line += (line.empty() ? "" : ", ") + value(output);
-    line += fmt::format(" = {}(", node.kind().toQualString());
-    for (size_t i = 0; i < node.inputs().size(); ++i) line += (i ? ", " : "") + input_text(node.input(i));
-    return line + ")\n";
-  }
-
-  std::string blocks(const Node& node, const std::string& indent) const {
-    std::string text;
-    for (const Block* block : node.blocks()) {
-      text += indent + "block";
-      for (const Value* input : block->inputs()) text += " " + value(input);
-      text += "\n" + nodes(*block, indent) + indent + "gives";
-      for (const Value* output : block->outputs()) text += " " + input_text(output);
-      text += "\n";
-    }
-    return text;
-  }
-
-  const TypeMap& types_;
-};
+}
 
 }  // namespace
 
-std::string to_text(const NormalisedModel& model, const TypeMap& types) {
-  const GraphText graph(types);
-  std::string text;
-  for (const Value* input : model.inputs) text += "input " + graph.value(input) + "\n";
-  text += graph.nodes(*model.graph->block(), "");
-  for (const Value* output : model.outputs) text += "output %" + output->debugName() + "\n";
-  return text;
+InferredTypes infer(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options) {
+  InferOptions keeping = options;
+  std::set<int64_t> kept = options.kept;
+  if (!options.keeps_numbers || options.is_trial) return infer_until_done(model, input_types, options, kept);
+  number_nodes(*model.graph);
+  for (TypeMap given = input_types;;) {
+    const GraphBefore before(model);
+    InferredTypes types = infer_until_done(model, given, keeping, kept);
+    if (kept.size() == keeping.kept.size()) return types;
+    keeping.kept = kept;
+    given = before.restore(model, given);
+  }
+}
+
+InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options) {
+  TypeMap types;
+  for (size_t i = 0; i < input_types.size(); ++i) types[model.inputs[i]] = input_types[i];
+  return infer(model, types, options);
 }
 
 }  // namespace nnapi_convert

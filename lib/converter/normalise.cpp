@@ -11,6 +11,8 @@
 #include <torch/csrc/jit/passes/remove_mutation.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/arguments.h"
+#include "lib/converter/containers.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/decompose.h"
 #include "lib/converter/remove_inplace.h"
@@ -38,13 +40,36 @@ void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
     if (input->type()->kind() != c10::TypeKind::TensorType) {
       throw ConvertError(
           ExitCode::kNotConvertible,
-          fmt::format("input {} of forward is {}, and inputs have to be tensors; wrap the model in a module "
-                      "whose forward takes tensors only",
-                      name, input->type()->repr_str()));
+          fmt::format(
+              "input {0} of forward is {1}, and NNAPI runs a model whole only if forward takes tensors only; name "
+              "the tensors in it, for example --input {0}[0]=1,3,224,224, to convert parts of it",
+              name, input->type()->repr_str()));
     }
     model.inputs.push_back(input);
     model.input_names.push_back(name);
   }
+}
+
+// The leaves that are tensors.
+void read_leaves(NormalisedModel& model) {
+  const std::vector<const ArgumentTree*> all = leaves(model.arguments);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i]->is_tensor()) continue;
+    model.inputs.push_back(model.graph->inputs()[i + 1]);
+    model.input_names.push_back(all[i]->path);
+  }
+}
+
+// What is known of a result of any type.
+void read_tensors(NormalisedModel& model, Value* value, ReturnTree& tree) {
+  if (value->type()->kind() == c10::TypeKind::TensorType) {
+    tree.tensor = model.outputs.size();
+    model.outputs.push_back(value);
+    return;
+  }
+  tree.kind = ReturnTree::Kind::kTuple;
+  if (value->node()->kind() != c10::prim::TupleConstruct && value->node()->kind() != c10::prim::ListConstruct) return;
+  for (Value* element : value->node()->inputs()) read_tensors(model, element, tree.elements.emplace_back());
 }
 
 ReturnTree read_return(NormalisedModel& model, Value* value);
@@ -89,7 +114,9 @@ ReturnTree read_return(NormalisedModel& model, Value* value) {
 
 }  // namespace
 
-NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics, bool keeps_effects) {
+namespace {
+
+NormalisedModel inlined(const LoadedModel& loaded) {
   declare_custom_operators();
   NormalisedModel model;
   model.frozen = frozen_module(loaded);
@@ -99,15 +126,37 @@ NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics, b
   if (torch::jit::UnrollConstantLoops(model.graph)) torch::jit::RemoveListMutation(model.graph);
   torch::jit::LowerSimpleTuples(model.graph);
   torch::jit::PeepholeOptimize(model.graph);
-  read_inputs(model, loaded.module);
+  if (model.graph->outputs().size() != 1) throw ConvertError(ExitCode::kNotConvertible, "forward returns nothing");
+  return model;
+}
+
+void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit::DCESideEffectPolicy effects) {
   remove_inplace(model.graph, diagnostics);
   decompose(model.graph);
-  using torch::jit::DCESideEffectPolicy;
-  torch::jit::EliminateDeadCode(model.graph, keeps_effects
-                                                 ? DCESideEffectPolicy::DONT_DELETE_NODES_WITH_SIDE_EFFECTS
-                                                 : DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
-  if (model.graph->outputs().size() != 1) throw ConvertError(ExitCode::kNotConvertible, "forward returns nothing");
+  torch::jit::EliminateDeadCode(model.graph, effects);
+}
+
+}  // namespace
+
+NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics) {
+  NormalisedModel model = inlined(loaded);
+  read_inputs(model, loaded.module);
+  make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
   model.return_tree = read_return(model, model.graph->outputs()[0]);
+  return model;
+}
+
+NormalisedModel normalise_for_parts(const LoadedModel& loaded, const std::vector<std::string>& input_names,
+                                    Diagnostics& diagnostics) {
+  NormalisedModel model = inlined(loaded);
+  const c10::FunctionSchema& schema = loaded.module.get_method("forward").function().getSchema();
+  model.arguments =
+      read_arguments(schema, input_names, loaded.bundled_inputs.empty() ? nullptr : &loaded.bundled_inputs[0]);
+  flatten_arguments(*model.graph, model.arguments);
+  read_leaves(model);
+  simplify_containers(model.graph);
+  make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::DONT_DELETE_NODES_WITH_SIDE_EFFECTS);
+  read_tensors(model, model.graph->outputs()[0], model.return_tree);
   return model;
 }
 

@@ -11,6 +11,7 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/converter/load.h"
+#include "lib/serialize/argument_tree.h"
 #include "lib/serialize/module_interface.h"
 
 namespace nnapi_convert {
@@ -18,15 +19,22 @@ namespace nnapi_convert {
 struct NormalisedModel {
   torch::jit::Module frozen;  // owns the constants
   std::shared_ptr<torch::jit::Graph> graph;
-  std::vector<torch::jit::Value*> inputs;  // without self
+  std::vector<torch::jit::Value*> inputs;  // tensors only
   std::vector<std::string> input_names;
   std::vector<torch::jit::Value*> outputs;  // the tensors of the return tree, in its order; one may come twice
   ReturnTree return_tree;
+  ForwardArguments arguments;  // of a model that is partitioned: inputs of the graph, behind self, are their leaves
 };
 
 // Throws ConvertError (kNotConvertible) for a signature that can't be kept: inputs that are no tensors, or outputs that
 // are no tensors, tuples or lists.
-// Printing, warning and raising are dropped unless `keeps_effects`.
-NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics, bool keeps_effects = false);
+// Printing, warning and raising are dropped.
+NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics);
+
+// For a model that is partitioned: inputs and results may be of any type, and effects stay. `input_names` are those
+// that
+// --input gives. Of a result, `outputs` and `return_tree` have the tensors that are known before the model runs.
+NormalisedModel normalise_for_parts(const LoadedModel& loaded, const std::vector<std::string>& input_names,
+                                    Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

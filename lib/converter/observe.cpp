@@ -99,7 +99,25 @@ bool indexes_by_mask(const TorchNode& node, const torch::jit::Stack& stack) {
   });
 }
 
+c10::IValue made_up_number(const TorchValue& value) {
+  if (value.type()->kind() == c10::TypeKind::FloatType) return 0.5;
+  if (value.type()->kind() == c10::TypeKind::BoolType) return true;
+  return 1;
+}
+
 }  // namespace
+
+bool takes_any_number(const TorchNode& node, const TorchValue& input) {
+  static const std::set<std::string> kinds = {
+      "aten::add",       "aten::sub",       "aten::rsub",       "aten::mul",       "aten::div",
+      "aten::pow",       "aten::clamp",     "aten::eq",         "aten::ne",        "aten::lt",
+      "aten::le",        "aten::gt",        "aten::ge",         "aten::remainder", "aten::fmod",
+      "aten::clamp_min", "aten::clamp_max", "aten::leaky_relu", "aten::threshold"};
+  const c10::TypeKind kind = input.type()->kind();
+  const bool is_number =
+      kind == c10::TypeKind::FloatType || kind == c10::TypeKind::IntType || kind == c10::TypeKind::BoolType;
+  return is_number && kinds.count(node.kind().toQualString()) != 0;
+}
 
 bool sizes_depend_on_values(const TorchNode& node) {
   static const std::set<std::string> kinds = {"aten::nonzero",
@@ -139,7 +157,8 @@ std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, cons
   }
   torch::jit::Stack stack;
   for (const TorchValue* input : node.inputs()) {
-    const auto value = made_up(input, types);
+    auto value = made_up(input, types);
+    if (!value && takes_any_number(node, *input)) value = made_up_number(*input);
     if (!value) return std::nullopt;
     stack.push_back(*value);
   }

@@ -17,4 +17,7 @@ std::optional<at::Tensor> made_up_tensor(const TensorType& type);
 // tensors, its sizes depend on values, or the operation doesn't run here.
 std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types);
 
+// True if `input` is a number on whose value no size of the node's results depends.
+bool takes_any_number(const TorchNode& node, const TorchValue& input);
+
 }  // namespace nnapi_convert

@@ -16,6 +16,7 @@
 #include "lib/converter/operation_variant.h"
 #include "lib/converter/recorded_options.h"
 #include "lib/converter/reference_values.h"
+#include "lib/converter/sample_inputs.h"
 #include "lib/converter/verify_inputs.h"
 #include "lib/format/operation_table.h"
 
@@ -279,6 +280,28 @@ void run_converted(ConvertedFile& file, const Tensors& sample) {
   }
 }
 
+// Samples of a forward that takes tensors only, also in lists and the like.
+std::vector<Tensors> tensor_samples(const VerifyRequest& request, const ConvertedFile& file, int count) {
+  std::vector<Tensors> samples;
+  for (const Values& sample : make_samples(request, file.metadata, arguments_of(file), count)) {
+    Tensors& tensors = samples.emplace_back();
+    for (const c10::IValue& value : sample) {
+      if (!value.isTensor()) {
+        throw ConvertError(ExitCode::kUsage,
+                           "--per-op: forward takes arguments that are no tensors; verify it without --per-op");
+      }
+      tensors.push_back(value.toTensor());
+    }
+  }
+  return samples;
+}
+
+Tensors as_original(const Tensors& sample, const Metadata& metadata) {
+  Tensors result;
+  for (size_t i = 0; i < sample.size(); ++i) result.push_back(to_interface(sample[i], metadata.inputs.at(i).original));
+  return result;
+}
+
 }  // namespace
 
 OperationCheck check_operations(const VerifyRequest& request) {
@@ -287,13 +310,16 @@ OperationCheck check_operations(const VerifyRequest& request) {
   const LoadedModel original = load_model(request.original, ignored);
   ConvertedFile file = read_converted_file(request.converted);
   const std::vector<Tensors> samples =
-      make_samples(request, file.metadata, request.samples.value_or(VerifyDefaults::kSamples));
-  const Conversion conversion = convert(original, recorded_options(file), ignored);
-  const NormalisedModel reference = normalise(original, ignored, conversion.is_partitioned());
+      tensor_samples(request, file, request.samples.value_or(VerifyDefaults::kSamples));
+  const ConvertOptions options = recorded_options(file);
+  const Conversion conversion = convert(original, options, ignored);
+  const NormalisedModel reference = conversion.is_partitioned()
+                                        ? normalise_for_parts(original, names_of(options.inputs), ignored)
+                                        : normalise(original, ignored);
   if (is_flexible(file)) run_converted(file, samples.at(0));  // writes its sizes
   std::vector<SegmentCheck> checks;
   for (const Tensors& sample : samples) {
-    const ReferenceValues values = run_original(reference, with_original_dtypes(sample, file.metadata));
+    const ReferenceValues values = run_original(reference, as_original(sample, file.metadata));
     const std::vector<Part> parts = parts_of(file, conversion);
     for (size_t i = 0; i < parts.size(); ++i) {
       const std::vector<at::Tensor> inputs = inputs_of(parts[i], sample, values);

@@ -23,6 +23,13 @@ struct InputSpec {
   std::optional<Quantization> quantization;
 };
 
+// Empty for those that are given by position.
+inline std::vector<std::string> names_of(const std::vector<InputSpec>& specs) {
+  std::vector<std::string> names;
+  for (const InputSpec& spec : specs) names.push_back(spec.name);
+  return names;
+}
+
 enum class QuantMode { kAuto, kNone, kCore, kFull, kNnapi };
 const char* name_of(QuantMode mode);
 

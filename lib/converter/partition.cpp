@@ -3,84 +3,46 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "lib/base/error.h"
-#include "lib/converter/partition_items.h"
+#include "lib/converter/block_items.h"
 
 namespace nnapi_convert {
 namespace {
 
 using torch::jit::Node;
 
-// Steps of both kinds take turns: those of NNAPI have even numbers, those of the CPU odd ones.
-bool is_nnapi_step(int number) {
-  return number % 2 == 0;
-}
-
 class Partitioner {
  public:
   Partitioner(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
               Diagnostics& diagnostics)
-      : inferred_(inferred),
-        options_(options),
-        diagnostics_(diagnostics),
-        items_(partition_items(model, inferred, options)) {}
+      : inferred_(inferred), options_(options), diagnostics_(diagnostics) {
+    add_block(model.graph->block(), partition_graph(model, inferred, options));
+  }
 
   Plan run() {
-    plan_.any_lowered =
-        std::any_of(items_.begin(), items_.end(), [](const PartitionItem& item) { return !item.reason; });
+    plan_.any_lowered = std::any_of(blocks_.begin(), blocks_.end(), [](const BlockItems& block) {
+      return std::any_of(block.items().begin(), block.items().end(),
+                         [](const PartitionItem& item) { return !item.reason; });
+    });
     do {
-      place();
+      for (BlockItems& block : blocks_) block.place();
     } while (drop_small() || drop_surplus() || !lower_segments());
     return make_plan();
   }
 
  private:
-  // Items of one step that run together: those of NNAPI have the same rows, or none.
-  using StepKey = std::pair<int, std::optional<OpenSize>>;
-  using Members = std::map<StepKey, std::vector<size_t>>;
+  struct Droppable {
+    int64_t worth;
+    BlockItems* block;
+    const StepMembers* members;
+  };
 
-  static bool is_nnapi_step(const StepKey& key) { return nnapi_convert::is_nnapi_step(key.first); }
-
-  // Each item as early as what it needs allows.
-  void place() {
-    members_.clear();
-    std::vector<int> steps(items_.size());
-    for (size_t i = 0; i < items_.size(); ++i) {
-      const bool is_nnapi = !items_[i].reason;
-      int step = is_nnapi ? 0 : -1;
-      std::vector<size_t> needs = items_[i].needs;
-      if (!is_nnapi) needs.insert(needs.end(), items_[i].number_needs.begin(), items_[i].number_needs.end());
-      for (const size_t need : needs) step = std::max(step, steps[need] + distance(items_[need], items_[i]));
-      steps[i] = step;
-      members_[{step, is_nnapi ? items_[i].rows : std::nullopt}].push_back(i);
+  void add_block(torch::jit::Block* block, const PartitionGraph& graph) {
+    blocks_.emplace_back(block, partition_items(*block, graph));
+    for (Node* node : block->nodes()) {
+      for (torch::jit::Block* inner : node->blocks()) add_block(inner, graph);
     }
-  }
-
-  // How many steps the second comes after the first, which it needs.
-  static int distance(const PartitionItem& first, const PartitionItem& second) {
-    const bool is_nnapi = !second.reason;
-    if (is_nnapi == first.reason.has_value()) return 1;
-    return is_nnapi && first.rows != second.rows ? 2 : 0;
-  }
-
-  std::vector<Node*> nodes_of(const std::vector<size_t>& members) const {
-    std::vector<Node*> nodes;
-    for (const size_t member : members)
-      nodes.insert(nodes.end(), items_[member].nodes.begin(), items_[member].nodes.end());
-    return nodes;
-  }
-
-  int64_t macs_of(const std::vector<size_t>& members) const {
-    int64_t sum = 0;
-    for (const size_t member : members) sum += items_[member].macs;
-    return sum;
-  }
-
-  bool is_pinned(const std::vector<size_t>& members) const {
-    return std::any_of(members.begin(), members.end(), [&](size_t member) { return items_[member].is_pinned; });
   }
 
   int64_t elements(const torch::jit::Value* value) const {
@@ -90,48 +52,48 @@ class Partitioner {
     return count;
   }
 
+  Segment extract(const BlockItems& block, const StepMembers& members) const {
+    return extract_segment(block.nodes_of(members), inferred_.types, rows_of_call(block, members));
+  }
+
   // Multiply-adds that NNAPI takes over, less one for each element that is handed over or back.
-  int64_t worth(const std::vector<size_t>& members) const {
-    const Segment segment = extract_segment(nodes_of(members), inferred_.types, rows_of_call(members));
-    int64_t worth = macs_of(members);
+  int64_t worth(const BlockItems& block, const StepMembers& members) const {
+    const Segment segment = extract(block, members);
+    int64_t worth = block.macs_of(members);
     for (const torch::jit::Value* input : segment.inputs) worth -= elements(input);
     for (const torch::jit::Value* output : segment.outputs) worth -= elements(output);
     return worth;
   }
 
-  std::optional<RuntimeSize> expected_rows(const std::vector<size_t>& members) const {
-    const std::optional<OpenSize>& rows = items_[members[0]].rows;
+  std::optional<RuntimeSize> expected_rows(const BlockItems& block, const StepMembers& members) const {
+    const std::optional<OpenSize>& rows = block.rows_of(members);
     return rows ? std::optional(expected(*rows, inferred_.runtime_sizes)) : std::nullopt;
   }
 
   // How many rows one call takes: all that are expected, unless those left over would be many.
-  std::optional<SegmentRows> rows_of_call(const std::vector<size_t>& members) const {
-    const auto rows = expected_rows(members);
+  std::optional<SegmentRows> rows_of_call(const BlockItems& block, const StepMembers& members) const {
+    const auto rows = expected_rows(block, members);
     if (!rows) return std::nullopt;
-    const OpenSize& size = *items_[members[0]].rows;
+    const OpenSize& size = *block.rows_of(members);
     if (options_.segments.rows_per_call > 0) return SegmentRows{size, options_.segments.rows_per_call};
     const int64_t count = std::max<int64_t>(1, rows->estimate);
-    const int64_t cost = std::max<int64_t>(1, macs_of(members) / count);
+    const int64_t cost = std::max<int64_t>(1, block.macs_of(members) / count);
     const int64_t most = std::clamp<int64_t>(SegmentLimits::kMacsPerCall / cost, 1, count);
     const int64_t calls = (count + most - 1) / most;
     return SegmentRows{size, (count + calls - 1) / calls};
   }
 
-  void keep_on_cpu(const std::vector<size_t>& members, const std::string& why) {
-    for (const size_t member : members) {
-      PartitionItem& item = items_[member];
-      if (item.is_pinned) throw ConvertError(ExitCode::kNotConvertible, why);
-      item.reason = Refusal{source_of(*item.nodes[0]), item.nodes[0]->kind().toQualString(), why, "", ""};
-    }
-  }
-
   // Segments by what they are worth, the least first.
-  std::vector<std::pair<int64_t, const std::vector<size_t>*>> droppable() const {
-    std::vector<std::pair<int64_t, const std::vector<size_t>*>> segments;
-    for (const auto& [step, members] : members_) {
-      if (is_nnapi_step(step) && !is_pinned(members)) segments.emplace_back(worth(members), &members);
+  std::vector<Droppable> droppable() {
+    std::vector<Droppable> segments;
+    for (BlockItems& block : blocks_) {
+      for (const auto& [step, members] : block.steps()) {
+        const bool may_drop = is_nnapi_step(step) && !block.is_pinned(members);
+        if (may_drop) segments.push_back({worth(block, members), &block, &members});
+      }
     }
-    std::sort(segments.begin(), segments.end());
+    std::stable_sort(segments.begin(), segments.end(),
+                     [](const Droppable& a, const Droppable& b) { return a.worth < b.worth; });
     return segments;
   }
 
@@ -140,11 +102,11 @@ class Partitioner {
     const int64_t least = options_.segments.min_macs;
     if (least == 0) return false;
     const auto segments = droppable();
-    if (segments.empty() || segments[0].first >= least) return false;
-    keep_on_cpu(*segments[0].second,
-                fmt::format("too little for a call of NNAPI: a segment worth less than {} multiply-adds "
-                            "(--min-segment-macs)",
-                            least));
+    if (segments.empty() || segments[0].worth >= least) return false;
+    segments[0].block->keep_on_cpu(
+        *segments[0].members,
+        fmt::format("too little for a call of NNAPI: a segment worth less than {} multiply-adds (--min-segment-macs)",
+                    least));
     return true;
   }
 
@@ -153,60 +115,54 @@ class Partitioner {
     if (limit == 0) return false;
     const auto segments = droppable();
     if (segments.size() <= limit) return false;
-    keep_on_cpu(*segments[0].second, fmt::format("one of the smaller segments: {} found, {} wanted (--max-segments)",
-                                                 segments.size(), limit));
+    segments[0].block->keep_on_cpu(
+        *segments[0].members,
+        fmt::format("one of the smaller segments: {} found, {} wanted (--max-segments)", segments.size(), limit));
     return true;
-  }
-
-  // Those that made what the device refuses, as source lines tell; all where they don't.
-  std::vector<size_t> refused_members(const std::vector<size_t>& members, const RefusedByDevice& error) const {
-    std::set<std::string> sources;
-    for (const nnapi::DeviceRefusal& refusal : error.refusals()) sources.insert(refusal.source);
-    std::vector<size_t> result;
-    for (const size_t member : members) {
-      const bool is_refused = sources.count(source_of(*items_[member].nodes[0])) != 0;
-      if (is_refused && !items_[member].is_pinned) result.push_back(member);
-    }
-    return result.empty() ? members : result;
   }
 
   // False if one can't be lowered as a whole and went to the CPU.
   bool lower_segments() {
     plan_.segments.clear();
     Diagnostics diagnostics;
-    for (const auto& [step, members] : members_) {
-      if (!is_nnapi_step(step)) continue;
-      try {
-        PlannedSegment planned{extract_segment(nodes_of(members), inferred_.types, rows_of_call(members)),
-                               {},
-                               macs_of(members),
-                               expected_rows(members)};
-        planned.part = lower_segment(planned.segment, options_, diagnostics);
-        check_part(planned.part, options_);
-        plan_.segments.push_back(std::move(planned));
-      } catch (const RefusedByDevice& error) {
-        keep_on_cpu(refused_members(members, error), fmt::format("in a segment, {}", error.reasons()));
-        return false;
-      } catch (const ConvertError& error) {
-        keep_on_cpu(members, fmt::format("each operation can be lowered, the segment can't: {}", error.what()));
-        return false;
+    for (BlockItems& block : blocks_) {
+      for (const auto& [step, members] : block.steps()) {
+        if (is_nnapi_step(step) && !lower(block, members, diagnostics)) return false;
       }
     }
     diagnostics_.warnings.insert(diagnostics_.warnings.end(), diagnostics.warnings.begin(), diagnostics.warnings.end());
     return true;
   }
 
+  bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
+    try {
+      PlannedSegment planned{extract(block, members), {}, block.macs_of(members), expected_rows(block, members)};
+      planned.part = lower_segment(planned.segment, options_, diagnostics);
+      check_part(planned.part, options_);
+      plan_.segments.push_back(std::move(planned));
+      return true;
+    } catch (const RefusedByDevice& error) {
+      block.keep_on_cpu(block.refused_members(members, error), fmt::format("in a segment, {}", error.reasons()));
+    } catch (const ConvertError& error) {
+      block.keep_on_cpu(members, fmt::format("each operation can be lowered, the segment can't: {}", error.what()));
+    }
+    return false;
+  }
+
   Plan make_plan() {
     int segment = 0;
-    for (const auto& [step, members] : members_) {
-      plan_.steps.push_back({nodes_of(members), is_nnapi_step(step) ? segment++ : -1});
-    }
-    for (const PartitionItem& item : items_) {
-      if (!item.reason) continue;
-      plan_.cpu_nodes.push_back({*item.reason,
-                                 item.has_unknown_macs ? std::nullopt : std::optional<int64_t>(item.macs),
-                                 {item.nodes.begin(), item.nodes.end()},
-                                 item.is_estimated});
+    for (const BlockItems& block : blocks_) {
+      std::vector<PlanStep>& steps = &block == &blocks_[0] ? plan_.steps : plan_.blocks[block.block()];
+      for (const auto& [step, members] : block.steps()) {
+        steps.push_back({block.nodes_of(members), is_nnapi_step(step) ? segment++ : -1});
+      }
+      for (const PartitionItem& item : block.items()) {
+        if (!item.reason) continue;
+        plan_.cpu_nodes.push_back({*item.reason,
+                                   item.has_unknown_macs ? std::nullopt : std::optional<int64_t>(item.macs),
+                                   {item.nodes.begin(), item.nodes.end()},
+                                   item.is_estimated});
+      }
     }
     return std::move(plan_);
   }
@@ -214,25 +170,43 @@ class Partitioner {
   const InferredTypes& inferred_;
   const ConvertOptions& options_;
   Diagnostics& diagnostics_;
-  std::vector<PartitionItem> items_;
-  Members members_;
+  std::vector<BlockItems> blocks_;  // the graph's own, then those in it, each before those in it
   Plan plan_;
+};
+
+class PlanText {
+ public:
+  explicit PlanText(const Plan& plan) : plan_(plan) {}
+
+  std::string steps(const std::vector<PlanStep>& steps, const std::string& indent) const {
+    std::string text;
+    for (const PlanStep& step : steps) {
+      text += indent + (step.segment < 0 ? "CPU\n" : fmt::format("segment {}\n", step.segment));
+      for (const Node* node : step.nodes) text += node_text(*node, indent + "  ");
+    }
+    return text;
+  }
+
+ private:
+  std::string node_text(const Node& node, const std::string& indent) const {
+    std::string text = indent;
+    for (const torch::jit::Value* output : node.outputs()) text += fmt::format("%{} ", output->debugName());
+    text += fmt::format("= {}", node.kind().toQualString());
+    for (const torch::jit::Value* input : node.inputs()) text += fmt::format(" %{}", input->debugName());
+    text += "\n";
+    for (const torch::jit::Block* block : node.blocks()) {
+      text += indent + "  block\n" + steps(plan_.blocks.at(block), indent + "    ");
+    }
+    return text;
+  }
+
+  const Plan& plan_;
 };
 
 }  // namespace
 
 std::string to_text(const Plan& plan) {
-  std::string text;
-  for (const PlanStep& step : plan.steps) {
-    text += step.segment < 0 ? "CPU\n" : fmt::format("segment {}\n", step.segment);
-    for (const Node* node : step.nodes) {
-      text += "  ";
-      for (const torch::jit::Value* output : node->outputs()) text += fmt::format("%{} ", output->debugName());
-      text += fmt::format("= {}", node->kind().toQualString());
-      for (const torch::jit::Value* input : node->inputs()) text += fmt::format(" %{}", input->debugName());
-      text += "\n";
-    }
-  }
+  std::string text = PlanText(plan).steps(plan.steps, "");
   for (const CpuNode& node : plan.cpu_nodes) text += "on the CPU: " + node.reason.message() + "\n";
   return text;
 }

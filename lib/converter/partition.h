@@ -2,11 +2,13 @@
 //
 // A node goes to NNAPI if the rules lower it by itself to a valid model. Segments are as few as the order of the rest
 // allows: a node joins the earliest segment that all it reads is ready for. Nodes with effects (printing, raising,
-// random numbers, changes in place) keep their order and stay on the CPU.
+// random numbers, changes in place) keep their order and stay on the CPU. So do branches and loops; each of their
+// blocks is partitioned for itself, and has segments of its own.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lib/converter/infer.h"
@@ -38,11 +40,13 @@ struct CpuNode {
 
 struct Plan {
   std::vector<PlanStep> steps;
+  std::unordered_map<const torch::jit::Block*, std::vector<PlanStep>> blocks;  // steps of branches and loops
   std::vector<PlannedSegment> segments;
   std::vector<CpuNode> cpu_nodes;
   bool any_lowered = false;  // there were nodes for NNAPI, though perhaps too few for a segment
 };
 
+// Steps in their order; those of a block behind the node that it is of.
 std::string to_text(const Plan& plan);
 
 // Sizes of the model's inputs have to be fixed. A plan without segments is possible.

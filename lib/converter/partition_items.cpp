@@ -12,6 +12,7 @@
 #include "lib/converter/node_reads.h"
 #include "lib/converter/row_wise.h"
 #include "lib/converter/segment.h"
+#include "lib/converter/state.h"
 #include "lib/nnapi/cost.h"
 
 namespace nnapi_convert {
@@ -34,7 +35,10 @@ bool changes_in_place(Node& node) {
 
 bool has_effects(Node& node) {
   bool has = false;
-  for_each_node(node, [&](Node& each) { has = has || each.hasSideEffects() || each.isNondeterministic(); });
+  for_each_node(node, [&](Node& each) {
+    const bool reads_state = each.kind() == c10::prim::GetAttr && !gives_module(each);
+    has = has || each.hasSideEffects() || each.isNondeterministic() || reads_state;
+  });
   return has;
 }
 
@@ -106,12 +110,12 @@ class CostOfNode {
 
 class Items {
  public:
-  Items(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options)
-      : model_(model), inferred_(inferred), options_(options) {}
+  Items(torch::jit::Block& block, const PartitionGraph& graph)
+      : block_(block), inferred_(graph.inferred), options_(graph.options), aliases_(graph.aliases.get()) {}
 
   std::vector<PartitionItem> run() {
-    for (Node* node : model_.graph->nodes()) {
-      if (node->kind() != c10::prim::Constant && !is_glue(*node)) add(node);
+    for (Node* node : block_.nodes()) {
+      if (node->kind() != c10::prim::Constant && !is_glue(*node) && !gives_module(*node)) add(node);
     }
     for (PartitionItem& item : items_) judge(item);
     keep_changed_values();
@@ -172,15 +176,11 @@ class Items {
 
   // What shares memory with a value that is changed in place can't be a copy from NNAPI.
   void keep_changed_values() {
-    if (std::none_of(items_.begin(), items_.end(),
-                     [](const PartitionItem& item) { return changes_in_place(*item.nodes[0]); })) {
-      return;
-    }
-    const torch::jit::AliasDb aliases(model_.graph);
+    if (aliases_ == nullptr) return;
     for (PartitionItem& item : items_) {
       const auto outputs = item.nodes[0]->outputs();
       if (item.reason || std::none_of(outputs.begin(), outputs.end(),
-                                      [&](const Value* output) { return aliases.hasWriters(output); })) {
+                                      [&](const Value* output) { return aliases_->hasWriters(output); })) {
         continue;
       }
       const Node& node = *item.nodes[0];
@@ -230,18 +230,27 @@ class Items {
     }
   }
 
-  NormalisedModel& model_;
+  torch::jit::Block& block_;
   const InferredTypes& inferred_;
   const ConvertOptions& options_;
+  const torch::jit::AliasDb* aliases_;
   std::vector<PartitionItem> items_;
   std::unordered_map<const Node*, size_t> item_of_;
 };
 
 }  // namespace
 
-std::vector<PartitionItem> partition_items(NormalisedModel& model, const InferredTypes& inferred,
-                                           const ConvertOptions& options) {
-  return Items(model, inferred, options).run();
+PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred,
+                               const ConvertOptions& options) {
+  PartitionGraph graph{inferred, options, nullptr};
+  bool changes = false;
+  for (Node* node : model.graph->nodes()) changes = changes || changes_in_place(*node);
+  if (changes) graph.aliases = std::make_unique<torch::jit::AliasDb>(model.graph);
+  return graph;
+}
+
+std::vector<PartitionItem> partition_items(torch::jit::Block& block, const PartitionGraph& graph) {
+  return Items(block, graph).run();
 }
 
 }  // namespace nnapi_convert

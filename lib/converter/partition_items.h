@@ -1,6 +1,9 @@
 // What partition() decides about: the nodes of a graph with all that ties them to others.
 #pragma once
 
+#include <torch/csrc/jit/ir/alias_analysis.h>
+
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,8 +26,17 @@ struct PartitionItem {
   bool has_unknown_macs = false;     // it multiplies, but its sizes aren't known
 };
 
-// In the graph's order; constants and glue are in none.
-std::vector<PartitionItem> partition_items(NormalisedModel& model, const InferredTypes& inferred,
-                                           const ConvertOptions& options);
+// What partition() knows of the whole graph.
+struct PartitionGraph {
+  const InferredTypes& inferred;
+  const ConvertOptions& options;
+  std::unique_ptr<torch::jit::AliasDb> aliases;  // null: nothing is changed in place
+};
+PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred,
+                               const ConvertOptions& options);
+
+// Of the graph's own block, or one of a branch or loop, in its order; constants and glue are in none, and a node with
+// blocks is one item.
+std::vector<PartitionItem> partition_items(torch::jit::Block& block, const PartitionGraph& graph);
 
 }  // namespace nnapi_convert

@@ -215,7 +215,7 @@ bool recognise(NormalisedModel& model, const TypeMap& types) {
     }
   }
   if (any) {
-    torch::jit::EliminateDeadCode(model.graph, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
+    torch::jit::EliminateDeadCode(model.graph, torch::jit::DCESideEffectPolicy::DONT_DELETE_NODES_WITH_SIDE_EFFECTS);
   }
   return any;
 }

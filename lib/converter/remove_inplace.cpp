@@ -185,6 +185,17 @@ void warn_of_input(const Node& node, Diagnostics& diagnostics) {
                                source_of(node), node.kind().toQualString()));
 }
 
+// What the model keeps in its attributes has to change where it is.
+bool may_be_state(const AliasDb& aliases, Graph& graph, Value* value) {
+  bool may_be = false;
+  for (Node* outer : graph.nodes()) {
+    for_each_node(*outer, [&](Node& node) {
+      may_be = may_be || (node.kind() == c10::prim::GetAttr && may_share(aliases, value, node.output()));
+    });
+  }
+  return may_be;
+}
+
 // The nodes outside of branches and loops.
 void remove_at_top(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
   const auto begin = graph->nodes().begin();
@@ -196,7 +207,9 @@ void remove_at_top(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics
   std::vector<std::pair<Node*, c10::Symbol>> safe;
   for (Node* node : graph->nodes()) {
     const auto kind = functional_kind(*node);
-    if (kind && !other_alias_is_read_later(aliases, node, node->input(0))) safe.emplace_back(node, *kind);
+    const bool is_safe = kind && !other_alias_is_read_later(aliases, node, node->input(0)) &&
+                         !may_be_state(aliases, *graph, node->input(0));
+    if (is_safe) safe.emplace_back(node, *kind);
   }
   for (const auto& [node, kind] : safe) {
     if (is_graph_input(*graph, node->input(0))) warn_of_input(*node, diagnostics);
@@ -214,7 +227,10 @@ void remove_part_writes(const std::shared_ptr<Graph>& graph, Diagnostics& diagno
     const AliasDb aliases(graph);
     PartWrite write(node);
     const auto maker = write.whole()->node()->kind();
-    if (maker == c10::prim::Constant || maker == c10::prim::GetAttr || !write.is_removable(aliases)) continue;
+    if (maker == c10::prim::Constant || maker == c10::prim::GetAttr || !write.is_removable(aliases) ||
+        may_be_state(aliases, *graph, node->input(0))) {
+      continue;
+    }
     if (is_graph_input(*graph, write.whole())) warn_of_input(*node, diagnostics);
     write.remove(kind);
   }
@@ -226,7 +242,7 @@ void remove_in_blocks(const std::shared_ptr<Graph>& graph, Diagnostics& diagnost
   append_inplace_in_blocks(graph->block(), nodes);
   for (Node* node : nodes) {
     const AliasDb aliases(graph);
-    if (ReadsAfterChange(aliases, *graph, node).any()) continue;
+    if (ReadsAfterChange(aliases, *graph, node).any() || may_be_state(aliases, *graph, node->input(0))) continue;
     if (is_graph_input(*graph, node->input(0))) warn_of_input(*node, diagnostics);
     make_functional(*graph, node, *functional_kind(*node));
   }

@@ -13,7 +13,8 @@
 
 namespace nnapi_convert {
 
-// Nodes that only put values together for others, and are copied to where those are.
+// Nodes that only put values together for others, and are copied to where those are: lists, tuples and dicts that
+// nothing changes.
 bool is_glue(const torch::jit::Node& node);
 
 // Rows whose number is known only as the model runs: the segment is compiled for some, and called as often as needed.

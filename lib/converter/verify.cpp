@@ -8,6 +8,8 @@
 #include <limits>
 
 #include "lib/base/error.h"
+#include "lib/converter/argument_samples.h"
+#include "lib/converter/arguments.h"
 #include "lib/converter/converted_file.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/load.h"
@@ -21,11 +23,11 @@ namespace {
   throw ConvertError(ExitCode::kVerificationFailed, message);
 }
 
-Tensors run(torch::jit::Module& module, const Tensors& inputs, const char* which) {
+Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* which) {
   Tensors outputs;
   try {
     c10::InferenceMode guard;
-    flatten(module.forward(std::vector<c10::IValue>(inputs.begin(), inputs.end())), outputs);
+    flatten(module.forward(inputs), outputs);
   } catch (const std::exception& error) {
     const std::string missing = missing_operator(error.what());
     fail(fmt::format("{} doesn't run: {}", which, missing.empty() ? error.what() : missing));
@@ -175,18 +177,21 @@ Verification verify(const VerifyRequest& request) {
   std::optional<LoadedModel> reference;
   if (!request.reference.empty()) reference = load_model(request.reference, ignored);
   const int count = request.samples.value_or(reference ? VerifyDefaults::kReferenceSamples : VerifyDefaults::kSamples);
-  const std::vector<Tensors> samples = make_samples(request, converted.metadata, count);
+  const ForwardArguments arguments = arguments_of(converted);
+  const std::vector<Values> samples = make_samples(request, converted.metadata, arguments, count);
   std::vector<Accumulator> accumulators(converted.metadata.outputs.size());
   Distance original_distance, converted_distance;
-  for (const Tensors& sample : samples) {
-    const Tensors expected = run(original.module, with_original_dtypes(sample, converted.metadata), "the original");
-    const Tensors found = run(converted.module, sample, "the converted model");
+  for (const Values& sample : samples) {
+    const InputTuple for_original = assemble(arguments, with_original_dtypes(sample, converted.metadata));
+    const Tensors expected = run(original.module, for_original, "the original");
+    const Tensors found = run(converted.module, assemble(arguments, sample), "the converted model");
     check_same_outputs(expected, found);
+    if (accumulators.size() < expected.size()) accumulators.resize(expected.size());
     for (size_t i = 0; i < expected.size(); ++i) accumulators[i].add(expected[i], found[i]);
     if (!reference) continue;
-    Tensors floats;
-    for (const at::Tensor& tensor : sample) floats.push_back(tensor.is_quantized() ? tensor.dequantize() : tensor);
-    const Tensors truth = run(reference->module, floats, "the float reference");
+    const Values floats = with_tensors(
+        sample, [](size_t, const at::Tensor& tensor) { return tensor.is_quantized() ? tensor.dequantize() : tensor; });
+    const Tensors truth = run(reference->module, assemble(arguments, floats), "the float reference");
     check_same_outputs(truth, found);
     original_distance.add(expected, truth);
     converted_distance.add(found, truth);
@@ -197,7 +202,8 @@ Verification verify(const VerifyRequest& request) {
   const bool loses_channels = result.is_quantized && converted.runtime == Runtime::kPytorch;
   result.is_per_channel = loses_channels && has_per_channel_weights(original.module);
   for (size_t i = 0; i < accumulators.size(); ++i) {
-    result.outputs.push_back(accumulators[i].result(converted.metadata.outputs[i]));
+    const auto& outputs = converted.metadata.outputs;
+    result.outputs.push_back(accumulators[i].result(i < outputs.size() ? outputs[i] : Quantization()));
   }
   if (reference) result.reference = ReferenceDistance{original_distance.rms(), converted_distance.rms()};
   judge(result, request);

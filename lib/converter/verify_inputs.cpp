@@ -8,7 +8,9 @@
 #include <fstream>
 
 #include "lib/base/error.h"
+#include "lib/converter/argument_samples.h"
 #include "lib/converter/sample_inputs.h"
+#include "lib/serialize/argument_source.h"
 
 namespace nnapi_convert {
 namespace {
@@ -17,10 +19,20 @@ constexpr int64_t kFlexibleSize = 96;
 
 std::vector<c10::IValue> elements_of(const c10::IValue& value) {
   if (value.isTuple()) return value.toTupleRef().elements().vec();
+  if (value.isTensor()) return {value};
   return value.isList() ? value.toListRef().vec() : std::vector<c10::IValue>();
 }
 
-std::vector<Tensors> read_inputs_file(const std::string& path) {
+// One sample: the arguments of forward.
+Values read_sample(const c10::IValue& value, const ForwardArguments& arguments, const std::string& path) {
+  const auto values = take_apart(arguments, elements_of(value));
+  if (values) return *values;
+  throw ConvertError(ExitCode::kBadFile,
+                     fmt::format("{}: arguments found that aren't those of the converted forward: {} of type {}", path,
+                                 arguments.size(), bundled_type(arguments)));
+}
+
+std::vector<Values> read_inputs_file(const std::string& path, const ForwardArguments& arguments, size_t tensors) {
   std::ifstream stream(path, std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (!stream && bytes.empty()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}", path));
@@ -32,11 +44,14 @@ std::vector<Tensors> read_inputs_file(const std::string& path) {
                                                        path, first_line(error)));
   }
   const std::vector<c10::IValue> elements = elements_of(value);
-  std::vector<Tensors> samples;
-  if (!elements.empty() && !elements[0].isTensor()) {
-    for (const c10::IValue& sample : elements) flatten(sample, samples.emplace_back());
-  } else {
-    flatten(value, samples.emplace_back());
+  if (elements.empty() || take_apart(arguments, elements)) return {read_sample(value, arguments, path)};
+  std::vector<Values> samples;
+  for (const c10::IValue& sample : elements[0].isTensor() ? std::vector<c10::IValue>{value} : elements) {
+    if (tensors == arguments.size() && elements_of(sample).size() != tensors) {
+      throw ConvertError(ExitCode::kBadFile,
+                         fmt::format("{}: {} tensors found, {} needed", path, elements_of(sample).size(), tensors));
+    }
+    samples.push_back(read_sample(sample, arguments, path));
   }
   return samples;
 }
@@ -70,36 +85,44 @@ void flatten(const c10::IValue& value, Tensors& tensors) {
     for (const auto& entry : value.toGenericDict()) flatten(entry.value(), tensors);
   } else if (value.isTensorList() || value.isList()) {
     for (const c10::IValue& element : value.toListRef()) flatten(element, tensors);
+  } else if (value.isInt() || value.isDouble() || value.isBool()) {
+    tensors.push_back(at::scalar_tensor(value.toScalar(), at::TensorOptions(at::kDouble)));
   }
 }
 
-Tensors with_original_dtypes(const Tensors& inputs, const Metadata& metadata) {
-  Tensors result;
-  for (size_t i = 0; i < inputs.size(); ++i) result.push_back(to_interface(inputs[i], metadata.inputs[i].original));
-  return result;
+Values with_original_dtypes(const Values& values, const Metadata& metadata) {
+  return with_tensors(values, [&](size_t number, const at::Tensor& tensor) {
+    return to_interface(tensor, metadata.inputs.at(number).original);
+  });
 }
 
-std::vector<Tensors> make_samples(const VerifyRequest& request, const Metadata& metadata, int count) {
+std::vector<Values> make_samples(const VerifyRequest& request, const Metadata& metadata,
+                                 const ForwardArguments& arguments, int count) {
   if (!request.inputs_file.empty()) {
-    std::vector<Tensors> samples = read_inputs_file(request.inputs_file);
-    for (Tensors& sample : samples) {
-      if (sample.size() != metadata.inputs.size()) {
-        throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {} tensors found, {} needed", request.inputs_file,
-                                                           sample.size(), metadata.inputs.size()));
-      }
-      for (size_t i = 0; i < sample.size(); ++i) sample[i] = to_interface(sample[i], metadata.inputs[i].type);
+    std::vector<Values> samples = read_inputs_file(request.inputs_file, arguments, metadata.inputs.size());
+    for (Values& sample : samples) {
+      sample = with_tensors(sample, [&](size_t number, const at::Tensor& tensor) {
+        return to_interface(tensor, metadata.inputs.at(number).type);
+      });
     }
     return samples;
   }
-  std::vector<Tensors> samples(static_cast<size_t>(count));
+  std::vector<Values> samples(static_cast<size_t>(count));
   for (size_t number = 0; number < samples.size(); ++number) {
-    for (size_t i = 0; i < metadata.inputs.size(); ++i) {
+    const auto random = [&](size_t i) {
       const InputSpec* spec = i < request.inputs.size() ? &request.inputs[i] : nullptr;
       const uint64_t seed = request.seed + 1000 * (number + 1) + i;
-      samples[number].push_back(random_tensor(sample_type(metadata.inputs[i], spec), seed, kFlexibleSize));
-    }
+      return random_tensor(sample_type(metadata.inputs.at(i), spec), seed, kFlexibleSize);
+    };
+    samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs");
   }
   return samples;
+}
+
+ForwardArguments arguments_of(const ConvertedFile& converted) {
+  std::vector<std::string> names;
+  for (const MetadataInput& input : converted.metadata.inputs) names.push_back(input.name);
+  return read_arguments(converted.module.get_method("forward").function().getSchema(), names, nullptr);
 }
 
 }  // namespace nnapi_convert

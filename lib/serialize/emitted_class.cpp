@@ -12,15 +12,6 @@
 namespace nnapi_convert {
 namespace {
 
-// A sample in little space: one whose elements are all equal keeps one of them.
-at::Tensor compact_sample(const at::Tensor& tensor) {
-  if (tensor.numel() < 2) return tensor;
-  const at::Tensor flat = tensor.contiguous().view({-1});
-  const at::Tensor values = tensor.is_quantized() ? flat.int_repr() : flat;
-  if (!values.eq(values[0]).all().item().toBool()) return tensor.contiguous();
-  return flat.slice(0, 0, 1).clone().as_strided(tensor.sizes(), std::vector<int64_t>(tensor.sizes().size(), 0));
-}
-
 c10::IValue bundled_list(const std::vector<std::vector<c10::IValue>>& samples, size_t inputs) {
   const auto tuple_type = c10::TupleType::create(std::vector<c10::TypePtr>(inputs, c10::TensorType::get()));
   c10::impl::GenericList list(tuple_type);
@@ -33,6 +24,14 @@ c10::IValue bundled_list(const std::vector<std::vector<c10::IValue>>& samples, s
 }
 
 }  // namespace
+
+at::Tensor compact_sample(const at::Tensor& tensor) {
+  if (tensor.numel() < 2) return tensor;
+  const at::Tensor flat = tensor.contiguous().view({-1});
+  const at::Tensor values = tensor.is_quantized() ? flat.int_repr() : flat;
+  if (!values.eq(values[0]).all().item().toBool()) return tensor.contiguous();
+  return flat.slice(0, 0, 1).clone().as_strided(tensor.sizes(), std::vector<int64_t>(tensor.sizes().size(), 0));
+}
 
 torch::jit::Module make_object(const std::string& text, const ClassPlace& place) {
   const auto unit = place.unit ? place.unit : std::make_shared<torch::jit::CompilationUnit>();

@@ -28,6 +28,8 @@ using BundledInputs = std::vector<std::vector<c10::IValue>>;
 // yet.
 torch::jit::Module make_object(const std::string& text, const ClassPlace& place);
 
+// A sample in little space: one whose elements are all equal keeps one of them.
+at::Tensor compact_sample(const at::Tensor& tensor);
 // The TorchScript type of one bundled tuple; empty without bundled inputs.
 std::string bundled_type(const BundledInputs& bundled_inputs);
 // Sets the attribute bundled_inputs where there are any.

@@ -2,30 +2,50 @@
 
 #include <fmt/format.h>
 
+#include "lib/serialize/argument_source.h"
 #include "lib/serialize/boundary_source.h"
 #include "lib/serialize/source_text.h"
 #include "lib/serialize/wrapper_source.h"
 
 namespace nnapi_convert {
+namespace {
 
-std::string host_source(const ModuleInterface& interface, const std::vector<std::string>& segment_classes,
-                        const std::vector<RowCalls>& row_calls, const std::string& bundled_type) {
+// Tensors under names that Python's grammar takes; messages have the path: "images[0]".
+std::string check_method(const std::string& self, const ModuleInterface& original) {
+  ModuleInterface interface = original;
+  for (size_t i = 0; i < interface.inputs.size(); ++i) interface.inputs[i].name = fmt::format("nnapi_tensor_{}", i);
   const nnapi::Model no_model;
-  const BoundarySource boundary(no_model, interface);
+  std::string text =
+      fmt::format("  def check_inputs(self: {}{}) -> None:\n", self, BoundarySource(no_model, interface).parameters());
+  for (size_t i = 0; i < interface.inputs.size(); ++i) {
+    const InterfaceInput& input = interface.inputs[i];
+    if (!input.is_read) continue;
+    std::string check = BoundarySource::check_dtype(input) + BoundarySource::check_shape(input);
+    const std::string before = "nnapi-convert: input ", in_message = before + input.name + ":";
+    for (size_t at = check.find(in_message); at != std::string::npos; at = check.find(in_message, at)) {
+      check.replace(at, in_message.size(), before + original.inputs[i].name + ":");
+    }
+    text += check;
+  }
+  return text + "    return None\n";
+}
+
+}  // namespace
+
+std::string host_source(const HostSource& source) {
   const std::string self = qualified_class(kWrapperClass);
+  const std::string bundled = source.has_bundled_inputs ? bundled_type(source.arguments) : "";
   std::string text = fmt::format("class {}(Module):\n", kWrapperClass);
   text += "  __parameters__ = []\n  __buffers__ = []\n  training : bool\n";
-  for (size_t i = 0; i < segment_classes.size(); ++i) {
-    text += fmt::format("  segment_{} : {}\n", i, qualified_class(segment_classes[i]));
+  for (const auto& [name, type] : source.attributes) text += fmt::format("  {} : {}\n", name, type);
+  for (size_t i = 0; i < source.segment_classes.size(); ++i) {
+    text += fmt::format("  segment_{} : {}\n", i, qualified_class(source.segment_classes[i]));
   }
-  if (!bundled_type.empty()) text += fmt::format("  bundled_inputs : List[{}]\n", bundled_type);
-  text += fmt::format("  def check_inputs(self: {}{}) -> None:\n", self, boundary.parameters());
-  for (const InterfaceInput& input : interface.inputs) {
-    if (input.is_read) text += BoundarySource::check_dtype(input) + BoundarySource::check_shape(input);
-  }
-  text += "    return None\n";
-  for (const RowCalls& calls : row_calls) text += row_calls_source(calls, self);
-  return text + bundled_methods(self, bundled_type);
+  if (!bundled.empty()) text += fmt::format("  bundled_inputs : List[{}]\n", bundled);
+  text += check_method(self, source.interface);
+  if (!is_flat(source.arguments)) text += flatten_method(self, source.arguments);
+  for (const RowCalls& calls : source.row_calls) text += row_calls_source(calls, self);
+  return text + bundled_methods(self, bundled);
 }
 
 }  // namespace nnapi_convert

@@ -2,17 +2,27 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "lib/serialize/argument_tree.h"
 #include "lib/serialize/module_interface.h"
 #include "lib/serialize/row_calls_source.h"
 
 namespace nnapi_convert {
 
-// The class is kWrapperClass and has the attributes training, segment_<n> and, with a `bundled_type`, bundled_inputs;
-// and the method check_inputs, which raises for sizes other than those that the model was converted for, and a method
-// for each of `row_calls`.
-std::string host_source(const ModuleInterface& interface, const std::vector<std::string>& segment_classes,
-                        const std::vector<RowCalls>& row_calls, const std::string& bundled_type);
+struct HostSource {
+  const ModuleInterface& interface;  // its inputs are the leaves of the arguments that are tensors
+  const ForwardArguments& arguments;
+  std::vector<std::string> segment_classes;
+  std::vector<RowCalls> row_calls;
+  std::vector<std::pair<std::string, std::string>> attributes;  // name and type
+  bool has_bundled_inputs = false;
+};
+
+// The class is kWrapperClass and has the attributes training, segment_<n>, those asked for and, where there are any,
+// bundled_inputs; the method check_inputs, which takes the tensors and raises for sizes other than those that the model
+// was converted for; a method for each of `row_calls`; and, where an argument is no leaf, the method kFlattenMethod.
+std::string host_source(const HostSource& source);
 
 }  // namespace nnapi_convert

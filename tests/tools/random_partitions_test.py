@@ -16,17 +16,26 @@ COUNT, _, SEED = os.environ.get("RANDOM_PARTITIONS", "30").partition(":")
 
 class RandomPartitions(CliTest, StockTorchTest):
     def test_agree(self):
-        partitioned = 0
+        partitioned = inside = 0
         for number in range(int(COUNT)):
             seed = int(SEED or 1) * 1000003 + number
             with self.subTest(seed=seed):
                 partitioned += self.check(seed)
+                inside += self.calls_inside()
         self.assertGreater(partitioned, int(COUNT) // 2)
+        self.assertGreater(inside, int(COUNT) // 5, "few segments in branches and loops")
+
+    def calls_inside(self) -> bool:
+        """True if a branch or loop of the last result calls a segment."""
+        out = self.folder / "out.pt"
+        lines = load(out).code.splitlines() if out.exists() else []
+        return any(line.startswith("    ") and "segment_" in line for line in lines)
 
     def check(self, seed: int) -> bool:
         torch.manual_seed(seed)
         module, source = Program(seed).build()
         path, out = self.folder / "model.pt", self.folder / "out.pt"
+        out.unlink(missing_ok=True)
         module.save(str(path))
         shape = f"1,{CHANNELS},{SIZE},{SIZE}"
         layout = random.Random(seed).choice(["--nhwc", "--nchw"])

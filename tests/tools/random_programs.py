@@ -69,13 +69,35 @@ class Program:
             elif kind < 0.24:
                 self.add(depth, f"{name} = {self.random.choice(values)}.clone()")
                 self.add(depth, f"{name}[:, :{self.random.randint(1, 7)}] *= 0.5")
+            elif kind < 0.27:
+                self.filled(name, values, depth)
+            elif kind < 0.30:
+                self.listed(name, values, depth)
             else:
                 self.add(depth, f"{name} = {self.expression(values)}")
             values.append(name)
         return values
 
+    def condition(self, values):
+        return f"bool({self.random.choice(values)}.mean() > {self.random.uniform(-0.3, 0.5):.2f})"
+
+    def filled(self, name, values, depth):
+        """A tensor without inputs that a branch or loop changes."""
+        self.add(depth, f"{name} = torch.linspace(-0.5, 0.5, {SIZE}).repeat(1, {CHANNELS}, {SIZE}, 1)")
+        opening = self.random.choice([f"if {self.condition(values)}:", f"for _ in range(int({values[0]}.abs().max())):"])
+        self.add(depth, opening)
+        self.add(depth + 1, f"{name}[:, {self.random.randint(0, 6)}:] += 0.1 * torch.tanh({self.random.choice(values)})[:, :1]")
+
+    def listed(self, name, values, depth):
+        """A list that a branch appends to."""
+        parts = f"{name}_parts"
+        self.add(depth, f"{parts} = [{self.expression(values)}, {self.random.choice(values)}]")
+        self.add(depth, f"if {self.condition(values)}:")
+        self.add(depth + 1, f"{parts}.append({self.expression(values)})")
+        self.add(depth, f"{name} = torch.cat({parts}, 1)[:, -{CHANNELS}:] + 0.1 * float(len({parts}))")
+
     def branch(self, name, values, depth):
-        self.add(depth, f"if bool({self.random.choice(values)}.mean() > {self.random.uniform(-0.3, 0.5):.2f}):")
+        self.add(depth, f"if {self.condition(values)}:")
         inner = self.statements(values, depth + 1, 3)
         self.add(depth + 1, f"{name} = {inner[-1]}")
         self.add(depth, "else:")

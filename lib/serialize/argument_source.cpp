@@ -1,0 +1,118 @@
+#include "lib/serialize/argument_source.h"
+
+#include <fmt/format.h>
+
+#include "lib/serialize/source_text.h"
+
+namespace nnapi_convert {
+namespace {
+
+void append_leaves(const ArgumentTree& tree, std::vector<const ArgumentTree*>& result) {
+  if (tree.kind == ArgumentTree::Kind::kLeaf) result.push_back(&tree);
+  for (const ArgumentTree& element : tree.elements) append_leaves(element, result);
+}
+
+class Flattening {
+ public:
+  explicit Flattening(const ForwardArguments& arguments) : arguments_(arguments) {}
+
+  std::string method(const std::string& self) {
+    std::string parameters, types;
+    for (const Argument& argument : arguments_) {
+      parameters += fmt::format(", {}: {}", argument.name, argument.tree.type->annotation_str());
+      take(argument.tree, argument.name);
+    }
+    for (const ArgumentTree* leaf : leaves(arguments_)) {
+      types += (types.empty() ? "" : ", ") + leaf->known_type()->annotation_str();
+    }
+    return fmt::format("  def {}(self: {}{}) -> Tuple[{}]:\n{}    return ({})\n", kFlattenMethod, self, parameters,
+                       types, text_, results_);
+  }
+
+ private:
+  void raise_if(const std::string& condition, const std::string& message) {
+    text_ += fmt::format("    if {}:\n      ops.prim.RaiseException({})\n    else:\n      pass\n", condition, message);
+  }
+
+  std::string new_variable(const std::string& value) {
+    const std::string name = fmt::format("nnapi_value_{}", variables_++);
+    text_ += fmt::format("    {} = {}\n", name, value);
+    return name;
+  }
+
+  void check_count(const ArgumentTree& tree, const std::string& value) {
+    const size_t count = tree.elements.size();
+    const std::string length = fmt::format("torch.len({})", value);
+    raise_if(fmt::format("torch.ne({}, {})", length, count),
+             fmt::format("torch.format({}, {})",
+                         quoted(fmt::format("nnapi-convert: input {}: {{}} elements found, {} needed: the model was "
+                                            "converted for that many",
+                                            tree.path, count)),
+                         length));
+  }
+
+  // Checks the value of the expression, and names its leaves.
+  void take(const ArgumentTree& tree, const std::string& value) {
+    if (tree.kind == ArgumentTree::Kind::kNone) {
+      return raise_if(fmt::format("torch.__isnot__({}, None)", value),
+                      quoted(fmt::format("nnapi-convert: input {}: a value found, None needed: the model was converted "
+                                         "without one",
+                                         tree.path)));
+    }
+    if (!tree.is_given) return take_known(tree, value);
+    raise_if(fmt::format("torch.__is__({}, None)", value),
+             quoted(fmt::format("nnapi-convert: input {}: None found, a value needed: the model was converted with one",
+                                tree.path)));
+    take_known(tree, new_variable(fmt::format("unchecked_cast({}, {})", tree.known_type()->annotation_str(), value)));
+  }
+
+  void take_known(const ArgumentTree& tree, const std::string& value) {
+    if (tree.kind == ArgumentTree::Kind::kLeaf) {
+      results_ += value + ", ";
+      return;
+    }
+    if (tree.kind != ArgumentTree::Kind::kTuple) check_count(tree, value);
+    for (size_t i = 0; i < tree.elements.size(); ++i) {
+      std::string index = std::to_string(i);
+      if (tree.kind == ArgumentTree::Kind::kDict) {
+        index = quoted(tree.keys[i]);
+        raise_if(fmt::format("torch.__not__(torch.__contains__({}, {}))", value, index),
+                 quoted(fmt::format("nnapi-convert: input {}: no key {} found, which the model was converted with",
+                                    tree.path, tree.keys[i])));
+      }
+      const bool is_tuple = tree.kind == ArgumentTree::Kind::kTuple;
+      take(tree.elements[i], new_variable(fmt::format(is_tuple ? "({})[{}]" : "{}[{}]", value, index)));
+    }
+  }
+
+  const ForwardArguments& arguments_;
+  std::string text_, results_;
+  int variables_ = 0;
+};
+
+}  // namespace
+
+std::vector<const ArgumentTree*> leaves(const ForwardArguments& arguments) {
+  std::vector<const ArgumentTree*> result;
+  for (const Argument& argument : arguments) append_leaves(argument.tree, result);
+  return result;
+}
+
+bool is_flat(const ForwardArguments& arguments) {
+  for (const Argument& argument : arguments) {
+    if (argument.tree.kind != ArgumentTree::Kind::kLeaf || argument.tree.is_given) return false;
+  }
+  return true;
+}
+
+std::string flatten_method(const std::string& self, const ForwardArguments& arguments) {
+  return Flattening(arguments).method(self);
+}
+
+std::string bundled_type(const ForwardArguments& arguments) {
+  std::string text;
+  for (const Argument& argument : arguments) text += (text.empty() ? "" : ", ") + argument.tree.type->annotation_str();
+  return "Tuple[" + text + "]";
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,119 @@
+"""Scripted models that take lists, dicts, tuples, optional tensors and numbers, and that keep state."""
+
+from typing import Dict, List, Optional, Tuple
+
+import torch
+from torch import nn
+
+
+class Layers(nn.Module):
+    """Takes [1, 4, 8, 8]; cummax is for the CPU."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(4, 4, 3, padding=1)
+        self.second = nn.Conv2d(4, 4, 3, padding=1)
+
+
+class TakesList(Layers):
+    """Pictures of different size."""
+
+    def forward(self, pictures: List[torch.Tensor], scale: float = 1.0):
+        results = []
+        for i, picture in enumerate(pictures):
+            height, width = picture.shape[-2:]
+            x = self.first(picture.unsqueeze(0))
+            if height > width:
+                x = x.transpose(2, 3)
+            results.append(torch.cummax(self.second(x) * scale, 2)[0] + float(i))
+        return results
+
+
+class TakesDict(Layers):
+    def forward(self, features: Dict[str, torch.Tensor]) -> Dict[str, torch.Tensor]:
+        results: Dict[str, torch.Tensor] = {}
+        for name, x in features.items():
+            if name.startswith("skip") or "low" in features and name == "low":
+                results[name] = torch.cummax(self.second(x), 3)[0]
+            else:
+                results[name + "_first"] = self.first(x)
+        return results
+
+
+class TakesTuple(Layers):
+    def forward(self, x, state: Tuple[torch.Tensor, Tuple[torch.Tensor, int]]):
+        h, (c, steps) = state
+        for _ in range(steps):
+            h = torch.tanh(self.first(x) + self.second(h))
+            c = torch.sigmoid(self.second(c)) * h
+        return x, (h, (c, steps + 1))
+
+
+class TakesOptional(Layers):
+    def forward(self, x, mask: Optional[torch.Tensor] = None, others: Optional[List[Dict[str, torch.Tensor]]] = None):
+        x = self.first(x)
+        if mask is not None:
+            x = x * mask
+        if others is not None:
+            for other in others:
+                x = x + other["shift"]
+        return self.second(torch.cummax(x, 2)[0])
+
+
+class TakesNumbers(Layers):
+    def forward(self, x, rounds: int, factor: float = 0.5, is_last: bool = False):
+        for _ in range(rounds):
+            x = torch.tanh(self.first(x)) * factor
+        if is_last:
+            x = self.second(x)
+        return x
+
+
+class Batch:
+    def __init__(self, pictures: torch.Tensor, count: int):
+        self.pictures = pictures
+        self.count = count
+
+
+class Exchanges(Layers):
+    """Elements of a list are exchanged one by one, and put into an object."""
+
+    def forward(self, pictures: List[torch.Tensor]):
+        pictures = [picture for picture in pictures]
+        for i in range(len(pictures)):
+            picture = pictures[i]
+            if picture.dim() != 3:
+                raise ValueError("a picture has rank 3")
+            pictures[i] = torch.cummax(self.first(picture.unsqueeze(0)), 2)[0]
+        batch = Batch(torch.cat(pictures), len(pictures))
+        return self.second(batch.pictures) * float(batch.count)
+
+
+class Warns(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+        self.register_buffer("total", torch.zeros(1, 4, 8, 8))
+        self.was_called = False
+
+    def forward(self, x):
+        self.calls += 1
+        self.total += x
+        if not self.was_called:
+            self.was_called = True
+        return self.total * float(self.calls)
+
+
+class KeepsState(Layers):
+    """Attributes of a submodule that each call changes, one of them in place."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Warns()
+
+    def forward(self, x):
+        return self.second(self.inner(self.first(x)))
+
+
+MODELS = {model.__name__: model
+          for model in (TakesList, TakesDict, TakesTuple, TakesOptional, TakesNumbers, Exchanges, KeepsState)}

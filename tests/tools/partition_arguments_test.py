@@ -1,0 +1,163 @@
+"""Models whose arguments are no tensors, or that keep state: the result has the original's interface."""
+
+import json
+import unittest
+
+import torch
+
+from argument_models import MODELS
+from cli import CliTest
+from stock_torch import StockTorchTest, images, load, tensors
+
+
+def picture(*shape, seed=0):
+    return images(*shape, seed=seed)
+
+
+def flat(value):
+    """Lists of the tensors and numbers of a result, and its structure."""
+    if isinstance(value, torch.Tensor):
+        return [value], "T"
+    if isinstance(value, (int, float, bool)):
+        return [torch.tensor(float(value))], type(value).__name__
+    items = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+    found, structure = [], []
+    for key, part in items:
+        inner, kind = flat(part)
+        found += inner
+        structure.append((key, kind))
+    return found, (type(value).__name__, structure)
+
+
+class Arguments(CliTest, StockTorchTest):
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(0)
+        self.path, self.out, self.report = (self.folder / name for name in ("model.pt", "out.pt", "report.json"))
+
+    def save(self, name):
+        torch.jit.script(MODELS[name]().eval()).save(str(self.path))
+
+    def partition(self, *arguments):
+        self.succeed(self.path, *arguments, "--nhwc", "--min-segment-macs", "0", "--report", self.report, "-o", self.out)
+        return json.loads(self.report.read_text())["partition"]
+
+    def assert_same(self, samples):
+        original, converted = load(self.path), load(self.out)
+        self.assertEqual(str(original.forward.schema).split("(", 1)[1].split(",", 1)[1],
+                         str(converted.forward.schema).split("(", 1)[1].split(",", 1)[1])
+        for arguments, named in samples:
+            with torch.no_grad():
+                expected, found = original(*arguments, **named), converted(*arguments, **named)
+            (expected, one), (found, other) = flat(expected), flat(found)
+            self.assertEqual(one, other)
+            self.assert_close(expected, found) if all(t.numel() > 1 for t in expected) else [
+                self.assertTrue(torch.allclose(a, b, atol=1e-4)) for a, b in zip(expected, found)]
+
+    def assert_raises(self, text, *arguments, **named):
+        with self.assertRaisesRegex(Exception, text):
+            load(self.out)(*arguments, **named)
+
+
+class Structures(Arguments):
+    def test_list(self):
+        self.save("TakesList")
+        partition = self.partition("--input", "pictures[0]=4,8,8", "--input", "pictures[1]=4,12,8", "--verify")
+        self.assertEqual(1, partition["mac_share"])
+        pictures = [picture(4, 8, 8), picture(4, 12, 8, seed=1)]
+        self.assert_same([((pictures,), {}), ((pictures, 2.0), {}), ((pictures,), {"scale": -3.0})])
+        self.assertNotIn("for ", load(self.out).code)
+        self.assert_raises(r"input pictures: 1 elements found, 2 needed", pictures[:1])
+        self.assert_raises(r"input pictures\[1\]: shape \[4, 8, 8\] found, \[4, 12, 8\] needed", [pictures[0], pictures[0]])
+        self.assert_raises(r"input pictures\[0\]: dtype", [pictures[0].int(), pictures[1]])
+
+    def test_exchanged_elements_and_objects(self):
+        self.save("Exchanges")
+        partition = self.partition("--input", "pictures[0]=4,8,8", "--input", "pictures[1]=4,8,8", "--verify")
+        self.assertEqual(1, partition["mac_share"])
+        self.assert_same([(([picture(4, 8, 8), picture(4, 8, 8, seed=1)],), {})])
+
+    def test_list_of_unknown_length_stays(self):
+        self.save("TakesList")
+        self.fail_with(1, self.path, "-o", self.out, needed=["pictures"])
+
+    def test_left_out_element(self):
+        self.save("TakesList")
+        self.fail_with(2, self.path, "--input", "pictures[1]=4,8,8", "-o", self.out, needed=["pictures[0]"])
+
+    def test_dict(self):
+        self.save("TakesDict")
+        partition = self.partition("--input", "features[low]=1,4,8,8", "--input", "features[skip]=1,4,4,4", "--input",
+                                   "features[top]=1,4,8,6", "--verify")
+        self.assertEqual(1, partition["mac_share"])
+        features = {"low": picture(1, 4, 8, 8), "skip": picture(1, 4, 4, 4, seed=1), "top": picture(1, 4, 8, 6, seed=2)}
+        self.assert_same([((features,), {})])
+        self.assert_raises("input features: 2 elements found, 3 needed", {k: features[k] for k in ("low", "skip")})
+        renamed = {**features, "other": features["top"]}
+        del renamed["top"]
+        self.assert_raises("input features: no key top found", renamed)
+
+    def test_tuple(self):
+        self.save("TakesTuple")
+        partition = self.partition(*("--input", "1,4,8,8") * 3)
+        self.assertEqual(1, partition["mac_share"])
+        x, h, c = (picture(1, 4, 8, 8, seed=seed) for seed in range(3))
+        self.assert_same([((x, (h, (c, rounds))), {}) for rounds in (0, 1, 3)])
+
+    def test_optional(self):
+        x, mask, shift = picture(1, 4, 8, 8), picture(1, 1, 8, 8, seed=1), picture(1, 4, 1, 1, seed=2)
+        self.save("TakesOptional")
+        self.partition("--input", "1,4,8,8", "--verify")
+        self.assert_same([((x,), {}), ((x, None, None), {})])
+        self.assert_raises("input mask: a value found, None needed", x, mask)
+        self.assert_raises("input others: a value found, None needed", x, others=[{"shift": shift}])
+        self.partition("--input", "x=1,4,8,8", "--input", "mask=1,1,8,8", "--input", "others[0][shift]=1,4,1,1", "--verify")
+        self.assert_same([((x, mask, [{"shift": shift}]), {})])
+        self.assert_raises("input mask: None found, a value needed", x, None, [{"shift": shift}])
+
+    def test_numbers(self):
+        self.save("TakesNumbers")
+        partition = self.partition("--input", "1,4,8,8")
+        self.assertEqual(1, partition["mac_share"])
+        x = picture(1, 4, 8, 8)
+        self.assert_same([((x, 0), {}), ((x, 3), {}), ((x, 2, 0.25), {}), ((x, 1), {"is_last": True})])
+        result = self.fail_with(2, "verify", self.path, self.out, needed=["rounds", "--inputs"])
+        torch.save((x, 3, 0.5, True), self.folder / "inputs.pt")
+        self.succeed("verify", self.path, self.out, "--inputs", self.folder / "inputs.pt")
+
+    def test_whole_conversion_still_refuses(self):
+        self.save("TakesDict")
+        self.fail_with(1, self.path, "--fallback", "none", "-o", self.out, needed=["features", "takes tensors only"])
+
+
+class Bundled(Arguments):
+    def test_structure_from_bundled_inputs(self):
+        from torch.utils.bundled_inputs import augment_model_with_bundled_inputs
+        model = torch.jit.script(MODELS["TakesList"]().eval())
+        pictures = [picture(4, 8, 8), picture(4, 6, 8, seed=1)]
+        augment_model_with_bundled_inputs(model, [(pictures, 1.0), (pictures[::-1], 2.0)])
+        model.save(str(self.path))
+        self.partition("--verify")
+        self.assert_same([((pictures, 1.0), {})])
+        bundled = load(self.out).get_all_bundled_inputs()
+        self.assertEqual(1, len(bundled))
+        self.assertTrue(torch.equal(pictures[1], bundled[0][0][1]))
+
+    def test_made_one(self):
+        self.save("TakesOptional")
+        self.partition("--input", "x=1,4,8,8", "--input", "mask=1,1,8,8", "--bundle-inputs")
+        (sample,) = load(self.out).get_all_bundled_inputs()
+        self.assertEqual([1, 4, 8, 8], list(sample[0].shape))
+        self.assertIsNone(sample[2])
+
+
+class State(Arguments):
+    def test_is_kept(self):
+        self.save("KeepsState")
+        partition = self.partition("--input", "1,4,8,8")
+        self.assertEqual(1, len(partition["segments"]))  # of the state's sizes nothing is known
+        self.assert_same([((picture(1, 4, 8, 8, seed=seed),), {}) for seed in range(3)])
+
+
+if __name__ == "__main__":
+    unittest.main()
