@@ -28,15 +28,16 @@ void BlockLowering::lower_nodes(const torch::jit::Block& block) {
 }
 
 // Nodes without types, or with such as NNAPI has no operands for, were refused before, or read what a refused one
-// makes.
+// makes; a branch or loop that gives nothing is there for what it changes in place.
 bool BlockLowering::is_typed(const Node& node) const {
   const auto outputs = node.outputs();
-  return std::all_of(outputs.begin(), outputs.end(), [&](const Value* value) {
-    const auto found = scope_.types.find(value);
-    if (found == scope_.types.end()) return false;
-    const auto* type = std::get_if<TensorType>(&found->second);
-    return type == nullptr || has_operand_code(type->dtype);
-  });
+  return (!outputs.empty() || !is_control_flow(node)) &&
+         std::all_of(outputs.begin(), outputs.end(), [&](const Value* value) {
+           const auto found = scope_.types.find(value);
+           if (found == scope_.types.end()) return false;
+           const auto* type = std::get_if<TensorType>(&found->second);
+           return type == nullptr || has_operand_code(type->dtype);
+         });
 }
 
 // False where a refused node gives something that NNAPI has no operands for.

@@ -66,6 +66,18 @@ class Growing(Layers):
         return self.first(x)
 
 
+class ChangedByRounds(Layers):
+    """A loop that gives nothing and changes a tensor of outside, as often as NNAPI can't count."""
+
+    def forward(self, x):
+        y = self.first(x)
+        total = torch.zeros(1, 4, 8, 8)
+        if bool(x.mean() > -1):
+            for _ in range(int(torch.cumprod(x, 1).abs().max()) + 1):
+                total[:, 1:] += torch.tanh(y)[:, :1]
+        return self.second(y) + total
+
+
 class ViewChanged(Layers):
     """A branch changes a value through its view; what reads it before and after is for NNAPI."""
 
@@ -169,5 +181,5 @@ class Noisy(Layers):
 
 
 MODELS = {model.__name__: model
-          for model in (Rounds, Ways, Raising, Growing, ViewChanged, CarriedView, Turned, FilledInBranch, FilledInLoop,
-                        LongerList, ListOfRounds, DictOfRounds, Noisy)}
+          for model in (Rounds, Ways, Raising, Growing, ViewChanged, CarriedView, ChangedByRounds, Turned,
+                        FilledInBranch, FilledInLoop, LongerList, ListOfRounds, DictOfRounds, Noisy)}

@@ -89,7 +89,7 @@ class Inside(Blocks):
 
 class Changes(Blocks):
     def test_in_place(self):
-        for name in ("ViewChanged", "CarriedView", "Turned"):
+        for name in ("ViewChanged", "CarriedView", "ChangedByRounds", "Turned"):
             with self.subTest(model=name):
                 self.check(name, 0.3)
 
