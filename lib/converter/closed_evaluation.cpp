@@ -69,6 +69,7 @@ bool ClosedEvaluation::may_run(const Node& node) const {
   const auto inputs = node.inputs();
   return node.blocks().empty() && !is_container(node) && !node.outputs().empty() &&
          node.kind() != c10::prim::Constant && node.kind() != c10::prim::GetAttr &&
+         node.kind() != c10::prim::CreateObject &&  // its attributes are set later
          std::all_of(inputs.begin(), inputs.end(),
                      [](const Value* input) { return torch::jit::toIValue(input).has_value(); }) &&
          !node.isNondeterministic() && may_write(node);

@@ -7,7 +7,6 @@
 #include <torch/csrc/jit/passes/lower_tuples.h>
 #include <torch/csrc/jit/passes/peephole.h>
 #include <torch/csrc/jit/passes/peephole_list_idioms.h>
-#include <torch/csrc/jit/passes/remove_mutation.h>
 
 #include <algorithm>
 #include <map>
@@ -140,15 +139,25 @@ bool read_dict(Node* node) {
   return true;
 }
 
-// list(x) of a list that nothing changes is another such list.
-bool copy_list(Node* node) {
-  if (!is_kind(*node, "aten::list") || node->inputs().size() != 1) return false;
-  const Node* list = node->input()->node();
-  const auto type = node->output()->type()->cast<c10::ListType>();
-  if (list->kind() != c10::prim::ListConstruct || !is_glue(*list) || !type) return false;
-  std::vector<Value*> elements;
-  for (const Value* input : list->inputs()) elements.push_back(const_cast<Value*>(input));
-  replace_node(node, insert_list(node, elements, type->getElementType()));
+// dict() of nothing, or of pairs that a list holds, is a dict under construction.
+bool make_dict(Node* node) {
+  if (!is_kind(*node, "aten::dict") || node->inputs().size() > 1) return false;
+  const auto type = node->output()->type()->expect<c10::DictType>();
+  std::vector<Value*> keys, values;
+  if (!node->inputs().empty()) {
+    const Node* pairs = node->input()->node();
+    if (pairs->kind() != c10::prim::ListConstruct || !is_glue(*pairs)) return false;
+    for (const Value* pair : pairs->inputs()) {
+      if (pair->node()->kind() != c10::prim::TupleConstruct) return false;
+      keys.push_back(const_cast<Node*>(pair->node())->input(0));
+      values.push_back(const_cast<Node*>(pair->node())->input(1));
+    }
+  }
+  Graph& graph = *node->owningGraph();
+  Node* dict = graph.createDict(type->getKeyType(), type->getValueType(), keys, values);
+  dict->insertBefore(node);
+  dict->setSourceRange(node->sourceRange());
+  replace_node(node, dict->output());
   return true;
 }
 
@@ -160,47 +169,130 @@ std::optional<size_t> constant_index(const Value* value, size_t size) {
   return index >= 0 && index < count ? std::optional(static_cast<size_t>(index)) : std::nullopt;
 }
 
-// Uses that change at most an element of the list, and don't hand it on.
-bool keeps_length(const torch::jit::Use& use) {
+// Uses that only read the list's length and elements.
+bool keeps_elements(const torch::jit::Use& use) {
   const Node& user = *use.user;
   const c10::FunctionSchema* schema = user.maybeSchema();
   const bool is_argument = schema != nullptr && use.offset < schema->arguments().size();
   if (is_argument && schema->arguments()[use.offset].alias_info() == nullptr) return true;
-  return use.offset == 0 && (is_kind(user, "aten::__getitem__") || user.kind() == c10::prim::ListUnpack ||
-                             is_kind(user, "aten::_set_item"));
+  return use.offset == 0 && (is_kind(user, "aten::__getitem__") || user.kind() == c10::prim::ListUnpack);
 }
 
-// What is asked of a list of tensors whose elements may be exchanged: its length, or an element before any is.
+// Uses that change at most an element of the list, and don't hand it on.
+bool keeps_length(const torch::jit::Use& use) {
+  return keeps_elements(use) || (use.offset == 0 && is_kind(*use.user, "aten::_set_item") && !use.user->hasUses());
+}
+
+// True if all that is done to a list before `read` are uses of this kind.
+bool is_read_first(const Node& list, Node* read, bool (*is_harmless)(const torch::jit::Use&)) {
+  const auto& uses = list.output()->uses();
+  const Node* at = at_level_of(list, read);
+  return std::all_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
+    return is_harmless(use) || at->isBefore(at_level_of(list, use.user));
+  });
+}
+
+// What is asked of a list before it changes: its length, or an element.
 bool read_list(Node* node) {
   const bool is_length = is_kind(*node, "aten::len");
   if (!is_length && !is_kind(*node, "aten::__getitem__")) return false;
   Node* list = node->input(0)->node();
   if (list->kind() != c10::prim::ListConstruct) return false;
-  const auto& uses = list->output()->uses();
-  if (!std::all_of(uses.begin(), uses.end(), keeps_length)) return false;
+  if (!is_read_first(*list, node, is_length ? keeps_length : keeps_elements)) return false;
   if (is_length) {
     torch::jit::WithInsertPoint here(node);
     replace_node(node, node->owningGraph()->insertConstant(static_cast<int64_t>(list->inputs().size())));
     return true;
   }
   const auto index = constant_index(node->input(1), list->inputs().size());
-  const Node* read = at_level_of(*list, node);
-  const bool is_first = std::all_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
-    return !is_kind(*use.user, "aten::_set_item") || read->isBefore(at_level_of(*list, use.user));
-  });
-  if (!index || !is_first) return false;
+  if (!index) return false;
   replace_node(node, list->input(*index));
   return true;
 }
 
-// A list whose first use is to exchange an element: it is made there, with the new one.
-bool make_with_exchanged(Node* list) {
+// The elements of a list as `reader` finds them, if they are known.
+std::optional<std::vector<Value*>> elements_of(Value* list, Node* reader) {
+  std::vector<Value*> elements;
+  if (list->node()->kind() == c10::prim::ListConstruct) {
+    if (!is_read_first(*list->node(), reader, keeps_elements)) return std::nullopt;
+    elements.assign(list->node()->inputs().begin(), list->node()->inputs().end());
+    return elements;
+  }
+  const auto constant = torch::jit::toIValue(list);
+  if (!constant || !constant->isList()) return std::nullopt;
+  torch::jit::WithInsertPoint here(reader);
+  for (const c10::IValue& element : constant->toListRef()) {
+    elements.push_back(reader->owningGraph()->insertConstant(element));
+  }
+  return elements;
+}
+
+// list(x) is another list of the same elements.
+bool copy_list(Node* node) {
+  if (!is_kind(*node, "aten::list") || node->inputs().size() != 1) return false;
+  const auto type = node->output()->type()->cast<c10::ListType>();
+  const auto elements = type ? elements_of(node->input(), node) : std::nullopt;
+  if (!elements) return false;
+  replace_node(node, insert_list(node, *elements, type->getElementType()));
+  return true;
+}
+
+// The least and the largest of numbers that are known.
+bool read_extreme(Node* node) {
+  const bool is_least = is_kind(*node, "prim::min");
+  if ((!is_least && !is_kind(*node, "prim::max")) || node->inputs().size() != 1) return false;
+  if (node->output()->type()->kind() != c10::TypeKind::IntType) return false;
+  const auto elements = elements_of(node->input(), node);
+  if (!elements || elements->empty()) return false;
+  std::vector<int64_t> numbers;
+  for (const Value* element : *elements) {
+    const auto number = torch::jit::toIValue(element);
+    if (!number) return false;
+    numbers.push_back(number->toInt());
+  }
+  const auto [least, largest] = std::minmax_element(numbers.begin(), numbers.end());
+  torch::jit::WithInsertPoint here(node);
+  replace_node(node, node->owningGraph()->insertConstant(is_least ? *least : *largest));
+  return true;
+}
+
+// The elements of a list under construction after `change`, if they are known.
+std::optional<std::vector<Value*>> elements_after(Node* list, Node* change) {
+  std::vector<Value*> elements(list->inputs().begin(), list->inputs().end());
+  const int64_t count = static_cast<int64_t>(elements.size());
+  if (is_kind(*change, "aten::append")) {
+    elements.push_back(change->input(1));
+  } else if (is_kind(*change, "aten::extend")) {
+    const auto more = elements_of(change->input(1), change);
+    if (!more) return std::nullopt;
+    elements.insert(elements.end(), more->begin(), more->end());
+  } else if (is_kind(*change, "aten::_set_item")) {
+    const auto index = constant_index(change->input(1), elements.size());
+    if (!index) return std::nullopt;
+    elements[*index] = change->input(2);
+  } else if (is_kind(*change, "aten::insert")) {
+    const auto index = torch::jit::toIValue(change->input(1));
+    if (!index) return std::nullopt;
+    const int64_t position = index->toInt() < 0 ? index->toInt() + count : index->toInt();
+    elements.insert(elements.begin() + std::clamp<int64_t>(position, 0, count), change->input(2));
+  } else {
+    return std::nullopt;
+  }
+  return elements;
+}
+
+// A list whose first use is to change its elements: it is made there, with the new ones.
+bool make_with_change(Node* list) {
   Node* use = first_use(*list);
-  if (use == nullptr || !is_kind(*use, "aten::_set_item") || use->input(0) != list->output()) return false;
-  const auto index = constant_index(use->input(1), list->inputs().size());
-  if (!index || use->input(2) == list->output()) return false;
+  if (use == nullptr || use->inputs().size() < 2 || use->input(0) != list->output()) return false;
+  const auto inputs = use->inputs();
+  if (std::count(inputs.begin(), inputs.end(), list->output()) != 1) return false;
+  const auto elements = elements_after(list, use);
+  if (!elements) return false;
   list->moveBefore(use);
-  list->replaceInput(*index, use->input(2));
+  list->removeAllInputs();
+  for (Value* element : *elements) list->addInput(element);
+  for (Value* output : use->outputs()) output->replaceAllUsesWith(list->output());
   use->destroy();
   return true;
 }
@@ -261,11 +353,11 @@ bool rewrite(Block* block) {
     for (Block* inner : node->blocks()) changed = rewrite(inner) || changed;
     if (node->kind() == c10::prim::DictConstruct || node->kind() == c10::prim::ListConstruct) {
       const bool is_dict = node->kind() == c10::prim::DictConstruct;
-      // Moves behind what `it` stands at, at most: it is met again then.
-      changed = (is_dict ? make_with_element(node) : make_with_exchanged(node)) || changed;
+      while (is_dict ? make_with_element(node) : make_with_change(node)) changed = true;
       it = std::next(node->iterator());
     } else {
-      changed = read_dict(node) || read_list(node) || copy_list(node) || drop_cast(node) || changed;
+      changed = make_dict(node) || read_dict(node) || read_list(node) || read_extreme(node) || copy_list(node) ||
+                drop_cast(node) || changed;
     }
   }
   return changed;
@@ -291,7 +383,6 @@ bool simplify_containers(std::shared_ptr<Graph>& graph) {
     torch::jit::PeepholeOptimize(graph);
     torch::jit::LowerSimpleTuples(graph);
     changed = torch::jit::UnrollConstantLoops(graph) || changed;
-    changed = torch::jit::RemoveListMutation(graph) || changed;
     torch::jit::EliminateDeadCode(graph);
     changed = changed || number_of_nodes(*graph) != nodes;
     if (!changed) break;

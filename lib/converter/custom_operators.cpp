@@ -22,7 +22,9 @@ void declare(const char* name_space, const std::vector<const char*>& schemas) {
     if (std::string(schema).compare(0, prefix.size(), prefix) != 0) continue;
     c10::FunctionSchema parsed = torch::jit::parseSchema(schema);
     const c10::OperatorName name(parsed.name(), parsed.overload_name());
-    if (!c10::Dispatcher::singleton().findSchema(name)) library->def(std::move(parsed));
+    if (c10::Dispatcher::singleton().findSchema(name)) continue;
+    parsed.setAliasAnalysis(c10::AliasAnalysisKind::FROM_SCHEMA);  // as the library itself declares them
+    library->def(std::move(parsed));
   }
 }
 

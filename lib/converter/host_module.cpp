@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/node_reads.h"
 #include "lib/serialize/argument_source.h"
+#include "lib/serialize/class_copies.h"
 #include "lib/serialize/host_source.h"
 
 namespace nnapi_convert {
@@ -200,6 +201,18 @@ std::vector<RowCalls> row_calls(const Plan& plan) {
   return result;
 }
 
+// Instead of the original's classes, and of objects that are constants.
+void use_copies(Graph& graph, ClassCopies& classes) {
+  graph.remapTypes([&](const c10::TypePtr& type) { return classes.type(type); });
+  for (Node* outer : graph.nodes()) {
+    for_each_node(*outer, [&](Node& node) {
+      const bool is_value = node.kind() == c10::prim::Constant && node.hasAttribute(c10::attr::value) &&
+                            node.kindOf(c10::attr::value) == torch::jit::AttributeKind::ival;
+      if (is_value) node.ival_(c10::attr::value, classes.value(node.ival(c10::attr::value)));
+    });
+  }
+}
+
 // The result's type as the graph has it, arguments by the interface's names.
 c10::FunctionSchema forward_schema(const HostModuleRequest& request, const Graph& graph) {
   std::vector<c10::Argument> arguments{c10::Argument("self", graph.inputs()[0]->type())};
@@ -216,25 +229,22 @@ std::string segment_class(size_t number) {
 }
 
 torch::jit::Module build_host_module(const HostModuleRequest& request) {
-  std::vector<std::string> classes;
-  for (size_t i = 0; i < request.segments.size(); ++i) classes.push_back(segment_class(i));
-  HostSource source{request.interface,
-                    request.model.arguments,
-                    classes,
-                    row_calls(request.plan),
-                    {},
+  std::vector<std::string> segments;
+  for (size_t i = 0; i < request.segments.size(); ++i) segments.push_back(segment_class(i));
+  HostSource source{request.interface, request.model.arguments, segments, row_calls(request.plan),
                     !request.bundled_inputs.empty()};
-  for (const StateAttribute& attribute : request.state) {
-    source.attributes.emplace_back(attribute.name, attribute.type->annotation_str());
-  }
   torch::jit::Module host = make_object(host_source(source), {kWrapperClass, request.unit});
   host.setattr("training", false);
-  for (const StateAttribute& attribute : request.state) host.setattr(attribute.name, attribute.value);
+  ClassCopies classes(request.unit);
+  for (const StateAttribute& attribute : request.state) {
+    host.register_attribute(attribute.name, classes.type(attribute.type), classes.value(attribute.value));
+  }
   for (size_t i = 0; i < request.segments.size(); ++i) {
     host.setattr(fmt::format("segment_{}", i), request.segments[i]._ivalue());
   }
   set_bundled(host, request);
   const std::shared_ptr<Graph> graph = HostGraph(request, host).run();
+  use_copies(*graph, classes);
   const c10::QualifiedName name(*host.type()->name(), "forward");
   torch::jit::Function* forward = request.unit->create_function(name, graph);
   forward->setSchema(forward_schema(request, *graph));

@@ -108,6 +108,12 @@ class CostOfNode {
   bool is_estimated_ = false;
 };
 
+bool makes_new_tensors(const Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  return schema != nullptr && std::all_of(schema->returns().begin(), schema->returns().end(),
+                                          [](const c10::Argument& result) { return result.alias_info() == nullptr; });
+}
+
 class Items {
  public:
   Items(torch::jit::Block& block, const PartitionGraph& graph)
@@ -158,7 +164,8 @@ class Items {
         item.macs = item.macs / kFewRows * estimated(to_dim(*item.rows), inferred_.runtime_sizes);
         item.is_estimated = true;
       }
-      if (!part.model.operations.empty()) check_part(part, options_);
+      item.computes = !part.model.operations.empty();
+      if (item.computes) check_part(part, options_);
     } catch (const RefusedByDevice& error) {
       item.reason = Refusal{source_of(node), node.kind().toQualString(), error.reasons(), "", ""};
     } catch (const ConvertError& error) {
@@ -174,16 +181,18 @@ class Items {
     item.has_unknown_macs = item.macs == 0 && !cost.macs;
   }
 
-  // What shares memory with a value that is changed in place can't be a copy from NNAPI.
+  // A view of what is changed in place can't be a copy from NNAPI. A tensor that an operator makes can: what it shares
+  // memory with later is made of what NNAPI gave, and a change comes after all reads before it.
   void keep_changed_values() {
     if (aliases_ == nullptr) return;
     for (PartitionItem& item : items_) {
-      const auto outputs = item.nodes[0]->outputs();
-      if (item.reason || std::none_of(outputs.begin(), outputs.end(),
-                                      [&](const Value* output) { return aliases_->hasWriters(output); })) {
+      const Node& node = *item.nodes[0];
+      const auto outputs = node.outputs();
+      if (item.reason || (item.computes && makes_new_tensors(node)) ||
+          std::none_of(outputs.begin(), outputs.end(),
+                       [&](const Value* output) { return aliases_->hasWriters(output); })) {
         continue;
       }
-      const Node& node = *item.nodes[0];
       item.reason = Refusal{source_of(node), node.kind().toQualString(), "its result is changed in place later", "",
                             "write it without the underscore"};
     }

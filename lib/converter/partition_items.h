@@ -24,6 +24,7 @@ struct PartitionItem {
   int64_t macs = 0;                  // multiply-adds, as far as they are known
   bool is_estimated = false;         // they are for an estimate of how many rows there are
   bool has_unknown_macs = false;     // it multiplies, but its sizes aren't known
+  bool computes = false;             // NNAPI has operations for it; it is no constant, and not its input
 };
 
 // What partition() knows of the whole graph.

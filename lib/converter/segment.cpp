@@ -229,6 +229,7 @@ NnapiPart lower_segment(Segment& segment, const ConvertOptions& options, Diagnos
   NnapiPart part;
   part.interface =
       make_interface(segment.model, plain_boundaries(segment), lowered, segment.input_types, outputs, outputs);
+  part.interface.owns_outputs = true;
   part.model = std::move(lowered.model);
   for (nnapi::Operand& operand : part.model.operands) {
     if (!operand.name.empty()) operand.name = segment.names.at(operand.name);

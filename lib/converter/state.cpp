@@ -6,18 +6,13 @@
 #include <cctype>
 
 #include "lib/base/error.h"
+#include "lib/serialize/class_copies.h"
 
 namespace nnapi_convert {
 namespace {
 
 using torch::jit::Node;
 using torch::jit::Value;
-
-bool holds_objects(const c10::Type& type) {
-  if (type.kind() == c10::TypeKind::ClassType || type.kind() == c10::TypeKind::InterfaceType) return true;
-  const auto contained = type.containedTypes();
-  return std::any_of(contained.begin(), contained.end(), [](const auto& part) { return holds_objects(*part); });
-}
 
 c10::IValue value_at(const torch::jit::Module& module, const std::string& path) {
   const size_t dot = path.find('.');
@@ -56,7 +51,7 @@ class State {
     if (is_known) return;
     const c10::TypePtr type =
         access.input(0)->type()->expectRef<c10::ClassType>().getAttribute(access.s(c10::attr::name));
-    if (holds_objects(*type)) fail("the attribute " + path, "holds objects");
+    if (!can_copy_values_of(type)) fail("the attribute " + path, "is a " + type->repr_str());
     std::string name = fmt::format("state_{}_", attributes_.size());
     for (const char letter : path) name += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
     attributes_.push_back({path, name, type, value_at(model_.frozen, path)});
@@ -82,7 +77,8 @@ bool gives_module(const Node& node) {
 std::string attribute_path(const Node& access) {
   std::string path = access.s(c10::attr::name);
   const Node* maker = access.input(0)->node();
-  for (; maker->kind() == c10::prim::GetAttr; maker = maker->input(0)->node()) {
+  if (!access.input(0)->type()->is_module()) return "";
+  for (; gives_module(*maker); maker = maker->input(0)->node()) {
     path = maker->s(c10::attr::name) + "." + path;
   }
   return maker->kind() == c10::prim::Param ? path : "";

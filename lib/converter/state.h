@@ -19,11 +19,11 @@ struct StateAttribute {
 // True for a prim::GetAttr that gives a submodule.
 bool gives_module(const torch::jit::Node& node);
 
-// The path of the attribute that a prim::GetAttr or prim::SetAttr is of; empty for one of no module.
+// The path of the attribute that a prim::GetAttr or prim::SetAttr is of; empty for one of an object that is no module.
 std::string attribute_path(const torch::jit::Node& access);
 
 // Throws ConvertError (kNotConvertible) where a module is used in another way than for its attributes, or an attribute
-// is an object.
+// holds what can't be copied (class_copies.h).
 std::vector<StateAttribute> state_of(const NormalisedModel& model);
 
 }  // namespace nnapi_convert

@@ -131,12 +131,23 @@ const InterfaceOutput& BoundarySource::output_of_nnapi(size_t index) const {
   });
 }
 
+// True for what the caller must not get as it is: a constant, which the next call gives again, and, where outputs are
+// owned, an input or what another output is already.
+bool BoundarySource::is_shared(size_t number) const {
+  const auto& outputs = interface_.outputs;
+  const InterfaceOutput& output = outputs[number];
+  if (output.source == InterfaceOutput::Source::kConstant || !interface_.owns_outputs) {
+    return output.source == InterfaceOutput::Source::kConstant;
+  }
+  return output.source == InterfaceOutput::Source::kInput || &output_of_nnapi(output.index) != &output;
+}
+
 std::string BoundarySource::output_value(size_t number) const {
   const InterfaceOutput& output = interface_.outputs[number];
-  const std::string text = output.source == InterfaceOutput::Source::kInput ? quantised_input(inputs()[output.index])
-                           : output.source == InterfaceOutput::Source::kConstant
-                               ? fmt::format("self.constant_{}", number)
-                               : nnapi_output(output);
+  std::string text = output.source == InterfaceOutput::Source::kInput      ? quantised_input(inputs()[output.index])
+                     : output.source == InterfaceOutput::Source::kConstant ? fmt::format("self.constant_{}", number)
+                                                                           : nnapi_output(output);
+  if (is_shared(number)) text = fmt::format("torch.clone({})", text);
   return output.dequantize ? fmt::format("torch.dequantize({})", text) : text;
 }
 

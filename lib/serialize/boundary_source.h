@@ -38,6 +38,7 @@ class BoundarySource {
   std::string nnapi_input(const nnapi::Boundary& boundary) const;
   // The first of forward's outputs that NNAPI's output number `index` is.
   const InterfaceOutput& output_of_nnapi(size_t index) const;
+  bool is_shared(size_t number) const;
   // Output `number` of forward; NNAPI's outputs are in nnapi_output_<n>.
   std::string output_value(size_t number) const;
   // The tree of forward's outputs, which are in nnapi_result_<n>.

@@ -37,7 +37,6 @@ std::string host_source(const HostSource& source) {
   const std::string bundled = source.has_bundled_inputs ? bundled_type(source.arguments) : "";
   std::string text = fmt::format("class {}(Module):\n", kWrapperClass);
   text += "  __parameters__ = []\n  __buffers__ = []\n  training : bool\n";
-  for (const auto& [name, type] : source.attributes) text += fmt::format("  {} : {}\n", name, type);
   for (size_t i = 0; i < source.segment_classes.size(); ++i) {
     text += fmt::format("  segment_{} : {}\n", i, qualified_class(source.segment_classes[i]));
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lib/serialize/argument_tree.h"
@@ -16,12 +15,10 @@ struct HostSource {
   const ForwardArguments& arguments;
   std::vector<std::string> segment_classes;
   std::vector<RowCalls> row_calls;
-  std::vector<std::pair<std::string, std::string>> attributes;  // name and type
   bool has_bundled_inputs = false;
 };
 
-// The class is kWrapperClass and has the attributes training, segment_<n>, those asked for and, where there are any,
-// bundled_inputs; the method check_inputs, which takes the tensors and raises for sizes other than those that the model
+// The class is kWrapperClass and has the attributes training, segment_<n> and, where there are any, bundled_inputs; the method check_inputs, which takes the tensors and raises for sizes other than those that the model
 // was converted for; a method for each of `row_calls`; and, where an argument is no leaf, the method kFlattenMethod.
 std::string host_source(const HostSource& source);
 

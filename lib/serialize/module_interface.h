@@ -46,6 +46,7 @@ struct ModuleInterface {
   std::vector<InterfaceInput> inputs;
   std::vector<InterfaceOutput> outputs;
   ReturnTree return_tree;
+  bool owns_outputs = false;  // changed in place, an output changes no other one and no input
 };
 
 }  // namespace nnapi_convert

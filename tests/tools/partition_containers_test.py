@@ -1,0 +1,64 @@
+"""Tensors on their way through lists, dicts and objects reach NNAPI; changes in place reach all who share them."""
+
+import unittest
+
+import torch
+
+import block_models
+from container_models import MODELS, KeepsObject, Scale
+from partition_blocks_test import SAMPLES, Blocks
+from stock_torch import images, load
+
+block_models.MODELS.update(MODELS)
+
+
+class Containers(Blocks):
+    def test_pyramid_is_one_segment(self):
+        partition = self.check("Pyramid")
+        self.assertEqual(1, len(partition["segments"]))
+        self.assertEqual([], [entry["op"] for entry in partition["cpu"] if "conv" in entry["op"]])
+
+    def test_changes_reach_all_names(self):
+        partition = self.check("ChangedInLists")
+        self.assertEqual(2, len(partition["segments"]))
+
+    def test_constants_are_new_each_time(self):
+        self.save("GivesConstants")
+        self.succeed(self.path, "--input", "1,4,8,8", "-o", self.out)
+        converted = load(self.out)
+        for _ in range(2):
+            constant = converted(images(1, 4, 8, 8))[1]
+            self.assertTrue(torch.equal(torch.ones(2, 3), constant))
+            constant.mul_(7)
+
+
+class Objects(Blocks):
+    def save_script(self, model):
+        torch.jit.script(model.eval()).save(str(self.path))
+
+    def check_calls(self):
+        """A state that the first call sets and the later ones read."""
+        partition = self.partition("--min-segment-macs", "0")
+        self.assertEqual(1, partition["mac_share"])
+        for order in (SAMPLES, SAMPLES[::-1]):
+            self.assert_agree(load(self.path), load(self.out), [[sample] for sample in order])
+
+    def test_none_until_the_first_call(self):
+        self.save("KeepsObject")
+        self.check_calls()
+        converted = load(self.out)
+        self.assertIsNone(converted.state_0_scale)
+        converted(SAMPLES[1])
+        self.assertEqual(SAMPLES[1].abs().max().item(), converted.state_0_scale.factor)
+
+    def test_there_from_the_start(self):
+        self.save_script(KeepsObject(Scale(0.25, 3)))
+        self.check_calls()
+
+    def test_in_a_list(self):
+        self.save("KeepsObjects")
+        self.check_calls()
+
+
+if __name__ == "__main__":
+    unittest.main()
