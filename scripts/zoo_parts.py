@@ -57,11 +57,18 @@ def library_options(group: str) -> List[str]:
     return ["--torch-library", str(library)]
 
 
+def inputs(model: pathlib.Path, shape: str, group: str) -> List[str]:
+    """Scripted detectors take a list of images, without an axis for the batch."""
+    if group == "detection" and model.stem.endswith("_scripted"):
+        return [f"images[0]={shape.split(',', 1)[1]}"]
+    return shape.split()
+
+
 def convert(binary: pathlib.Path, model: pathlib.Path, shape: str, group: str) -> Dict:
     report = model.with_suffix(".json")
     report.unlink(missing_ok=True)
     command = [str(binary), str(model), "-o", str(out_of(model)), "--nhwc", "--report", str(report), "-q"]
-    command += [option for size in shape.split() for option in ("--input", size)]
+    command += [option for size in inputs(model, shape, group) for option in ("--input", size)]
     before = os.times()
     done = subprocess.run([*command, *library_options(group)], capture_output=True, text=True)
     after = os.times()

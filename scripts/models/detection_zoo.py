@@ -72,9 +72,12 @@ def spread_of(name: str, layer: nn.Module):
 
 
 def rescaled(spread: float):
+    adjusted = set()
+
     def adjust(layer, inputs, output):
-        if output.numel() < 2:
+        if output.numel() < 2 or layer in adjusted:
             return None
+        adjusted.add(layer)
         scale = output.std().clamp(min=1e-6) / spread
         mean = output.mean() if spread != 1.0 else output.mean([0, *range(2, output.dim())])
         layer.weight.div_(scale)
@@ -87,7 +90,7 @@ def rescaled(spread: float):
 
 def enliven(model: nn.Module, data: torch.Tensor) -> nn.Module:
     """In the order of forward, each layer seeing what the ones before it give now; a layer that is run for several feature
-    maps keeps what the last one made of it."""
+    maps fits the first one, the largest."""
     handles = [norm.register_forward_pre_hook(take_statistics) for norm in model.modules() if isinstance(norm, NORMS)]
     for name, layer in model.named_modules():
         if isinstance(layer, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):

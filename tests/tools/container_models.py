@@ -98,7 +98,7 @@ class KeepsObjects(Layers):
 
 
 class ChangedInLists(Layers):
-    """What NNAPI gives is put in a list of dicts, from where it is changed in place; it is read again under its name."""
+    """NNAPI's results are put in a list of dicts, changed in place from there, and read again under their names."""
 
     def forward(self, x):
         y = self.first(x)
