@@ -17,6 +17,7 @@ from functools import partial
 from typing import Callable, Dict, List, NamedTuple
 
 import zoo_parts
+import zoo_summary
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEVELS = (3, 4, 6, 7)  # those that bring operations
@@ -24,13 +25,15 @@ LAYOUTS = ("nhwc", "nchw")
 MODES = {"full": LAYOUTS, "core": ("nhwc",), "nnapi": ("nhwc",)}  # of --quant, and the layouts to run
 LARGEST_RATIO = {"per_tensor": 1.1, "per_channel": 1.5}  # of the distances from the float network
 
-HEADER = """# torchvision's networks
+TITLE = """# torchvision's networks
 
 torchvision 0.14.1 names 118 networks (`torchvision.models.list_models()`): 80 for classification, 6 for segmentation, 12
 quantised ones, 12 detectors, 6 for videos and 2 for optical flow. Here they are 148 variants: the quantised ones come with
 weights of one scale and with one for each channel (12 more), detectors and networks of videos traced and scripted (18 more);
 all others are traced. `scripts/zoo.py` knows all of them; the tables have those that were run, each row as it was measured.
+"""
 
+HEADER = """
 ## Classification and segmentation
 
 Traced as they come with seeded weights and live activations, converted whole and run on the host's NNAPI by PyTorch's own
@@ -254,12 +257,14 @@ def row_file(group: Group, name: str, work: pathlib.Path) -> pathlib.Path:
 
 
 def write_tables(path: pathlib.Path, work: pathlib.Path) -> None:
-    lines = []
-    for group in GROUPS.values():
+    tables, rows_of = [], {}
+    for key, group in GROUPS.items():
         files = {name: row_file(group, name, work) for name in names_and_shapes(group)}
         rows = {name: json.loads(file.read_text()) for name, file in files.items() if file.exists()}
         if rows:
-            lines += group.table(rows)
+            tables += group.table(rows)
+            rows_of[key] = {name: row for name, row in rows.items() if not name.endswith("_dead_channels")}
+    lines = [TITLE, *zoo_summary.table(rows_of, LARGEST_RATIO), *tables]
     path.write_text("\n".join(lines) + "\n")
 
 
