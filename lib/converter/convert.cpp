@@ -129,7 +129,7 @@ void emit_whole(Conversion& result, LoadedModel& loaded, const ConvertOptions& o
                 Stages& stages) {
   result.bundled_inputs = bundled_samples(result.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
   const EmitRequest request{result.bundled_inputs, cpu_fallback(loaded, result, options.fallback), {}};
-  loaded.module = torch::jit::Module();
+  loaded.release();
   NnapiPart part{std::move(result.model), std::move(result.interface)};
   EmittedPart emitted = emit_part(part, options, request, stages);
   result.model = std::move(part.model);

@@ -4,6 +4,7 @@
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/jit/api/module.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@ struct LoadedModel {
   std::string path;
   torch::jit::Module module;  // in evaluation mode
   std::vector<InputTuple> bundled_inputs;
+  mutable std::optional<torch::jit::Module> frozen = {};  // kept by normalise() for its next call; nothing changes it
+
+  // Lets go of the modules, and of weights that nothing else holds.
+  void release() {
+    module = torch::jit::Module();
+    frozen.reset();
+  }
 };
 
 // `path` is what torch.jit.save wrote, or a .ptl that still holds its code. Warns for a model saved in training mode.

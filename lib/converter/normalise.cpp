@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
-#include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/passes/loop_unrolling.h>
 #include <torch/csrc/jit/passes/lower_tuples.h>
@@ -13,6 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/decompose.h"
+#include "lib/converter/freeze.h"
 #include "lib/converter/remove_inplace.h"
 
 namespace nnapi_convert {
@@ -20,15 +20,6 @@ namespace {
 
 using torch::jit::Graph;
 using torch::jit::Value;
-
-torch::jit::Module frozen_module(const LoadedModel& loaded) {
-  try {
-    return torch::jit::freeze_module(loaded.module);
-  } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kNotConvertible,
-                       fmt::format("{} can't be frozen to constants: {}", loaded.path, first_line(error)));
-  }
-}
 
 void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
   const auto& arguments = original.get_method("forward").function().getSchema().arguments();

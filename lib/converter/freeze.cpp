@@ -1,0 +1,54 @@
+#include "lib/converter/freeze.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/passes/freeze_module.h>
+
+#include "lib/base/error.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+
+// The method that a node calls; null for other nodes, and for an interface's.
+torch::jit::GraphFunction* called_method(const Node& node) {
+  if (node.kind() != c10::prim::CallMethod) return nullptr;
+  const auto type = node.input(0)->type()->cast<c10::ClassType>();
+  return type == nullptr ? nullptr : torch::jit::tryToGraphFunction(type->getMethod(node.s(c10::attr::name)));
+}
+
+// Freezing inlines, too, but optimises each method by itself before, which takes most of its time.
+void inline_methods(Block& block) {
+  for (auto it = block.nodes().begin(); it != block.nodes().end();) {
+    Node* node = *it;
+    if (torch::jit::GraphFunction* callee = called_method(*node)) {
+      Node* previous = node->prev();
+      torch::jit::inlineCallTo(node, callee);
+      it = std::next(previous->iterator());  // what was inlined may call others
+      continue;
+    }
+    for (Block* inner : node->blocks()) inline_methods(*inner);
+    ++it;
+  }
+}
+
+}  // namespace
+
+torch::jit::Module frozen_module(const LoadedModel& loaded) {
+  if (loaded.frozen) return *loaded.frozen;
+  try {
+    torch::jit::Module module = loaded.module.clone(true);
+    inline_methods(*module.get_method("forward").graph()->block());
+    torch::jit::freeze_module_inplace(&module);
+    loaded.frozen = module;
+    return module;
+  } catch (const std::exception& error) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("{} can't be frozen to constants: {}", loaded.path, first_line(error)));
+  }
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,14 @@
+// A module with its attributes frozen to constants, and all calls inlined.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include "lib/converter/load.h"
+
+namespace nnapi_convert {
+
+// Frozen once for each model: `loaded` keeps the result, which nothing may change. Throws ConvertError
+// (kNotConvertible) for a module that can't be frozen.
+torch::jit::Module frozen_module(const LoadedModel& loaded);
+
+}  // namespace nnapi_convert
