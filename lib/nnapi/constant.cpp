@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
+#include "lib/nnapi/copy_permuted.h"
 #include "lib/nnapi/permutation.h"
 
 namespace nnapi_convert::nnapi {
@@ -18,55 +19,47 @@ size_t count(const std::vector<int64_t>& shape) {
   return static_cast<size_t>(std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()));
 }
 
-// A tensor between two steps.
+// Bytes that nothing is written to before they are used: zeros first would cost as much as the copy.
+using Memory = std::unique_ptr<uint8_t[]>;
+
+Memory new_memory(size_t size) {
+  return Memory(new uint8_t[size]);
+}
+
+// A tensor between two steps: in memory of its own, or still where its source is.
 struct Buffer {
   DataType type;
   std::vector<int64_t> shape;
-  std::vector<uint8_t> bytes;
+  const uint8_t* source;
+  Memory memory = nullptr;
 
-  template <typename T>
-  T* as() {
-    return reinterpret_cast<T*>(bytes.data());
+  size_t count() const { return nnapi::count(shape); }
+  size_t size() const { return count() * size_of(type); }
+  const uint8_t* bytes() const { return memory ? memory.get() : source; }
+
+  uint8_t* writable() {
+    if (!memory) {
+      memory = new_memory(size());
+      if (size() != 0) std::memcpy(memory.get(), source, size());
+    }
+    return memory.get();
   }
-  size_t count() const { return bytes.size() / size_of(type); }
 };
 
 // Calls visit(element, index along axis) for each element in order.
 template <typename T, typename Visit>
 void for_each_along(Buffer& buffer, int64_t axis, Visit visit) {
   const auto at = static_cast<size_t>(axis);
+  const auto size = static_cast<size_t>(buffer.shape[at]);
   size_t inner = 1;
   for (size_t i = at + 1; i < buffer.shape.size(); ++i) inner *= static_cast<size_t>(buffer.shape[i]);
-  const auto size = static_cast<size_t>(buffer.shape[at]);
-  T* elements = buffer.as<T>();
-  for (size_t i = 0; i < buffer.count(); ++i) visit(elements[i], i / inner % size);
-}
-
-// Copies elements of `width` bytes so that result axis i is source axis order[i].
-std::vector<uint8_t> permuted(const uint8_t* source, size_t width, const std::vector<int64_t>& shape,
-                              const std::vector<int64_t>& order) {
-  const size_t rank = shape.size();
-  std::vector<size_t> source_stride(rank, width);
-  for (size_t i = rank - 1; i > 0; --i) source_stride[i - 1] = source_stride[i] * static_cast<size_t>(shape[i]);
-  std::vector<size_t> size(rank);
-  std::vector<size_t> stride(rank);
-  for (size_t i = 0; i < rank; ++i) {
-    size[i] = static_cast<size_t>(shape[static_cast<size_t>(order[i])]);
-    stride[i] = source_stride[static_cast<size_t>(order[i])];
-  }
-  std::vector<uint8_t> result(count(shape) * width);
-  std::vector<size_t> index(rank, 0);
-  const uint8_t* from = source;
-  for (uint8_t* to = result.data(); to != result.data() + result.size(); to += width) {
-    std::memcpy(to, from, width);
-    for (size_t axis = rank; axis-- > 0;) {  // the next index, and with it the next source position
-      from += stride[axis];
-      if (++index[axis] < size[axis]) break;
-      from -= stride[axis] * size[axis];
-      index[axis] = 0;
+  T* element = reinterpret_cast<T*>(buffer.writable());
+  const T* end = element + buffer.count();
+  while (element != end) {
+    for (size_t i = 0; i < size; ++i) {
+      for (const T* last = element + inner; element != last; ++element) visit(*element, i);
     }
   }
-  return result;
 }
 
 int32_t saturated_round(double value) {
@@ -76,13 +69,15 @@ int32_t saturated_round(double value) {
   return static_cast<int32_t>(rounded);
 }
 
-// Applies a step to a buffer in place.
+// Applies a step to a buffer.
 struct ApplyStep {
   Buffer& buffer;
 
   void operator()(const Permute& step) const {
-    if (count(buffer.shape) != 0) {
-      buffer.bytes = permuted(buffer.bytes.data(), size_of(buffer.type), buffer.shape, step.order);
+    if (moves_elements(buffer.shape, step.order)) {
+      Memory permuted = new_memory(buffer.size());
+      copy_permuted(buffer.bytes(), permuted.get(), size_of(buffer.type), buffer.shape, step.order);
+      buffer.memory = std::move(permuted);
     }
     buffer.shape = permute(buffer.shape, step.order);
   }
@@ -95,7 +90,8 @@ struct ApplyStep {
     for_each_along<float>(buffer, 0, [&](float& element, size_t i) { element += (*step.values)[i]; });
   }
   void operator()(const ShiftToUInt8&) const {
-    for (uint8_t& byte : buffer.bytes) byte = static_cast<uint8_t>(byte ^ 0x80);
+    uint8_t* bytes = buffer.writable();
+    for (size_t i = 0; i < buffer.count(); ++i) bytes[i] = static_cast<uint8_t>(bytes[i] ^ 0x80);
     buffer.type = DataType::kUInt8;
   }
   void operator()(const Requantize& step) const {
@@ -105,11 +101,12 @@ struct ApplyStep {
     });
   }
   void operator()(const QuantizeBias& step) const {
+    uint8_t* bytes = buffer.writable();
     for (size_t i = 0; i < buffer.count(); ++i) {
       float value;
-      std::memcpy(&value, buffer.bytes.data() + 4 * i, 4);
+      std::memcpy(&value, bytes + 4 * i, 4);
       const int32_t quantized = saturated_round(value / step.scale);
-      std::memcpy(buffer.bytes.data() + 4 * i, &quantized, 4);
+      std::memcpy(bytes + 4 * i, &quantized, 4);
     }
     buffer.type = DataType::kInt32;
   }
@@ -177,28 +174,25 @@ Constant Constant::then(RecipeStep step) const {
   return result;
 }
 
+namespace {
+
+Buffer evaluate(Buffer buffer, const std::vector<RecipeStep>& steps) {
+  for (const RecipeStep& step : steps) std::visit(ApplyStep{buffer}, step);
+  return buffer;
+}
+
+}  // namespace
+
 std::vector<uint8_t> Constant::bytes() const {
-  const auto* begin = static_cast<const uint8_t*>(data_);
-  Buffer buffer{source_type_, source_shape_, {}};
-  auto step = steps_.begin();
-  if (step != steps_.end() && std::holds_alternative<Permute>(*step) && count(source_shape_) != 0) {
-    // The usual first step reads the source itself and saves a copy.
-    const auto& order = std::get<Permute>(*step).order;
-    buffer.bytes = permuted(begin, size_of(source_type_), source_shape_, order);
-    buffer.shape = permute(source_shape_, order);
-    ++step;
-  } else {
-    buffer.bytes.assign(begin, begin + count(source_shape_) * size_of(source_type_));
-  }
-  for (; step != steps_.end(); ++step) std::visit(ApplyStep{buffer}, *step);
-  return std::move(buffer.bytes);
+  const Buffer buffer = evaluate({source_type_, source_shape_, static_cast<const uint8_t*>(data_)}, steps_);
+  return std::vector<uint8_t>(buffer.bytes(), buffer.bytes() + buffer.size());
 }
 
 Constant Constant::evaluated() const {
-  if (is_source()) return *this;
-  auto owner = std::make_shared<const std::vector<uint8_t>>(bytes());
-  const uint8_t* data = owner->data();
-  return Constant(type_, shape_, data, std::move(owner));
+  Buffer buffer = evaluate({source_type_, source_shape_, static_cast<const uint8_t*>(data_)}, steps_);
+  if (!buffer.memory) return Constant(type_, shape_, data_, owner_);
+  const std::shared_ptr<const uint8_t[]> owner = std::move(buffer.memory);
+  return Constant(type_, shape_, owner.get(), owner);
 }
 
 std::vector<float> Constant::floats() const {
