@@ -20,18 +20,18 @@ torch::jit::GraphFunction* called_method(const Node& node) {
   return type == nullptr ? nullptr : torch::jit::tryToGraphFunction(type->getMethod(node.s(c10::attr::name)));
 }
 
-// Freezing inlines, too, but optimises each method by itself before, which takes most of its time.
+// Freezing inlines, too, but optimises each method by itself before, which takes most of its time. Calls are inlined
+// from the innermost on, as there: values keep their names.
 void inline_methods(Block& block) {
   for (auto it = block.nodes().begin(); it != block.nodes().end();) {
-    Node* node = *it;
+    Node* node = *it++;
     if (torch::jit::GraphFunction* callee = called_method(*node)) {
-      Node* previous = node->prev();
-      torch::jit::inlineCallTo(node, callee);
-      it = std::next(previous->iterator());  // what was inlined may call others
-      continue;
+      const std::shared_ptr<torch::jit::Graph> graph = callee->graph()->copy();
+      inline_methods(*graph->block());
+      torch::jit::inlineCallTo(node, callee, graph.get());
+    } else {
+      for (Block* inner : node->blocks()) inline_methods(*inner);
     }
-    for (Block* inner : node->blocks()) inline_methods(*inner);
-    ++it;
   }
 }
 
