@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <map>
@@ -44,21 +45,27 @@ int run(int argc, char** argv) {
   return subcommand->second(arguments);
 }
 
+int run_and_report(int argc, char** argv) {
+  try {
+    return flushed(run(argc, argv));
+  } catch (const ConvertError& error) {
+    return report(error.what(), error.exit_code());
+  } catch (const std::bad_alloc&) {
+    return report("out of memory", ExitCode::kInternal);
+  } catch (const std::exception& error) {
+    return report(fmt::format("internal error, please report it with the model: {}", first_line(error)),
+                  ExitCode::kInternal);
+  }
+}
+
 }  // namespace
 }  // namespace nnapi_convert
 
 int main(int argc, char** argv) {
-  using nnapi_convert::ExitCode;
   nnapi_convert::set_up_log();
-  try {
-    return nnapi_convert::flushed(nnapi_convert::run(argc, argv));
-  } catch (const nnapi_convert::ConvertError& error) {
-    return nnapi_convert::report(error.what(), error.exit_code());
-  } catch (const std::bad_alloc&) {
-    return nnapi_convert::report("out of memory", ExitCode::kInternal);
-  } catch (const std::exception& error) {
-    return nnapi_convert::report(
-        fmt::format("internal error, please report it with the model: {}", nnapi_convert::first_line(error)),
-        ExitCode::kInternal);
-  }
+  const int code = nnapi_convert::run_and_report(argc, argv);
+  // Without LibTorch's long way of taking itself down.
+  spdlog::default_logger()->flush();
+  std::fflush(nullptr);
+  std::quick_exit(code);
 }
