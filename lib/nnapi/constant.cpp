@@ -26,11 +26,12 @@ Memory new_memory(size_t size) {
   return Memory(new uint8_t[size]);
 }
 
-// A tensor between two steps: in memory of its own, or still where its source is.
+// A tensor between two steps: in memory of its own, or still where its source is, which may be overwritten or not.
 struct Buffer {
   DataType type;
   std::vector<int64_t> shape;
   const uint8_t* source;
+  bool overwrites_source = false;
   Memory memory = nullptr;
 
   size_t count() const { return nnapi::count(shape); }
@@ -38,6 +39,7 @@ struct Buffer {
   const uint8_t* bytes() const { return memory ? memory.get() : source; }
 
   uint8_t* writable() {
+    if (!memory && overwrites_source) return const_cast<uint8_t*>(source);
     if (!memory) {
       memory = new_memory(size());
       if (size() != 0) std::memcpy(memory.get(), source, size());
@@ -77,7 +79,7 @@ struct ApplyStep {
     if (moves_elements(buffer.shape, step.order)) {
       Memory permuted = new_memory(buffer.size());
       copy_permuted(buffer.bytes(), permuted.get(), size_of(buffer.type), buffer.shape, step.order);
-      buffer.memory = std::move(permuted);
+      keep(std::move(permuted));
     }
     buffer.shape = permute(buffer.shape, step.order);
   }
@@ -110,6 +112,17 @@ struct ApplyStep {
     }
     buffer.type = DataType::kInt32;
   }
+
+ private:
+  // Back to the source while it is in the caches: pages that the process has cost less than new ones.
+  void keep(Memory bytes) const {
+    constexpr size_t kMostCopied = size_t{16} << 20;
+    if (!buffer.memory && buffer.overwrites_source && buffer.size() <= kMostCopied) {
+      std::memcpy(buffer.writable(), bytes.get(), buffer.size());
+    } else {
+      buffer.memory = std::move(bytes);
+    }
+  }
 };
 
 struct StepText {
@@ -138,11 +151,13 @@ size_t size_of(DataType type) {
   return type == DataType::kFloat32 || type == DataType::kInt32 ? 4 : 1;
 }
 
-Constant::Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner)
+Constant::Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner,
+                   IsSoleOwner is_sole_owner)
     : source_type_(type),
       source_shape_(shape),
       data_(data),
       owner_(std::move(owner)),
+      is_sole_owner_(is_sole_owner),
       type_(type),
       shape_(std::move(shape)) {}
 
@@ -188,11 +203,20 @@ std::vector<uint8_t> Constant::bytes() const {
   return std::vector<uint8_t>(buffer.bytes(), buffer.bytes() + buffer.size());
 }
 
-Constant Constant::evaluated() const {
-  Buffer buffer = evaluate({source_type_, source_shape_, static_cast<const uint8_t*>(data_)}, steps_);
+Constant Constant::without_recipe(bool overwrites_source) const {
+  Buffer buffer =
+      evaluate({source_type_, source_shape_, static_cast<const uint8_t*>(data_), overwrites_source}, steps_);
   if (!buffer.memory) return Constant(type_, shape_, data_, owner_);
   const std::shared_ptr<const uint8_t[]> owner = std::move(buffer.memory);
   return Constant(type_, shape_, owner.get(), owner);
+}
+
+Constant Constant::evaluated() const& {
+  return without_recipe(false);
+}
+
+Constant Constant::evaluated() && {
+  return without_recipe(is_sole_owner_ != nullptr && owner_.use_count() == 1 && is_sole_owner_(owner_.get()));
 }
 
 std::vector<float> Constant::floats() const {

@@ -39,10 +39,14 @@ struct QuantizeBias {  // float32 -> int32: value / scale, rounded half away fro
 };
 using RecipeStep = std::variant<Permute, Reshape, ScaleAxis, AddVector, ShiftToUInt8, Requantize, QuantizeBias>;
 
+// True if nothing but that owner holds its data, all of which is the constant's: it may be overwritten.
+using IsSoleOwner = bool (*)(const void* owner);
+
 class Constant {
  public:
   // `data` points to product(shape) elements, contiguous, alive as long as `owner`.
-  Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner);
+  Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner,
+           IsSoleOwner is_sole_owner = nullptr);
   static Constant of_floats(std::vector<float> values);  // rank 1
   static Constant of_floats(std::vector<float> values, std::vector<int64_t> shape);
 
@@ -63,7 +67,9 @@ class Constant {
   // Evaluates the recipe: product(shape()) elements of type().
   std::vector<uint8_t> bytes() const;
   // The same value without a recipe; this one if it has none.
-  Constant evaluated() const;
+  Constant evaluated() const&;
+  // Likewise, in the source's own memory where nothing else reads it.
+  Constant evaluated() &&;
   // The result as numbers, for small float32 constants.
   std::vector<float> floats() const;
 
@@ -73,10 +79,13 @@ class Constant {
   std::string recipe_text() const;
 
  private:
+  Constant without_recipe(bool overwrites_source) const;
+
   DataType source_type_;
   std::vector<int64_t> source_shape_;
   const void* data_;
   std::shared_ptr<const void> owner_;
+  IsSoleOwner is_sole_owner_;
   std::vector<RecipeStep> steps_;
   DataType type_;
   std::vector<int64_t> shape_;

@@ -233,6 +233,35 @@ TEST_CASE("Constant: equal bytes with equal recipes are equal, wherever they lie
   CHECK_FALSE(bytes.then(Requantize{0, shared({1, 2}), 1}) == bytes.then(Requantize{0, shared({1, 2}), 2}));
 }
 
+TEST_CASE("Constant: what has no other reader is evaluated where it is") {
+  const bool is_sole = GENERATE(true, false);
+  const IsSoleOwner answer = is_sole ? [](const void*) { return true; } : [](const void*) { return false; };
+  const auto make = [&] {
+    auto owner = std::make_shared<const std::vector<float>>(std::vector<float>{1, 2, 3, 4, 5, 6});
+    const float* data = owner->data();
+    return Constant(DataType::kFloat32, {2, 3}, data, std::move(owner), answer);
+  };
+  const std::vector<RecipeStep> recipes[] = {
+      {ScaleAxis{0, shared({1, 10})}},
+      {Permute{{1, 0}}},
+      {Permute{{1, 0}}, ScaleAxis{1, shared({1, 10})}, Reshape{{6}}, AddVector{shared({1, 1, 1, 1, 1, 1})}}};
+  for (const std::vector<RecipeStep>& recipe : recipes) {
+    Constant constant = make();
+    for (const RecipeStep& step : recipe) constant = constant.then(step);
+    const std::vector<float> expected = constant.floats();
+    const void* source = constant.source();
+    {
+      const Constant other = constant;  // reads the source, too
+      CHECK(Constant(constant).evaluated().source() != source);
+      CHECK(other.floats() == expected);
+    }
+    CHECK(constant.evaluated().source() != source);
+    constant = std::move(constant).evaluated();
+    CHECK((constant.source() == source) == is_sole);
+    CHECK(constant.floats() == expected);
+  }
+}
+
 TEST_CASE("Constant: evaluated gives the same value without a recipe, and lets the source go") {
   auto owner = std::make_shared<const std::vector<float>>(std::vector<float>{1, 2, 3, 4, 5, 6});
   const std::weak_ptr<const std::vector<float>> watch = owner;
