@@ -25,7 +25,7 @@ NETWORKS = [
     "ssdlite320_mobilenet_v3_large",
 ]
 FIXED_SIZES = {"ssd300_vgg16": 300, "ssdlite320_mobilenet_v3_large": 320}
-SIZE = 128
+SIZE = 320
 LEAST_FOUND = 3
 FORMS = ("traced", "scripted")
 NORMS = (nn.BatchNorm2d, FrozenBatchNorm2d)
