@@ -26,11 +26,12 @@ NHWC, 2 samples. **NNAPI**: the share of the multiply-adds that go to NNAPI, **s
     "detection": """
 ## Detectors
 
-torchvision's 12 detectors, traced (for one image) and scripted (for a list of images), at few candidates. Weights are
+torchvision's 12 detectors, traced (for one image) and scripted (for a list of images), with few candidates. Weights are
 seeded; the statistics of batch norms are real, and the heads' weights scaled so that scores and boxes spread.
 
-**NNAPI** counts operators of sizes that are known before the model runs. "not of 4": so many convolutions and products of
-sizes that depend on values, as the heads for the regions that an R-CNN proposes, run on the CPU, uncounted.
+**NNAPI** is the share of the multiply-adds; for the heads of an R-CNN, whose rows depend on values, it counts as many rows
+as are expected at most (docs/partition.md). "not of 4" would be so many convolutions and products on the CPU whose sizes
+nobody knows.
 
 Suppression and top-k are discontinuous: two scores that differ by rounding swap places, and the last one kept may be
 another. **found again** counts detections (of 3 images) of either side that have a like on the other one: the same label,
