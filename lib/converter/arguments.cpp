@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
+#include <set>
 
 #include "lib/base/error.h"
 
@@ -134,7 +135,7 @@ class Building {
  public:
   explicit Building(Graph& graph) : graph_(graph) {}
 
-  Value* build(const ArgumentTree& tree) {
+  Value* build(ArgumentTree& tree) {
     switch (tree.kind) {
       case Kind::kLeaf: {
         Value* input = graph_.addInput();
@@ -148,10 +149,22 @@ class Building {
     }
   }
 
+  // Which dicts are read in another way than by key. Once all are in use.
+  void find_order() {
+    static const std::set<std::string> by_key = {"aten::__getitem__", "aten::__contains__", "aten::len", "aten::get",
+                                                 "aten::_set_item"};
+    for (const auto& [tree, dict] : dicts_) {
+      tree->keeps_order = tree->keys.size() > 1 &&
+                          std::any_of(dict->uses().begin(), dict->uses().end(), [](const torch::jit::Use& use) {
+                            return by_key.count(use.user->kind().toQualString()) == 0;
+                          });
+    }
+  }
+
  private:
-  Value* build_container(const ArgumentTree& tree) {
+  Value* build_container(ArgumentTree& tree) {
     std::vector<Value*> elements;
-    for (const ArgumentTree& element : tree.elements) elements.push_back(build(element));
+    for (ArgumentTree& element : tree.elements) elements.push_back(build(element));
     const c10::TypePtr type = tree.known_type();
     Node* node = nullptr;
     if (tree.kind == Kind::kTuple) {
@@ -164,10 +177,12 @@ class Building {
       const auto& dict = type->expectRef<c10::DictType>();
       node = graph_.createDict(dict.getKeyType(), dict.getValueType(), keys, elements);
     }
+    if (tree.kind == Kind::kDict) dicts_.emplace_back(&tree, node->output());
     return graph_.insertNode(node)->output();
   }
 
   Graph& graph_;
+  std::vector<std::pair<ArgumentTree*, Value*>> dicts_;
 };
 
 c10::IValue assemble(const ArgumentTree& tree, const std::vector<c10::IValue>& leaves, size_t& next) {
@@ -233,13 +248,14 @@ ForwardArguments read_arguments(const c10::FunctionSchema& forward, const std::v
   return arguments;
 }
 
-void flatten_arguments(Graph& graph, const ForwardArguments& arguments) {
+void flatten_arguments(Graph& graph, ForwardArguments& arguments) {
   if (is_flat(arguments)) return;
   torch::jit::WithInsertPoint at_start(*graph.nodes().begin());
   Building building(graph);
   for (size_t i = 0; i < arguments.size(); ++i)
     graph.inputs()[i + 1]->replaceAllUsesWith(building.build(arguments[i].tree));
   for (size_t i = arguments.size(); i > 0; --i) graph.eraseInput(i);
+  building.find_order();
 }
 
 InputTuple assemble(const ForwardArguments& arguments, const std::vector<c10::IValue>& leaves) {

@@ -18,7 +18,7 @@ ForwardArguments read_arguments(const c10::FunctionSchema& forward, const std::v
                                 const InputTuple* sample);
 
 // Gives the graph an input for each leaf, in their order, in place of those for the arguments; input 0 is self.
-void flatten_arguments(torch::jit::Graph& graph, const ForwardArguments& arguments);
+void flatten_arguments(torch::jit::Graph& graph, ForwardArguments& arguments);
 
 // ForwardArguments made of their leaves; throws std::out_of_range if there are too few.
 InputTuple assemble(const ForwardArguments& arguments, const std::vector<c10::IValue>& leaves);

@@ -24,6 +24,15 @@ bool same_type(const TensorType& a, const TensorType& b) {
   return a.dtype == b.dtype && a.dims == b.dims && a.quantization == b.quantization;
 }
 
+// True for what no run reads: where it would be, a branch raises, or leaves a loop.
+bool is_uninitialized(const Value& value) {
+  const Node& maker = *value.node();
+  if (maker.kind() != c10::prim::If) return maker.kind() == c10::prim::Uninitialized;
+  const auto blocks = maker.blocks();
+  return std::all_of(blocks.begin(), blocks.end(),
+                     [&](const Block* block) { return is_uninitialized(*block->outputs()[value.offset()]); });
+}
+
 // A loop's body as a graph of its own, which inference may change.
 class BodyCopy {
  public:
@@ -57,7 +66,7 @@ class BodyCopy {
   void map(Value* value) {
     if (values_.count(value) != 0) return;
     Node* maker = value->node();
-    if (maker->kind() == c10::prim::Constant || is_glue(*maker)) {
+    if (maker->kind() == c10::prim::Constant || maker->kind() == c10::prim::Uninitialized || is_glue(*maker)) {
       for (Value* input : maker->inputs()) map(input);
       Node* clone = model_.graph->createClone(maker, [this](Value* each) { return values_.at(each); });
       values_[value] = model_.graph->insertNode(clone)->output();
@@ -109,7 +118,7 @@ KnownTypes branch_types(const Node& branch, const TypeMap& types) {
     bool agree = true;
     for (const Block* block : branch.blocks()) {
       const Value* output = block->outputs()[i];
-      if (output->node()->kind() == c10::prim::Uninitialized) continue;  // this branch raises
+      if (is_uninitialized(*output)) continue;
       const auto type = known_type(output, types);
       agree = agree && type && (!common || same_type(*common, *type));
       common = type;

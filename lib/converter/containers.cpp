@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "lib/converter/element_writes.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/segment.h"
 
@@ -52,10 +54,10 @@ Node* first_use(Node& container) {
   return first;
 }
 
-// The value of a key in a dict under construction; the size of `inputs` if it isn't there.
+// The value of a key in a dict under construction, the last if it is there twice; the size of `inputs` if it isn't.
 size_t position_of(const std::vector<Value*>& inputs, const std::string& key) {
-  for (size_t i = 0; i < inputs.size(); i += 2) {
-    if (constant_key(inputs[i]) == key) return i + 1;
+  for (size_t i = inputs.size(); i > 0; i -= 2) {
+    if (constant_key(inputs[i - 2]) == key) return i - 1;
   }
   return inputs.size();
 }
@@ -100,11 +102,50 @@ Value* insert_list(Node* before, const std::vector<Value*>& elements, const c10:
   return list->output();
 }
 
-// What is asked of a dict that nothing changes.
+// Uses that only read the length and elements of a list or dict.
+bool keeps_elements(const torch::jit::Use& use) {
+  const Node& user = *use.user;
+  const c10::FunctionSchema* schema = user.maybeSchema();
+  const bool is_argument = schema != nullptr && use.offset < schema->arguments().size();
+  if (is_argument && schema->arguments()[use.offset].alias_info() == nullptr) return true;
+  return use.offset == 0 && (is_kind(user, "aten::__getitem__") || user.kind() == c10::prim::ListUnpack);
+}
+
+// Uses that change at most an element of the list, and don't hand it on.
+bool keeps_length(const torch::jit::Use& use) {
+  return keeps_elements(use) || (use.offset == 0 && is_kind(*use.user, "aten::_set_item") && !use.user->hasUses());
+}
+
+// True if all that is done to a list or dict before `read` are uses of this kind.
+bool is_read_first(const Node& container, Node* read, bool (*is_harmless)(const torch::jit::Use&)) {
+  const auto& uses = container.output()->uses();
+  const Node* at = at_level_of(container, read);
+  return std::all_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
+    return is_harmless(use) || at->isBefore(at_level_of(container, use.user));
+  });
+}
+
+// Uses that leave the elements known: reads, and changes that make_with_change() and make_with_element() know.
+bool can_follow(const torch::jit::Use& use, const Node& container) {
+  static const std::set<std::string> changes = {"aten::append", "aten::extend", "aten::insert", "aten::_set_item"};
+  const bool is_change = use.offset == 0 && changes.count(use.user->kind().toQualString()) != 0;
+  return keeps_elements(use) || (is_change && use.user->owningBlock() == container.owningBlock());
+}
+
+// True if the element may be read at once. Of changes of an element whose list or dict can't be taken apart, LibTorch
+// sees by way of the list alone that they aren't dead.
+bool may_take_element(const Node& container, const Node& read) {
+  if (is_glue(container) || !may_be_written(*read.output())) return true;
+  const auto& uses = container.output()->uses();
+  return std::all_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) { return can_follow(use, container); });
+}
+
+// What is asked of a dict before it changes.
 bool read_dict(Node* node) {
   if (node->inputs().empty() || node->outputs().size() != 1) return false;
   Node* dict = node->input(0)->node();
-  if (dict->kind() != c10::prim::DictConstruct || !is_glue(*dict) || !has_constant_keys(*dict)) return false;
+  if (dict->kind() != c10::prim::DictConstruct || !has_constant_keys(*dict)) return false;
+  if (!is_glue(*dict) && !is_read_first(*dict, node, keeps_elements)) return false;
   std::vector<Value*> keys, values;
   std::map<std::string, Value*> by_key;
   for (size_t i = 0; i < dict->inputs().size(); i += 2) {
@@ -131,7 +172,7 @@ bool read_dict(Node* node) {
     replace_node(node, insert_list(node, pairs, element->getElementType()));
   } else if (is_kind(*node, "aten::__contains__") && key) {
     replace_node(node, node->owningGraph()->insertConstant(by_key.count(*key) != 0));
-  } else if (is_kind(*node, "aten::__getitem__") && key && by_key.count(*key) != 0) {
+  } else if (is_kind(*node, "aten::__getitem__") && key && by_key.count(*key) != 0 && may_take_element(*dict, *node)) {
     replace_node(node, by_key[*key]);
   } else {
     return false;
@@ -169,29 +210,6 @@ std::optional<size_t> constant_index(const Value* value, size_t size) {
   return index >= 0 && index < count ? std::optional(static_cast<size_t>(index)) : std::nullopt;
 }
 
-// Uses that only read the list's length and elements.
-bool keeps_elements(const torch::jit::Use& use) {
-  const Node& user = *use.user;
-  const c10::FunctionSchema* schema = user.maybeSchema();
-  const bool is_argument = schema != nullptr && use.offset < schema->arguments().size();
-  if (is_argument && schema->arguments()[use.offset].alias_info() == nullptr) return true;
-  return use.offset == 0 && (is_kind(user, "aten::__getitem__") || user.kind() == c10::prim::ListUnpack);
-}
-
-// Uses that change at most an element of the list, and don't hand it on.
-bool keeps_length(const torch::jit::Use& use) {
-  return keeps_elements(use) || (use.offset == 0 && is_kind(*use.user, "aten::_set_item") && !use.user->hasUses());
-}
-
-// True if all that is done to a list before `read` are uses of this kind.
-bool is_read_first(const Node& list, Node* read, bool (*is_harmless)(const torch::jit::Use&)) {
-  const auto& uses = list.output()->uses();
-  const Node* at = at_level_of(list, read);
-  return std::all_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
-    return is_harmless(use) || at->isBefore(at_level_of(list, use.user));
-  });
-}
-
 // What is asked of a list before it changes: its length, or an element.
 bool read_list(Node* node) {
   const bool is_length = is_kind(*node, "aten::len");
@@ -205,7 +223,7 @@ bool read_list(Node* node) {
     return true;
   }
   const auto index = constant_index(node->input(1), list->inputs().size());
-  if (!index) return false;
+  if (!index || !may_take_element(*list, *node)) return false;
   replace_node(node, list->input(*index));
   return true;
 }
@@ -377,8 +395,10 @@ bool simplify_containers(std::shared_ptr<Graph>& graph) {
     const size_t nodes = number_of_nodes(*graph);
     bool changed = take_objects_apart(graph->block());
     changed = rewrite(graph->block()) || changed;
+    separate_glue(*graph);
     // These say that they changed something again each time they meet what they left without a use.
     torch::jit::PeepholeOptimizeListIdioms(graph, false);
+    separate_glue(*graph);
     torch::jit::ConstantPropagationImmutableTypes(graph);
     torch::jit::PeepholeOptimize(graph);
     torch::jit::LowerSimpleTuples(graph);

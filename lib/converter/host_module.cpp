@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/node_reads.h"
+#include "lib/converter/segment.h"
 #include "lib/serialize/argument_source.h"
 #include "lib/serialize/class_copies.h"
 #include "lib/serialize/host_source.h"
@@ -103,10 +104,12 @@ class HostGraph {
     if (gives_module(node)) return;
     const bool is_access = node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr;
     if (is_access && !attribute_path(node).empty()) return copy_access(node);
+    const bool has_blocks = !node.blocks().empty();
     for_each_read(node, [&](Value* value) {
-      if (!is_made_inside(*value, node)) map(value);
+      const bool comes_later = is_made_inside(*value, node) || (has_blocks && is_glue(*value->node()));
+      if (!comes_later) map(value);
     });
-    if (!node.blocks().empty()) return copy_control_flow(node);
+    if (has_blocks) return copy_control_flow(node);
     Node* clone = graph_->insertNode(graph_->createClone(&node, [this](Value* value) { return values_.at(value); }));
     for (size_t i = 0; i < node.outputs().size(); ++i) set(node.output(i), clone->output(i));
   }
@@ -153,12 +156,17 @@ class HostGraph {
   }
 
   void set(const Value* value, Value* copied) {
-    if (values_.emplace(value, copied).second) set_.push_back(value);
+    if (values_.emplace(value, copied).second) {
+      set_.push_back(value);
+    } else {
+      values_[value] = copied;
+    }
   }
 
+  // Each reader gets glue of its own (separate_glue() says why).
   void map(Value* value) {
     const bool is_module = value == request_.model.graph->inputs()[0] || gives_module(*value->node());
-    if (!is_module && values_.count(value) == 0) copy(*value->node());
+    if (!is_module && (values_.count(value) == 0 || is_glue(*value->node()))) copy(*value->node());
   }
 
   const HostModuleRequest& request_;

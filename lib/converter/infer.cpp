@@ -281,7 +281,17 @@ class Inference {
     if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
     if (node->kind() == c10::prim::ListUnpack) return visit_unpack(*node);
     visit_operator(*node);
+    if (options_.keeps_numbers) forget_changed_lists(*node);
     if (!is_kept(*node)) replace_fixed_sizes(node);
+  }
+
+  // What an operator put into such a list isn't all that it holds later.
+  void forget_changed_lists(const Node& node) {
+    for (const Value* output : node.outputs()) {
+      if (output->type()->kind() != c10::TypeKind::ListType || !may_be_changed(*output)) continue;
+      result_.types.erase(output);
+      failed_.insert(output);
+    }
   }
 
   bool is_kept(const Node& node) const { return !options_.kept.empty() && options_.kept.count(number_of(node)) != 0; }

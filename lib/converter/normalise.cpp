@@ -15,6 +15,7 @@
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/decompose.h"
 #include "lib/converter/freeze.h"
+#include "lib/converter/node_reads.h"
 #include "lib/converter/remove_inplace.h"
 
 namespace nnapi_convert {
@@ -107,6 +108,24 @@ ReturnTree read_return(NormalisedModel& model, Value* value) {
 
 namespace {
 
+// Without training a dropout gives its input itself, not a copy: a change in place of one is seen in the other.
+void drop_dropouts(Graph& graph) {
+  std::vector<torch::jit::Node*> nodes;
+  for (torch::jit::Node* outer : graph.nodes()) {
+    for_each_node(*outer, [&](torch::jit::Node& node) {
+      const std::string kind = node.kind().toQualString();
+      const bool is_dropout = kind == "aten::dropout" || kind == "aten::feature_dropout" ||
+                              kind == "aten::alpha_dropout" || kind == "aten::feature_alpha_dropout";
+      const auto trains = is_dropout ? torch::jit::toIValue(node.input(2)) : c10::nullopt;
+      if (trains && !trains->toBool()) nodes.push_back(&node);
+    });
+  }
+  for (torch::jit::Node* node : nodes) {
+    node->output()->replaceAllUsesWith(node->input(0));
+    node->destroy();
+  }
+}
+
 NormalisedModel inlined(const LoadedModel& loaded) {
   declare_custom_operators();
   NormalisedModel model;
@@ -117,6 +136,7 @@ NormalisedModel inlined(const LoadedModel& loaded) {
   if (torch::jit::UnrollConstantLoops(model.graph)) torch::jit::RemoveListMutation(model.graph);
   torch::jit::LowerSimpleTuples(model.graph);
   torch::jit::PeepholeOptimize(model.graph);
+  drop_dropouts(*model.graph);
   if (model.graph->outputs().size() != 1) throw ConvertError(ExitCode::kNotConvertible, "forward returns nothing");
   return model;
 }

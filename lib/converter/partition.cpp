@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "lib/base/error.h"
 #include "lib/converter/block_items.h"
@@ -124,6 +125,12 @@ class Partitioner {
   // False if one can't be lowered as a whole and went to the CPU.
   bool lower_segments() {
     plan_.segments.clear();
+    on_nnapi_.clear();
+    for (const BlockItems& block : blocks_) {
+      for (const PartitionItem& item : block.items()) {
+        if (!item.reason) on_nnapi_.insert(item.nodes.begin(), item.nodes.end());
+      }
+    }
     Diagnostics diagnostics;
     for (BlockItems& block : blocks_) {
       for (const auto& [step, members] : block.steps()) {
@@ -134,11 +141,23 @@ class Partitioner {
     return true;
   }
 
+  // True if something else than segments reads the value, which may see its order in memory: a view, or a caller.
+  bool leaves_nnapi(const torch::jit::Value& value) const {
+    const auto& uses = value.uses();
+    return std::any_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
+      return is_glue(*use.user) ? leaves_nnapi(*use.user->output()) : on_nnapi_.count(use.user) == 0;
+    });
+  }
+
   bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
     try {
       PlannedSegment planned{extract(block, members), {}, block.macs_of(members), expected_rows(block, members)};
       planned.part = lower_segment(planned.segment, options_, diagnostics);
       check_part(planned.part, options_);
+      const std::vector<torch::jit::Value*>& outputs = planned.segment.outputs;
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        planned.part.interface.outputs[i].is_contiguous = leaves_nnapi(*outputs[i]);
+      }
       plan_.segments.push_back(std::move(planned));
       return true;
     } catch (const RefusedByDevice& error) {
@@ -171,6 +190,7 @@ class Partitioner {
   const ConvertOptions& options_;
   Diagnostics& diagnostics_;
   std::vector<BlockItems> blocks_;  // the graph's own, then those in it, each before those in it
+  std::unordered_set<const Node*> on_nnapi_;
   Plan plan_;
 };
 

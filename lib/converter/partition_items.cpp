@@ -5,6 +5,7 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -36,10 +37,30 @@ bool changes_in_place(Node& node) {
 bool has_effects(Node& node) {
   bool has = false;
   for_each_node(node, [&](Node& each) {
-    const bool reads_state = each.kind() == c10::prim::GetAttr && !gives_module(each);
-    has = has || each.hasSideEffects() || each.isNondeterministic() || reads_state;
+    const bool is_state =
+        each.kind() == c10::prim::SetAttr || (each.kind() == c10::prim::GetAttr && !gives_module(each));
+    has = has || is_state || each.hasSideEffects() || each.isNondeterministic();
   });
   return has;
+}
+
+// What is seen of a node after a later one raised: what was printed, kept, or drawn of random numbers.
+bool leaves_trace(Node& node) {
+  bool leaves = false;
+  for_each_node(node, [&](Node& each) {
+    const bool may_leave = each.kind() == c10::prim::SetAttr || each.hasSideEffects() || each.isNondeterministic();
+    leaves = leaves || (may_leave && each.kind() != c10::prim::RaiseException);
+  });
+  return leaves;
+}
+
+// Operators that raise for some values of an index.
+bool reads_index(const Node& node) {
+  static const std::map<std::string, size_t> indices = {
+      {"aten::embedding", 1}, {"aten::gather", 2},         {"aten::index", 1},        {"aten::index_select", 2},
+      {"aten::select", 2},    {"aten::take_along_dim", 1}, {"aten::embedding_bag", 1}};
+  const auto found = indices.find(node.kind().toQualString());
+  return found != indices.end() && !torch::jit::toIValue(node.input(found->second));
 }
 
 // Multiply-adds of a node.
@@ -127,12 +148,13 @@ class Items {
     keep_changed_values();
     for (size_t i = 0; i < items_.size(); ++i) find_needs(i);
     keep_order_of_effects();
+    keep_order_of_errors();
     return std::move(items_);
   }
 
  private:
   void add(Node* node) {
-    if (node->kind() == c10::prim::ListUnpack) {
+    if (node->kind() == c10::prim::ListUnpack && !may_be_changed(*node->input())) {
       const auto maker = item_of_.find(node->input()->node());
       if (maker != item_of_.end()) {
         items_[maker->second].nodes.push_back(node);
@@ -221,6 +243,28 @@ class Items {
     needs.erase(number);
     item.needs.assign(needs.begin(), needs.end());
     if (item.rows) item.number_needs.assign(number_needs.begin(), number_needs.end());
+  }
+
+  // What the rules lower raises for no values, but for those of an index.
+  static bool may_raise(const PartitionItem& item) { return item.reason || reads_index(*item.nodes[0]); }
+
+  // What is seen of an effect after an error is the same: it comes after all before it that may raise, and before all
+  // after it that may.
+  void keep_order_of_errors() {
+    std::optional<size_t> trace;
+    std::vector<size_t> raising;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const bool leaves = leaves_trace(*items_[i].nodes[0]);
+      if (!leaves && !may_raise(items_[i])) continue;
+      if (trace) items_[i].needs.push_back(*trace);
+      if (leaves) {
+        items_[i].needs.insert(items_[i].needs.end(), raising.begin(), raising.end());
+        raising.clear();
+        trace = i;
+      } else {
+        raising.push_back(i);
+      }
+    }
   }
 
   // Effects come one after the other; a change in place comes after all before it and before all after it.

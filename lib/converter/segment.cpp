@@ -209,11 +209,14 @@ bool may_change(const torch::jit::Use& use, const c10::TypePtr& type) {
 
 }  // namespace
 
+bool may_be_changed(const Value& container) {
+  const auto& uses = container.uses();
+  return std::any_of(uses.begin(), uses.end(),
+                     [&](const torch::jit::Use& use) { return may_change(use, container.type()); });
+}
+
 bool is_glue(const Node& node) {
-  if (!is_container(node)) return false;
-  const auto& uses = node.output()->uses();
-  return std::none_of(uses.begin(), uses.end(),
-                      [&](const torch::jit::Use& use) { return may_change(use, node.output()->type()); });
+  return is_container(node) && !may_be_changed(*node.output());
 }
 
 Segment extract_segment(const std::vector<Node*>& nodes, const TypeMap& types, const std::optional<SegmentRows>& rows) {

@@ -17,6 +17,9 @@ namespace nnapi_convert {
 // nothing changes.
 bool is_glue(const torch::jit::Node& node);
 
+// True if a list or dict may be changed by way of a use of this value.
+bool may_be_changed(const torch::jit::Value& container);
+
 // Rows whose number is known only as the model runs: the segment is compiled for some, and called as often as needed.
 struct SegmentRows {
   OpenSize size;

@@ -51,6 +51,19 @@ class Flattening {
                          length));
   }
 
+  // Keys that aren't there have messages of their own.
+  void check_order(const ArgumentTree& tree, const std::string& value) {
+    std::string known, needed;
+    for (const std::string& key : tree.keys) {
+      known += fmt::format("{}torch.__contains__({}, {})", known.empty() ? "" : ", ", value, quoted(key));
+      needed += (needed.empty() ? "" : ", ") + quoted(key);
+    }
+    raise_if(fmt::format("torch.__and__(torch.all([{}]), torch.ne(torch.keys({}), [{}]))", known, value, needed),
+             quoted(fmt::format("nnapi-convert: input {}: keys in another order found than {}, which the model was "
+                                "converted with and reads them in",
+                                tree.path, fmt::join(tree.keys, ", "))));
+  }
+
   // Checks the value of the expression, and names its leaves.
   void take(const ArgumentTree& tree, const std::string& value) {
     if (tree.kind == ArgumentTree::Kind::kNone) {
@@ -72,6 +85,7 @@ class Flattening {
       return;
     }
     if (tree.kind != ArgumentTree::Kind::kTuple) check_count(tree, value);
+    if (tree.keeps_order) check_order(tree, value);
     for (size_t i = 0; i < tree.elements.size(); ++i) {
       std::string index = std::to_string(i);
       if (tree.kind == ArgumentTree::Kind::kDict) {

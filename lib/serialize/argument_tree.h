@@ -20,6 +20,7 @@ struct ArgumentTree {
   std::string path;       // "images[0]", "targets[0][boxes]"
   std::vector<ArgumentTree> elements;
   std::vector<std::string> keys;  // of the elements, for kDict
+  bool keeps_order = false;       // of the keys: the model reads them one after the other, or hands them on
 
   // The type without what is known not to be None.
   c10::TypePtr known_type() const { return is_given ? type->expectRef<c10::OptionalType>().getElementType() : type; }

@@ -153,7 +153,10 @@ std::string BoundarySource::output_value(size_t number) const {
 
 std::string BoundarySource::nnapi_output(const InterfaceOutput& output) const {
   std::string text = fmt::format("nnapi_output_{}", output.index);
-  if (model_.outputs[output.index].nhwc) text = fmt::format("torch.permute({}, [0, 3, 1, 2])", text);
+  if (model_.outputs[output.index].nhwc) {
+    text = fmt::format("torch.permute({}, [0, 3, 1, 2])", text);
+    if (output.is_contiguous) text = fmt::format("torch.contiguous({})", text);
+  }
   if (output.shape) text = fmt::format("torch.reshape({}, {})", text, sizes_text(*output.shape));
   return output.dtype == at::kLong ? as_dtype(text, at::kLong) : text;
 }

@@ -40,6 +40,7 @@ struct InterfaceOutput {
   at::ScalarType dtype = at::kFloat;  // what the caller gets
   at::ScalarType original_dtype = at::kFloat;  // what the original's forward gives
   std::optional<Dims> shape = {};              // what the caller gets, where NNAPI has no tensors of that rank
+  bool is_contiguous = false;                  // in memory too it is in PyTorch's order
 };
 
 struct ModuleInterface {

@@ -129,7 +129,8 @@ class RowCallsSource {
     const RowCallTensor& output = calls_.outputs[index];
     line(4, "if torch.gt(nnapi_count, 0):");
     line(6, fmt::format("nnapi_joined = torch.cat(nnapi_parts_{}, {})", index, *output.axis));
-    line(6, fmt::format("nnapi_all_{} = torch.slice(nnapi_joined, {}, 0, nnapi_count, 1)", index, *output.axis));
+    line(6, fmt::format("nnapi_all_{} = torch.contiguous(torch.slice(nnapi_joined, {}, 0, nnapi_count, 1))", index,
+                        *output.axis));
     line(4, "else:");
     line(6, fmt::format("nnapi_all_{} = {}", index, nothing(output)));
   }
