@@ -123,6 +123,8 @@ void describe(Conversion& result, Plan& plan) {
     for (const torch::jit::Value* input : planned.segment.inputs) summary.input_names.push_back(input->debugName());
     summary.output_bytes = byte_count(summary.model, summary.model.outputs);
     if (planned.segment.rows) summary.rows = RowSummary{planned.segment.rows->per_call, *planned.expected_rows};
+    summary.products = planned.products;
+    summary.places = std::move(planned.places);
     result.segments.push_back(std::move(summary));
   }
   result.cpu_nodes = std::move(plan.cpu_nodes);

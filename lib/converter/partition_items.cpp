@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "lib/base/error.h"
+#include "lib/converter/cpu_reason.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/row_wise.h"
 #include "lib/converter/segment.h"
@@ -35,10 +36,7 @@ bool changes_in_place(Node& node) {
 
 bool has_effects(Node& node) {
   bool has = false;
-  for_each_node(node, [&](Node& each) {
-    const bool reads_state = each.kind() == c10::prim::GetAttr && !gives_module(each);
-    has = has || each.hasSideEffects() || each.isNondeterministic() || reads_state;
-  });
+  for_each_node(node, [&](Node& each) { has = has || (each.blocks().empty() && reason_of_effect(each)); });
   return has;
 }
 
@@ -59,6 +57,26 @@ class CostOfNode {
     static const std::set<std::string> products = {"aten::matmul", "aten::mm", "aten::bmm", "aten::addmm",
                                                    "aten::linear"};
     const std::string kind = node_.kind().toQualString();
+    static const std::set<std::string> others = {"aten::lstm",
+                                                 "aten::gru",
+                                                 "aten::rnn_tanh",
+                                                 "aten::rnn_relu",
+                                                 "aten::lstm_cell",
+                                                 "aten::gru_cell",
+                                                 "aten::rnn_tanh_cell",
+                                                 "aten::rnn_relu_cell",
+                                                 "aten::baddbmm",
+                                                 "aten::addbmm",
+                                                 "aten::mv",
+                                                 "aten::addmv",
+                                                 "aten::einsum",
+                                                 "aten::bilinear",
+                                                 "aten::conv_transpose1d",
+                                                 "aten::conv_transpose2d",
+                                                 "aten::conv_transpose3d",
+                                                 "aten::conv_tbc",
+                                                 "torchvision::deform_conv2d"};
+    if (others.count(kind) != 0) return {};
     const bool is_convolution = convolutions.count(kind) != 0;
     if (!is_convolution && products.count(kind) == 0) return {0};
     const auto output = sizes_of(node_.output());
@@ -150,11 +168,21 @@ class Items {
   // The rules decide: what they lower by itself to a valid model goes to NNAPI.
   void judge(PartitionItem& item) {
     Node& node = *item.nodes[0];
+    if (const auto effect = reason_of_effect(node)) {
+      item.reason = Refusal{source_of(node), node.kind().toQualString(), *effect, "", ""};
+    } else {
+      try_lowering(item);
+    }
+    const NodeCost cost = CostOfNode(node, inferred_).run();
+    item.macs = std::max(item.macs, cost.macs.value_or(0));
+    item.is_estimated = item.is_estimated || cost.is_estimated;
+    item.has_unknown_macs = item.macs == 0 && !cost.macs;
+  }
+
+  void try_lowering(PartitionItem& item) {
+    Node& node = *item.nodes[0];
     Diagnostics diagnostics;
     try {
-      if (has_effects(node) || !node.blocks().empty()) {
-        throw ConvertError(ExitCode::kNotConvertible, "control flow, or an effect whose order has to be kept");
-      }
       item.rows = rows_of(node, inferred_.types);
       const auto few = item.rows ? std::optional<SegmentRows>({*item.rows, kFewRows}) : std::nullopt;
       Segment segment = extract_segment(item.nodes, inferred_.types, few);
@@ -168,17 +196,18 @@ class Items {
       if (item.computes) check_part(part, options_);
     } catch (const RefusedByDevice& error) {
       item.reason = Refusal{source_of(node), node.kind().toQualString(), error.reasons(), "", ""};
+    } catch (const UnknownType& error) {
+      const auto why = reason_without_tensors(node);
+      item.reason = Refusal{source_of(node), node.kind().toQualString(), why.value_or(error.what()), "", ""};
+      if (!why) item.since = error.since();
     } catch (const ConvertError& error) {
       if (!diagnostics.refusals.empty()) {
         item.reason = diagnostics.refusals[0];
       } else {
-        item.reason = Refusal{source_of(node), node.kind().toQualString(), error.what(), "", ""};
+        const std::string why = reason_without_tensors(node).value_or(error.what());
+        item.reason = Refusal{source_of(node), node.kind().toQualString(), why, "", ""};
       }
     }
-    const NodeCost cost = CostOfNode(node, inferred_).run();
-    item.macs = std::max(item.macs, cost.macs.value_or(0));
-    item.is_estimated = item.is_estimated || cost.is_estimated;
-    item.has_unknown_macs = item.macs == 0 && !cost.macs;
   }
 
   // A view of what is changed in place can't be a copy from NNAPI. A tensor that an operator makes can: what it shares
