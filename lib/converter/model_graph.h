@@ -94,6 +94,9 @@ size_t append(ModelGraph& graph, const std::string& name, const TensorType& type
 // Bytes that a call hands over: 0 for sizes that aren't known.
 uint64_t byte_count(const nnapi::Model& model, const std::vector<nnapi::Boundary>& boundaries);
 
+// The branches and loops that a segment is called in, the outermost first.
+std::vector<BlockPlace> places_of_segment(const ModelGraph& graph, size_t segment);
+
 // By `graph` of schemas/report.schema.json.
 nlohmann::json to_json(const ModelGraph& graph);
 

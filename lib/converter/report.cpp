@@ -230,7 +230,7 @@ std::string headline(const MacShare& macs, size_t segments) {
     text += fmt::format("; not counted: {} on the CPU whose sizes aren't known before the model runs", macs.uncounted);
   }
   if (macs.estimated > 0) {
-    text += fmt::format("; {:.1f} % of all {}are estimates, for rows whose number depends on values",
+    text += fmt::format("; {:.1f} % of all {}are estimates, for sizes that depend on values",
                         100 * macs.of_all(macs.estimated), macs.uncounted > 0 ? "that are counted " : "");
   }
   return text;

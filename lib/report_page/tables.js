@@ -116,20 +116,22 @@ function operationTable(report) {
 function reasonRows(entries) {
   const rows = new Map();
   for (const entry of entries) {
-    const reason = reasonText(entry);
-    if (!rows.has(reason)) rows.set(reason, { count: 0, operators: new Map(), places: new Map() });
+    const reason = reasonText({ ...entry, since: "" });
+    if (!rows.has(reason)) rows.set(reason, { count: 0, operators: new Map(), places: new Map(), since: new Set() });
     const row = rows.get(reason);
+    if (entry.since) row.since.add(shortPlace(entry.since));
     row.count++;
     row.operators.set(entry.op, (row.operators.get(entry.op) || 0) + 1);
     if (entry.where) row.places.set(entry.where, (row.places.get(entry.where) || 0) + 1);
   }
   const times = ([name, count]) => (count > 1 ? `${name} ×${count}` : name);
-  return [...rows].sort((a, b) => b[1].count - a[1].count).map(([reason, { count, operators, places }]) => {
+  return [...rows].sort((a, b) => b[1].count - a[1].count).map(([reason, { count, operators, places, since }]) => {
     const items = [...places].map((place) => element("li", { class: "code", title: place[0] }, times([shortPlace(place[0]), place[1]])));
     const list = element("ul", {}, ...items.slice(0, 3));
     const rest = element("details", {}, element("summary", {}, `${items.length - 3} more`), element("ul", {}, ...items.slice(3)));
     const where = items.length > 3 ? element("div", {}, list, rest) : list;
-    return [`${count}`, reason, element("code", {}, [...operators].map(times).join(", ")), where];
+    const lines = [...since].slice(0, 6).join(", ") + (since.size > 6 ? ` and ${since.size - 6} more` : "");
+    return [`${count}`, reason + (lines ? ` at ${lines}` : ""), element("code", {}, [...operators].map(times).join(", ")), where];
   });
 }
 
