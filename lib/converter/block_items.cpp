@@ -44,6 +44,11 @@ int64_t BlockItems::macs_of(const StepMembers& members) const {
   return sum;
 }
 
+size_t BlockItems::products_of(const StepMembers& members) const {
+  return static_cast<size_t>(
+      std::count_if(members.begin(), members.end(), [&](size_t member) { return items_[member].multiplies(); }));
+}
+
 bool BlockItems::is_pinned(const StepMembers& members) const {
   return std::any_of(members.begin(), members.end(), [&](size_t member) { return items_[member].is_pinned; });
 }

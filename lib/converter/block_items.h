@@ -11,8 +11,8 @@
 
 namespace nnapi_convert {
 
-// Items of one step that run together: those of NNAPI have the same rows, or none. Steps of both kinds take turns: those
-// of NNAPI have even numbers, those of the CPU odd ones.
+// Items of one step that run together: those of NNAPI have the same rows, or none. Steps of both kinds take turns:
+// those of NNAPI have even numbers, those of the CPU odd ones.
 using StepKey = std::pair<int, std::optional<OpenSize>>;
 using StepMembers = std::vector<size_t>;  // numbers of items
 
@@ -32,6 +32,8 @@ class BlockItems {
   void place();
   std::vector<torch::jit::Node*> nodes_of(const StepMembers& members) const;
   int64_t macs_of(const StepMembers& members) const;
+  // How many of them multiply: convolutions, products and their like.
+  size_t products_of(const StepMembers& members) const;
   // The size along which a step of NNAPI goes row by row.
   const std::optional<OpenSize>& rows_of(const StepMembers& members) const { return items_[members[0]].rows; }
   // True if the CPU can't run one of them.

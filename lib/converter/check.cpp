@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/converter/mac_share.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/cost.h"
 #include "lib/nnapi/validate.h"
@@ -20,12 +21,14 @@ using nlohmann::json;
 struct Row {
   const nnapi::Model* model;
   int64_t macs;
+  std::vector<BlockPlace> places = {};
 };
 
 std::vector<Row> rows_of(const CheckResult& result) {
   std::vector<Row> rows;
   if (!result.converts) return rows;
-  for (const SegmentSummary& segment : result.conversion.segments) rows.push_back({&segment.model, segment.macs});
+  for (const SegmentSummary& segment : result.conversion.segments)
+    rows.push_back({&segment.model, segment.macs, segment.places});
   if (rows.empty()) rows.push_back({&result.conversion.model, nnapi::multiply_adds(result.conversion.model)});
   return rows;
 }
@@ -72,10 +75,10 @@ std::string headline(const CheckResult& result) {
   if (!result.converts) return "does not convert";
   const size_t count = result.conversion.segments.size();
   if (count == 0) return "converts whole";
-  int64_t macs = 0;
-  for (const Row& row : rows_of(result)) macs += row.macs;
-  return fmt::format("converts in {} segment{}, with {:.1f} % of the multiply-adds", count, count == 1 ? "" : "s",
-                     100 * share_of(result, macs));
+  const MacShare macs = mac_share(result.conversion);
+  std::string text = fmt::format("converts in {} segment{}, with {}", count, count == 1 ? "" : "s", to_text(macs));
+  if (macs.uncounted > 0) text += fmt::format("; {} on the CPU can't be counted", macs.uncounted);
+  return text;
 }
 
 std::string text_or_unknown(const std::optional<int64_t>& number) {
@@ -88,10 +91,11 @@ std::string segment_table(const CheckResult& result) {
   size_t number = 0;
   for (const Row& row : rows_of(result)) {
     text += fmt::format(
-        "  {:<8} {:>10} {:>14} {:>6.1f}% {:>11} {:>11} {:>6}\n",
+        "  {:<8} {:>10} {:>14} {:>6.1f}% {:>11} {:>11} {:>6}{}\n",
         result.conversion.is_partitioned() ? fmt::format("{}", number++) : "whole", operation_count(*row.model),
         row.macs, 100 * share_of(result, row.macs), text_or_unknown(bytes_of(*row.model, row.model->inputs)),
-        text_or_unknown(bytes_of(*row.model, row.model->outputs)), nnapi::required_feature_level(*row.model));
+        text_or_unknown(bytes_of(*row.model, row.model->outputs)), nnapi::required_feature_level(*row.model),
+        row.places.empty() ? "" : "  " + to_text(row.places));
   }
   return text;
 }
@@ -186,6 +190,7 @@ json to_json(const CheckResult& result) {
                         {"bytes_in", optional_json(bytes_of(*row.model, row.model->inputs))},
                         {"bytes_out", optional_json(bytes_of(*row.model, row.model->outputs))},
                         {"feature_level", nnapi::required_feature_level(*row.model)}});
+    if (!row.places.empty()) segments.back()["inside"] = to_json(row.places);
   }
   for (const CpuNode& node : result.conversion.cpu_nodes) {
     refusals.push_back(refusal_json(node.reason, optional_json(node.macs)));
@@ -208,6 +213,7 @@ json to_json(const CheckResult& result) {
   } else {
     report["error"] = result.error;
   }
+  if (result.conversion.is_partitioned()) report["products"] = products_json(mac_share(result.conversion));
   if (result.loss) report["target"] = to_json(*result.loss);
   if (result.speed) report["speed"] = to_json(*result.speed);
   return report;

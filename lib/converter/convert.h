@@ -29,6 +29,9 @@ struct SegmentSummary {
   uint64_t input_bytes = 0, output_bytes = 0;  // handed over and back in each call
   std::vector<std::string> input_names = {};   // of the values that the segment's module takes
   std::optional<RowSummary> rows = {};
+  std::vector<std::string> value_names = {};  // of what the nodes of the original's give that it runs
+  size_t products = 0;                        // operations of the original's that multiply: convolutions and their like
+  std::vector<BlockPlace> places = {};        // the branches and loops that it is called in, the outermost first
 };
 
 struct Conversion {

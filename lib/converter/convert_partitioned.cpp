@@ -16,6 +16,7 @@
 #include "lib/converter/recorded_options.h"
 #include "lib/converter/release_weights.h"
 #include "lib/converter/sample_inputs.h"
+#include "lib/converter/sample_macs.h"
 #include "lib/converter/sample_rows.h"
 #include "lib/converter/stages.h"
 #include "lib/converter/state.h"
@@ -76,6 +77,10 @@ std::vector<InputTuple> bundled_tensors(const ForwardArguments& arguments, const
   return {tensors};
 }
 
+bool has_unknown_macs(const Plan& plan) {
+  return std::any_of(plan.cpu_nodes.begin(), plan.cpu_nodes.end(), [](const CpuNode& node) { return !node.macs; });
+}
+
 bool has_quantised(const TypeMap& types) {
   return std::any_of(types.begin(), types.end(), [](const auto& entry) {
     const auto* type = std::get_if<TensorType>(&entry.second);
@@ -115,7 +120,29 @@ std::vector<torch::jit::Module> emit_segments(Conversion& result, Plan& plan, co
   return modules;
 }
 
+std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& nodes) {
+  std::vector<std::string> names;
+  for (const torch::jit::Node* node : nodes) {
+    for (const torch::jit::Value* output : node->outputs()) names.push_back(output->debugName());
+  }
+  return names;
+}
+
+// By segment.
+std::vector<std::vector<std::string>> names_of_values(const Plan& plan) {
+  std::vector<std::vector<std::string>> names(plan.segments.size());
+  const auto add = [&](const std::vector<PlanStep>& steps) {
+    for (const PlanStep& step : steps) {
+      if (step.segment >= 0) names[static_cast<size_t>(step.segment)] = names_of_values(step.nodes);
+    }
+  };
+  add(plan.steps);
+  for (const auto& block : plan.blocks) add(block.second);
+  return names;
+}
+
 void describe(Conversion& result, Plan& plan) {
+  const std::vector<std::vector<std::string>> value_names = names_of_values(plan);
   for (PlannedSegment& planned : plan.segments) {
     SegmentSummary summary{std::move(planned.part.model), planned.macs, planned.segment.inputs.size(),
                            planned.segment.outputs.size()};
@@ -123,6 +150,9 @@ void describe(Conversion& result, Plan& plan) {
     for (const torch::jit::Value* input : planned.segment.inputs) summary.input_names.push_back(input->debugName());
     summary.output_bytes = byte_count(summary.model, summary.model.outputs);
     if (planned.segment.rows) summary.rows = RowSummary{planned.segment.rows->per_call, *planned.expected_rows};
+    summary.value_names = value_names[result.segments.size()];
+    summary.products = planned.products;
+    summary.places = std::move(planned.places);
     result.segments.push_back(std::move(summary));
   }
   result.cpu_nodes = std::move(plan.cpu_nodes);
@@ -150,12 +180,23 @@ PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOption
   const bool keeps_state = !model.graph->inputs()[0]->uses().empty();
   if (takes_tensors_only(model.arguments) && !keeps_state) count_in_samples(model, loaded.bundled_inputs, inferred);
   Plan plan = partition(model, inferred, options, diagnostics);
+  if (takes_tensors_only(model.arguments) && !keeps_state && has_unknown_macs(plan)) {
+    Diagnostics ignored;
+    count_macs_in_samples(reference_for_parts(loaded, options, ignored), loaded.bundled_inputs, plan);
+  }
   stages.end([&] { return to_text(plan); });
   if (plan.segments.empty()) refuse_all(types, plan, refusal, options.segments);
 
   ModuleInterface interface = interface_of(model, types, output_types(model, inferred.types));
   ModelGraph graph = graph_of({model, plan, inferred.types});
   return {std::move(model), std::move(plan), std::move(interface), std::move(graph), is_quantised};
+}
+
+NormalisedModel reference_for_parts(const LoadedModel& loaded, const ConvertOptions& options,
+                                    Diagnostics& diagnostics) {
+  NormalisedModel model = normalise_for_parts(loaded, names_of(options.inputs), diagnostics);
+  infer(model, input_types(model, bundled_tensors(model.arguments, loaded), options.inputs), for_cpu());
+  return model;
 }
 
 Conversion describe_partitioned(PartitionedModel& partitioned, const ConvertOptions& options) {

@@ -22,6 +22,10 @@ struct PartitionedModel {
 PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
                                   Diagnostics& diagnostics);
 
+// The graph that plan_partitioned() takes apart, with values of the same names, as TorchScript runs it: operations that
+// NNAPI alone has aren't in it.
+NormalisedModel reference_for_parts(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics);
+
 // The plan in numbers, without a module. Takes the plan's NNAPI models.
 Conversion describe_partitioned(PartitionedModel& partitioned, const ConvertOptions& options);
 

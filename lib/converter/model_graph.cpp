@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "lib/format/buffer_format.h"
@@ -196,6 +197,17 @@ ModelGraph graph_of(const nnapi::Model& model, const ModuleInterface& interface)
     graph.outputs.push_back(operand);
   }
   return graph;
+}
+
+std::vector<BlockPlace> places_of_segment(const ModelGraph& graph, size_t segment) {
+  std::vector<BlockPlace> places;
+  const auto step = std::find_if(graph.steps.begin(), graph.steps.end(),
+                                 [&](const GraphStep& each) { return each.segment == static_cast<int>(segment); });
+  if (step == graph.steps.end()) return places;
+  for (int at = step->block; at >= 0; at = graph.blocks[static_cast<size_t>(at)].parent) {
+    places.insert(places.begin(), graph.blocks[static_cast<size_t>(at)].place);
+  }
+  return places;
 }
 
 uint64_t byte_count(const nnapi::Model& model, const std::vector<nnapi::Boundary>& boundaries) {

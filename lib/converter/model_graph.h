@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/converter/block_place.h"
 #include "lib/ops/op_context.h"
 #include "lib/serialize/buffer_reader.h"
 #include "lib/serialize/module_interface.h"
@@ -38,6 +39,7 @@ struct GraphNode {
   std::vector<std::string> arguments = {};  // names of the inputs, where they have any
   std::optional<int64_t> macs = {};         // multiply-adds
   std::optional<size_t> reason = {};        // number of the entry of the report's partition.cpu
+  size_t inside = 0;                        // operations of the CPU in its branches or rounds, where these aren't shown
 };
 
 // A value as the step before has it, and as the operand of the segment.
@@ -45,17 +47,29 @@ struct GraphLink {
   size_t outer, inner;
 };
 
-// What runs in one go. Steps come in the order in which they run, each before its subgraphs.
+// A branch, or the round of a loop, with segments in it or in the other branch.
+struct GraphBlock {
+  BlockPlace place;
+  size_t step = 0;                      // whose last node is the branch or loop
+  int parent = -1;                      // number of the block that it is in, -1: forward's own
+  std::vector<GraphLink> inputs = {};   // what a loop begins with, and what its first round takes it as
+  std::vector<GraphLink> outputs = {};  // what the branch or loop gives, and what that is inside
+};
+
+// What runs in one go. Steps come in the order in which they run, each before its subgraphs, a branch or loop before
+// the steps in it.
 struct GraphStep {
   int segment = -1;  // -1: the CPU
   int subgraph = 0;  // of the segment, from 1 on; it runs within an IF or WHILE
   std::vector<GraphNode> nodes;
   std::vector<GraphLink> inputs = {}, outputs = {};  // of a segment
+  int block = -1;                                    // number of the block that it is in, -1: forward's own
 };
 
 struct ModelGraph {
   std::vector<GraphValue> values;
   std::vector<GraphStep> steps;
+  std::vector<GraphBlock> blocks;       // each before those in it
   std::vector<size_t> inputs, outputs;  // of forward
 };
 
@@ -79,6 +93,9 @@ size_t append(ModelGraph& graph, const std::string& name, const TensorType& type
 
 // Bytes that a call hands over: 0 for sizes that aren't known.
 uint64_t byte_count(const nnapi::Model& model, const std::vector<nnapi::Boundary>& boundaries);
+
+// The branches and loops that a segment is called in, the outermost first.
+std::vector<BlockPlace> places_of_segment(const ModelGraph& graph, size_t segment);
 
 // By `graph` of schemas/report.schema.json.
 nlohmann::json to_json(const ModelGraph& graph);

@@ -34,6 +34,7 @@ json node_json(const GraphNode& node) {
   if (!node.arguments.empty()) form["arguments"] = node.arguments;
   if (node.macs) form["macs"] = *node.macs;
   if (node.reason) form["reason"] = *node.reason;
+  if (node.inside > 0) form["inside"] = node.inside;
   return form;
 }
 
@@ -47,11 +48,20 @@ json step_json(const GraphStep& step) {
   json form = {{"nodes", json::array()}};
   form["segment"] = step.segment < 0 ? json(nullptr) : json(step.segment);
   if (step.subgraph > 0) form["subgraph"] = step.subgraph;
+  if (step.block >= 0) form["block"] = step.block;
   for (const GraphNode& node : step.nodes) form["nodes"].push_back(node_json(node));
   if (step.segment >= 0 && step.subgraph == 0) {
     form["inputs"] = links_json(step.inputs);
     form["outputs"] = links_json(step.outputs);
   }
+  return form;
+}
+
+json block_json(const GraphBlock& block) {
+  json form = {{"kind", name_of(block.place.kind)}, {"where", block.place.where}, {"step", block.step}};
+  if (block.parent >= 0) form["parent"] = block.parent;
+  form["inputs"] = links_json(block.inputs);
+  form["outputs"] = links_json(block.outputs);
   return form;
 }
 
@@ -61,6 +71,7 @@ json to_json(const ModelGraph& graph) {
   json form = {{"values", json::array()}, {"steps", json::array()}};
   for (const GraphValue& value : graph.values) form["values"].push_back(value_json(value));
   for (const GraphStep& step : graph.steps) form["steps"].push_back(step_json(step));
+  for (const GraphBlock& block : graph.blocks) form["blocks"].push_back(block_json(block));
   form["inputs"] = graph.inputs;
   form["outputs"] = graph.outputs;
   return form;

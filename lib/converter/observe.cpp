@@ -116,7 +116,8 @@ bool takes_any_number(const TorchNode& node, const TorchValue& input) {
   const c10::TypeKind kind = input.type()->kind();
   const bool is_number =
       kind == c10::TypeKind::FloatType || kind == c10::TypeKind::IntType || kind == c10::TypeKind::BoolType;
-  return is_number && kinds.count(node.kind().toQualString()) != 0;
+  const bool gives_tensor = node.outputs().size() == 1 && node.output()->type()->kind() == c10::TypeKind::TensorType;
+  return is_number && gives_tensor && kinds.count(node.kind().toQualString()) != 0;  // not [x] * number
 }
 
 bool sizes_depend_on_values(const TorchNode& node) {

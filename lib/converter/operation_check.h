@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/converter/block_place.h"
 #include "lib/converter/verify.h"
 
 namespace nnapi_convert {
@@ -28,6 +29,8 @@ struct CheckedValue {
   double error = 0;                     // with NNAPI's own from the segment's beginning
   double tolerance = 0;                 // for own_error
   double lowest = 0, highest = 0;       // of the original
+  size_t runs = 0;                      // of the segment, in all samples: rounds of a loop, calls for some rows
+  std::vector<BlockPlace> inside = {};  // the branches and loops that the segment is in
   bool drifts() const { return !(own_error <= tolerance); }
 };
 
@@ -35,9 +38,10 @@ struct OperationCheck {
   struct Defaults {
     static constexpr double kFloatTolerance = 1e-4;
     static constexpr double kQuanta = 1;
+    static constexpr size_t kMostRuns = 16;  // of a segment that are compared in one sample
   };
   std::vector<CheckedValue> values;    // in the order in which they are computed
-  std::vector<std::string> unchecked;  // operations that lead to no such value, and why
+  std::vector<std::string> unchecked;  // operations and runs of segments that aren't compared, and why
   int samples = 0;
   const CheckedValue* first_drift() const;
 };

@@ -38,9 +38,11 @@ std::string to_text(const OperationCheck& check) {
   std::string text = fmt::format("{:<7} {:<9} {:>10} {:>10} {:<8} {:<28} {}\n", "segment", "operation", "own error",
                                  "error", "unit", "operations", "value, source line");
   for (const CheckedValue& value : check.values) {
-    text += fmt::format("{:<7} {:<9} {:>10.3g} {:>10.3g} {:<8} {:<28} %{}{}{}\n", value.segment, value.operation,
-                        value.own_error, value.error, value.unit, joined(value), value.value,
-                        value.where.empty() ? "" : " " + value.where, value.drifts() ? "  <- drifts" : "");
+    text += fmt::format(
+        "{:<7} {:<9} {:>10.3g} {:>10.3g} {:<8} {:<28} %{}{}{}\n", value.segment, value.operation, value.own_error,
+        value.error, value.unit, joined(value), value.value,
+        (value.where.empty() ? "" : " " + value.where) + (value.inside.empty() ? "" : ", " + to_text(value.inside)),
+        value.drifts() ? "  <- drifts" : "");
   }
   for (const std::string& operation : check.unchecked) text += "not compared: " + operation + "\n";
   const CheckedValue* first = check.first_drift();
@@ -62,7 +64,9 @@ json to_json(const OperationCheck& check) {
                       {"tolerance", value.tolerance},
                       {"lowest", finite(value.lowest)},
                       {"highest", finite(value.highest)},
+                      {"runs", value.runs},
                       {"drifts", value.drifts()}});
+    if (!value.inside.empty()) values.back()["inside"] = to_json(value.inside);
   }
   const CheckedValue* first = check.first_drift();
   return {{"samples", check.samples},

@@ -151,7 +151,9 @@ class Partitioner {
 
   bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
     try {
-      PlannedSegment planned{extract(block, members), {}, block.macs_of(members), expected_rows(block, members)};
+      PlannedSegment planned{extract(block, members),    {},
+                             block.macs_of(members),     expected_rows(block, members),
+                             block.products_of(members), places_of(*block.block())};
       planned.part = lower_segment(planned.segment, options_, diagnostics);
       check_part(planned.part, options_);
       const std::vector<torch::jit::Value*>& outputs = planned.segment.outputs;
@@ -180,7 +182,8 @@ class Partitioner {
         plan_.cpu_nodes.push_back({*item.reason,
                                    item.has_unknown_macs ? std::nullopt : std::optional<int64_t>(item.macs),
                                    {item.nodes.begin(), item.nodes.end()},
-                                   item.is_estimated});
+                                   item.is_estimated,
+                                   item.since});
       }
     }
     return std::move(plan_);

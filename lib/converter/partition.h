@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lib/converter/block_place.h"
 #include "lib/converter/infer.h"
 #include "lib/converter/nnapi_part.h"
 #include "lib/converter/normalise.h"
@@ -27,8 +28,10 @@ struct PlanStep {
 struct PlannedSegment {
   Segment segment;
   NnapiPart part;
-  int64_t macs = 0;                          // multiply-adds
+  int64_t macs = 0;                          // multiply-adds, in a loop those of one round
   std::optional<RuntimeSize> expected_rows;  // for which they were counted, where they depend on values
+  size_t products = 0;                       // operations that multiply
+  std::vector<BlockPlace> places = {};       // the branches and loops around it, the outermost first
 };
 
 struct CpuNode {
@@ -36,6 +39,7 @@ struct CpuNode {
   std::optional<int64_t> macs;                      // nothing where its sizes aren't known
   std::vector<const torch::jit::Node*> nodes = {};  // of the plan's graph; the first is the one with the reason
   bool is_estimated = false;                        // they are for an estimate of sizes
+  std::string since = {};                           // source line of what the reason names besides; may be empty
 };
 
 struct Plan {

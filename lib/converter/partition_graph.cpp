@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "lib/converter/model_graph.h"
@@ -10,6 +11,7 @@
 namespace nnapi_convert {
 namespace {
 
+using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
@@ -39,13 +41,7 @@ class PlanGraph {
       graph_.values[number].name = planned_.model.input_names[i];
       graph_.inputs.push_back(number);
     }
-    for (const PlanStep& step : planned_.plan.steps) {
-      if (step.segment >= 0) {
-        add_segment(step.segment);
-      } else {
-        add_cpu(step.nodes);
-      }
-    }
+    add_steps(planned_.plan.steps, -1);
     for (const Value* output : planned_.model.outputs) read(output, graph_.outputs);
     return std::move(graph_);
   }
@@ -94,7 +90,64 @@ class PlanGraph {
     }
   }
 
-  void add_cpu(const std::vector<Node*>& nodes) {
+  void add_steps(const std::vector<PlanStep>& steps, int block) {
+    for (const PlanStep& step : steps) {
+      if (step.segment >= 0) {
+        add_segment(step.segment, block);
+      } else {
+        add_cpu(step.nodes, block);
+      }
+    }
+  }
+
+  const std::vector<PlanStep>& steps_of(const Block* block) const { return planned_.plan.blocks.at(block); }
+
+  bool has_segments(const Node& node) const {
+    const auto blocks = node.blocks();
+    return std::any_of(blocks.begin(), blocks.end(), [&](const Block* block) {
+      const std::vector<PlanStep>& steps = steps_of(block);
+      return std::any_of(steps.begin(), steps.end(), [&](const PlanStep& step) {
+        return step.segment >= 0 || std::any_of(step.nodes.begin(), step.nodes.end(),
+                                                [&](const Node* inner) { return has_segments(*inner); });
+      });
+    });
+  }
+
+  size_t count_inside(const Node& node) const {
+    size_t count = 0;
+    for (const Block* block : node.blocks()) {
+      for (const PlanStep& step : steps_of(block)) {
+        count += step.nodes.size();
+        for (const Node* inner : step.nodes) count += count_inside(*inner);
+      }
+    }
+    return count;
+  }
+
+  // The steps of a branch or loop come behind the step that ends with it.
+  void add_blocks(const Node& node, int parent) {
+    const size_t step = graph_.steps.size() - 1;
+    for (const Block* block : node.blocks()) {
+      const size_t number = graph_.blocks.size();
+      graph_.blocks.push_back({place_of(*block), step, parent});
+      const size_t first = node.kind() == c10::prim::Loop ? 1 : 0;  // whether another round follows; its number
+      for (size_t i = 0; first == 1 && i + 1 < block->inputs().size(); ++i) {
+        std::vector<size_t> initial;
+        read(node.input(i + 2), initial);
+        const size_t inner = number_of(block->inputs()[i + 1]);
+        for (const size_t value : initial) graph_.blocks[number].inputs.push_back({value, inner});
+      }
+      add_steps(steps_of(block), static_cast<int>(number));
+      for (size_t i = 0; i < node.outputs().size(); ++i) {
+        std::vector<size_t> inner;
+        read(block->outputs()[i + first], inner);
+        const size_t outer = number_of(node.output(i));
+        for (const size_t value : inner) graph_.blocks[number].outputs.push_back({outer, value});
+      }
+    }
+  }
+
+  void add_cpu(const std::vector<Node*>& nodes, int block) {
     GraphStep step;
     for (const Node* node : nodes) {
       GraphNode shown{node->kind().toQualString(), source_of(*node), {}, {}};
@@ -105,15 +158,28 @@ class PlanGraph {
         shown.reason = reason->second;
         shown.macs = planned_.plan.cpu_nodes[reason->second].macs;
       }
+      const bool is_shown = has_segments(*node);
+      if (!is_shown) shown.inside = count_inside(*node);
       step.nodes.push_back(std::move(shown));
+      if (!is_shown) continue;
+      push_cpu(step, block);
+      add_blocks(*node, block);
     }
-    graph_.steps.push_back(std::move(step));
+    push_cpu(step, block);
   }
 
-  void add_segment(int number) {
+  void push_cpu(GraphStep& step, int block) {
+    if (step.nodes.empty()) return;
+    step.block = block;
+    graph_.steps.push_back(std::move(step));
+    step = {};
+  }
+
+  void add_segment(int number, int block) {
     const PlannedSegment& planned = planned_.plan.segments[static_cast<size_t>(number)];
     const size_t step = graph_.steps.size();
     const std::vector<size_t> operands = append(graph_, planned.part.model, number);
+    for (size_t i = step; i < graph_.steps.size(); ++i) graph_.steps[i].block = block;
     for (const nnapi::Boundary& input : planned.part.model.inputs) {
       const size_t outer = number_of(planned.segment.inputs[input.argument]);
       graph_.steps[step].inputs.push_back({outer, operands[static_cast<size_t>(input.operand)]});

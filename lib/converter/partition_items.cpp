@@ -10,6 +10,8 @@
 #include <unordered_map>
 
 #include "lib/base/error.h"
+#include "lib/converter/cpu_reason.h"
+#include "lib/converter/node_cost.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/row_wise.h"
 #include "lib/converter/segment.h"
@@ -36,11 +38,7 @@ bool changes_in_place(Node& node) {
 
 bool has_effects(Node& node) {
   bool has = false;
-  for_each_node(node, [&](Node& each) {
-    const bool is_state =
-        each.kind() == c10::prim::SetAttr || (each.kind() == c10::prim::GetAttr && !gives_module(each));
-    has = has || is_state || each.hasSideEffects() || each.isNondeterministic();
-  });
+  for_each_node(node, [&](Node& each) { has = has || (each.blocks().empty() && reason_of_effect(each)); });
   return has;
 }
 
@@ -69,65 +67,20 @@ struct NodeCost {
   bool is_estimated = false;
 };
 
-// What a node costs that may have no lowering.
-class CostOfNode {
- public:
-  CostOfNode(const Node& node, const InferredTypes& inferred) : node_(node), inferred_(inferred) {}
-
-  NodeCost run() {
-    static const std::set<std::string> convolutions = {"aten::_convolution", "aten::convolution", "aten::conv1d",
-                                                       "aten::conv2d", "aten::conv3d"};
-    static const std::set<std::string> products = {"aten::matmul", "aten::mm", "aten::bmm", "aten::addmm",
-                                                   "aten::linear"};
-    const std::string kind = node_.kind().toQualString();
-    const bool is_convolution = convolutions.count(kind) != 0;
-    if (!is_convolution && products.count(kind) == 0) return {0};
-    const auto output = sizes_of(node_.output());
-    if (!output) return {};
-    return {is_convolution ? of_convolution(*output) : of_product(*output), is_estimated_};
-  }
-
- private:
-  // With what is expected of sizes that depend on values.
-  std::optional<std::vector<int64_t>> sizes_of(const Value* value) {
-    const auto found = inferred_.types.find(value);
-    const auto* type = found == inferred_.types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+// With what is expected of sizes that depend on values.
+NodeCost cost_of(const Node& node, const InferredTypes& inferred) {
+  NodeCost cost;
+  cost.macs = macs_of(node, [&](const Value* value) -> std::optional<std::vector<int64_t>> {
+    const auto found = inferred.types.find(value);
+    const auto* type = found == inferred.types.end() ? nullptr : std::get_if<TensorType>(&found->second);
     if (type == nullptr) return std::nullopt;
     std::vector<int64_t> sizes;
-    for (const Dim& dim : type->dims) sizes.push_back(estimated(dim, inferred_.runtime_sizes));
-    is_estimated_ = is_estimated_ || !all_fixed(type->dims);
+    for (const Dim& dim : type->dims) sizes.push_back(estimated(dim, inferred.runtime_sizes));
+    cost.is_estimated = cost.is_estimated || !all_fixed(type->dims);
     return sizes;
-  }
-
-  std::optional<int64_t> of_convolution(const std::vector<int64_t>& output) {
-    const auto weight = torch::jit::toIValue(node_.input(1));
-    if (!weight || !weight->isTensor()) return std::nullopt;
-    const at::Tensor& filter = weight->toTensor();
-    const int64_t each = filter.numel() / std::max<int64_t>(filter.size(0), 1);
-    if (!is_transposed()) return c10::multiply_integers(output) * each;
-    const auto input = sizes_of(node_.input(0));
-    return input ? std::optional(c10::multiply_integers(*input) * each) : std::nullopt;
-  }
-
-  // Then each element of the input takes the filter's weights.
-  bool is_transposed() const {
-    const c10::FunctionSchema* schema = node_.maybeSchema();
-    const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("transposed");
-    const auto transposed = index ? torch::jit::toIValue(node_.input(static_cast<size_t>(*index))) : c10::nullopt;
-    return transposed && transposed->toBool();
-  }
-
-  std::optional<int64_t> of_product(const std::vector<int64_t>& output) {
-    const bool adds = node_.kind() == c10::aten::addmm;
-    const auto first = sizes_of(node_.input(adds ? 1 : 0));
-    if (!first || first->empty()) return std::nullopt;
-    return c10::multiply_integers(output) * first->back();
-  }
-
-  const Node& node_;
-  const InferredTypes& inferred_;
-  bool is_estimated_ = false;
-};
+  });
+  return cost;
+}
 
 bool makes_new_tensors(const Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
@@ -172,11 +125,21 @@ class Items {
   // The rules decide: what they lower by itself to a valid model goes to NNAPI.
   void judge(PartitionItem& item) {
     Node& node = *item.nodes[0];
+    if (const auto effect = reason_of_effect(node)) {
+      item.reason = Refusal{source_of(node), node.kind().toQualString(), *effect, "", ""};
+    } else {
+      try_lowering(item);
+    }
+    const NodeCost cost = cost_of(node, inferred_);
+    item.macs = std::max(item.macs, cost.macs.value_or(0));
+    item.is_estimated = item.is_estimated || cost.is_estimated;
+    item.has_unknown_macs = item.macs == 0 && !cost.macs;
+  }
+
+  void try_lowering(PartitionItem& item) {
+    Node& node = *item.nodes[0];
     Diagnostics diagnostics;
     try {
-      if (has_effects(node) || !node.blocks().empty()) {
-        throw ConvertError(ExitCode::kNotConvertible, "control flow, or an effect whose order has to be kept");
-      }
       item.rows = rows_of(node, inferred_.types);
       const auto few = item.rows ? std::optional<SegmentRows>({*item.rows, kFewRows}) : std::nullopt;
       Segment segment = extract_segment(item.nodes, inferred_.types, few);
@@ -190,17 +153,18 @@ class Items {
       if (item.computes) check_part(part, options_);
     } catch (const RefusedByDevice& error) {
       item.reason = Refusal{source_of(node), node.kind().toQualString(), error.reasons(), "", ""};
+    } catch (const UnknownType& error) {
+      const auto why = reason_without_tensors(node);
+      item.reason = Refusal{source_of(node), node.kind().toQualString(), why.value_or(error.what()), "", ""};
+      if (!why) item.since = error.since();
     } catch (const ConvertError& error) {
       if (!diagnostics.refusals.empty()) {
         item.reason = diagnostics.refusals[0];
       } else {
-        item.reason = Refusal{source_of(node), node.kind().toQualString(), error.what(), "", ""};
+        const std::string why = reason_without_tensors(node).value_or(error.what());
+        item.reason = Refusal{source_of(node), node.kind().toQualString(), why, "", ""};
       }
     }
-    const NodeCost cost = CostOfNode(node, inferred_).run();
-    item.macs = std::max(item.macs, cost.macs.value_or(0));
-    item.is_estimated = item.is_estimated || cost.is_estimated;
-    item.has_unknown_macs = item.macs == 0 && !cost.macs;
   }
 
   // A view of what is changed in place can't be a copy from NNAPI. A tensor that an operator makes can: what it shares

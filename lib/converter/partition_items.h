@@ -19,12 +19,14 @@ struct PartitionItem {
   std::vector<size_t> needs;         // numbers of the items that come before
   std::vector<size_t> number_needs;  // the same, for numbers of rows that it reads: only the CPU needs these
   std::optional<Refusal> reason;     // why it stays on the CPU; nothing: it goes to NNAPI
+  std::string since = {};            // source line of what the reason names besides; may be empty
   bool is_pinned = false;            // the CPU can't run it
   std::optional<OpenSize> rows;      // it is row by row along this size
   int64_t macs = 0;                  // multiply-adds, as far as they are known
   bool is_estimated = false;         // they are for an estimate of how many rows there are
   bool has_unknown_macs = false;     // it multiplies, but its sizes aren't known
-  bool computes = false;             // NNAPI has operations for it; it is no constant, and not its input
+  bool multiplies() const { return macs > 0 || has_unknown_macs; }
+  bool computes = false;  // NNAPI has operations for it; it is no constant, and not its input
 };
 
 // What partition() knows of the whole graph.

@@ -68,6 +68,7 @@ void read_record(const std::string& text, ConvertOptions& options) {
   options.control_flow = record.at("control_flow").get<bool>() ? ControlFlow::kNnapi : ControlFlow::kRefuse;
   options.segments.min_macs = record.at("min_segment_macs");
   options.segments.max_segments = record.at("max_segments");
+  options.segments.rows_per_call = record.value("rows_per_call", options.segments.rows_per_call);
   options.disabled_passes = record.at("disabled_passes").get<std::set<std::string>>();
 }
 
@@ -82,6 +83,7 @@ std::string record_options(const ConvertOptions& options) {
               {"control_flow", options.control_flow == ControlFlow::kNnapi},
               {"min_segment_macs", options.segments.min_macs},
               {"max_segments", options.segments.max_segments},
+              {"rows_per_call", options.segments.rows_per_call},
               {"disabled_passes", options.disabled_passes}}
       .dump();
 }

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
+#include <utility>
 
+#include "lib/converter/mac_share.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/validate.h"
 
@@ -50,30 +51,6 @@ size_t total(const std::map<std::string, size_t>& counts) {
                          [](size_t sum, const auto& entry) { return sum + entry.second; });
 }
 
-// Multiply-adds in NNAPI's part and in all of the model.
-struct MacShare {
-  int64_t nnapi = 0, all = 0;
-  int64_t estimated = 0;  // of all, those for an estimate of sizes
-  size_t unknown = 0;     // operations whose sizes aren't known
-  double of_all(int64_t macs) const { return all == 0 ? 0 : static_cast<double>(macs) / static_cast<double>(all); }
-  double share() const { return of_all(nnapi); }
-};
-
-MacShare mac_share(const Conversion& conversion) {
-  MacShare result;
-  for (const SegmentSummary& segment : conversion.segments) {
-    result.nnapi += segment.macs;
-    if (segment.rows) result.estimated += segment.macs;
-  }
-  result.all = result.nnapi;
-  for (const CpuNode& node : conversion.cpu_nodes) {
-    result.all += node.macs.value_or(0);
-    if (node.is_estimated) result.estimated += node.macs.value_or(0);
-    if (!node.macs) ++result.unknown;
-  }
-  return result;
-}
-
 json refusal_json(const Refusal& refusal) {
   return {{"where", refusal.where},
           {"op", refusal.op},
@@ -100,16 +77,20 @@ json partition_json(const Conversion& conversion) {
                                  {"estimate", segment.rows->expected.estimate},
                                  {"estimate_from", name_of(segment.rows->expected.source)}};
     }
+    segments.back()["products"] = segment.products;
+    if (!segment.places.empty()) segments.back()["inside"] = to_json(segment.places);
   }
   json cpu = json::array();
   for (const CpuNode& node : conversion.cpu_nodes) {
     cpu.push_back(refusal_json(node.reason));
     cpu.back()["macs"] = node.macs ? json(*node.macs) : json(nullptr);
     if (node.is_estimated) cpu.back()["is_estimated"] = true;
+    if (!node.since.empty()) cpu.back()["since"] = node.since;
   }
   const MacShare macs = mac_share(conversion);
   return {{"mac_share", macs.share()},
           {"estimated_mac_share", macs.of_all(macs.estimated)},
+          {"products", products_json(macs)},
           {"segments", segments},
           {"cpu", cpu}};
 }
@@ -192,8 +173,9 @@ namespace {
 // Nodes that stay on the CPU for one reason.
 struct CpuNodes {
   size_t count = 0;
-  std::set<std::string> operators;
+  std::map<std::string, size_t> operators;
   std::vector<std::string> lines;  // of the model, each once
+  std::vector<std::string> since;  // lines of what the reason names besides, without folders
 };
 
 // "a.py:1, a.py:5, a.py:9 and 4 more".
@@ -205,7 +187,24 @@ std::string lines_text(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::map<std::string, CpuNodes> by_reason(const std::vector<CpuNode>& nodes) {
+void add_line(const std::string& line, std::vector<std::string>& lines) {
+  const bool is_new = std::find(lines.begin(), lines.end(), line) == lines.end();
+  if (is_new && !line.empty()) lines.push_back(line);
+}
+
+// The most frequent first: "aten::add, aten::mul and 3 more".
+std::string operators_text(const std::map<std::string, size_t>& operators) {
+  constexpr size_t kShown = 6;
+  std::vector<std::pair<std::string, size_t>> sorted(operators.begin(), operators.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(sorted.size(), kShown); ++i) names.push_back(sorted[i].first);
+  const std::string text = fmt::format("{}", fmt::join(names, ", "));
+  return sorted.size() > kShown ? text + fmt::format(" and {} more", sorted.size() - kShown) : text;
+}
+
+// The most frequent first.
+std::vector<std::pair<std::string, CpuNodes>> by_reason(const std::vector<CpuNode>& nodes) {
   std::map<std::string, CpuNodes> result;
   for (const CpuNode& node : nodes) {
     Refusal reason = node.reason;
@@ -213,12 +212,28 @@ std::map<std::string, CpuNodes> by_reason(const std::vector<CpuNode>& nodes) {
     reason.op.clear();
     CpuNodes& same = result[reason.message().substr(2)];  // behind ": "
     ++same.count;
-    const std::string& where = node.reason.where;
-    const bool is_new = std::find(same.lines.begin(), same.lines.end(), where) == same.lines.end();
-    if (is_new && !where.empty()) same.lines.push_back(where);
-    same.operators.insert(node.reason.op);
+    add_line(node.reason.where, same.lines);
+    add_line(node.since.substr(node.since.rfind('/') + 1), same.since);
+    ++same.operators[node.reason.op];
   }
-  return result;
+  std::vector<std::pair<std::string, CpuNodes>> sorted(result.begin(), result.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
+  return sorted;
+}
+
+std::string headline(const MacShare& macs, size_t segments) {
+  std::string text =
+      fmt::format("NNAPI can't run all of it: {} segment{} with {} go to NNAPI, the rest stays on the CPU", segments,
+                  segments == 1 ? "" : "s", to_text(macs));
+  if (macs.uncounted > 0) {
+    text += fmt::format("; not counted: {} on the CPU whose sizes aren't known before the model runs", macs.uncounted);
+  }
+  if (macs.estimated > 0) {
+    text += fmt::format("; {:.1f} % of all {}are estimates, for sizes that depend on values",
+                        100 * macs.of_all(macs.estimated), macs.uncounted > 0 ? "that are counted " : "");
+  }
+  return text;
 }
 
 }  // namespace
@@ -226,15 +241,7 @@ std::map<std::string, CpuNodes> by_reason(const std::vector<CpuNode>& nodes) {
 std::string partition_text(const Conversion& conversion) {
   const MacShare macs = mac_share(conversion);
   const size_t count = conversion.segments.size();
-  std::string text = fmt::format(
-      "NNAPI can't run all of it: {} segment{} with {:.1f} % of the multiply-adds go to NNAPI, the rest stays "
-      "on the CPU",
-      count, count == 1 ? "" : "s", 100 * macs.share());
-  if (macs.unknown > 0) text += fmt::format("; not counted: {} whose sizes depend on values", macs.unknown);
-  if (macs.estimated > 0) {
-    text += fmt::format("; {:.1f} % of all are estimates, for rows whose number depends on values",
-                        100 * macs.of_all(macs.estimated));
-  }
+  std::string text = headline(macs, count);
   text += fmt::format("\n  {:<10} {:>10} {:>14} {:>7} {:>7} {:>8} {:>10} {:>10} {:>6}", "segment", "operations",
                       "multiply-adds", "share", "inputs", "outputs", "bytes in", "bytes out", "level");
   for (size_t i = 0; i < count; ++i) {
@@ -247,10 +254,12 @@ std::string partition_text(const Conversion& conversion) {
       text += fmt::format("  {} rows a call, {} expected ({})", segment.rows->per_call, segment.rows->expected.estimate,
                           name_of(segment.rows->expected.source));
     }
+    if (!segment.places.empty()) text += (segment.rows ? ", " : "  ") + to_text(segment.places);
   }
   text += "\n  on the CPU";
   for (const auto& [reason, nodes] : by_reason(conversion.cpu_nodes)) {
-    text += fmt::format("\n  {:>5}  {}: {}", nodes.count, fmt::join(nodes.operators, ", "), reason);
+    text += fmt::format("\n  {:>5}  {}: {}", nodes.count, operators_text(nodes.operators), reason);
+    if (!nodes.since.empty()) text += " at " + lines_text(nodes.since);
     if (!nodes.lines.empty()) text += fmt::format(" (at {})", lines_text(nodes.lines));
   }
   return text;

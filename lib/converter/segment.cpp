@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "lib/base/error.h"
+#include "lib/converter/cpu_reason.h"
 #include "lib/converter/infer.h"
 #include "lib/converter/interface.h"
 #include "lib/converter/lower.h"
@@ -21,6 +22,17 @@ namespace {
 using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
+
+// Where the node is in the source, or what reads it, as of a list that is put together.
+std::string line_of(const Node& node) {
+  std::string where = source_of(node);
+  for (const Value* output : node.outputs()) {
+    for (const torch::jit::Use& use : output->uses()) {
+      if (where.empty()) where = source_of(*use.user);
+    }
+  }
+  return where;
+}
 
 // A name that Python's grammar takes and no local of the emitted source has: "x3_features_0".
 std::string argument_name(const Value& value, size_t number) {
@@ -96,12 +108,23 @@ class Extraction {
       const TensorType result = type->with_dims(in_one_call(type->dims));
       if (all_fixed(result.dims)) return result;
     }
+    if (found == types_.end()) refuse_unknown(value, direction);
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("what it {} is {}", direction,
-                                   found == types_.end()    ? "of a type that isn't known before the model runs"
-                                   : type == nullptr        ? "a list"
+                                   type == nullptr          ? "a list"
                                    : !all_fixed(type->dims) ? "of a size that depends on values"
                                                             : to_text(*type) + ", which NNAPI has no operands for"));
+  }
+
+  // Names the operator after which nothing is known.
+  [[noreturn]] void refuse_unknown(const Value& value, const char* direction) const {
+    const Node* end = inside_.count(value.node()) != 0 ? nullptr : where_types_end(value, types_);
+    if (end != nullptr) {
+      throw UnknownType(fmt::format("what it {} is of unknown type since {}", direction, end->kind().toQualString()),
+                        line_of(*end));
+    }
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("what it {} is of a type that isn't known before the model runs", direction));
   }
 
   void add_input(Value* value) {

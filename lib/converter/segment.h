@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/converter/nnapi_part.h"
 #include "lib/converter/normalise.h"
 #include "lib/converter/runtime_sizes.h"
@@ -36,9 +37,21 @@ struct Segment {
   std::vector<std::optional<size_t>> input_row_axes, output_row_axes;  // nothing: the same for all rows
 };
 
+// A value that is read is of unknown type since an operator.
+class UnknownType : public ConvertError {
+ public:
+  UnknownType(const std::string& message, std::string since)
+      : ConvertError(ExitCode::kNotConvertible, message), since_(std::move(since)) {}
+  // The operator's line in the model's source; may be empty.
+  const std::string& since() const { return since_; }
+
+ private:
+  std::string since_;
+};
+
 // Copies `nodes`, which come in the graph's order and are all that lies between each other. Throws ConvertError
-// (kNotConvertible) where a value that goes in or out is no tensor of known type. With `rows`, all nodes have to be row
-// by row along that size.
+// (kNotConvertible) where a value that goes in or out is no tensor of known type, UnknownType where it is known why.
+// With `rows`, all nodes have to be row by row along that size.
 Segment extract_segment(const std::vector<torch::jit::Node*>& nodes, const TypeMap& types,
                         const std::optional<SegmentRows>& rows = std::nullopt);
 

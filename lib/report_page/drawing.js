@@ -1,5 +1,6 @@
 // The graph's boxes: one for each step, from top to bottom in the order in which they run. Within a segment operations are
-// laid out by what they read; what the CPU runs between is one box until it is opened.
+// laid out by what they read; what the CPU runs between is one box until it is opened. Steps within branches and loops are
+// in a frame of these.
 
 const NODE_HEIGHT = 40;
 const PORT_HEIGHT = 26;
@@ -7,6 +8,9 @@ const STEP_PADDING = 18;
 const TITLE_HEIGHT = 34;
 const STEP_GAP = 64;
 const LANE_WIDTH = 22;
+const FRAME_HEAD = 66;  // above the first step in a frame, with its title and room for flows
+const FRAME_FOOT = 34;
+const FRAME_SIDE = 26;
 const OPEN_AT_ONCE = 8;  // operations of the CPU that are shown from the start
 const OPEN_AT_MOST = 1000;
 
@@ -94,16 +98,49 @@ function placeGraph(graph, isOpen) {
   const terminals = terminalsOf(graph);
   const flows = flowsOf(graph, makers);
   const lanes = lanesOf(flows);
-  return stack(placed, terminals, flows, lanes);
+  return stack(placed, framesOf(graph), terminals, flows, lanes);
 }
 
-// The number of the step that makes a value; -1 for inputs of forward.
-function makersOf(graph) {
-  const makers = new Map(graph.inputs.map((value) => [value, -1]));
-  graph.steps.forEach((step, i) => {
-    for (const node of step.nodes) for (const value of node.outputs) makers.set(value, i);
-    for (const [outer] of step.outputs || []) makers.set(outer, i);
+// The branches and loops around a block or step, the outermost first.
+function blocksAround(graph, number) {
+  const blocks = [];
+  for (let at = number; at != null; at = graph.blocks[at].parent) blocks.unshift(graph.blocks[at]);
+  return blocks;
+}
+
+// What is in a frame, or in none: steps and frames in the order in which they run.
+function framesOf(graph, parent) {
+  const items = [];
+  graph.steps.forEach((step, number) => {
+    if (step.block !== parent) return;
+    items.push({ number });
+    (graph.blocks || []).forEach((block, i) => {
+      if (block.step === number) items.push({ block, items: framesOf(graph, i) });
+    });
   });
+  return items;
+}
+
+// The numbers of the steps that make a value; -1 for inputs of forward. What a branch or loop gives is made within it.
+function makersOf(graph) {
+  const makers = new Map(graph.inputs.map((value) => [value, [-1]]));
+  const sources = new Map();
+  const link = (to, from) => sources.set(to, [...(sources.get(to) || []), from]);
+  graph.steps.forEach((step, i) => {
+    for (const node of step.nodes) for (const value of node.outputs) makers.set(value, [i]);
+    for (const [outer] of step.outputs || []) makers.set(outer, [i]);
+  });
+  for (const block of graph.blocks || []) {
+    for (const [outer, inner] of block.inputs) link(inner, outer);
+    for (const [outer, inner] of block.outputs) link(outer, inner);
+  }
+  const find = (value, seen) => {
+    if (!sources.has(value)) return makers.get(value) || [];
+    if (seen.has(value)) return [];
+    seen.add(value);
+    return sources.get(value).flatMap((source) => find(source, seen));
+  };
+  for (const value of sources.keys()) makers.set(value, [...new Set(find(value, new Set()))]);
   return makers;
 }
 
@@ -119,11 +156,12 @@ function terminalsOf(graph) {
 function flowsOf(graph, makers) {
   const flows = new Map();
   const add = (value, to) => {
-    const from = makers.get(value);
-    if (from == null || from === to) return;
-    const key = `${from} ${to}`;
-    if (!flows.has(key)) flows.set(key, { from, to, values: new Set() });
-    flows.get(key).values.add(value);
+    for (const from of makers.get(value) || []) {
+      if (from === to) continue;
+      const key = `${from} ${to}`;
+      if (!flows.has(key)) flows.set(key, { from, to, values: new Set() });
+      flows.get(key).values.add(value);
+    }
   };
   graph.steps.forEach((step, i) => {
     if (step.segment == null) {
@@ -173,13 +211,24 @@ function rowsOfTerminals(boxes, y, middle, most) {
   return { widest, y };
 }
 
-function stack(placed, terminals, flows, laneCount) {
-  const widest = Math.max(360, ...placed.map((step) => step.width));
+// How wide a frame is with all in it; sets it for those inside too.
+function measureFrame(frame, placed) {
+  const titled = frame.block ? 2 * textWidth(frameTitle(frame), 13, 700) + 2 * FRAME_SIDE : 0;
+  const inside = frame.items.map((item) => (item.items ? measureFrame(item, placed) : placed[item.number].width));
+  frame.width = Math.max(360, titled, ...inside) + (frame.block ? 2 * FRAME_SIDE : 0);
+  return frame.width;
+}
+
+const frameTitle = (frame) => blockText(frame.block) + (frame.items.length === 0 ? ": nothing to run" : "");
+
+function stack(placed, items, terminals, flows, laneCount) {
+  const widest = measureFrame({ items }, placed);
   const middle = widest / 2;
   const top = rowsOfTerminals(terminals.inputs, 0, middle, Math.max(900, widest));
   let y = top.y - 10;
   const spans = [{ top: 0, bottom: y, left: middle, right: middle }];
-  for (const step of placed) {
+  const frames = [];
+  const placeStep = (step) => {
     y += STEP_GAP;
     step.x = middle - step.width / 2;
     step.y = y;
@@ -191,13 +240,27 @@ function stack(placed, terminals, flows, laneCount) {
       [px + step.x + (step.width - step.innerWidth) / 2, py + y + TITLE_HEIGHT + STEP_PADDING]));
     y += step.height;
     spans.push({ top: step.y, bottom: y, left: step.x, right: step.x + step.width });
-  }
+  };
+  const placeItems = (inside) => inside.forEach((item) => {
+    if (item.items) placeFrame(item);
+    else placeStep(placed[item.number]);
+  });
+  const placeFrame = (frame) => {
+    y += STEP_GAP;
+    frames.push(frame);  // those around before those inside
+    Object.assign(frame, { title: frameTitle(frame), x: middle - frame.width / 2, y });
+    y += frame.items.length > 0 ? FRAME_HEAD - STEP_GAP : TITLE_HEIGHT;
+    placeItems(frame.items);
+    y += frame.items.length > 0 ? FRAME_FOOT : 0;
+    frame.height = y - frame.y;
+  };
+  placeItems(items);
   y += STEP_GAP;
   spans.push({ top: y, bottom: y, left: middle, right: middle });
   const bottom = rowsOfTerminals(terminals.outputs, y, middle, Math.max(900, widest));
   const reach = Math.max(widest, top.widest, bottom.widest) / 2;
   const left = middle - reach - laneCount * LANE_WIDTH - 20;
-  return { steps: placed, terminals, flows: flows.map((flow) => ({ ...flow, path: flowPath(flow, spans, middle, middle - reach) })),
+  return { steps: placed, frames, terminals, flows: flows.map((flow) => ({ ...flow, path: flowPath(flow, spans, middle, middle - reach) })),
     left: left - 20, top: -20, width: middle + reach + 20 - left + 20, height: bottom.y + 40 };
 }
 

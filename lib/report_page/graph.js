@@ -22,6 +22,7 @@ class GraphView {
     this.boxes = [];
     this.edges = [];
     this.world = drawn("g");
+    for (const frame of this.layout.frames) this.drawFrame(frame);
     for (const flow of this.layout.flows) this.drawFlow(flow);
     this.layout.steps.forEach((step, i) => this.drawStep(step, i));
     for (const box of [...this.layout.terminals.inputs, ...this.layout.terminals.outputs]) this.drawBox(box, null, this.world);
@@ -32,6 +33,12 @@ class GraphView {
     defs.append(arrow);
     this.svg.append(defs, this.world);
     this.canvas.replaceChildren(this.svg);
+  }
+
+  drawFrame({ title, x, y, width, height }) {
+    const group = drawn("g", { class: "frame" });
+    group.append(drawn("rect", { x, y, width, height }), drawn("text", { class: "frame-title", x: x + STEP_PADDING, y: y + 22 }, title));
+    this.world.append(group);
   }
 
   drawFlow(flow) {
@@ -261,14 +268,18 @@ class GraphView {
   }
 
   showOverview() {
-    const items = this.graph.steps.map((step, i) => {
+    const linkTo = (number) => {
+      const step = this.graph.steps[number];
       const link = element("button", { type: "button" }, `${stepTitle(step)}: ${countText(step.nodes.length, "operation")}`);
       link.addEventListener("click", () => {
-        this.centre({ x: this.layout.steps[i].x + this.layout.steps[i].width / 2, y: this.layout.steps[i].y + 60 });
-        this.showStep(i);
+        this.centre({ x: this.layout.steps[number].x + this.layout.steps[number].width / 2, y: this.layout.steps[number].y + 60 });
+        this.showStep(number);
       });
       return element("li", {}, link);
-    });
+    };
+    const listOfSteps = (inside) => inside.map((item) => (item.items
+      ? element("li", {}, frameTitle(item), element("ul", { class: "operations inside" }, ...listOfSteps(item.items))) : linkTo(item.number)));
+    const items = listOfSteps(framesOf(this.graph));
     this.details.replaceChildren(element("h3", {}, "Steps in the order in which they run"),
       element("ul", { class: "operations" }, ...items), element("p", { class: "faint" }, "Click an operation for its operands."));
   }

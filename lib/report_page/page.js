@@ -15,9 +15,7 @@ function facts(report) {
   if (!report.converted) return list;
   list.append(fact("inputs", report.inputs.map(inputText).join("; ")), fact("NNAPI's operations", `${report.operation_count}`));
   if (report.partition) {
-    list.append(fact("on NNAPI", `${countText(report.partition.segments.length, "segment")}, `
-      + `${(100 * report.partition.mac_share).toFixed(1)} % of the multiply-adds that are known`),
-      fact("on the CPU", countText(report.partition.cpu.length, "operation")));
+    list.append(fact("on NNAPI", shareText(report.partition)), fact("on the CPU", countText(report.partition.cpu.length, "operation")));
   }
   list.append(fact("quantisation", report.quant), fact("feature level", `${report.feature_level}`));
   if (report.weight_bytes != null) list.append(fact("weights", bytesText(report.weight_bytes)));
@@ -26,6 +24,15 @@ function facts(report) {
       report.verification.passed ? "passed" : "FAILED")));
   }
   return list;
+}
+
+// Where some operations can't be counted, by their number first.
+function shareText({ segments, mac_share: share, products }) {
+  const percent = `${(100 * share).toFixed(1)} % of the multiply-adds`;
+  const parts = products.uncounted === 0 ? [percent]
+    : [`${products.nnapi} of ${products.all} convolutions and products`, `${percent} that can be counted`,
+      `not counted: ${products.uncounted} on the CPU`];
+  return [countText(segments.length, "segment"), ...parts].join(", ");
 }
 
 function fill(report) {

@@ -1,7 +1,7 @@
 // Details of what is clicked, and the tables below the graph.
 
 function reasonText(entry) {
-  return entry.found + (entry.needed ? `; needed: ${entry.needed}` : "") + (entry.hint ? `; hint: ${entry.hint}` : "");
+  return entry.found + (entry.since ? ` at ${shortPlace(entry.since)}` : "") + (entry.needed ? `; needed: ${entry.needed}` : "") + (entry.hint ? `; hint: ${entry.hint}` : "");
 }
 
 function operandItem(graph, number, name) {
@@ -21,12 +21,18 @@ function listOf(graph, title, numbers, names) {
   return [element("h4", {}, title), element("ul", { class: "operations" }, ...items)];
 }
 
+// "NNAPI, segment 3, in the loop at model.py:12".
+function stepPlace(graph, step) {
+  return [stepTitle(step), placeText(blocksAround(graph, step.block))].filter((part) => part).join(", ");
+}
+
 function nodeDetails(report, { node, step }) {
-  const made = [element("h3", {}, node.op), element("p", { class: "faint" }, stepTitle(step))];
+  const made = [element("h3", {}, node.op), element("p", { class: "faint" }, stepPlace(report.graph, step))];
   if (node.where) made.push(element("p", { class: "code" }, node.where));
   if (node.macs != null) made.push(element("p", {}, `${macsText(node.macs)} multiply-adds`));
   const reason = node.reason != null && report.partition ? report.partition.cpu[node.reason] : null;
   if (reason) made.push(element("p", {}, element("strong", {}, "stays on the CPU: "), reasonText(reason)));
+  if (node.inside) made.push(element("p", {}, `${countText(node.inside, "operation")} of the CPU inside`));
   return [...made, ...listOf(report.graph, "Outputs", node.outputs), ...listOf(report.graph, "Inputs", node.inputs, node.arguments)];
 }
 
@@ -34,8 +40,9 @@ function valueDetails(graph, about) {
   const made = [element("h3", {}, `%${graph.values[about.value].name || "value"}`),
     ...listOf(graph, "For callers and the CPU", [about.value], [""])];
   if (about.inner !== about.value) made.push(...listOf(graph, "In the segment", [about.inner], [""]));
-  if (about.from != null) {
-    made.push(element("p", {}, about.from < 0 ? "an input of forward" : `made by ${stepTitle(graph.steps[about.from])}`));
+  if (about.from && about.from.length > 0) {
+    const makers = about.from.map((from) => (from < 0 ? "an input of forward" : `made by ${stepPlace(graph, graph.steps[from])}`));
+    made.push(element("p", {}, makers.join(" or ")));
   }
   return made;
 }
@@ -46,7 +53,9 @@ function stepDetails(report, step) {
     return element("li", {}, element("strong", {}, node.op), node.where ? element("div", { class: "code" }, shortPlace(node.where)) : "",
       reason ? element("div", { class: "faint" }, reasonText(reason)) : "");
   });
-  return [element("h3", {}, stepTitle(step)), element("p", { class: "faint" }, countText(step.nodes.length, "operation")),
+  const place = placeText(blocksAround(report.graph, step.block));
+  return [element("h3", {}, stepTitle(step)), ...(place ? [element("p", { class: "faint" }, place)] : []),
+    element("p", { class: "faint" }, countText(step.nodes.length, "operation")),
     element("ul", { class: "operations" }, ...items)];
 }
 
@@ -75,12 +84,16 @@ function segmentTable(report) {
     swatch.style.borderColor = strokeOf(i);
     return [element("span", {}, swatch, `${i}`), `${segment.operation_count}`, macsText(segment.macs),
       all > 0 ? `${(100 * segment.macs / all).toFixed(1)} %` : "-", `${segment.inputs}`, bytesText(segment.input_bytes),
-      `${segment.outputs}`, bytesText(segment.output_bytes), `${segment.feature_level}`];
+      `${segment.outputs}`, bytesText(segment.output_bytes), `${segment.feature_level}`, rowsText(segment), placeText(segment.inside || [])];
   });
   const columns = [["segment"], ["operations", true], ["multiply-adds", true], ["share", true], ["inputs", true], ["bytes in", true],
-    ["outputs", true], ["bytes out", true], ["feature level", true]];
-  return section("segments", "Segments", table(columns, rows));
+    ["outputs", true], ["bytes out", true], ["feature level", true], ["rows"], ["where"]];
+  const shown = columns.map((column, i) => i).filter((i) => rows.some((row) => row[i] !== ""));
+  return section("segments", "Segments", table(shown.map((i) => columns[i]), rows.map((row) => shown.map((i) => row[i]))));
 }
+
+// "4 a call, 20 expected".
+const rowsText = ({ rows }) => (rows ? `${rows.per_call} a call, ${rows.estimate} expected (${rows.estimate_from})` : "");
 
 // NNAPI's operations by kind.
 function operationTable(report) {
@@ -103,20 +116,22 @@ function operationTable(report) {
 function reasonRows(entries) {
   const rows = new Map();
   for (const entry of entries) {
-    const reason = reasonText(entry);
-    if (!rows.has(reason)) rows.set(reason, { count: 0, operators: new Map(), places: new Map() });
+    const reason = reasonText({ ...entry, since: "" });
+    if (!rows.has(reason)) rows.set(reason, { count: 0, operators: new Map(), places: new Map(), since: new Set() });
     const row = rows.get(reason);
+    if (entry.since) row.since.add(shortPlace(entry.since));
     row.count++;
     row.operators.set(entry.op, (row.operators.get(entry.op) || 0) + 1);
     if (entry.where) row.places.set(entry.where, (row.places.get(entry.where) || 0) + 1);
   }
   const times = ([name, count]) => (count > 1 ? `${name} ×${count}` : name);
-  return [...rows].sort((a, b) => b[1].count - a[1].count).map(([reason, { count, operators, places }]) => {
+  return [...rows].sort((a, b) => b[1].count - a[1].count).map(([reason, { count, operators, places, since }]) => {
     const items = [...places].map((place) => element("li", { class: "code", title: place[0] }, times([shortPlace(place[0]), place[1]])));
     const list = element("ul", {}, ...items.slice(0, 3));
     const rest = element("details", {}, element("summary", {}, `${items.length - 3} more`), element("ul", {}, ...items.slice(3)));
     const where = items.length > 3 ? element("div", {}, list, rest) : list;
-    return [`${count}`, reason, element("code", {}, [...operators].map(times).join(", ")), where];
+    const lines = [...since].slice(0, 6).join(", ") + (since.size > 6 ? ` and ${since.size - 6} more` : "");
+    return [`${count}`, reason + (lines ? ` at ${lines}` : ""), element("code", {}, [...operators].map(times).join(", ")), where];
   });
 }
 

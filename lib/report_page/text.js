@@ -46,6 +46,10 @@ function typeText(value) {
   return text;
 }
 
+// "loop at model.py:12".
+const blockText = ({ kind, where }) => kind + (where ? `${kind === "else" ? " of" : " at"} ${shortPlace(where)}` : "");
+const placeText = (blocks) => blocks.map((block) => `in the ${blockText(block)}`).join(", ");
+
 // The file of a source line without its folders.
 const shortPlace = (where) => where.replace(/^.*\//, "");
 

@@ -1,5 +1,7 @@
 """Scripted models whose branches and loops depend on values, with work for NNAPI inside of them."""
 
+import pathlib
+import warnings
 from typing import Dict, List
 
 import torch
@@ -180,6 +182,90 @@ class Noisy(Layers):
         return y
 
 
+class BranchOfTheCpu(Layers):
+    def forward(self, x):
+        y = self.first(x)
+        if bool(y.mean() > 0):
+            y = y.cumprod(1)
+        return self.second(y)
+
+
+class Rows(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(4, 4, 3, padding=1)
+        self.head = nn.Linear(8, 16)
+
+    def forward(self, x):
+        y = self.first(x).reshape(32, 8)
+        return self.head(y[y.sum(1) > 0])
+
+
+class HalfKnown(Layers):
+    """One convolution is known; three have sizes that change from round to round."""
+
+    def forward(self, x):
+        x = self.first(x)
+        i = 0
+        while bool(x.mean() > -100) and i < 3:
+            x = torch.cat([self.first(x), self.second(x)], 2)
+            i += 1
+        return self.first(x)
+
+
+class Effects(Layers):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(1))
+
+    def forward(self, x):
+        y = self.first(x)
+        self.total = self.total + y.mean()
+        noise = torch.rand_like(y)
+        if bool(y.mean() > 1000):
+            raise RuntimeError("too large")
+        if bool(y.mean() > 900):
+            print("large")
+            warnings.warn("large")
+        return self.second(y) + noise
+
+
+class Chain(Layers):
+    """Sizes are unknown from a repeat on whose number depends on values, in a chain of three."""
+
+    def forward(self, x):
+        y = self.first(x)
+        count = int(y.abs().max().item()) + 1
+        long = torch.stack([y] * count)
+        long = torch.tanh(torch.flatten(long, 1)) * 2
+        return self.second(y), long.sum()
+
+
+class SeldomRun(Layers):
+    def forward(self, x):
+        y = self.first(x)
+        if bool(y.mean() > 1000):
+            y = self.second(y)
+        return torch.relu(y)
+
+
+class ManyRounds(Layers):
+    def forward(self, x):
+        rounds = 30 if bool(x.abs().max() < 1e9) else 3
+        for _ in range(rounds):
+            x = torch.tanh(self.first(x))
+        return x
+
+
 MODELS = {model.__name__: model
           for model in (Rounds, Ways, Raising, Growing, ViewChanged, CarriedView, ChangedByRounds, Turned,
-                        FilledInBranch, FilledInLoop, LongerList, ListOfRounds, DictOfRounds, Noisy)}
+                        FilledInBranch, FilledInLoop, LongerList, ListOfRounds, DictOfRounds, Noisy, BranchOfTheCpu, Rows, HalfKnown, Effects, Chain,
+                        SeldomRun, ManyRounds)}
+
+
+def line_of(beginning: str, model: str = "Ways") -> str:
+    """The place of the first line of a model's source that begins so: "block_models.py:34"."""
+    path = pathlib.Path(__file__)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith(f"class {model}("))
+    return f"{path.name}:{next(i for i in range(first, len(lines)) if lines[i].strip().startswith(beginning)) + 1}"

@@ -5,6 +5,7 @@ import pathlib
 
 import torch
 
+from block_models import MODELS, line_of
 from cli import CliTest, run
 
 METADATA = "nnapi_convert.json"
@@ -135,6 +136,68 @@ class InParts(PerOp):
         first = self.assert_first(self.check(model, self.altered(out, segment, 0, 0.5), code=4), segment,
                                   next(i for i, op in enumerate(segments[segment]["operations"]) if "CONV" in op["name"]))
         self.assertIn("CONV_2D", first["operations"])
+
+
+class InBlocks(PerOp):
+    """Segments in branches and loops, in each of their runs."""
+
+    SHAPE = ["--input", "1,4,8,8", "--nhwc", "--min-segment-macs", "0"]
+
+    def converted_blocks(self, model, *options):
+        torch.manual_seed(0)
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.script(MODELS[model]().eval()).save(str(path))
+        self.succeed(path, *self.SHAPE, *options, "-o", out)
+        return path, out
+
+    def test_agrees_in_each_run(self):
+        for options in ([], ["--runtime", "shim"]):
+            check = self.check(*self.converted_blocks("Ways", *options))
+            self.assertIsNone(check["first_drift"])
+            self.assertEqual([], check["unchecked"])
+            self.assertEqual(set(range(7)), {value["segment"] for value in check["values"]})
+            runs = {value["segment"]: value["runs"] for value in check["values"]}
+            self.assertEqual(check["samples"], runs[0])
+            self.assertEqual(runs[2], runs[3] + runs[6])  # each round takes one of the branches
+            self.assertGreater(runs[5], runs[3])
+            inside = {value["segment"]: [place["kind"] for place in value.get("inside", [])] for value in check["values"]}
+            self.assertEqual([[], ["loop", "if", "loop"], ["loop", "else"]], [inside[0], inside[5], inside[6]])
+
+    def test_what_changes_in_place(self):
+        for name in ("CarriedView", "ChangedByRounds", "ViewChanged", "Rounds", "FilledInLoop", "Turned"):
+            with self.subTest(model=name):
+                check = self.check(*self.converted_blocks(name))
+                self.assertIsNone(check["first_drift"])
+                self.assertGreater(len(check["values"]), 2)
+
+    def test_names_the_segment_in_a_loop(self):
+        model, out = self.converted_blocks("Ways")
+        for segment in (3, 5, 6):
+            first = self.assert_first(self.check(model, self.altered(out, segment, 0, 0.5), code=4), segment, 0)
+            self.assertIn("CONV_2D", first["operations"])
+        result = run("verify", model, self.altered(out, 5, 0, 0.5), "--per-op")
+        self.assertRegex(result.stdout, rf"CONV_2D .*, in the loop at {line_of('for i in')}, .*  <- drifts")
+
+    def test_says_what_never_runs(self):
+        check = self.check(*self.converted_blocks("SeldomRun"))
+        self.assertRegex("\n".join(check["unchecked"]), r"segment \d, in the if at .*: it doesn't run in these samples")
+        self.assertIsNone(check["first_drift"])
+
+    def test_says_how_many_rounds_are_left_out(self):
+        check = self.check(*self.converted_blocks("ManyRounds"), "--samples", "2")
+        self.assertEqual([32], [value["runs"] for value in check["values"] if value.get("inside") and value["operations"][-1] == "CONV_2D"])
+        self.assertRegex("\n".join(check["unchecked"]), r"in the loop at .*: 28 runs, those after the first 16 in a sample")
+
+    def test_calls_for_rows(self):
+        """Each call of a segment for some rows, the last one filled up."""
+        model, out = self.converted_blocks("Rows", "--rows-per-call", "3")
+        check = self.check(model, out)
+        self.assertIsNone(check["first_drift"])
+        self.assertEqual([], check["unchecked"])
+        rows = [value for value in check["values"] if value["operations"][-1] == "FULLY_CONNECTED"]
+        self.assertEqual(1, len(rows))
+        self.assertGreater(rows[0]["runs"], check["samples"])
+        self.assert_first(self.check(model, self.altered(out, rows[0]["segment"], 0, 0.5), code=4), rows[0]["segment"], rows[0]["operation"])
 
 
 if __name__ == "__main__":

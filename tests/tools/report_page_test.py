@@ -9,6 +9,7 @@ import unittest
 import jsonschema
 import torch
 
+from block_models import MODELS, line_of
 from cli import ROOT, CliTest, run
 from page import Page, read_page
 
@@ -177,31 +178,33 @@ class Dot(CliTest):
 
     NODE = re.compile(r'^  (\w+) \[label="((?:[^"\\]|\\.)*)", shape=(box|ellipse)\];$')
     EDGE = re.compile(r'^  (\w+) -> (\w+) \[label="((?:[^"\\]|\\.)*)"\];$')
-    CLUSTER = re.compile(r"^  subgraph cluster_(\d+) \{$")
-    LABEL = re.compile(r'^  label="((?:[^"\\]|\\.)*)";$')
+    CLUSTER = re.compile(r"^  subgraph cluster_(block_)?\d+ \{$")
+    LABEL = re.compile(r'^  label="((?:[^"\\]|\\.)*)"; style=(solid|dashed|filled; fillcolor="#\w+");$')
 
     def graph(self, path):
+        """Nodes by id, edges, and the clusters with those around them."""
         lines = self.succeed("inspect", path, "--format", "dot").stdout.splitlines()
         self.assertEqual("digraph model {", lines[0])
         self.assertEqual("}", lines[-1])
-        nodes, edges, clusters, depth = {}, [], [], 0
+        nodes, edges, clusters, around = {}, [], [], []
         for line in lines[1:-1]:
             if match := self.NODE.match(line):
                 if match[1] != "node":
                     self.assertNotIn(match[1], nodes)
                     nodes[match[1]] = match[2]
             elif match := self.EDGE.match(line):
+                self.assertEqual([], around)  # else it would put its nodes there
                 edges.append((match[1], match[2]))
             elif self.CLUSTER.match(line):
-                depth += 1
+                around.append(None)
             elif match := self.LABEL.match(line):
-                clusters.append(match[1])
+                around[-1] = match[1]
+                clusters.append(" / ".join(around))
             elif line == "  }":
-                depth -= 1
+                around.pop()
             else:
                 self.assertEqual('  node [shape=box, fontname="sans-serif"];', line)
-            self.assertIn(depth, (0, 1))
-        self.assertEqual(0, depth)
+        self.assertEqual([], around)
         for edge in edges:
             self.assertTrue(set(edge) <= set(nodes), edge)
         return nodes, edges, clusters
@@ -224,6 +227,20 @@ class Dot(CliTest):
         path = self.convert("control_flow.pt", *IMAGE, "--nhwc", "--runtime", "shim", "--feature-level", "4", "--control-flow", "nnapi")
         _, _, clusters = self.graph(path)
         self.assertIn("NNAPI, segment 0, subgraph 1", clusters)
+
+    def test_branches_and_loops(self):
+        torch.manual_seed(0)
+        model, out = self.folder / "ways.pt", self.folder / "out.pt"
+        torch.jit.script(MODELS["Ways"]().eval()).save(str(model))
+        self.succeed(model, "--input", "1,4,8,8", "--nhwc", "--min-segment-macs", "0", "-o", out)
+        nodes, edges, clusters = self.graph(out)
+        loop, branch, other, inner = (line_of(text) for text in ("for i in", "if bool(y.mean", "if bool(y.mean", "for _ in range(2"))
+        self.assertIn(f"loop at {loop} / else of {other} / NNAPI, segment 6", clusters)
+        self.assertIn(f"loop at {loop} / if at {branch} / loop at {inner} / NNAPI, segment 5", clusters)
+        # What either branch gives is read behind the loop.
+        makers = [a for a, b in edges if b == next(name for name, label in nodes.items() if label == "output 0")]
+        last = [a for a, b in edges if b in makers]
+        self.assertTrue({"TANH", "CONV_2D"} <= {nodes[name] for name in last}, last)
 
 
 if __name__ == "__main__":

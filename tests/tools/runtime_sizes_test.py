@@ -286,7 +286,7 @@ class RuntimeSizes(CliTest, StockTorchTest):
         perceptron = (CHANNELS * 32 + 32 * 4) * SIZE * SIZE
         self.assertAlmostEqual(perceptron / (features + perceptron), partition["estimated_mac_share"])
         text = self.succeed(path, "--input", f"1,3,{SIZE},{SIZE}", "--nhwc", "--min-segment-macs", "0", "-o", out).stderr
-        self.assertIn("% of all are estimates, for rows whose number depends on values", text)
+        self.assertIn("% of all are estimates, for sizes that depend on values", text)
         self.assertIn(f"{SIZE * SIZE} expected", text)
         _, partition = self.partitioned(self.save(Rows(Mixing(MIXTURES["softmax"]))))
         self.assertGreater(partition["estimated_mac_share"], 0)

@@ -75,8 +75,11 @@ std::string text_form(const ConvertedFile& file) {
   std::string text = fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\ninputs of forward\n",
                                  runtime_name(file), file.metadata.quant, file.metadata.feature_level);
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
+  const ModelGraph graph = graph_of(file);
   for (size_t i = 0; i < file.buffers.size(); ++i) {
-    if (file.buffers.size() > 1) text += fmt::format("segment {}\n", i);
+    const std::vector<BlockPlace> places = places_of_segment(graph, i);
+    const std::string place = places.empty() ? "" : ", " + to_text(places);
+    if (file.buffers.size() > 1 || !places.empty()) text += fmt::format("segment {}{}\n", i, place);
     text += buffer_text(file.buffers[i]);
   }
   return text;
@@ -122,7 +125,12 @@ json json_form(const ConvertedFile& file) {
     return form;
   }
   form["segments"] = json::array();
-  for (const BufferModel& buffer : file.buffers) form["segments"].push_back(buffer_json(buffer));
+  const ModelGraph graph = graph_of(file);
+  for (size_t i = 0; i < file.buffers.size(); ++i) {
+    form["segments"].push_back(buffer_json(file.buffers[i]));
+    const std::vector<BlockPlace> places = places_of_segment(graph, i);
+    if (!places.empty()) form["segments"].back()["inside"] = to_json(places);
+  }
   return form;
 }
 

@@ -1,0 +1,210 @@
+"""What reports say of partitioned models: where segments are, what can't be counted, and why a node stays on the CPU."""
+
+import json
+import unittest
+import warnings
+
+import jsonschema
+import torch
+import torch.utils.bundled_inputs
+
+from block_models import MODELS, line_of
+from cli import ROOT, CliTest
+from page import Page, read_page
+
+SHAPE = ("--input", "1,4,8,8", "--nhwc", "--min-segment-macs", "0")
+SCHEMAS = {name: json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text()) for name in ("report", "check")}
+
+
+class Partitioned(CliTest):
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(0)
+        self.path, self.out, self.page = (self.folder / name for name in ("model.pt", "out.pt", "report.html"))
+
+    def save(self, model):
+        module = torch.jit.script(MODELS[model]().eval())
+        module.save(str(self.path))
+        return module
+
+    def convert_model(self, model, *arguments):
+        """The report and what is said."""
+        self.save(model)
+        said = self.succeed(self.path, *(arguments or SHAPE), "-o", self.out, "--report", self.page).stderr
+        report = read_page(self.page).report
+        jsonschema.Draft202012Validator(SCHEMAS["report"]).validate(report)
+        return report, said
+
+    def check_report(self, *arguments):
+        report = json.loads(self.succeed("check", self.path, *(arguments or SHAPE), "--format", "json").stdout)
+        jsonschema.Draft202012Validator(SCHEMAS["check"]).validate(report)
+        return report
+
+
+def short(places):
+    return [(place["kind"], place["where"].split("/")[-1]) for place in places]
+
+
+def around(graph, step):
+    """The branches and loops around a step, the outermost first."""
+    places, number = [], step.get("block")
+    while number is not None:
+        places.insert(0, (graph["blocks"][number]["kind"], graph["blocks"][number]["where"].split("/")[-1]))
+        number = graph["blocks"][number].get("parent")
+    return places
+
+
+class Places(Partitioned):
+    def setUp(self):
+        super().setUp()
+        self.loop = ("loop", line_of("for i in"))
+        self.branch, self.other = (kind + (line_of("if bool(y.mean"),) for kind in (("if",), ("else",)))
+        self.inner = ("loop", line_of("for _ in range(2"))
+        self.expected = [[], [], [self.loop], [self.loop, self.branch], [self.loop, self.branch],
+                         [self.loop, self.branch, self.inner], [self.loop, self.other]]
+
+    def test_json_and_text(self):
+        report, said = self.convert_model("Ways")
+        self.assertEqual(self.expected, [short(part.get("inside", [])) for part in report["partition"]["segments"]])
+        self.assertRegex(said, rf"\n  5 .*  in the loop at {self.loop[1]}, in the if at {self.branch[1]}, in the loop at {self.inner[1]}\n")
+        self.assertRegex(said, rf"\n  6 .*  in the loop at {self.loop[1]}, in the else of {self.other[1]}\n")
+
+    def test_check(self):
+        self.save("Ways")
+        self.assertEqual(self.expected, [short(part.get("inside", [])) for part in self.check_report()["segments"]])
+        said = self.succeed("check", self.path, *SHAPE).stdout
+        self.assertRegex(said, rf"\n  6 .*  in the loop at {self.loop[1]}, in the else of {self.other[1]}\n")
+
+    def test_inspect(self):
+        self.convert_model("Ways")
+        form = json.loads(self.succeed("inspect", self.out, "--format", "json").stdout)
+        self.assertEqual(self.expected, [short(part.get("inside", [])) for part in form["segments"]])
+        self.assertIn(f"segment 6, in the loop at {self.loop[1]}, in the else of {self.other[1]}\n",
+                      self.succeed("inspect", self.out).stdout)
+
+    def test_graphs(self):
+        report, _ = self.convert_model("Ways")
+        shown = Page(self.succeed("inspect", self.out, "--format", "html").stdout).report
+        jsonschema.Draft202012Validator(SCHEMAS["report"]).validate(shown)
+        for graph in (report["graph"], shown["graph"]):
+            self.assertEqual(["loop", "if", "loop", "else"], [block["kind"] for block in graph["blocks"]])
+            places = {step["segment"]: around(graph, step) for step in graph["steps"] if step["segment"] is not None}
+            self.assertEqual(self.expected, [places[number] for number in range(len(self.expected))])
+            for number, part in enumerate(report["partition"]["segments"]):
+                nodes = next(step["nodes"] for step in graph["steps"] if step["segment"] == number)
+                self.assertEqual(part["operation_count"], len(nodes))
+            for block in graph["blocks"]:
+                kind = graph["steps"][block["step"]]["nodes"][-1]["op"]
+                self.assertEqual("prim::Loop" if block["kind"] == "loop" else "prim::If", kind)
+            self.check_made_before(graph)
+
+    def check_made_before(self, graph):
+        """Whatever segments read was made before, or is what a loop carries; what a block gives was made in it or before."""
+        made = set(graph["inputs"]) | {i for i, value in enumerate(graph["values"]) if "constant" in value}
+        for block in graph["blocks"]:
+            made |= {inner for _, inner in block["inputs"]}
+        for step in graph["steps"]:
+            self.assertTrue({outer for outer, _ in step.get("inputs", [])} <= made)
+            made |= {value for node in step["nodes"] for value in node["outputs"]} | {outer for outer, _ in step.get("outputs", [])}
+        for block in graph["blocks"]:
+            self.assertTrue({inner for _, inner in block["outputs"]} <= made)
+        self.assertTrue(set(graph["outputs"]) <= made)
+
+    def test_branches_without_segments_are_nodes(self):
+        report, _ = self.convert_model("BranchOfTheCpu")
+        graph = report["graph"]
+        self.assertNotIn("blocks", graph)
+        branch = next(node for step in graph["steps"] for node in step["nodes"] if node["op"] == "prim::If")
+        self.assertGreater(branch["inside"], 0)
+
+    def test_calls_for_rows_are_shown(self):
+        self.convert_model("Rows", "--input", "1,4,8,8", "--nhwc", "--min-segment-macs", "0")
+        shown = Page(self.succeed("inspect", self.out, "--format", "html").stdout).report
+        form = json.loads(self.succeed("inspect", self.out, "--format", "json").stdout)
+        self.assertEqual(set(range(len(form["segments"]))),
+                         {step["segment"] for step in shown["graph"]["steps"] if step["segment"] is not None})
+
+
+class Uncounted(Partitioned):
+    def test_by_number_where_sizes_are_unknown(self):
+        report, said = self.convert_model("HalfKnown")
+        partition = report["partition"]
+        self.assertEqual({"nnapi": 1, "all": 4, "uncounted": 3}, partition["products"])
+        self.assertEqual(1, sum(part["products"] for part in partition["segments"]))
+        self.assertIn("with 1 of 4 convolutions and products, 100.0 % of the multiply-adds that can be counted go to NNAPI", said)
+        self.assertIn("; not counted: 3 on the CPU whose sizes aren't known before the model runs", said)
+        self.assertEqual(partition["products"], self.check_report()["products"])
+        self.assertIn("with 1 of 4 convolutions and products, 100.0 % of the multiply-adds that can be counted; 3 on the CPU can't be "
+                      "counted", self.succeed("check", self.path, *SHAPE).stdout)
+
+    def test_as_before_where_all_is_counted(self):
+        report, said = self.convert_model("Ways")
+        self.assertEqual({"nnapi": 4, "all": 4, "uncounted": 0}, report["partition"]["products"])
+        self.assertIn("7 segments with 100.0 % of the multiply-adds go to NNAPI, the rest stays on the CPU\n", said)
+
+    def test_counted_in_runs_on_bundled_inputs(self):
+        """The most of a round: the last of four, on 64 rows."""
+        module = self.save("HalfKnown")
+        sample = torch.full((1, 4, 8, 8), 0.5)
+        bundled = torch.utils.bundled_inputs.bundle_inputs(module, [(sample,)])
+        bundled.save(str(self.path))
+        said = self.succeed(self.path, "--nhwc", "--min-segment-macs", "0", "-o", self.out, "--report", self.page).stderr
+        partition = read_page(self.page).report["partition"]
+        self.assertEqual(0, partition["products"]["uncounted"])
+        known = 8 * 8 * 4 * 4 * 9
+        counted = sorted(entry["macs"] for entry in partition["cpu"] if entry.get("is_estimated"))
+        self.assertEqual([4 * known, 4 * known, 8 * known], counted)
+        self.assertAlmostEqual(1 / 17, partition["mac_share"])
+        self.assertIn("with 5.9 % of the multiply-adds go to NNAPI", said)
+        self.assertIn("94.1 % of all are estimates, for sizes that depend on values", said)
+
+
+class Reasons(Partitioned):
+    def reasons(self, model, *arguments):
+        report, said = self.convert_model(model, *arguments)
+        found = {}
+        for entry in report["partition"]["cpu"]:
+            found.setdefault(entry["op"], set()).add(entry["found"])
+        return report["partition"]["cpu"], found, said
+
+    def test_each_kind_has_its_own(self):
+        _, found, _ = self.reasons("Effects")
+        for kind, reason in (("prim::If", "which branch runs depends on values"), ("prim::RaiseException", "ends the run with an error"),
+                             ("prim::Print", "prints"), ("aten::warn", "gives a warning"), ("prim::SetAttr", "changes an attribute"),
+                             ("prim::GetAttr", "reads an attribute that may change"), ("aten::rand_like", "draws random numbers"),
+                             ("aten::Bool", "gives a number, not a tensor")):
+            self.assertEqual({reason}, found[kind], kind)
+        self.assertEqual({"how often it runs depends on values"}, self.reasons("Rounds")[1]["prim::Loop"])
+
+    def test_no_reason_lumps(self):
+        for name in ("Effects", "Ways", "LongerList", "DictOfRounds"):
+            _, _, said = self.reasons(name)
+            self.assertNotIn("control flow, or an effect", said)
+
+    def test_names_the_first_cause(self):
+        cpu, found, said = self.reasons("Growing")
+        self.assertIn("what it reads is of unknown type since prim::Loop", found["aten::conv2d"])
+        line = line_of("while bool", "Growing")
+        since = {entry["since"].split("/")[-1] for entry in cpu if entry["op"] == "aten::conv2d"}
+        self.assertEqual({line}, since)
+        self.assertIn(f"unknown type since prim::Loop at {line} (at ", said)
+        self.assertEqual(1, said.count("of unknown type since prim::Loop"))
+
+    def test_a_chain_has_one_cause(self):
+        cpu, _, _ = self.reasons("Chain")
+        unknown = [entry for entry in cpu if "unknown type" in entry["found"]]
+        self.assertLess(2, len({entry["op"] for entry in unknown}))
+        self.assertEqual(1, len({entry["found"] for entry in unknown}), unknown)
+        self.assertEqual(1, len({entry["since"] for entry in unknown}), unknown)
+        self.assertNotIn("tanh", unknown[0]["found"])
+
+    def test_the_list_is_short(self):
+        """Many operators for one reason: six are named."""
+        _, _, said = self.reasons("Chain")
+        for line in said.splitlines():
+            self.assertLess(line.count("::"), 9, line)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    unittest.main()
