@@ -82,10 +82,13 @@ NodeCost cost_of(const Node& node, const InferredTypes& inferred) {
   return cost;
 }
 
+// A tensor that is filled to be written to isn't worth handing over.
 bool makes_new_tensors(const Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
-  return schema != nullptr && std::all_of(schema->returns().begin(), schema->returns().end(),
-                                          [](const c10::Argument& result) { return result.alias_info() == nullptr; });
+  const bool fills = node.kind() == c10::aten::fill || node.kind() == c10::aten::zero;
+  return schema != nullptr && !fills &&
+         std::all_of(schema->returns().begin(), schema->returns().end(),
+                     [](const c10::Argument& result) { return result.alias_info() == nullptr; });
 }
 
 class Items {
