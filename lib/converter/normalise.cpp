@@ -15,6 +15,7 @@
 #include "lib/converter/containers.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/decompose.h"
+#include "lib/converter/kept_objects.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/remove_inplace.h"
 
@@ -26,7 +27,7 @@ using torch::jit::Value;
 
 torch::jit::Module frozen_module(const LoadedModel& loaded) {
   try {
-    return torch::jit::freeze_module(loaded.module);
+    return torch::jit::freeze_module(loaded.module, changed_objects(loaded.module));
   } catch (const std::exception& error) {
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("{} can't be frozen to constants: {}", loaded.path, first_line(error)));
