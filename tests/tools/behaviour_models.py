@@ -213,6 +213,16 @@ class ReadsInOrder(Layers):
         return total
 
 
+class ChangesInTuple(Layers):
+    """Takes a tuple, and changes and returns the list in it."""
+
+    def forward(self, pair: Tuple[torch.Tensor, List[torch.Tensor]]):
+        first, others = pair
+        others.append(self.first(first))
+        others[0] = self.second(others[0])
+        return others[1] + torch.special.i0(torch.tanh(others[0])), pair
+
+
 ALL = (Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, DropoutIsNoCopy, ElementsChanged,
        UnpackedAfterChange, OperatorLists, RepeatedKeys, ReadAndSet, LeavesLoop, KeptTwice)
-MODELS = {model.__name__: model for model in (*ALL, ReadsInOrder)}
+MODELS = {model.__name__: model for model in (*ALL, ReadsInOrder, ChangesInTuple)}

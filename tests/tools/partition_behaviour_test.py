@@ -56,6 +56,17 @@ class All(Behaviour):
                 self.check_behaviour(model.__name__)
 
 
+class ListInTuple(Behaviour):
+    def test_change_is_returned(self):
+        self.save("ChangesInTuple")
+        self.succeed(self.path, "--input", "pair[0]=1,4,8,8", "--input", "pair[1][0]=1,4,8,8", "--min-segment-macs", "0",
+                     "-o", self.out)
+        for sample in SAMPLES:
+            results = [load(path)((sample, [sample + 1])) for path in (self.path, self.out)]
+            self.assertEqual(2, len(results[1][1][1]))
+            self.assert_same(*results)
+
+
 class OrderOfKeys(Behaviour):
     def test_other_order_is_an_error(self):
         """The loop over the entries was unrolled in one order."""
