@@ -17,6 +17,7 @@
 
 #include "lib/converter/element_writes.h"
 #include "lib/converter/node_reads.h"
+#include "lib/converter/objects_apart.h"
 #include "lib/converter/segment.h"
 
 namespace nnapi_convert {
@@ -36,12 +37,6 @@ bool is_kind(const Node& node, const char* kind) {
 std::optional<std::string> constant_key(const Value* value) {
   const auto constant = torch::jit::toIValue(value);
   return constant && constant->isString() ? std::optional(constant->toStringRef()) : std::nullopt;
-}
-
-// The node of the container's own block that `user` is, or is in.
-Node* at_level_of(const Node& container, Node* user) {
-  while (user->owningBlock() != container.owningBlock()) user = user->owningBlock()->owningNode();
-  return user;
 }
 
 // The node of the container's own block that uses it first, itself or in its blocks; null if there is none.
@@ -313,47 +308,6 @@ bool make_with_change(Node* list) {
   for (Value* output : use->outputs()) output->replaceAllUsesWith(list->output());
   use->destroy();
   return true;
-}
-
-// An object whose attributes are all set once, before anything reads them, is not made.
-bool take_object_apart(Node* object) {
-  std::map<std::string, Node*> sets;
-  std::vector<Node*> gets;
-  for (const torch::jit::Use& use : object->output()->uses()) {
-    Node* user = use.user;
-    if (user->kind() == c10::prim::SetAttr && use.offset == 0 && user->owningBlock() == object->owningBlock()) {
-      if (!sets.emplace(user->s(c10::attr::name), user).second) return false;
-    } else if (user->kind() == c10::prim::GetAttr) {
-      gets.push_back(user);
-    } else {
-      return false;
-    }
-  }
-  for (Node* get : gets) {
-    const auto set = sets.find(get->s(c10::attr::name));
-    if (set == sets.end() || !set->second->isBefore(at_level_of(*object, get))) return false;
-  }
-  for (Node* get : gets) replace_node(get, sets[get->s(c10::attr::name)]->input(1));
-  for (const auto& [name, set] : sets) set->destroy();
-  return true;
-}
-
-// Objects that are made in a block: a node that is destroyed here is never the one that a caller stands at.
-bool take_objects_apart(Block* block) {
-  std::vector<Node*> objects;
-  for (Node* node : block->nodes()) {
-    if (node->kind() == c10::prim::CreateObject) objects.push_back(node);
-  }
-  bool changed = false;
-  for (Node* object : objects) {
-    if (!take_object_apart(object)) continue;
-    object->destroy();
-    changed = true;
-  }
-  for (Node* node : block->nodes()) {
-    for (Block* inner : node->blocks()) changed = take_objects_apart(inner) || changed;
-  }
-  return changed;
 }
 
 // A type that was found to be narrower is narrow already.

@@ -6,6 +6,7 @@
 #include <torch/csrc/jit/passes/freeze_module.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/kept_objects.h"
 
 namespace nnapi_convert {
 namespace {
@@ -42,7 +43,7 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
   try {
     torch::jit::Module module = loaded.module.clone(true);
     inline_methods(*module.get_method("forward").graph()->block());
-    torch::jit::freeze_module_inplace(&module);
+    torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
     loaded.frozen = module;
     return module;
   } catch (const std::exception& error) {

@@ -215,11 +215,23 @@ bool may_hold(const c10::TypePtr& outer, const c10::TypePtr& inner) {
   return std::any_of(contained.begin(), contained.end(), [&](const auto& part) { return may_hold(part, inner); });
 }
 
+// True if what a container holds of this type may be changed after it was taken out of it.
+bool may_change_taken(const Node& container, const c10::TypePtr& type) {
+  const auto& uses = container.output()->uses();
+  return std::any_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
+    if (is_container(*use.user)) return may_change_taken(*use.user, type);
+    const auto outputs = use.user->outputs();
+    return std::any_of(outputs.begin(), outputs.end(), [&](const Value* output) {
+      return may_hold(output->type(), type) && (!output->type()->isSubtypeOf(*type) || may_be_changed(*output));
+    });
+  });
+}
+
 // True if the container may be changed by way of this use: there, or by what it is handed on to.
 bool may_change(const torch::jit::Use& use, const c10::TypePtr& type) {
   const Node& user = *use.user;
   if (user.kind() == c10::prim::Return) return user.owningBlock()->owningNode() != nullptr;
-  if (is_container(user)) return !is_glue(user);
+  if (is_container(user)) return !is_glue(user) || may_change_taken(user, type);
   if (!user.blocks().empty()) return true;
   const auto outputs = user.outputs();
   const bool is_handed_on =

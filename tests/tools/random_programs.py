@@ -1,6 +1,8 @@
-"""Random programs of operations that NNAPI has and has not, with branches, loops and changes in place."""
+"""Random programs of operations that NNAPI has and has not, with branches, loops, changes in place, containers, and what
+is kept from call to call."""
 
 import random
+from typing import Dict, List
 
 import torch
 from torch import nn
@@ -31,6 +33,20 @@ UNSUPPORTED = (
     "torch.cumprod(torch.tanh({a}), 2)",
     "torch.trapezoid({a}, dim=1).unsqueeze(1) * 0.1 + {b}",
 )
+
+
+class Box:
+    """Has attributes that programs read and set."""
+
+    def __init__(self, value: torch.Tensor, number: int):
+        self.value = value
+        self.number = number
+
+    def put(self, value: torch.Tensor) -> torch.Tensor:
+        before = self.value
+        self.value = value
+        self.number += 1
+        return before
 
 
 class Program:
@@ -73,6 +89,8 @@ class Program:
                 self.filled(name, values, depth)
             elif kind < 0.30:
                 self.listed(name, values, depth)
+            elif kind < 0.46:
+                self.random.choice([self.grown, self.named, self.boxed, self.kept])(name, values, depth)
             else:
                 self.add(depth, f"{name} = {self.expression(values)}")
             values.append(name)
@@ -96,6 +114,81 @@ class Program:
         self.add(depth + 1, f"{parts}.append({self.expression(values)})")
         self.add(depth, f"{name} = torch.cat({parts}, 1)[:, -{CHANNELS}:] + 0.1 * float(len({parts}))")
 
+    def value(self, values):
+        return self.expression(values) if self.random.random() < 0.6 else self.random.choice(values)
+
+    def sometimes(self, values, depth):
+        """Opens a branch or a loop, or nothing; gives the depth inside."""
+        opening = self.random.choice([None, None, f"if {self.condition(values)}:", "for i in range(2):",
+                                      f"for i in range(int({values[0]}.abs().max())):"])
+        if opening is None:
+            return depth
+        self.add(depth, opening)
+        return depth + 1
+
+    def grown(self, name, values, depth):
+        """A list that grows and changes, under one name or two."""
+        parts, other = f"{name}_parts", f"{name}_parts"
+        self.add(depth, f"{parts} = [{self.value(values)}, {self.value(values)}]")
+        if self.random.random() < 0.3:
+            other = f"{name}_other"
+            self.add(depth, f"{other} = {self.random.choice([parts, f'list({parts})', f'{parts}[:]'])}")
+        for _ in range(self.random.randint(1, 4)):
+            inner = self.sometimes(values, depth)
+            change = self.random.choice(
+                ["{parts}.append({a})", "{parts}.insert({i}, {a})", "{parts}.extend([{a}, {b}])", "{parts}[{i}] = {a}",
+                 "{parts} += {parts}[:1]", "{parts}.append({parts}[{i}] + {a})", "{parts}.reverse()", "{parts}.append({parts}.pop())"])
+            self.add(inner, change.format(parts=self.random.choice([parts, other]), i=self.random.randint(-2, 1),
+                                          a=self.value(values), b=self.value(values)))
+            if self.random.random() < 0.3:
+                self.add(depth, f"print('parts', len({parts}), len({other}))")
+        self.add(depth, f"{name} = {parts}[{self.random.randint(-2, 1)}]")
+        self.add(depth, f"for n, part in enumerate({other}):")
+        self.add(depth + 1, f"{name} = {name} * 0.5 + part * (0.3 / (n + 1))")
+
+    def named(self, name, values, depth):
+        """A dict that layers fill."""
+        entries = f"{name}_entries"
+        self.add(depth, f"{entries}: Dict[str, Tensor] = {{'a': {self.value(values)}, 'b': {self.value(values)}}}")
+        for _ in range(self.random.randint(1, 4)):
+            inner = self.sometimes(values, depth)
+            key = self.random.choice("abcd")
+            change = self.random.choice(["{d}['{k}'] = {a}", "{d}['{k}'] = {d}['a'] * 0.5 + {a}", "{d}.update({{'{k}': {a}}})",
+                                         "{n} = {d}.setdefault('{k}', {a})", "{d}['b'] = {d}['{k}'] if '{k}' in {d} else {d}['a']"])
+            self.add(inner, change.format(d=entries, k=key, a=self.value(values), n=name))
+        self.add(depth, f"{name} = {entries}['{self.random.choice('ab')}']")
+        self.add(depth, f"for key, part in {entries}.items():")
+        self.add(depth + 1, f"{name} = {name} * 0.5 + part * (0.3 if key == 'c' else 0.2)")
+
+    def boxed(self, name, values, depth):
+        """An object, under one name or two."""
+        box = other = f"{name}_box"
+        self.add(depth, f"{box} = Box({self.value(values)}, {self.random.randint(0, 2)})")
+        if self.random.random() < 0.4:
+            other = f"{name}_other"
+            self.add(depth, f"{other} = {box}")
+        self.add(depth, f"{name} = {other}.value")
+        for _ in range(self.random.randint(1, 3)):
+            inner = self.sometimes(values, depth)
+            change = self.random.choice(["{box}.value = {a}", "{name} = {box}.put({a})", "{box}.number = {box}.number + 2",
+                                         "{name} = {name} * 0.5 + {box}.value * 0.1"])
+            self.add(inner, change.format(box=self.random.choice([box, other]), name=name, a=self.value([*values, name])))
+        self.add(depth, f"{name} = {name} * 0.5 + torch.tanh({box}.value) * float({other}.number % 3)")
+
+    def kept(self, name, values, depth):
+        """What the next call finds."""
+        self.add(depth, f"{name} = {self.value(values)}")
+        inner = self.sometimes(values, depth)
+        for _ in range(self.random.randint(1, 2)):
+            change = self.random.choice(
+                ["self.count += 1", "self.kept = torch.tanh({a})", "self.kept += 0.1 * torch.tanh({name})",
+                 "self.history.append(torch.tanh({a}))", "{name} = {name} + self.kept * 0.2", "self.box.value = torch.tanh({a})",
+                 "self.table['{k}'] = torch.tanh({name})", "print('count', self.count, len(self.history))"])
+            self.add(inner, change.format(name=name, a=self.value(values), k=self.random.choice("ab")))
+        use = self.random.choice(["0.3 * self.kept", "self.history[-1] * 0.2", "0.1 * float(self.count % 3)",
+                                  "self.table['a'] * 0.3", "0.2 * self.box.value", "0.1 * len(self.table)"])
+        self.add(depth, f"{name} = {name} * 0.5 + {use}")
+
     def branch(self, name, values, depth):
         self.add(depth, f"if {self.condition(values)}:")
         inner = self.statements(values, depth + 1, 3)
@@ -115,7 +208,11 @@ class Program:
         values = self.statements(["x", "y"], 0, count)
         results = self.random.sample(values[2:], 2)
         source = "\n".join(["def forward(self, x, y):", *self.lines, f"    return {results[0]}, [{results[1]}]", ""])
-        module = type("Net", (nn.Module,), {})()  # a class of its own: define() changes it
+        annotations = {"history": List[torch.Tensor], "box": Box, "table": Dict[str, torch.Tensor]}
+        module = type("Net", (nn.Module,), {"__annotations__": annotations})()  # a class of its own: define() changes it
+        first = torch.linspace(-1, 1, CHANNELS * SIZE * SIZE).view(1, CHANNELS, SIZE, SIZE)
+        module.count, module.kept, module.history = 0, first, [first * 0.5]
+        module.box, module.table = Box(first.neg(), 1), {"a": first * 0.2}
         for name, layer in self.layers.items():
             module.add_module(name, layer)
         scripted = torch.jit.script(module)

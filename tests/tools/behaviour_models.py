@@ -1,0 +1,228 @@
+"""Scripted models that could be told from their original by more than values: by what is kept, printed, raised, and changed
+in place. Each takes [1, 4, 8, 8]."""
+
+from typing import Dict, List, Tuple
+
+import torch
+import torch.nn.functional as F
+
+from block_models import Layers
+from container_models import Scale
+
+
+class Kept(Layers):
+    """Reads at once what it has set, by NNAPI's results."""
+
+    state: Tuple[torch.Tensor, int]
+
+    def __init__(self):
+        super().__init__()
+        self.state = (torch.zeros(1), 0)
+
+    def forward(self, x):
+        total, count = self.state
+        y = self.first(x)
+        self.state = (total + y.mean(), count + 1)
+        return self.second(y) + self.state[0], self.state[1]
+
+
+class Box:
+    def __init__(self, value: torch.Tensor):
+        self.value = value
+        self.parts: List[torch.Tensor] = []
+
+
+class SetTwice(Layers):
+    """An object whose attribute is set and read in turn."""
+
+    def forward(self, x):
+        box = Box(self.first(x))
+        before = box.value
+        box.value = self.second(before)
+        after = box.value
+        box.value += 1
+        return before, after, box.value
+
+
+class SetByOtherName(Layers):
+    def forward(self, x):
+        box = Box(self.first(x))
+        boxes = [box]
+        boxes[0].value = self.second(x)
+        return box.value
+
+
+class KeepsBox(Layers):
+    """Of the attributes of a module an object is one, and only its own attributes are set."""
+
+    box: Box
+
+    def __init__(self):
+        super().__init__()
+        self.box = Box(torch.zeros(1, 4, 8, 8))
+
+    def forward(self, x):
+        y = self.first(x) + self.box.value
+        self.box.value = torch.tanh(y)
+        self.box.parts.append(y)
+        return self.second(y) + self.box.value, len(self.box.parts)
+
+
+class RaisesBetween(Layers):
+    """A call that fails has counted so far as it came."""
+
+    count: int
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def forward(self, x):
+        y = self.first(x)
+        self.count += 1
+        print("before", self.count)
+        row = torch.special.i0(torch.tanh(y)).view(-1, 64)[int(y.abs().max() * 2)]
+        self.count += 10
+        print("after", self.count)
+        return self.second(x) + row.mean(), self.count
+
+
+class ViewOfContiguous(Layers):
+    """Views of what NNAPI gives that are none of what has another order in memory."""
+
+    def forward(self, x):
+        y = self.first(x)
+        part, flat, same = y.reshape(1, 4, 64), y.flatten(1), y.contiguous()
+        if bool(x.mean() > 0):
+            part[0, 1] += 1
+            flat[:, 3] *= 2
+            same[:, 2] = 0.5
+        torch.manual_seed(3)
+        return self.second(y) + torch.rand_like(y), part, flat
+
+
+class DropoutIsNoCopy(Layers):
+    def forward(self, x):
+        y = self.first(x)
+        z = F.dropout(y, 0.5, False)
+        if bool(x.mean() > 0):
+            z += 1
+        return self.second(y), z
+
+
+class ElementsChanged(Layers):
+    """A loop changes the tensors of a list, which is read later."""
+
+    def forward(self, x):
+        parts = [self.first(x), self.second(x)]
+        for part in parts:
+            part += 1
+        parts[1][0].mul_(2)
+        joined = torch.special.i0(torch.tanh(torch.cat(parts, 1)))
+        for part in parts:
+            part += 1
+        return joined, torch.cat(parts, 1)
+
+
+class UnpackedAfterChange(Layers):
+    def forward(self, x):
+        parts = [self.first(x), x]
+        if bool(x.mean() > 1):
+            parts.append(x)
+        first, second = parts
+        return first + self.second(second)
+
+
+class OperatorLists(Layers):
+    """Operators make lists, which grow."""
+
+    def forward(self, x):
+        parts = self.first(x).split(1, 1)
+        parts.append(x)
+        if bool(x.mean() > 0):
+            parts.pop(0)
+        sizes = x.size()
+        sizes.append(3)
+        same = [self.second(x)] * 3
+        same.append(x)
+        halves = x.chunk(2, 1)
+        halves[0] = parts[0]
+        count = len(parts) + 10 * len(sizes) + 100 * len(same)
+        return self.second(x) + parts[0], count, torch.cat(halves, 1)
+
+
+class RepeatedKeys(Layers):
+    def forward(self, x):
+        entries = {"a": x, "a": self.first(x)}  # noqa: F601
+        entries["a"] = self.second(x)
+        return entries["a"], entries
+
+
+class ReadAndSet(Layers):
+    """A dict and a list that are read before they are complete."""
+
+    def forward(self, x):
+        entries = {"a": self.first(x)}
+        entries["b"] = self.second(entries["a"])
+        entries["a"] = self.first(entries["b"])
+        parts = [entries["a"], x]
+        parts[0] = self.second(parts[0])
+        return entries["a"] + parts[0]
+
+
+class LeavesLoop(Layers):
+    """With break and continue."""
+
+    def forward(self, x):
+        i = 0
+        while True:
+            x = self.first(x)
+            i += 1
+            if bool(x.abs().max() < 0.3) or i > 5:
+                break
+            if i % 2 == 0:
+                continue
+            x = self.second(x) + 1
+        return x, i
+
+
+class KeptTwice(Layers):
+    """Two attributes are one list of objects."""
+
+    one: List[Scale]
+    other: List[Scale]
+
+    def __init__(self):
+        super().__init__()
+        self.one = [Scale(0.5, 1)]
+        self.other = self.one
+
+    def forward(self, x):
+        self.one.append(Scale(2.0, 1))
+        self.other[0].steps += 1
+        return self.second(torch.relu(self.first(x))) * self.one[0].steps, len(self.other)
+
+
+class ReadsInOrder(Layers):
+    """Takes a dict."""
+
+    def forward(self, entries: Dict[str, torch.Tensor]):
+        total = self.first(entries["a"])
+        for i, value in enumerate(entries.values()):
+            total = total + self.second(value) * i
+        return total
+
+
+class ChangesInTuple(Layers):
+    """Takes a tuple, and changes and returns the list in it."""
+
+    def forward(self, pair: Tuple[torch.Tensor, List[torch.Tensor]]):
+        first, others = pair
+        others.append(self.first(first))
+        others[0] = self.second(others[0])
+        return others[1] + torch.special.i0(torch.tanh(others[0])), pair
+
+
+ALL = (Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, DropoutIsNoCopy, ElementsChanged,
+       UnpackedAfterChange, OperatorLists, RepeatedKeys, ReadAndSet, LeavesLoop, KeptTwice)
+MODELS = {model.__name__: model for model in (*ALL, ReadsInOrder, ChangesInTuple)}
