@@ -111,7 +111,8 @@ std::string refusals_text(const CheckResult& result) {
     }
   };
   for (const CpuNode& node : result.conversion.cpu_nodes) {
-    add(fmt::format("{} ({} multiply-adds)", node.reason.message(), text_or_unknown(node.macs)));
+    const std::string since = node.since.empty() ? "" : " at " + node.since.substr(node.since.rfind('/') + 1);
+    add(fmt::format("{}{} ({} multiply-adds)", node.reason.message(), since, text_or_unknown(node.macs)));
   }
   if (!result.converts) {
     for (const Refusal& refusal : result.diagnostics.refusals) add(refusal.message());
@@ -194,6 +195,7 @@ json to_json(const CheckResult& result) {
   }
   for (const CpuNode& node : result.conversion.cpu_nodes) {
     refusals.push_back(refusal_json(node.reason, optional_json(node.macs)));
+    if (!node.since.empty()) refusals.back()["since"] = node.since;
   }
   if (!result.converts) {
     for (const Refusal& refusal : result.diagnostics.refusals) refusals.push_back(refusal_json(refusal, nullptr));

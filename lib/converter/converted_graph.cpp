@@ -121,6 +121,7 @@ class HostGraph {
       for (size_t i = 0; i < node.outputs().size(); ++i) {
         std::vector<size_t> inner;
         read(block->outputs()[i + first], inner);
+        if (first == 1) read(node.inputs()[i + 2], inner);  // without a round
         const size_t outer = number_of(node.outputs()[i]);
         for (const size_t value : inner) graph_.blocks[number].outputs.push_back({outer, value});
       }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/converter/mac_share.h"
 #include "lib/converter/target_loss.h"
 #include "lib/nnapi/cost.h"
 
@@ -129,10 +130,16 @@ class Explanation {
                       "be worth",
                       nnapi_macs_, crossing_elements_, least));
     }
+    const MacShare share = mac_share(conversion_);
+    if (2 * share.uncounted > share.products) {
+      report_.slower.push_back(fmt::format("{} of {} convolutions and products stay on the CPU and can't be counted",
+                                           share.uncounted, share.products));
+    }
     if (2 * nnapi_macs_ < report_.all_macs) {
       report_.slower.push_back(fmt::format(
-          "{:.1f} % of the multiply-adds stay on the CPU",
-          100.0 * static_cast<double>(report_.all_macs - nnapi_macs_) / static_cast<double>(report_.all_macs)));
+          "{:.1f} % of the multiply-adds{} stay on the CPU",
+          100.0 * static_cast<double>(report_.all_macs - nnapi_macs_) / static_cast<double>(report_.all_macs),
+          share.uncounted > 0 ? " that can be counted" : ""));
     }
     int64_t in_nchw = 0, padded = 0;
     for (const LocatedFinding& each : report_.findings) {

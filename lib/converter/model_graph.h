@@ -53,7 +53,7 @@ struct GraphBlock {
   size_t step = 0;                      // whose last node is the branch or loop
   int parent = -1;                      // number of the block that it is in, -1: forward's own
   std::vector<GraphLink> inputs = {};   // what a loop begins with, and what its first round takes it as
-  std::vector<GraphLink> outputs = {};  // what the branch or loop gives, and what that is inside
+  std::vector<GraphLink> outputs = {};  // what the branch or loop gives, and what that may be
 };
 
 // What runs in one go. Steps come in the order in which they run, each before its subgraphs, a branch or loop before

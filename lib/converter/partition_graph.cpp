@@ -141,6 +141,7 @@ class PlanGraph {
       for (size_t i = 0; i < node.outputs().size(); ++i) {
         std::vector<size_t> inner;
         read(block->outputs()[i + first], inner);
+        if (first == 1) read(node.input(i + 2), inner);  // without a round
         const size_t outer = number_of(node.output(i));
         for (const size_t value : inner) graph_.blocks[number].outputs.push_back({outer, value});
       }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/converter/mac_share.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/cost.h"
 
@@ -129,18 +130,12 @@ Coverage coverage_of(const Conversion& conversion) {
     coverage.mac_share = 1;
     return coverage;
   }
-  int64_t taken = 0, all = 0;
-  for (const SegmentSummary& segment : conversion.segments) {
-    count(segment.model);
-    taken += segment.macs;
-  }
-  all = taken;
-  for (const CpuNode& node : conversion.cpu_nodes) {
-    coverage.on_cpu.push_back(node.reason);
-    all += node.macs.value_or(0);
-  }
+  for (const SegmentSummary& segment : conversion.segments) count(segment.model);
+  for (const CpuNode& node : conversion.cpu_nodes) coverage.on_cpu.push_back(node.reason);
+  const MacShare macs = mac_share(conversion);
   coverage.segments = conversion.segments.size();
-  coverage.mac_share = all == 0 ? 0 : static_cast<double>(taken) / static_cast<double>(all);
+  coverage.mac_share = macs.share();
+  coverage.counts_all = macs.uncounted == 0;
   return coverage;
 }
 
@@ -181,8 +176,10 @@ std::string to_text(const TargetLoss& loss) {
       difference(loss.found.operations, loss.highest.operations, "operation", "operations"),
       difference(loss.found.segments, loss.highest.segments, "segment", "segments")};
   if (loss.found.mac_share != loss.highest.mac_share) {
-    parts.push_back(fmt::format("{:.1f} % of the multiply-adds on NNAPI instead of {:.1f} %",
-                                100 * loss.found.mac_share, 100 * loss.highest.mac_share));
+    const bool counts_all = loss.found.counts_all && loss.highest.counts_all;
+    parts.push_back(fmt::format("{:.1f} % of the multiply-adds{} on NNAPI instead of {:.1f} %",
+                                100 * loss.found.mac_share, counts_all ? "" : " that can be counted",
+                                100 * loss.highest.mac_share));
   }
   parts.push_back(
       difference(loss.found.on_cpu.size(), loss.highest.on_cpu.size(), "node on the CPU", "nodes on the CPU"));

@@ -24,6 +24,7 @@ struct Coverage {
   size_t operations = 0;        // of NNAPI
   size_t segments = 0;          // 1 where NNAPI runs all of it
   double mac_share = 0;         // multiply-adds that NNAPI takes, of those that are known
+  bool counts_all = true;       // all are known
   std::vector<Refusal> on_cpu;  // or, for a model that doesn't convert, what is refused
   std::string error;            // of a model that doesn't convert
 };

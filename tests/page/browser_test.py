@@ -18,6 +18,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from block_models import MODELS, line_of  # noqa: E402  pylint: disable=wrong-import-position
 from cli import CliTest, run  # noqa: E402  pylint: disable=wrong-import-position
 from report_page_test import HostileNames  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -276,6 +277,87 @@ class InParts(Browser):
             self.check_page()
         self.driver.execute_script("window.scrollTo(0, 0); view.showAll()")
         self.shot("mask_rcnn_open")
+
+
+# Frames that overlap without one being in the other, steps outside of their frames or on their titles, titles that are cut.
+FRAMES = """
+const area = (box) => ({left: box.x, right: box.x + box.width, top: box.y, bottom: box.y + box.height});
+const inside = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+const found = [];
+const frames = view.layout.frames;
+frames.forEach((frame, i) => {
+  for (const other of frames.slice(i + 1))
+    if (!apart(area(frame), area(other)) && !inside(area(other), area(frame))) found.push(`${frame.title}, ${other.title}`);
+  const steps = (items) => items.flatMap((item) => (item.items ? steps(item.items) : [item.number]));
+  const own = new Set(steps(frame.items));
+  view.layout.steps.forEach((step, number) => {
+    if (own.has(number) ? !inside(area(step), area(frame)) || step.y < frame.y + 30 : !apart(area(step), area(frame)))
+      found.push(`${frame.title}: step ${number}`);
+  });
+});
+for (const group of document.querySelectorAll("#canvas .frame"))
+  if (group.querySelector("text").getBBox().width > group.querySelector("rect").getBBox().width / 2) found.push(group.textContent);
+return found;
+"""
+
+
+class InBlocks(Browser):
+    """Segments in branches and loops, in a frame of these."""
+
+    def open_blocks(self, name):
+        torch.manual_seed(0)
+        path = self.folder / f"{name}.pt"
+        torch.jit.script(MODELS[name]().eval()).save(str(path))
+        self.report(path, "--input", "1,4,8,8", "--nhwc", "--min-segment-macs", "0")
+        self.assertEqual([], self.driver.execute_script(FRAMES))
+
+    def check_ways(self):
+        titles = [frame.get_attribute("textContent") for frame in self.driver.find_elements(By.CSS_SELECTOR, ".frame")]
+        loop, branch, inner = (line_of(text) for text in ("for i in", "if bool(y.mean", "for _ in range(2"))
+        self.assertEqual([f"loop at {loop}", f"if at {branch}", f"loop at {inner}", f"else of {branch}"], titles)
+        self.assertEqual([], self.driver.execute_script(FRAMES))
+        self.assertIn(f"loop at {inner}", self.text("#details"))
+
+    def test_frames(self):
+        self.open_blocks("Ways")
+        self.check_ways()
+        self.assertEqual(14, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.nnapi")))
+        self.assertIn(f"in the else of {line_of('if bool(y.mean')}", self.text("#segments"))
+        self.driver.execute_script("view.select(view.boxes.find((box) => box.label === 'STRIDED_SLICE'))")
+        self.assertIn(f"in the loop at {line_of('for _ in range(2')}", self.text("#details"))
+        self.driver.execute_script("view.showAll()")
+        self.shot("blocks_all")
+        self.driver.execute_script("view.fit(); view.centre({x: view.layout.frames[1].x + 200, y: view.layout.frames[1].y + 300})")
+        self.shot("blocks")
+
+    def test_flows_come_out_of_both_branches(self):
+        self.open_blocks("Ways")
+        flows = self.driver.execute_script(
+            "const last = view.layout.steps.length - 1;"
+            "return view.layout.flows.filter((flow) => flow.to === last).map((flow) => view.graph.steps[flow.from].segment)")
+        self.assertTrue({4, 6, 0} <= set(flows), flows)  # the branches' results, and what there is without a round
+
+    def test_of_a_converted_file(self):
+        self.open_blocks("Ways")
+        page = self.folder / "inspect.html"
+        page.write_text(self.succeed("inspect", self.folder / "out.pt", "--format", "html").stdout)
+        self.open(page)
+        self.check_ways()
+
+    def test_opened_and_shut(self):
+        for name in ("Rounds", "FilledInLoop", "DictOfRounds", "SeldomRun"):
+            with self.subTest(model=name):
+                self.open_blocks(name)
+                self.driver.execute_script("view.graph.steps.forEach((step, i) => { if (step.segment == null) view.toggle(i); })")
+                self.check_page()
+                self.assertEqual([], self.driver.execute_script(FRAMES))
+
+    def test_what_is_not_counted(self):
+        self.open_blocks("HalfKnown")
+        for part in ("1 of 4 convolutions and products", "100.0 % of the multiply-adds that can be counted", "not counted: 3 on the CPU"):
+            self.assertIn(part, self.text("#summary"))
+        self.assertRegex(self.text("#cpu"), r"of unknown type since prim::Loop at block_models.py:\d+")
 
 
 class Hostile(Browser):

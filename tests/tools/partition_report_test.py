@@ -137,6 +137,13 @@ class Uncounted(Partitioned):
         self.assertIn("with 1 of 4 convolutions and products, 100.0 % of the multiply-adds that can be counted; 3 on the CPU can't be "
                       "counted", self.succeed("check", self.path, *SHAPE).stdout)
 
+    def test_speed_is_not_told_from_what_is_counted_alone(self):
+        self.save("HalfKnown")
+        self.assertIn("3 of 4 convolutions and products stay on the CPU and can't be counted",
+                      self.succeed("check", self.path, *SHAPE, "--explain-speed").stdout)
+        self.save("Ways")
+        self.assertNotIn("can't be counted", self.succeed("check", self.path, *SHAPE, "--explain-speed").stdout)
+
     def test_as_before_where_all_is_counted(self):
         report, said = self.convert_model("Ways")
         self.assertEqual({"nnapi": 4, "all": 4, "uncounted": 0}, report["partition"]["products"])
@@ -189,6 +196,9 @@ class Reasons(Partitioned):
         self.assertEqual({line}, since)
         self.assertIn(f"unknown type since prim::Loop at {line} (at ", said)
         self.assertEqual(1, said.count("of unknown type since prim::Loop"))
+        checked = [entry for entry in self.check_report()["refusals"] if entry["op"] == "aten::conv2d"]
+        self.assertEqual({line}, {entry["since"].split("/")[-1] for entry in checked})
+        self.assertIn(f"unknown type since prim::Loop at {line} (unknown multiply-adds)", self.succeed("check", self.path, *SHAPE).stdout)
 
     def test_a_chain_has_one_cause(self):
         cpu, _, _ = self.reasons("Chain")
