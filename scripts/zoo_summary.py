@@ -12,8 +12,8 @@ OUTCOMES = ("whole", "parts", "less", "failed")
 HEADER = f"""
 ## All of them
 
-**whole**: in one NNAPI model. **in parts**: at least {100 * LEAST_SHARE:.0f} % of the multiply-adds on NNAPI, in at most
-{MOST_SEGMENTS} compiled models. **less**: a smaller share, or more of them. **failed**: refused, or results that differ.
+**whole**: in one NNAPI model. **in parts**: at least {100 * LEAST_SHARE:.0f} % of the multiply-adds on NNAPI, in at most {MOST_SEGMENTS} compiled
+models. **less**: a smaller share, or more of them. **failed**: refused, or results that differ.
 """
 
 

@@ -64,7 +64,9 @@ c10::ClassTypePtr ClassCopies::class_copy(const c10::ClassTypePtr& original) {
 }
 
 c10::IValue ClassCopies::value(const c10::IValue& original) {
-  if (original.isObject()) return object_copy(original.toObject());
+  if (original.isObject()) {
+    return is_scripted(*original.toObject()->type()) ? object_copy(original.toObject()) : original;
+  }
   if (!holds_classes(*original.type())) return original;
   if (original.isTuple()) {
     std::vector<c10::IValue> elements;

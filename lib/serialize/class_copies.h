@@ -21,7 +21,7 @@ class ClassCopies {
 
   // A copy stays as it is.
   c10::TypePtr type(const c10::TypePtr& original);
-  // Of a type that can be copied. An object that is reached twice is copied once; what holds no object stays as it is.
+  // An object that is reached twice is copied once; what holds no object of a scripted class stays as it is.
   c10::IValue value(const c10::IValue& original);
 
  private:
