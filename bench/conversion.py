@@ -28,7 +28,7 @@ class Case(NamedTuple):
 
 
 CASES = [
-    Case("maskrcnn_resnet50_fpn_traced", "maskrcnn_resnet50_fpn", "zoo_detection", "1,3,128,128", 3.0, 2.0),
+    Case("maskrcnn_resnet50_fpn_traced", "maskrcnn_resnet50_fpn", "zoo_detection", "1,3,320,320", 3.0, 2.0),
     Case("vgg16_plain", "vgg16_plain", "bench", "1,3,224,224"),
     Case("mobilenet_v2_plain", "mobilenet_v2_plain", "bench", "1,3,224,224"),
 ]

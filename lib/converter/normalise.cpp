@@ -14,6 +14,7 @@
 #include "lib/converter/containers.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/decompose.h"
+#include "lib/converter/dropped_effects.h"
 #include "lib/converter/freeze.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/remove_inplace.h"
@@ -152,6 +153,7 @@ void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit
 NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics) {
   NormalisedModel model = inlined(loaded);
   read_inputs(model, loaded.module);
+  warn_of_dropped_effects(*model.graph, diagnostics);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
   model.return_tree = read_return(model, model.graph->outputs()[0]);
   return model;
