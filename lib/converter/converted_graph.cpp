@@ -11,6 +11,7 @@
 #include "lib/converter/report.h"
 #include "lib/converter/segment.h"
 #include "lib/format/operation_table.h"
+#include "lib/serialize/host_source.h"
 #include "lib/serialize/row_calls_source.h"
 
 namespace nnapi_convert {
@@ -30,10 +31,8 @@ class HostGraph {
 
   ModelGraph run() {
     const auto forward = file_.module.get_method("forward").graph();
-    for (size_t i = 1; i < forward->inputs().size(); ++i) {  // input 0 is self
-      const MetadataInput& input = file_.metadata.inputs.at(i - 1);
-      numbers_[forward->inputs()[i]] = append(graph_, input.name, input.type);
-      graph_.inputs.push_back(graph_.values.size() - 1);
+    for (const Node* node : forward->nodes()) {
+      if (is_check(*node)) add_inputs(*node);
     }
     add_nodes(*forward->block(), -1);
     for (const Value* output : forward->outputs()) read(output, graph_.outputs);
@@ -41,6 +40,19 @@ class HostGraph {
   }
 
  private:
+  // The call that is handed all inputs that are tensors, wherever forward's arguments hold them.
+  static bool is_check(const Node& node) {
+    return node.kind() == c10::prim::CallMethod && node.s(c10::attr::name) == kCheckMethod;
+  }
+
+  void add_inputs(const Node& check) {
+    for (size_t i = 1; i < check.inputs().size(); ++i) {  // input 0 is self
+      const MetadataInput& input = file_.metadata.inputs.at(i - 1);
+      numbers_[check.inputs()[i]] = append(graph_, input.name, input.type);
+      graph_.inputs.push_back(graph_.values.size() - 1);
+    }
+  }
+
   size_t number_of(const Value* value) {
     const auto found = numbers_.find(value);
     if (found != numbers_.end()) return found->second;

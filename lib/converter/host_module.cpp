@@ -57,7 +57,7 @@ class HostGraph {
     for (size_t i = 0; i < values.size(); ++i) set(request_.model.graph->inputs()[i + 1], values[i]);
     std::vector<Value*> tensors;
     for (const Value* input : request_.model.inputs) tensors.push_back(values_.at(input));
-    call(self_, "check_inputs", tensors, c10::NoneType::get());
+    call(self_, kCheckMethod, tensors, c10::NoneType::get());
   }
 
   std::vector<Value*> leaf_values(const std::vector<Value*>& arguments) {

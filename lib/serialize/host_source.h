@@ -10,6 +10,9 @@
 
 namespace nnapi_convert {
 
+// Takes the inputs that are tensors, in the interface's order.
+constexpr const char* kCheckMethod = "check_inputs";
+
 struct HostSource {
   const ModuleInterface& interface;  // its inputs are the leaves of the arguments that are tensors
   const ForwardArguments& arguments;
@@ -19,8 +22,8 @@ struct HostSource {
 };
 
 // The class is kWrapperClass and has the attributes training, segment_<n> and, where there are any, bundled_inputs; the
-// method check_inputs, which takes the tensors and raises for sizes other than those that the model was converted for;
-// a method for each of `row_calls`; and, where an argument is no leaf, the method kFlattenMethod.
+// method kCheckMethod, which raises for sizes other than those that the model was converted for; a method for each of
+// `row_calls`; and, where an argument is no leaf, the method kFlattenMethod.
 std::string host_source(const HostSource& source);
 
 }  // namespace nnapi_convert

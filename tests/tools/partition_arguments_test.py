@@ -125,6 +125,15 @@ class Structures(Arguments):
         torch.save((x, 3, 0.5, True), self.folder / "inputs.pt")
         self.succeed("verify", self.path, self.out, "--inputs", self.folder / "inputs.pt")
 
+    def test_inspected(self):
+        self.save("TakesList")
+        self.partition("--input", "pictures[0]=4,8,8", "--input", "pictures[1]=4,12,8")
+        for form in ("text", "json", "html", "dot"):
+            with self.subTest(format=form):
+                shown = self.succeed("inspect", self.out, "--format", form).stdout
+                self.assertIn("pictures[0]", shown)
+                self.assertIn("pictures[1]", shown)
+
     def test_whole_conversion_still_refuses(self):
         self.save("TakesDict")
         self.fail_with(1, self.path, "--fallback", "none", "-o", self.out, needed=["features", "takes tensors only"])
