@@ -11,12 +11,14 @@ namespace {
 
 constexpr float kCubicSharpness = -0.75F;
 
-// The source position of a result cell.
-float position_of(const ResizedAxis& axis, int64_t cell, bool is_cubic) {
+// The source position of a result cell, as ATen's CPU kernels compute it: those of linear interpolation in double, with
+// a step that is a float.
+double position_of(const ResizedAxis& axis, int64_t cell, bool is_cubic) {
   const auto index = static_cast<float>(cell);
-  if (axis.align_corners) return axis.step() * index;
-  const float position = axis.step() * (index + 0.5F) - 0.5F;
-  return is_cubic ? position : std::max(position, 0.0F);
+  if (is_cubic) return axis.align_corners ? axis.step() * index : axis.step() * (index + 0.5F) - 0.5F;
+  const double step = axis.step();
+  const auto exact = static_cast<double>(cell);
+  return axis.align_corners ? step * exact : std::max(step * (exact + 0.5) - 0.5, 0.0);
 }
 
 // Weights of the four cells around a position that is `fraction` past the second one.
@@ -70,9 +72,9 @@ at::Tensor interpolation_matrix(const ResizedAxis& axis, Interpolation interpola
   at::Tensor matrix = at::zeros({axis.output.value(), axis.input.value()});
   auto weights = matrix.accessor<float, 2>();
   for (int64_t cell = 0; cell < axis.output.value(); ++cell) {
-    const float position = position_of(axis, cell, interpolation == Interpolation::kCubic);
+    const double position = position_of(axis, cell, interpolation == Interpolation::kCubic);
     const auto before = static_cast<int64_t>(std::floor(position));
-    const float fraction = position - static_cast<float>(before);
+    const auto fraction = static_cast<float>(position - static_cast<double>(before));
     if (interpolation == Interpolation::kLinear) {
       weights[cell][std::min(before, last)] += 1 - fraction;
       weights[cell][std::min(before + 1, last)] += fraction;
