@@ -6,9 +6,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include "lib/base/error.h"
+#include "lib/base/output_file.h"
 
 namespace nnapi_convert {
 namespace {
@@ -70,10 +70,10 @@ void PendingFile::commit() {
 
 void write_file(const fs::path& destination, const std::string& text) {
   PendingFile file(destination);
-  std::ofstream stream(file.path(), std::ios::binary);
-  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-  stream.close();
-  if (!stream) fail(destination, std::strerror(errno));
+  OutputFile output(file.path());
+  output.append(text.data(), text.size());
+  const std::string reason = output.finish();
+  if (!reason.empty()) fail(destination, reason);
   file.commit();
 }
 

@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/serialization/export.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <string_view>
 
 #include "lib/base/error.h"
+#include "lib/base/output_file.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/serialize/metadata.h"
 
@@ -19,21 +15,14 @@ namespace {
 
 using Writer = caffe2::serialize::PyTorchStreamWriter;
 
-// `path` is a temporary one, of which callers know the file name only. The system's reason says more than LibTorch's.
-[[noreturn]] void fail_to_write(const std::string& path, const std::string& reason) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  const std::string text = errno != 0 ? std::strerror(errno) : reason.substr(0, reason.find('\n'));
-  throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", name, text));
-}
-
-// True if the file ends in a zip archive's end record (22 bytes, beginning with "PK\5\6").
-bool ends_like_archive(const std::string& path) {
-  constexpr std::streamoff kEndRecordBytes = 22;
-  std::ifstream stream(path, std::ios::binary);
-  std::array<char, 4> signature{};
-  stream.seekg(-kEndRecordBytes, std::ios::end);
-  return stream.read(signature.data(), signature.size()) && std::string_view(signature.data(), 4) == "PK\x05\x06";
-}
+// PyTorch's writer takes a path, and then writes each record in one piece and doesn't look at the last bytes' errors;
+// or a function, and then calls the archive's root folder "archive". This lets it have a function and another root.
+std::string& root_of(Writer& writer);
+template <std::string Writer::*kRoot>
+struct RootOf {
+  friend std::string& root_of(Writer& writer) { return writer.*kRoot; }
+};
+template struct RootOf<&Writer::archive_name_plus_slash_>;
 
 // Where records lie in an archive, as PyTorch's writer puts them one after the other.
 class RecordPositions {
@@ -95,21 +84,23 @@ void write_shim_source(Writer& writer, const ArchiveExtras& extras) {
 
 void write_module(const torch::jit::Module& module, const std::string& path, const ArchiveExtras& extras) {
   const bool is_lite = std::filesystem::path(path).extension() == ".ptl";
-  errno = 0;
-  auto writer = std::make_unique<Writer>(path);
-  try {
-    write_extras(*writer, std::filesystem::path(path).stem().string(), extras);
-    torch::jit::ScriptModuleSerializer(*writer).serialize(module, {}, is_lite, false);
-    write_shim_source(*writer, extras);
-    writer->writeEndOfFile();
-  } catch (const std::exception& error) {
-    // The writer's destructor would try to finish the archive, fail again, and end the process: leave it.
-    static_cast<void>(writer.release());
-    fail_to_write(path, error.what());
-  }
-  writer.reset();
-  // LibTorch writes the last bytes without checking.
-  if (!ends_like_archive(path)) fail_to_write(path, "it ends early; is the disk full?");
+  const std::string root = std::filesystem::path(path).stem().string();
+  OutputFile file(path);
+  // PyTorch's writer ends the process when it can't write: it never hears of an error.
+  Writer writer([&](const void* data, size_t size) {
+    file.append(data, size);
+    return size;
+  });
+  root_of(writer) = root + '/';
+  write_extras(writer, root, extras);
+  torch::jit::ScriptModuleSerializer(writer).serialize(module, {}, is_lite, false);
+  write_shim_source(writer, extras);
+  writer.writeEndOfFile();
+  const std::string reason = file.finish();
+  if (reason.empty()) return;
+  // A temporary path, of which callers know the file name only.
+  const std::string name = std::filesystem::path(path).filename().string();
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", name, reason));
 }
 
 }  // namespace nnapi_convert

@@ -1,0 +1,28 @@
+// A file that is written from its beginning to its end.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace nnapi_convert {
+
+// Makes or empties the file. After the first error nothing more is written; finish() tells.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void append(const void* data, size_t size);
+  // Closes the file. Gives the system's reason if anything was not written, otherwise an empty text.
+  std::string finish();
+
+ private:
+  void note_error(ptrdiff_t result);
+
+  int error_ = 0;
+  int descriptor_;
+};
+
+}  // namespace nnapi_convert

@@ -1,0 +1,41 @@
+// What is appended is in the file, in order, and an error is not lost.
+#include "lib/base/output_file.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+using namespace nnapi_convert;
+
+TEST_CASE("output file: small and large pieces, in order, after what was there") {
+  std::string path = "/tmp/output_file_test-XXXXXX";
+  ::close(::mkstemp(path.data()));
+  std::string expected;
+  std::ofstream(path) << "what was there before";
+  OutputFile file(path);
+  for (const size_t size : {size_t{0}, size_t{3}, size_t{700'001}, size_t{1} << 18, size_t{1}}) {
+    std::string piece(size, '\0');
+    for (size_t i = 0; i < size; ++i) piece[i] = static_cast<char>(i * 31 + i / 251 + size);
+    file.append(piece.data(), piece.size());
+    expected += piece;
+  }
+  CHECK(file.finish().empty());
+  std::ifstream stream(path, std::ios::binary);
+  const std::string found{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  CHECK(found == expected);
+  std::remove(path.c_str());
+}
+
+TEST_CASE("output file: the first error stays") {
+  OutputFile full("/dev/full");
+  const std::string text(1000, 'x');
+  full.append(text.data(), text.size());
+  CHECK(full.finish() == "No space left on device");
+  OutputFile missing("/nowhere/file");
+  missing.append(text.data(), text.size());
+  CHECK(missing.finish() == "No such file or directory");
+}
