@@ -76,11 +76,7 @@ struct ApplyStep {
   Buffer& buffer;
 
   void operator()(const Permute& step) const {
-    if (moves_elements(buffer.shape, step.order)) {
-      Memory permuted = new_memory(buffer.size());
-      copy_permuted(buffer.bytes(), permuted.get(), size_of(buffer.type), buffer.shape, step.order);
-      keep(std::move(permuted));
-    }
+    if (moves_elements(buffer.shape, step.order)) permute_elements(step.order);
     buffer.shape = permute(buffer.shape, step.order);
   }
   void operator()(const Reshape& step) const { buffer.shape = step.shape; }
@@ -114,14 +110,17 @@ struct ApplyStep {
   }
 
  private:
-  // Back to the source while it is in the caches: pages that the process has cost less than new ones.
-  void keep(Memory bytes) const {
+  // Where they are, as far as that takes little memory: pages that the process has cost less than new ones.
+  void permute_elements(const std::vector<int64_t>& order) const {
     constexpr size_t kMostCopied = size_t{16} << 20;
-    if (!buffer.memory && buffer.overwrites_source && buffer.size() <= kMostCopied) {
-      std::memcpy(buffer.writable(), bytes.get(), buffer.size());
-    } else {
-      buffer.memory = std::move(bytes);
+    const size_t width = size_of(buffer.type);
+    const bool may_overwrite = buffer.memory != nullptr || buffer.overwrites_source;
+    if (may_overwrite && elements_permuted_together(buffer.shape, order) * width <= kMostCopied) {
+      return permute_in_place(buffer.writable(), width, buffer.shape, order);
     }
+    Memory permuted = new_memory(buffer.size());
+    copy_permuted(buffer.bytes(), permuted.get(), width, buffer.shape, order);
+    buffer.memory = std::move(permuted);
   }
 };
 

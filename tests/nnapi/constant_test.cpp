@@ -262,6 +262,22 @@ TEST_CASE("Constant: what has no other reader is evaluated where it is") {
   }
 }
 
+TEST_CASE("Constant: axes are permuted where they are as they are elsewhere") {
+  const std::vector<int64_t> order = GENERATE(values<std::vector<int64_t>>(
+      {{0, 2, 3, 1}, {0, 3, 1, 2}, {0, 1, 3, 2}, {1, 0, 2, 3}, {3, 2, 1, 0}, {0, 2, 1, 3}}));
+  const DataType type = GENERATE(DataType::kFloat32, DataType::kInt8);
+  const std::vector<int64_t> shape = {5, 19, 3, 4};
+  auto owner = std::make_shared<std::vector<uint8_t>>(5 * 19 * 3 * 4 * size_of(type));
+  for (size_t i = 0; i < owner->size(); ++i) (*owner)[i] = static_cast<uint8_t>(i * 37 + i / 256);
+  const uint8_t* data = owner->data();
+  const IsSoleOwner is_sole = [](const void*) { return true; };
+  Constant constant = Constant(type, shape, data, std::move(owner), is_sole).then(Permute{order});
+  const std::vector<uint8_t> expected = constant.bytes();
+  constant = std::move(constant).evaluated();
+  CHECK(constant.source() == data);
+  CHECK(constant.bytes() == expected);
+}
+
 TEST_CASE("Constant: evaluated gives the same value without a recipe, and lets the source go") {
   auto owner = std::make_shared<const std::vector<float>>(std::vector<float>{1, 2, 3, 4, 5, 6});
   const std::weak_ptr<const std::vector<float>> watch = owner;
