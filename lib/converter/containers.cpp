@@ -344,11 +344,13 @@ size_t number_of_nodes(Graph& graph) {
 }  // namespace
 
 bool simplify_containers(std::shared_ptr<Graph>& graph) {
-  bool any = false;
+  bool any = false, is_unrolled = true;
   for (int round = 0; round < kMostRounds; ++round) {
     const size_t nodes = number_of_nodes(*graph);
     bool changed = take_objects_apart(graph->block());
     changed = rewrite(graph->block()) || changed;
+    // The passes below find nothing more in what they have left.
+    if (!changed && !is_unrolled) break;
     separate_glue(*graph);
     // These say that they changed something again each time they meet what they left without a use.
     torch::jit::PeepholeOptimizeListIdioms(graph, false);
@@ -356,11 +358,9 @@ bool simplify_containers(std::shared_ptr<Graph>& graph) {
     torch::jit::ConstantPropagationImmutableTypes(graph);
     torch::jit::PeepholeOptimize(graph);
     torch::jit::LowerSimpleTuples(graph);
-    changed = torch::jit::UnrollConstantLoops(graph) || changed;
+    is_unrolled = torch::jit::UnrollConstantLoops(graph);
     torch::jit::EliminateDeadCode(graph);
-    changed = changed || number_of_nodes(*graph) != nodes;
-    if (!changed) break;
-    any = true;
+    any = any || changed || is_unrolled || number_of_nodes(*graph) != nodes;
   }
   return any;
 }

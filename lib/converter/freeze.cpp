@@ -2,16 +2,24 @@
 
 #include <fmt/format.h>
 #include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/freeze_module.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/passes/loop_unrolling.h>
+#include <torch/csrc/jit/passes/lower_tuples.h>
+#include <torch/csrc/jit/passes/peephole.h>
+#include <torch/csrc/jit/passes/remove_mutation.h>
 
 #include "lib/base/error.h"
 #include "lib/converter/kept_objects.h"
+#include "lib/converter/node_reads.h"
 
 namespace nnapi_convert {
 namespace {
 
 using torch::jit::Block;
+using torch::jit::Graph;
 using torch::jit::Node;
 
 // The method that a node calls; null for other nodes, and for an interface's.
@@ -36,6 +44,34 @@ void inline_methods(Block& block) {
   }
 }
 
+// Without training a dropout gives its input itself, not a copy: a change in place of one is seen in the other.
+void drop_dropouts(Graph& graph) {
+  std::vector<Node*> nodes;
+  for (Node* outer : graph.nodes()) {
+    for_each_node(*outer, [&](Node& node) {
+      const std::string kind = node.kind().toQualString();
+      const bool is_dropout = kind == "aten::dropout" || kind == "aten::feature_dropout" ||
+                              kind == "aten::alpha_dropout" || kind == "aten::feature_alpha_dropout";
+      const auto trains = is_dropout ? torch::jit::toIValue(node.input(2)) : c10::nullopt;
+      if (trains && !trains->toBool()) nodes.push_back(&node);
+    });
+  }
+  for (Node* node : nodes) {
+    node->output()->replaceAllUsesWith(node->input(0));
+    node->destroy();
+  }
+}
+
+// Where nothing can change any more.
+void simplify(std::shared_ptr<Graph> graph) {
+  torch::jit::Inline(*graph);
+  // Loops that run a number of times known now; the lists that they append to are made at once.
+  if (torch::jit::UnrollConstantLoops(graph)) torch::jit::RemoveListMutation(graph);
+  torch::jit::LowerSimpleTuples(graph);
+  torch::jit::PeepholeOptimize(graph);
+  drop_dropouts(*graph);
+}
+
 }  // namespace
 
 torch::jit::Module frozen_module(const LoadedModel& loaded) {
@@ -44,6 +80,7 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     torch::jit::Module module = loaded.module.clone(true);
     inline_methods(*module.get_method("forward").graph()->block());
     torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
+    simplify(module.get_method("forward").graph());
     loaded.frozen = module;
     return module;
   } catch (const std::exception& error) {

@@ -1,4 +1,4 @@
-// A module with its attributes frozen to constants, and all calls inlined.
+// A module with its attributes frozen to constants, all calls inlined, and loops of a known number of rounds unrolled.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>

@@ -3,11 +3,6 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
-#include <torch/csrc/jit/passes/inliner.h>
-#include <torch/csrc/jit/passes/loop_unrolling.h>
-#include <torch/csrc/jit/passes/lower_tuples.h>
-#include <torch/csrc/jit/passes/peephole.h>
-#include <torch/csrc/jit/passes/remove_mutation.h>
 
 #include "lib/base/error.h"
 #include "lib/converter/arguments.h"
@@ -16,13 +11,11 @@
 #include "lib/converter/decompose.h"
 #include "lib/converter/dropped_effects.h"
 #include "lib/converter/freeze.h"
-#include "lib/converter/node_reads.h"
 #include "lib/converter/remove_inplace.h"
 
 namespace nnapi_convert {
 namespace {
 
-using torch::jit::Graph;
 using torch::jit::Value;
 
 void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
@@ -109,35 +102,11 @@ ReturnTree read_return(NormalisedModel& model, Value* value) {
 
 namespace {
 
-// Without training a dropout gives its input itself, not a copy: a change in place of one is seen in the other.
-void drop_dropouts(Graph& graph) {
-  std::vector<torch::jit::Node*> nodes;
-  for (torch::jit::Node* outer : graph.nodes()) {
-    for_each_node(*outer, [&](torch::jit::Node& node) {
-      const std::string kind = node.kind().toQualString();
-      const bool is_dropout = kind == "aten::dropout" || kind == "aten::feature_dropout" ||
-                              kind == "aten::alpha_dropout" || kind == "aten::feature_alpha_dropout";
-      const auto trains = is_dropout ? torch::jit::toIValue(node.input(2)) : c10::nullopt;
-      if (trains && !trains->toBool()) nodes.push_back(&node);
-    });
-  }
-  for (torch::jit::Node* node : nodes) {
-    node->output()->replaceAllUsesWith(node->input(0));
-    node->destroy();
-  }
-}
-
-NormalisedModel inlined(const LoadedModel& loaded) {
+NormalisedModel frozen_model(const LoadedModel& loaded) {
   declare_custom_operators();
   NormalisedModel model;
   model.frozen = frozen_module(loaded);
   model.graph = model.frozen.get_method("forward").graph()->copy();
-  torch::jit::Inline(*model.graph);
-  // Loops that run a number of times known now; the lists that they append to are made at once.
-  if (torch::jit::UnrollConstantLoops(model.graph)) torch::jit::RemoveListMutation(model.graph);
-  torch::jit::LowerSimpleTuples(model.graph);
-  torch::jit::PeepholeOptimize(model.graph);
-  drop_dropouts(*model.graph);
   if (model.graph->outputs().size() != 1) throw ConvertError(ExitCode::kNotConvertible, "forward returns nothing");
   return model;
 }
@@ -151,7 +120,7 @@ void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit
 }  // namespace
 
 NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics) {
-  NormalisedModel model = inlined(loaded);
+  NormalisedModel model = frozen_model(loaded);
   read_inputs(model, loaded.module);
   warn_of_dropped_effects(*model.graph, diagnostics);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
@@ -161,7 +130,7 @@ NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics) {
 
 NormalisedModel normalise_for_parts(const LoadedModel& loaded, const std::vector<std::string>& input_names,
                                     Diagnostics& diagnostics) {
-  NormalisedModel model = inlined(loaded);
+  NormalisedModel model = frozen_model(loaded);
   const c10::FunctionSchema& schema = loaded.module.get_method("forward").function().getSchema();
   model.arguments =
       read_arguments(schema, input_names, loaded.bundled_inputs.empty() ? nullptr : &loaded.bundled_inputs[0]);
