@@ -29,11 +29,13 @@ class Partitioner {
     do {
       for (BlockItems& block : blocks_) block.place();
     } while (drop_small() || drop_surplus() || !lower_segments());
+    warn_of_small_segment();
     return make_plan();
   }
 
  private:
-  struct Droppable {
+  struct SegmentStep {
+    bool is_pinned;
     int64_t worth;
     BlockItems* block;
     const StepMembers* members;
@@ -84,42 +86,63 @@ class Partitioner {
     return SegmentRows{size, (count + calls - 1) / calls};
   }
 
-  // Segments by what they are worth, the least first.
-  std::vector<Droppable> droppable() {
-    std::vector<Droppable> segments;
+  // By what they are worth, the least first; last those that can't go to the CPU.
+  std::vector<SegmentStep> segments() {
+    std::vector<SegmentStep> segments;
     for (BlockItems& block : blocks_) {
       for (const auto& [step, members] : block.steps()) {
-        const bool may_drop = is_nnapi_step(step) && !block.is_pinned(members);
-        if (may_drop) segments.push_back({worth(block, members), &block, &members});
+        if (!is_nnapi_step(step)) continue;
+        segments.push_back({block.is_pinned(members), worth(block, members), &block, &members});
       }
     }
-    std::stable_sort(segments.begin(), segments.end(),
-                     [](const Droppable& a, const Droppable& b) { return a.worth < b.worth; });
+    std::stable_sort(segments.begin(), segments.end(), [](const SegmentStep& a, const SegmentStep& b) {
+      return std::pair(a.is_pinned, a.worth) < std::pair(b.is_pinned, b.worth);
+    });
     return segments;
+  }
+
+  int64_t least_worth() const { return options_.segments.min_macs.value_or(SegmentLimits::kMinMacs); }
+
+  bool is_small(const SegmentStep& segment) const {
+    const int64_t least = least_worth();
+    return least != 0 && !segment.is_pinned && segment.worth < least;
+  }
+
+  // Unless a limit was asked for, one segment stays if it multiplies.
+  bool is_kept(const std::vector<SegmentStep>& segments) const {
+    return segments.size() == 1 && !options_.segments.min_macs &&
+           segments[0].block->macs_of(*segments[0].members) > 0;
   }
 
   // True if a segment went to the CPU: others may then become one.
   bool drop_small() {
-    const int64_t least = options_.segments.min_macs;
-    if (least == 0) return false;
-    const auto segments = droppable();
-    if (segments.empty() || segments[0].worth >= least) return false;
-    segments[0].block->keep_on_cpu(
-        *segments[0].members,
+    const auto found = segments();
+    if (found.empty() || !is_small(found[0]) || is_kept(found)) return false;
+    found[0].block->keep_on_cpu(
+        *found[0].members,
         fmt::format("too little for a call of NNAPI: a segment worth less than {} multiply-adds (--min-segment-macs)",
-                    least));
+                    least_worth()));
     return true;
   }
 
   bool drop_surplus() {
     const auto limit = static_cast<size_t>(options_.segments.max_segments);
     if (limit == 0) return false;
-    const auto segments = droppable();
-    if (segments.size() <= limit) return false;
-    segments[0].block->keep_on_cpu(
-        *segments[0].members,
-        fmt::format("one of the smaller segments: {} found, {} wanted (--max-segments)", segments.size(), limit));
+    const auto found = segments();
+    if (found.size() <= limit || found[0].is_pinned) return false;
+    found[0].block->keep_on_cpu(
+        *found[0].members,
+        fmt::format("one of the smaller segments: {} found, {} wanted (--max-segments)", found.size(), limit));
     return true;
+  }
+
+  void warn_of_small_segment() {
+    const auto found = segments();
+    if (found.empty() || !is_small(found[0])) return;
+    diagnostics_.warn(fmt::format(
+        "NNAPI is probably slower here than the CPU: the largest segment goes to NNAPI, but saves less than "
+        "{0} multiply-adds, less one for each element handed over; --min-segment-macs {0} refuses the model",
+        least_worth()));
   }
 
   // False if one can't be lowered as a whole and went to the CPU.

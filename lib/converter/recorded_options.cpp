@@ -66,7 +66,8 @@ void read_record(const std::string& text, ConvertOptions& options) {
   options.layout.nhwc_inputs = record.at("nhwc_inputs").get<std::set<int>>();
   options.quant = quant_mode(record.at("quant"));
   options.control_flow = record.at("control_flow").get<bool>() ? ControlFlow::kNnapi : ControlFlow::kRefuse;
-  options.segments.min_macs = record.at("min_segment_macs");
+  const json& min_macs = record.at("min_segment_macs");
+  if (!min_macs.is_null()) options.segments.min_macs = min_macs;
   options.segments.max_segments = record.at("max_segments");
   options.segments.rows_per_call = record.value("rows_per_call", options.segments.rows_per_call);
   options.disabled_passes = record.at("disabled_passes").get<std::set<std::string>>();
@@ -81,7 +82,7 @@ std::string record_options(const ConvertOptions& options) {
               {"nhwc_inputs", options.layout.nhwc_inputs},
               {"quant", name_of(options.quant)},
               {"control_flow", options.control_flow == ControlFlow::kNnapi},
-              {"min_segment_macs", options.segments.min_macs},
+              {"min_segment_macs", options.segments.min_macs ? json(*options.segments.min_macs) : json()},
               {"max_segments", options.segments.max_segments},
               {"rows_per_call", options.segments.rows_per_call},
               {"disabled_passes", options.disabled_passes}}

@@ -47,6 +47,17 @@ class Branches(nn.Module):
         return self.mixed(torch.cat([highest, right], 1)), (self.solid(volume), torch.sort(features, 3)[1])
 
 
+class Small(nn.Module):
+    """Two segments that save less than a call costs, if it multiplies."""
+
+    def __init__(self, multiplies=True):
+        super().__init__()
+        self.first = nn.Conv2d(3, 4, 3) if multiplies else nn.Sigmoid()
+
+    def forward(self, picture):
+        return torch.tanh(torch.cummax(self.first(picture), 3)[0])
+
+
 class Effects(nn.Module):
     """Printing and changes in place keep their order."""
 
@@ -237,6 +248,21 @@ class Limits(Partition):
     def test_most_valuable_segments(self):
         _, partition = self.partitioned(self.path, *self.between, "--nhwc", "--max-segments", "1")
         self.assertEqual([5], [part["operation_count"] for part in partition["segments"]])
+
+    def test_one_segment_of_a_small_model_goes(self):
+        path = self.save(Small(), images(1, 3, 8, 8))
+        out = self.folder / "out.pt"
+        said = self.succeed(path, "--input", "1,3,8,8", "--nhwc", "-o", out).stderr
+        for fragment in ("probably slower here than the CPU", "--min-segment-macs 100000 refuses", "1 segment with"):
+            self.assertIn(fragment, said)
+        self.assert_agree(load(path), load(out), [[images(1, 3, 8, 8, seed=5)]])
+        self.fail_with(1, path, "--input", "1,3,8,8", "--nhwc", "--min-segment-macs", "100000", "-o", out,
+                       needed=["no segment is worth a call", "--min-segment-macs 0"])
+
+    def test_no_segment_that_multiplies(self):
+        path = self.save(Small(multiplies=False), images(1, 3, 8, 8))
+        self.fail_with(1, path, "--input", "1,3,8,8", "--nhwc", "-o", self.folder / "out.pt",
+                       needed=["no segment is worth a call", "--min-segment-macs 0"])
 
     def test_none_is_worth_a_call(self):
         out = self.folder / "out.pt"

@@ -67,10 +67,9 @@ std::string profile_names() {
 void add_segment_options(CLI::App& app, SegmentLimits& limits) {
   app.add_option("--min-segment-macs", limits.min_macs,
                  "of a partitioned model, what a segment has to save to go to NNAPI: multiply-adds, less one for each\n"
-                 "element that is handed over or back; 0: any segment goes")
+                 "element that is handed over or back; 0: any segment goes; not given: 100000, but one goes")
       ->check(CLI::NonNegativeNumber)
-      ->type_name("N")
-      ->capture_default_str();
+      ->type_name("N");
   app.add_option("--max-segments", limits.max_segments, "keep the most valuable segments only; 0: no limit")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
