@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Measures `nnapi-convert batch` on 60 networks: one worker and two, a process for each model instead of forked workers, and
-on the 30 networks that both convert, a Python process for each model running PyTorch's prototype. Wall and CPU time of
-everything, interleaved, medians of several rounds. On a machine that does other work at the same time, trust CPU."""
+"""Measures `nnapi-convert batch` on 60 networks: one worker and two, a process for each model instead of forked
+workers, and on the 30 networks that both convert, a Python process for each model running PyTorch's prototype. Wall and
+CPU time of everything, interleaved, medians of several rounds. On a machine that does other work at the same time,
+trust CPU."""
 
 import argparse
 import concurrent.futures
@@ -56,10 +57,12 @@ class Bench:
 
     def batch(self, manifest: str, jobs: int) -> None:
         shutil.rmtree(self.out, ignore_errors=True)
-        run([self.binary, "batch", str(self.zoo / f"{manifest}.json"), "-o", str(self.out), "--jobs", str(jobs), "--quiet"])
+        run([self.binary, "batch", str(self.zoo / f"{manifest}.json"), "-o", str(self.out), "--jobs", str(jobs),
+             "--quiet"])
 
     def models(self, manifest: str) -> List[pathlib.Path]:
-        return [self.zoo / entry["model"] for entry in json.loads((self.zoo / f"{manifest}.json").read_text())["models"]]
+        return [self.zoo / entry["model"]
+                for entry in json.loads((self.zoo / f"{manifest}.json").read_text())["models"]]
 
     def processes(self, manifest: str, jobs: int) -> None:
         """A process of the command for each model."""
@@ -101,17 +104,20 @@ def main() -> None:
     for _ in range(arguments.rounds):
         for name, work in works.items():
             usages.setdefault(name, []).append(timed(work))
-            print(f"{name}: {usages[name][-1].wall:.1f} s, CPU {usages[name][-1].cpu:.1f} s", file=sys.stderr, flush=True)
+            print(f"{name}: {usages[name][-1].wall:.1f} s, CPU {usages[name][-1].cpu:.1f} s", file=sys.stderr,
+                  flush=True)
     shutil.rmtree(bench.out, ignore_errors=True)
     medians = {name: Usage(*map(statistics.median, zip(*values))) for name, values in usages.items()}
-    print(f"medians of {arguments.rounds} rounds; load of the machine {os.getloadavg()[0]:.1f} of {os.cpu_count()} processors")
+    print(f"medians of {arguments.rounds} rounds; load of the machine {os.getloadavg()[0]:.1f} of {os.cpu_count()} "
+          "processors")
     for name, usage in medians.items():
         print(f"  {name:40} {usage.wall:7.1f} s   CPU {usage.cpu:7.1f} s")
 
     def ratio(label: str, over: str, under: str) -> None:
         if not {over, under} <= set(medians):
             return
-        print(f"  {label}: wall {medians[over].wall / medians[under].wall:.2f}, CPU {medians[over].cpu / medians[under].cpu:.2f}")
+        above, below = medians[over], medians[under]
+        print(f"  {label}: wall {above.wall / below.wall:.2f}, CPU {above.cpu / below.cpu:.2f}")
 
     ratio("rate of 2 jobs to 1 job (needed: 1.7)", "batch, 60 models, 1 job", "batch, 60 models, 2 jobs")
     ratio("batch to a process each, 2 jobs", "batch, 60 models, 2 jobs", "a process each, 60 models, 2 at a time")

@@ -1,5 +1,5 @@
-"""Makes the zoo that batch.py measures: 60 networks, the first 30 of which PyTorch's Python prototype converts, too. Needs
-PyTorch and torchvision, and no network."""
+"""Makes the zoo that batch.py measures: 60 networks, the first 30 of which PyTorch's Python prototype converts, too.
+Needs PyTorch and torchvision, and no network."""
 
 import json
 import pathlib
@@ -16,7 +16,8 @@ MNASNET_WIDTHS = [0.5 + 0.1 * i for i in range(10)]
 AS_THEY_COME = [
     "alexnet", "convnext_tiny", "densenet121", "densenet169", "efficientnet_b0", "efficientnet_b1", "efficientnet_b2",
     "efficientnet_b3", "efficientnet_v2_s", "googlenet", "inception_v3", "mobilenet_v2", "mobilenet_v3_large",
-    "mobilenet_v3_small", "regnet_x_400mf", "regnet_x_800mf", "regnet_y_400mf", "regnet_y_800mf", "resnet18", "resnet34",
+    "mobilenet_v3_small", "regnet_x_400mf", "regnet_x_800mf", "regnet_y_400mf", "regnet_y_800mf", "resnet18",
+    "resnet34",
     "resnet50", "resnet101", "resnext50_32x4d", "shufflenet_v2_x0_5", "shufflenet_v2_x1_0", "shufflenet_v2_x2_0",
     "squeezenet1_0", "squeezenet1_1", "vgg11_bn", "wide_resnet50_2",
 ]
@@ -58,7 +59,8 @@ def make(folder: pathlib.Path) -> None:
     defaults = {"nhwc": True, "input": f"1,3,{SIZE},{SIZE}"}
     common = len(MOBILENET_WIDTHS) + len(MNASNET_WIDTHS)
     for manifest, models in {"all": entries, "common": entries[:common]}.items():
-        (folder / f"{manifest}.json").write_text(json.dumps({"version": 1, "defaults": defaults, "models": models}, indent=1))
+        (folder / f"{manifest}.json").write_text(json.dumps({"version": 1, "defaults": defaults, "models": models},
+                                                            indent=1))
 
 
 if __name__ == "__main__":

@@ -60,7 +60,8 @@ class Tool(NamedTuple):
 
 def tools_for(case: Case, binary: str, work: pathlib.Path) -> Dict[str, Tool]:
     model = str(work / f"{case.model}.pt")
-    ours, incumbent, copy = (str(work / f"{case.model}_{case.layout}_{tool}.pt") for tool in ("ours", "incumbent", "copy"))
+    ours, incumbent, copy = (str(work / f"{case.model}_{case.layout}_{tool}.pt")
+                             for tool in ("ours", "incumbent", "copy"))
     script = str(ROOT / "bench" / "incumbent.py")
     return {
         "ours": Tool([binary, model, "-o", ours, f"--{case.layout}", "--input", SHAPE, "-q"], ours),

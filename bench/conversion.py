@@ -38,7 +38,8 @@ def make(case: Case, work: pathlib.Path) -> pathlib.Path:
     model = work / f"{case.model}.pt"
     if not model.exists():
         script = str(ROOT / "scripts" / "make_models.py")
-        subprocess.run([sys.executable, script, "--group", case.group, "--only", case.recipe, "--", str(work)], check=True)
+        command = [sys.executable, script, "--group", case.group, "--only", case.recipe, "--", str(work)]
+        subprocess.run(command, check=True)
     return model
 
 
@@ -62,8 +63,10 @@ def report(case: Case, medians: Dict[str, Usage], file_bytes: int) -> bool:
     cpu = (convert.cpu - start.cpu) / (load.cpu - start.cpu)
     memory = (convert.memory - start.memory) / file_bytes
     print(f"  CPU, convert / load:   {convert.cpu / load.cpu:.2f}, net {cpu:.2f}" + limit(cpu, case.max_cpu))
-    print(f"  peak / file:           {convert.memory / file_bytes:.2f}, net {memory:.2f}" + limit(memory, case.max_memory))
-    return all(most is None or value <= most for value, most in ((cpu, case.max_cpu), (memory, case.max_memory)))
+    print(f"  peak / file:           {convert.memory / file_bytes:.2f}, net {memory:.2f}"
+          + limit(memory, case.max_memory))
+    limits = ((cpu, case.max_cpu), (memory, case.max_memory))
+    return all(most is None or value <= most for value, most in limits)
 
 
 def limit(value: float, most: Optional[float]) -> str:
@@ -84,11 +87,13 @@ def main() -> None:
             continue
         model, out = make(case, arguments.work), arguments.work / "conversion.out.pt"
         load = str(arguments.binaries / "torch_load")
-        convert = [str(arguments.binaries / "nnapi-convert"), str(model), "-o", str(out), "--nhwc", "--input", case.shape]
-        commands = {"start": [load], "load": [load, str(model)], "convert": [*convert, "--quiet"]}
+        convert = [str(arguments.binaries / "nnapi-convert"), str(model), "-o", str(out)]
+        convert += ["--nhwc", "--input", case.shape, "--quiet"]
+        commands = {"start": [load], "load": [load, str(model)], "convert": convert}
         within &= report(case, measure(commands, arguments.work, arguments.runs), os.path.getsize(model))
         out.unlink()
-    print(f"\nmedians of {arguments.runs} runs; load of the machine {os.getloadavg()[0]:.1f} of {os.cpu_count()} processors")
+    print(f"\nmedians of {arguments.runs} runs; load of the machine {os.getloadavg()[0]:.1f} of {os.cpu_count()} "
+          "processors")
     if arguments.check and not within:
         sys.exit(1)
 

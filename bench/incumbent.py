@@ -1,4 +1,5 @@
-"""Converts a model with PyTorch's Python prototype, as its tutorial does: the process that bench.py measures against."""
+"""Converts a model with PyTorch's Python prototype, as its tutorial does: the process that bench.py measures
+against."""
 
 import sys
 

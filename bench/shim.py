@@ -92,7 +92,8 @@ def bench(model: Model, path: pathlib.Path, inferences: int, memory_format="cont
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         options = [f"--shim_option=cache_directory={cache}"] if cache else []
-        run([str(RELEASE / "bin" / "nnapi-bench"), f"--model={path}", *model.inputs(memory_format), f"--warmup={WARM_UP}",
+        run([str(RELEASE / "bin" / "nnapi-bench"), f"--model={path}", *model.inputs(memory_format),
+             f"--warmup={WARM_UP}",
              f"--iter={inferences}", f"--report={report}", "--pthreadpool_size=1", *options], **environment)
         return figures_of(json.loads(report.read_text()))
 
@@ -100,14 +101,14 @@ def bench(model: Model, path: pathlib.Path, inferences: int, memory_format="cont
 def bench_c(path: pathlib.Path, inferences: int, cache="", **environment) -> Figures:
     """By the C interface, in a process without LibTorch."""
     cached = [cache] if cache else []
-    return figures_of(json.loads(run([str(RELEASE / "bin" / "shim_file_run"), str(path), str(NULL_NNAPI), str(inferences),
-                                      *cached], **environment)))
+    return figures_of(json.loads(run([str(RELEASE / "bin" / "shim_file_run"), str(path), str(NULL_NNAPI),
+                                      str(inferences), *cached], **environment)))
 
 
 def convert(model: Model, folder: pathlib.Path, runtime: str) -> pathlib.Path:
     out = folder / f"{runtime}_{model.path.name}"
-    run([str(RELEASE / "bin" / "nnapi-convert"), str(model.path), "--nhwc", "--runtime", runtime, "--input", model.sizes,
-         "-q", "-o", str(out)])
+    run([str(RELEASE / "bin" / "nnapi-convert"), str(model.path), "--nhwc", "--runtime", runtime,
+         "--input", model.sizes, "-q", "-o", str(out)])
     return out
 
 
@@ -178,7 +179,8 @@ def library_size(limit: int) -> bool:
         run(["strip", "--strip-unneeded", "-o", stripped.name, str(RELEASE / "lib" / "libnnapi_shim.so")])
         size = os.path.getsize(stripped.name)
     machine = os.uname().machine
-    print(f"\nlibnnapi_shim.so, stripped, for {machine}: {size} bytes, limit {limit} {'ok' if size <= limit else 'OVER'}")
+    verdict = "ok" if size <= limit else "OVER"
+    print(f"\nlibnnapi_shim.so, stripped, for {machine}: {size} bytes, limit {limit} {verdict}")
     return size <= limit
 
 
@@ -192,7 +194,8 @@ def main() -> None:
     image = "1,3,224,224"
     mobile = Model("MobileNetV2", arguments.work / "mobilenet_v2.pt", image, 5000)
     large = Model("ResNet-18", arguments.work / "resnet18.pt", image, 5000, memory=True)
-    print(f"medians of {arguments.runs} interleaved processes; memory is growth of resident pages since the start of the process")
+    print(f"medians of {arguments.runs} interleaved processes; memory is growth of resident pages since the start of "
+          "the process")
     within = [compare(model, arguments.work, arguments.runs) for model in (small, mobile, large)]
     within += [compare_cache(model, arguments.work, arguments.runs) for model in (mobile, large)]
     within.append(library_size(80 * 1024))

@@ -47,7 +47,8 @@ def enum(name, items, comment):
 
 def codes_header(schema):
     levels = schema["feature_levels"]
-    parts = [BANNER, "// The Neural Networks API's codes.\n#pragma once\n\n#include <cstdint>\n\nnamespace nnapi_convert {\n"]
+    parts = [BANNER,
+             "// The Neural Networks API's codes.\n#pragma once\n\n#include <cstdint>\n\nnamespace nnapi_convert {\n"]
     parts.append(enum("OperandCode", schema["operand_types"], "Operand types: scalars, and tensors (TENSOR_...)."))
     parts.append(enum("OperationCode", schema["operations"], "Operations."))
     parts.append(enum("FuseCode", schema["fuse_codes"], "Activations fused into an operation."))
@@ -63,7 +64,8 @@ def codes_header(schema):
 def table_header(schema):
     roles = "\n".join(f"  {camel(r)},  // {ROLE_NOTES[r]}" for r in ROLES)
     variables = max_variables(schema)
-    return BANNER + f"""// The operations table: every operation's signatures, types and feature levels, as constant data.
+    return BANNER + f"""\
+// The operations table: every operation's signatures, types and feature levels, as constant data.
 #pragma once
 
 #include <cstddef>
@@ -187,8 +189,8 @@ def argument_row(argument, variables, operand_types):
     low, high = argument.get("rank", [0, 0])
     high = "kAnyRank" if high is None else high
     flags = [str(argument.get(key, False)).lower() for key in ("optional", "omittable", "variadic")]
-    return (f'    {{"{argument["name"]}", {variable}, OperandCode::{fixed}, {low}, {high}, ArgumentRole::{camel(role)}, '
-            f'{", ".join(flags)}, {argument.get("since", 1)}}},')
+    return (f'    {{"{argument["name"]}", {variable}, OperandCode::{fixed}, {low}, {high}, '
+            f'ArgumentRole::{camel(role)}, {", ".join(flags)}, {argument.get("since", 1)}}},')
 
 
 def combination_row(row, variables, operand_types):

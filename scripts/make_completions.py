@@ -34,8 +34,8 @@ def subcommands(text: str) -> Dict[str, str]:
 
 
 def options(text: str) -> List[Option]:
-    """Each begins a line with its names; what comes next is its value or a note, and a description after two spaces or on the
-    line after."""
+    """Each begins a line with its names; what comes next is its value or a note, and a description after two spaces or
+    on the line after."""
     found = []
     lines = text.splitlines()
     for number, line in enumerate(lines):
@@ -47,7 +47,8 @@ def options(text: str) -> List[Option]:
             about = lines[number + 1].strip()
         value = re.sub(r"(Excludes|REQUIRED).*", "", note or "").strip()
         choices = re.search(r"\{(.*?)\}", value)
-        found.append(Option(names.split(","), bool(value), choices.group(1).split(",") if choices else [], (about or "").split(";")[0]))
+        found.append(Option(names.split(","), bool(value), choices.group(1).split(",") if choices else [],
+                            (about or "").split(";")[0]))
     return found
 
 
@@ -62,7 +63,8 @@ def quoted(text: str) -> str:
 
 
 def bash(commands: Dict[str, List[Option]], about: Dict[str, str]) -> str:
-    lines = [f"# Completions of {NAME} for bash. Made by scripts/make_completions.py, do not edit.", "_nnapi_convert() {",
+    lines = [f"# Completions of {NAME} for bash. Made by scripts/make_completions.py, do not edit.",
+             "_nnapi_convert() {",
              "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= values=",
              "  # bash splits at =, which stands between an option and its value.",
              "  if [[ $word == = ]]; then word=; elif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi",
@@ -79,10 +81,10 @@ def bash(commands: Dict[str, List[Option]], about: Dict[str, str]) -> str:
                 pattern = "|".join(f"{command or '*'}:{name}" for name in option.names)
                 lines.append(f"    {pattern}) values='{' '.join(option.choices)}' ;;")
     lines += ["  esac", "  if [[ -n $values ]]; then", '    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")',
-              "  elif [[ $word == -* ]]; then", '    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")', "  else",
-              '    mapfile -t COMPREPLY < <(compgen -f -- "$word")', "    if ((COMP_CWORD == 1)); then",
-              f"      mapfile -t -O \"${{#COMPREPLY[@]}}\" COMPREPLY < <(compgen -W '{' '.join(about)}' -- \"$word\")", "    fi",
-              "  fi", "}", f"complete -o filenames -F _nnapi_convert {NAME}"]
+              "  elif [[ $word == -* ]]; then", '    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")',
+              "  else", '    mapfile -t COMPREPLY < <(compgen -f -- "$word")', "    if ((COMP_CWORD == 1)); then",
+              f"      mapfile -t -O \"${{#COMPREPLY[@]}}\" COMPREPLY < <(compgen -W '{' '.join(about)}' -- \"$word\")",
+              "    fi", "  fi", "}", f"complete -o filenames -F _nnapi_convert {NAME}"]
     return "\n".join(lines) + "\n"
 
 
@@ -95,7 +97,8 @@ def zsh_spec(option: Option) -> str:
 
 
 def zsh(commands: Dict[str, List[Option]], about: Dict[str, str]) -> str:
-    lines = [f"#compdef {NAME}", "# Made by scripts/make_completions.py, do not edit.", "local -a commands", "commands=("]
+    lines = [f"#compdef {NAME}", "# Made by scripts/make_completions.py, do not edit.", "local -a commands",
+             "commands=("]
     lines += [f"  '{command}:{quoted(text)}'" for command, text in about.items()]
     lines += [")", "case $words[2] in"]
     for command, known in in_order(commands, "*"):
@@ -104,7 +107,8 @@ def zsh(commands: Dict[str, List[Option]], about: Dict[str, str]) -> str:
             lines.append("    ((CURRENT == 2)) && _describe command commands")
         else:
             lines.append("    shift words; ((CURRENT--))")
-        lines.append("    _arguments " + " \\\n      ".join([zsh_spec(option) for option in known] + ["'*:file:_files'"]))
+        lines.append("    _arguments "
+                     + " \\\n      ".join([zsh_spec(option) for option in known] + ["'*:file:_files'"]))
         lines.append("    ;;")
     return "\n".join([*lines, "esac"]) + "\n"
 
@@ -114,7 +118,8 @@ def fish(commands: Dict[str, List[Option]], about: Dict[str, str]) -> str:
     for command, text in about.items():
         lines.append(f"complete -c {NAME} -n __fish_use_subcommand -a {command} -d '{quoted(text)}'")
     for command, known in commands.items():
-        condition = f"__fish_seen_subcommand_from {command}" if command else f"not __fish_seen_subcommand_from {' '.join(about)}"
+        seen = "__fish_seen_subcommand_from"
+        condition = f"{seen} {command}" if command else f"not {seen} {' '.join(about)}"
         for option in known:
             words = [f"complete -c {NAME} -n '{condition}'"]
             words += [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names]

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Converts torchvision's networks in both layouts, runs each result on the host's NNAPI against TorchScript, asks
 PyTorch's own converter for the same, and writes a table; with --group quantised, the quantised networks in every
---quant mode, against their float twins; with video, detection or flow, networks that NNAPI may run in parts. A row is kept in the work folder: a second run goes on where the first one
-stopped, and --table writes all rows that are there."""
+--quant mode, against their float twins; with video, detection or flow, networks that NNAPI may run in parts. A row is
+kept in the work folder: a second run goes on where the first one stopped, and --table writes all rows that are
+there."""
 
 import argparse
 import collections
@@ -27,17 +28,18 @@ LARGEST_RATIO = {"per_tensor": 1.1, "per_channel": 1.5}  # of the distances from
 
 TITLE = """# torchvision's networks
 
-torchvision 0.14.1 names 118 networks (`torchvision.models.list_models()`): 80 for classification, 6 for segmentation, 12
-quantised ones, 12 detectors, 6 for videos and 2 for optical flow. Here they are 148 variants: the quantised ones come with
-weights of one scale and with one for each channel (12 more), detectors and networks of videos traced and scripted (18 more);
-all others are traced. `scripts/zoo.py` knows all of them; the tables have those that were run, each row as it was measured.
+torchvision 0.14.1 names 118 networks (`torchvision.models.list_models()`): 80 for classification, 6 for segmentation,
+12 quantised ones, 12 detectors, 6 for videos and 2 for optical flow. Here they are 148 variants: the quantised ones
+come with weights of one scale and with one for each channel (12 more), detectors and networks of videos traced and
+scripted (18 more); all others are traced. `scripts/zoo.py` knows all of them; the tables have those that were run, each
+row as it was measured.
 """
 
 HEADER = """
 ## Classification and segmentation
 
-Traced as they come with seeded weights and live activations, converted whole and run on the host's NNAPI by PyTorch's own
-loader.
+Traced as they come with seeded weights and live activations, converted whole and run on the host's NNAPI by PyTorch's
+own loader.
 
 - **level**: the lowest NNAPI feature level that runs the result; below level 3, in NHWC.
 - **operations**, and how many of them are **TRANSPOSE**, in NHWC and in NCHW.
@@ -184,7 +186,8 @@ def quantised_rows(name: str, row: Dict) -> str:
 def quantised_row(name: str, kind: str, row: Dict) -> str:
     reports = [row["full"][layout]["report"] for layout in LAYOUTS]
     found = {mode: list(row[mode].values()) for mode in MODES}
-    errors = [result["report"]["error"] for results in found.values() for result in results if "error" in result["report"]]
+    errors = [result["report"]["error"] for results in found.values() for result in results
+              if "error" in result["report"]]
     start = f"| {name} | {kind.replace('_', ' ')} | {row['megabytes']:.0f} | "
     if errors:
         return start + f"refused: {' '.join(errors[0])[:160]} | | | | | | |"
@@ -207,7 +210,8 @@ def float_table(rows: Dict[str, Dict]) -> List[str]:
     kinds: collections.Counter = collections.Counter()
     for row in rows.values():
         kinds.update(row["layouts"]["nhwc"]["report"].get("operations", {}))
-    return lines + ["", "Operations over all networks, NHWC: " + ", ".join(f"{k} {n}" for k, n in kinds.most_common()) + "."]
+    return lines + ["", "Operations over all networks, NHWC: " + ", ".join(f"{k} {n}" for k, n in kinds.most_common())
+                    + "."]
 
 
 def quantised_table(rows: Dict[str, Dict]) -> List[str]:

@@ -1,6 +1,6 @@
-"""The part of zoo.py for networks that NNAPI may run in parts: videos, detectors and optical flow. Each variant, a form of a
-network, is converted in NHWC for PyTorch's own loader, and a row says what share of it NNAPI runs, what stays on the CPU
-and why, and how the results compare."""
+"""The part of zoo.py for networks that NNAPI may run in parts: videos, detectors and optical flow. Each variant, a form
+of a network, is converted in NHWC for PyTorch's own loader, and a row says what share of it NNAPI runs, what stays on
+the CPU and why, and how the results compare."""
 
 import collections
 import json
@@ -29,15 +29,15 @@ NHWC, 2 samples. **NNAPI**: the share of the multiply-adds that go to NNAPI, **s
 torchvision's 12 detectors, traced (for one image) and scripted (for a list of images), with few candidates. Weights are
 seeded; the statistics of batch norms are real, and the heads' weights scaled so that scores and boxes spread.
 
-**NNAPI** is the share of the multiply-adds; for the heads of an R-CNN, whose rows depend on values, it counts as many rows
-as are expected at most (docs/partition.md). "not of 4" would be so many convolutions and products on the CPU whose sizes
-nobody knows.
+**NNAPI** is the share of the multiply-adds; for the heads of an R-CNN, whose rows depend on values, it counts as many
+rows as are expected at most (docs/partition.md). "not of 4" would be so many convolutions and products on the CPU whose
+sizes nobody knows.
 
 Suppression and top-k are discontinuous: two scores that differ by rounding swap places, and the last one kept may be
-another. **found again** counts detections (of 3 images) of either side that have a like on the other one: the same label,
-a score within 1e-3, a box within 1e-3 of the image's size; those whose score is within 1e-3 of the lowest kept may be
-missing. 95 % are demanded. **error**: of the matched ones, the largest difference of scores, and of boxes in parts of the
-image's size (`scripts/compare_detections.py`).
+another. **found again** counts detections (of 3 images) of either side that have a like on the other one: the same
+label, a score within 1e-3, a box within 1e-3 of the image's size; those whose score is within 1e-3 of the lowest kept
+may be missing. 95 % are demanded. **error**: of the matched ones, the largest difference of scores, and of boxes in
+parts of the image's size (`scripts/compare_detections.py`).
 """,
     "flow": """
 ## Optical flow

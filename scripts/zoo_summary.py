@@ -1,4 +1,5 @@
-"""The first table of docs/zoo.md: how many variants of torchvision's networks NNAPI runs, counted from zoo.py's rows."""
+"""The first table of docs/zoo.md: how many variants of torchvision's networks NNAPI runs, counted from zoo.py's
+rows."""
 
 import collections
 from typing import Dict, Iterator, List
@@ -12,7 +13,8 @@ OUTCOMES = ("whole", "parts", "less", "failed")
 HEADER = f"""
 ## All of them
 
-**whole**: in one NNAPI model. **in parts**: at least {100 * LEAST_SHARE:.0f} % of the multiply-adds on NNAPI, in at most {MOST_SEGMENTS} compiled
+**whole**: in one NNAPI model. **in parts**: at least {100 * LEAST_SHARE:.0f} % of the multiply-adds on NNAPI, \
+in at most {MOST_SEGMENTS} compiled
 models. **less**: a smaller share, or more of them. **failed**: refused, or results that differ.
 """
 

@@ -77,7 +77,8 @@ bool ClosedEvaluation::may_run(const Node& node) const {
 
 namespace {
 
-// Operators that take a tensor for its shape and dtype alone.
+// Operators that take a tensor for its shape and dtype alone; not aten::fill and aten::zero, as rules make a TILE of
+// large ones, and a constant would make the file as large.
 bool reads_no_values(const Node& node) {
   static const std::set<std::string> kinds = {"aten::new_zeros",  "aten::new_ones",   "aten::new_full",
                                               "aten::zeros_like", "aten::ones_like",  "aten::full_like",

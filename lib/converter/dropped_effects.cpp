@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
-#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -15,15 +13,6 @@ namespace {
 using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
-
-// Operators that make a number or truth value of what a tensor holds.
-bool reads_values(const Node& node) {
-  static const std::set<std::string> kinds = {"aten::item",       "aten::Bool",          "aten::Int",
-                                              "aten::Float",      "aten::IntImplicit",   "aten::FloatImplicit",
-                                              "aten::is_nonzero", "aten::equal",         "aten::allclose",
-                                              "aten::Complex",    "aten::ScalarImplicit"};
-  return kinds.count(node.kind().toQualString()) != 0 && node.input(0)->type()->kind() == c10::TypeKind::TensorType;
-}
 
 // Follows a value back to what it is made of.
 class Origins {

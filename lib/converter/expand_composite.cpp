@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "lib/converter/node_reads.h"
 #include "lib/converter/observe.h"
 #include "lib/converter/remove_inplace.h"
 #include "lib/ops/registry.h"
@@ -120,14 +121,6 @@ std::shared_ptr<Graph> trace(const c10::OperatorHandle& composite, const Argumen
   };
   const auto no_name = [](const at::Tensor&) { return std::string(); };
   return torch::jit::tracer::trace(arguments.tensors(), call, no_name, false).first->graph;
-}
-
-bool reads_values(const TorchNode& node) {
-  static const std::set<std::string> kinds = {"aten::item",       "aten::_local_scalar_dense",
-                                              "aten::is_nonzero", "aten::equal",
-                                              "aten::allclose",   "aten::Bool",
-                                              "aten::Int",        "aten::Float"};
-  return kinds.count(node.kind().toQualString()) != 0;
 }
 
 // True if a value, or a part of it, is read for nothing but writing to it.

@@ -1,12 +1,6 @@
 #include "lib/converter/infer.h"
 
-#include <ATen/ATen.h>
-#include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
-#include <torch/csrc/jit/passes/dead_code_elimination.h>
-#include <torch/csrc/jit/passes/loop_unrolling.h>
-#include <torch/csrc/jit/passes/remove_mutation.h>
-#include <torch/csrc/jit/runtime/operator.h>
 
 #include <algorithm>
 #include <unordered_set>
@@ -16,10 +10,9 @@
 #include "lib/converter/closed_evaluation.h"
 #include "lib/converter/containers.h"
 #include "lib/converter/control_flow.h"
-#include "lib/converter/expand_composite.h"
 #include "lib/converter/graph_before.h"
+#include "lib/converter/known_rewrites.h"
 #include "lib/converter/observe.h"
-#include "lib/converter/runtime_numbers.h"
 #include "lib/converter/segment.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
@@ -30,11 +23,6 @@ namespace {
 using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
-
-bool is_structural(const Node& node) {
-  return node.kind() == c10::prim::Constant || node.kind() == c10::prim::TupleConstruct ||
-         node.kind() == c10::prim::DictConstruct;
-}
 
 std::string hint_for(const Node& node) {
   if (!node.blocks().empty())
@@ -51,22 +39,11 @@ void note_changed_constants(const std::shared_ptr<torch::jit::Graph>& graph, std
   for (const Value* constant : changed_constants(graph)) kept.insert(number_of(*constant->node()));
 }
 
-// The model's outputs are kept by those of the graph while it is changed.
-template <typename Change>
-bool keeping_outputs(NormalisedModel& model, const Change& change) {
-  const size_t first = model.graph->outputs().size();
-  for (Value* output : model.outputs) model.graph->registerOutput(output);
-  const bool any = change(model.graph);
-  for (size_t i = 0; i < model.outputs.size(); ++i) model.outputs[i] = model.graph->outputs()[first + i];
-  while (model.graph->outputs().size() > first) model.graph->eraseOutput(first);
-  return any;
-}
-
 class Inference {
  public:
   // What has to be kept is added to `kept`.
   Inference(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options, std::set<int64_t>& kept)
-      : model_(model), options_(options), kept_(kept), evaluation_(*model.graph) {
+      : model_(model), options_(options), kept_(kept), rewrites_(model) {
     result_.types = input_types;
     for (const Value* input : model.graph->inputs()) {
       if (input_types.count(input) == 0) failed_.insert(input);
@@ -81,23 +58,13 @@ class Inference {
   }
 
  private:
-  using Iterator = torch::jit::graph_node_list_iterator;
-
   // False where loops were unrolled.
   bool visit_nodes(Block& block) {
     for (auto it = block.nodes().begin(); it != block.nodes().end();) {
       Node* node = *it;
-      if (node->kind() == c10::prim::If && torch::jit::toIValue(node->input(0))) {
-        it = inline_branch(node);
-        continue;
-      }
-      if (node->kind() == c10::prim::Loop && torch::jit::toIValue(node->input(0)) && unroll()) return false;
+      if (unroll(*node)) return false;
       Node* previous = node->prev();
-      if (!options_.keeps_numbers && replace_by_tensors(node)) {
-        it = std::next(previous->iterator());
-        continue;
-      }
-      if (expand(node)) {
+      if (rewrite(node)) {
         it = std::next(previous->iterator());
         continue;
       }
@@ -113,39 +80,18 @@ class Inference {
     return true;
   }
 
-  bool replace_by_tensors(Node* node) {
-    Value* replacement = replacement_on_tensors(node, result_.types);
-    if (replacement == nullptr) return false;
-    replace(node->output(), replacement);
-    node->destroy();
-    return true;
+  // Loops whose number of rounds turned out to be known.
+  bool unroll(const Node& node) {
+    if (node.kind() != c10::prim::Loop || !torch::jit::toIValue(node.input(0))) return false;
+    if (options_.keeps_numbers && !options_.is_trial) note_changed_constants(model_.graph, kept_);
+    return rewrites_.unroll();
   }
 
-  // What has no rule may be made of operations that have.
-  bool expand(Node* node) {
-    if (is_structural(*node) || find_typed_rule(*node, result_.types) != nullptr || known_refusal(*node) != nullptr) {
-      return false;
-    }
-    const std::vector<Value*> values = expand_composite(*node, result_.types);
-    for (size_t i = 0; i < values.size(); ++i) {
-      take_apart_list(*node->output(i), *values[i]->node());
-      replace(node->output(i), values[i]);
-    }
-    if (!values.empty()) node->destroy();
-    return !values.empty();
-  }
-
-  void take_apart_list(const Value& output, const Node& list) {
-    if (list.kind() != c10::prim::ListConstruct) return;
-    std::vector<Node*> unpacks;
-    for (const torch::jit::Use& use : output.uses()) {
-      const bool fits = use.user->outputs().size() == list.inputs().size();
-      if (fits && use.user->kind() == c10::prim::ListUnpack) unpacks.push_back(use.user);
-    }
-    for (Node* unpack : unpacks) {
-      for (size_t i = 0; i < list.inputs().size(); ++i) replace(unpack->output(i), const_cast<Value*>(list.input(i)));
-      unpack->destroy();
-    }
+  // True if other nodes, which are still to be visited, took the place of this one.
+  bool rewrite(Node* node) {
+    return rewrites_.choose_branch(node) ||
+           (!options_.keeps_numbers && rewrites_.replace_by_tensors(node, result_.types)) ||
+           rewrites_.expand(node, result_.types);
   }
 
   // False where loops were unrolled.
@@ -175,7 +121,7 @@ class Inference {
   // Control flow that stays: what its blocks are given and give has a type only where that is the same in all of them
   // and in every round. False where loops were unrolled.
   bool visit_blocks(Node* node) {
-    evaluation_.keep(*node);
+    rewrites_.keep(*node);
     const bool is_loop = node->kind() == c10::prim::Loop;
     if (is_loop) set_types(node->blocks()[0]->inputs(), carried_types(*node, result_.types, options_));
     for (Block* block : node->blocks()) {
@@ -210,79 +156,15 @@ class Inference {
     failed(node);
   }
 
-  // Loops whose number of rounds turned out to be known.
-  bool unroll() {
-    if (options_.keeps_numbers && !options_.is_trial) note_changed_constants(model_.graph, kept_);
-    return keeping_outputs(model_, [](std::shared_ptr<torch::jit::Graph>& graph) {
-      const bool any = torch::jit::UnrollConstantLoops(graph);
-      if (any) torch::jit::RemoveListMutation(graph);
-      return any;
-    });
-  }
-
-  // Moves the nodes of the chosen block of a prim::If with a constant condition before it; gives the first of them.
-  Iterator inline_branch(Node* node) {
-    Block* block = node->blocks()[torch::jit::toIValue(node->input(0))->toBool() ? 0 : 1];
-    Node* previous = node->prev();
-    while (block->nodes().begin() != block->nodes().end()) (*block->nodes().begin())->moveBefore(node);
-    for (size_t i = 0; i < node->outputs().size(); ++i) replace(node->output(i), block->outputs()[i]);
-    node->destroy();
-    return std::next(previous->iterator());
-  }
-
-  void replace(Value* from, Value* to) {
-    std::replace(model_.outputs.begin(), model_.outputs.end(), from, to);
-    from->replaceAllUsesWith(to);
-  }
-
-  void replace(Value* output, const c10::IValue& constant) {
-    torch::jit::WithInsertPoint here(output->node());
-    Value* made = model_.graph->insertConstant(constant);
-    copy_number(*output->node(), *made->node());
-    replace(output, made);
-  }
-
-  // True if the node is known without being run on the device, and gone.
-  bool evaluate(Node* node) {
-    if (is_kept(*node)) return false;
-    std::vector<Value*> constants;
-    if (const auto property = property_of(*node, result_.types)) {
-      replace(node->output(), *property);
-    } else if (evaluation_.run(*node, result_.types, constants)) {
-      for (size_t i = 0; i < constants.size(); ++i) {
-        copy_number(*node, *constants[i]->node());
-        replace(node->output(i), constants[i]);
-      }
-    } else {
-      return false;
-    }
-    node->destroy();
-    return true;
-  }
-
-  // A tuple that a branch made, known only once the branch was chosen.
-  bool take_apart(Node* node) {
-    const bool is_index = node->kind() == c10::prim::TupleIndex;
-    if (!is_index && node->kind() != c10::prim::TupleUnpack) return false;
-    const Node* tuple = node->input(0)->node();
-    if (tuple->kind() != c10::prim::TupleConstruct) return false;
-    const auto size = static_cast<int64_t>(tuple->inputs().size());
-    for (size_t i = 0; i < node->outputs().size(); ++i) {
-      const int64_t index = is_index ? torch::jit::toIValue(node->input(1))->toInt() : static_cast<int64_t>(i);
-      replace(node->output(i), const_cast<Value*>(tuple->input(static_cast<size_t>((index + size) % size))));
-    }
-    node->destroy();
-    return true;
-  }
-
   void visit(Node* node) {
-    if (is_structural(*node) || take_apart(node) || evaluate(node)) return;
-    evaluation_.keep(*node);
+    if (is_structural(*node) || rewrites_.take_apart(node)) return;
+    if (!is_kept(*node) && rewrites_.evaluate(node, result_.types)) return;
+    rewrites_.keep(*node);
     if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
     if (node->kind() == c10::prim::ListUnpack) return visit_unpack(*node);
     visit_operator(*node);
     if (options_.keeps_numbers) forget_changed_lists(*node);
-    if (!is_kept(*node)) replace_fixed_sizes(node);
+    if (!is_kept(*node)) rewrites_.replace_fixed_sizes(node, result_.types);
   }
 
   // What an operator put into such a list isn't all that it holds later.
@@ -343,15 +225,6 @@ class Inference {
     const auto types = observed_types(node, result_.types);
     if (!types) return failed(node);
     for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
-  }
-
-  // Sizes that turn out to be numbers are constants for what follows.
-  void replace_fixed_sizes(Node* node) {
-    for (Value* output : node->outputs()) {
-      const auto found = result_.types.find(output);
-      const Dims* sizes = found == result_.types.end() ? nullptr : std::get_if<Dims>(&found->second);
-      if (sizes != nullptr && all_fixed(*sizes)) replace(output, sizes_constant(*output, fixed_values(*sizes)));
-    }
   }
 
   // A list of sizes is typed; a list of tensors is read in place by the rules that take one.
@@ -418,15 +291,11 @@ class Inference {
   NormalisedModel& model_;
   InferOptions options_;
   std::set<int64_t>& kept_;
-  ClosedEvaluation evaluation_;
+  KnownRewrites rewrites_;
   RuntimeSizes runtime_sizes_;
   InferredTypes result_;
   std::unordered_set<const Value*> failed_;
 };
-
-}  // namespace
-
-namespace {
 
 // `kept` is that of the options and more, where a constant was made that has to be kept: then all of this was in vain.
 InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options,

@@ -2,25 +2,14 @@
 
 #include <torch/csrc/jit/passes/inliner.h>
 
-#include <algorithm>
-
 #include "lib/converter/node_reads.h"
+#include "lib/serialize/class_copies.h"
 
 namespace nnapi_convert {
 namespace {
 
 using torch::jit::Node;
 using torch::jit::Value;
-
-bool is_object(const c10::Type& type) {
-  return type.kind() == c10::TypeKind::ClassType && !type.is_module();
-}
-
-bool holds_objects(const c10::Type& type) {
-  const auto contained = type.containedTypes();
-  return is_object(type) || (!type.is_module() && std::any_of(contained.begin(), contained.end(),
-                                                              [](const auto& part) { return holds_objects(*part); }));
-}
 
 // True for what was taken out of an object, by way of lists and views too.
 bool is_of_object(const Value& value) {

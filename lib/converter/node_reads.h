@@ -1,4 +1,4 @@
-// Walks over a node of the graph and the nodes in its blocks.
+// What nodes of the graph read, and walks over a node and the nodes in its blocks.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -24,6 +24,9 @@ void for_each_read(torch::jit::Node& node, const Visit& visit) {
     }
   });
 }
+
+// True for an operator that makes a number, or a list of numbers, of what a tensor holds (item(), int(x), torch.equal).
+bool reads_values(const torch::jit::Node& node);
 
 // True if the value is made in a block of the node, at any depth.
 inline bool is_made_inside(const torch::jit::Value& value, const torch::jit::Node& node) {

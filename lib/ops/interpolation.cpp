@@ -11,14 +11,13 @@ namespace {
 
 constexpr float kCubicSharpness = -0.75F;
 
-// The source position of a result cell, as ATen's CPU kernels compute it: those of linear interpolation in double, with
-// a step that is a float.
+// The source position of a result cell, as ATen's CPU kernels compute it: in double, with a step that is a float.
 double position_of(const ResizedAxis& axis, int64_t cell, bool is_cubic) {
-  const auto index = static_cast<float>(cell);
-  if (is_cubic) return axis.align_corners ? axis.step() * index : axis.step() * (index + 0.5F) - 0.5F;
   const double step = axis.step();
-  const auto exact = static_cast<double>(cell);
-  return axis.align_corners ? step * exact : std::max(step * (exact + 0.5) - 0.5, 0.0);
+  const auto index = static_cast<double>(cell);
+  if (axis.align_corners) return step * index;
+  const double position = step * (index + 0.5) - 0.5;
+  return is_cubic ? position : std::max(position, 0.0);
 }
 
 // Weights of the four cells around a position that is `fraction` past the second one.

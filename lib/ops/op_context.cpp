@@ -1,12 +1,10 @@
 #include "lib/ops/op_context.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/ivalue.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "lib/base/error.h"
 
@@ -32,61 +30,7 @@ nnapi::DataType data_type_of(const at::Tensor& tensor) {
   }
 }
 
-TensorType type_of_constant(const at::Tensor& tensor) {
-  TensorType type{tensor.scalar_type(), to_dims(tensor.sizes().vec()), {}};
-  if (tensor.is_quantized() && tensor.qscheme() == at::kPerTensorAffine) {
-    type.quantization = {tensor.q_scale(), tensor.q_zero_point()};
-  }
-  return type;
-}
-
 }  // namespace
-
-namespace {
-
-// A frame of a Python stack as traces record it: "file.py(12): function".
-struct Frame {
-  std::string file, line;
-};
-
-std::optional<Frame> parse_frame(const std::string& text) {
-  const size_t open = text.find('(');
-  const size_t close = text.find("):");
-  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
-  return Frame{text.substr(0, open), text.substr(open + 1, close - open - 1)};
-}
-
-// The innermost frame outside PyTorch itself; empty if there is none.
-std::string user_frame(const std::string& stack) {
-  std::istringstream lines(stack);
-  for (std::string line; std::getline(lines, line);) {
-    const auto frame = parse_frame(line);
-    if (frame && frame->file.find("/torch/") == std::string::npos) return frame->file + ":" + frame->line;
-  }
-  return "";
-}
-
-// The Python that the node came from, or its place in the archive's code where the debug information is damaged.
-torch::jit::SourceRange original_range(const TorchNode& node) {
-  try {
-    return node.sourceRange().findSourceRangeThatGenerated().value_or(node.sourceRange());
-  } catch (const std::exception&) {
-    return node.sourceRange();
-  }
-}
-
-}  // namespace
-
-std::string source_of(const TorchNode& node) {
-  // An archive's code is generated; its debug information leads back to the Python that was traced or scripted.
-  const torch::jit::SourceRange range = original_range(node);
-  if (const auto location = range.file_line_col()) {
-    const auto& [file, line, column] = *location;
-    if (!file.empty()) return fmt::format("{}:{}", file, line);
-  }
-  const std::string frame = range.source() ? user_frame(range.source()->text_str().str()) : "";
-  return frame.empty() ? node.scopeName() : frame;
-}
 
 nnapi::Constant to_constant(const at::Tensor& tensor) {
   const auto is_sole_owner = [](const void* owner) {
@@ -97,166 +41,6 @@ nnapi::Constant to_constant(const at::Tensor& tensor) {
   auto owner = std::make_shared<const at::Tensor>(tensor.contiguous());
   const void* data = owner->data_ptr();
   return nnapi::Constant(data_type_of(tensor), owner->sizes().vec(), data, owner, is_sole_owner);
-}
-
-void OpArguments::refuse(std::string found, std::string needed, std::string hint) const {
-  throw NodeRefused(
-      {source_of(node_), node_.kind().toQualString(), std::move(found), std::move(needed), std::move(hint)});
-}
-
-bool OpArguments::has(const std::string& name) const {
-  return node_.schema().argumentIndexWithName(name).has_value();
-}
-
-const TorchValue* OpArguments::input(const std::string& name) const {
-  const auto index = node_.schema().argumentIndexWithName(name);
-  NNC_ASSERT(index.has_value(), "no argument " + name + " in " + node_.kind().toQualString());
-  return node_.input(static_cast<size_t>(*index));
-}
-
-bool OpArguments::is_constant(const std::string& name) const {
-  return torch::jit::toIValue(input(name)).has_value();
-}
-
-c10::IValue OpArguments::value(const std::string& name) const {
-  auto constant = torch::jit::toIValue(input(name));
-  if (!constant) {
-    refuse(fmt::format("argument {} depends on the input", name), "a constant",
-           types_.count(input(name)) ? "give every size of the input with --input" : "");
-  }
-  return *constant;
-}
-
-bool OpArguments::is_none(const std::string& name) const {
-  const auto constant = torch::jit::toIValue(input(name));
-  return constant && constant->isNone();
-}
-
-TensorType OpArguments::type_of(const TorchValue* value) const {
-  const auto found = types_.find(value);
-  if (found != types_.end()) {
-    if (const auto* type = std::get_if<TensorType>(&found->second)) return *type;
-  }
-  const auto constant = torch::jit::toIValue(value);
-  if (constant && constant->isTensor()) return type_of_constant(constant->toTensor());
-  refuse(fmt::format("value {} is no tensor of known type", value->debugName()), "a tensor");
-}
-
-TensorType OpArguments::tensor(const std::string& name) const {
-  return type_of(input(name));
-}
-
-const TensorTypes* OpArguments::tensor_list(const std::string& name) const {
-  const auto found = types_.find(input(name));
-  return found == types_.end() ? nullptr : std::get_if<TensorTypes>(&found->second);
-}
-
-TensorTypes OpArguments::tensors(const std::string& name) const {
-  if (const TensorTypes* made = tensor_list(name)) return *made;
-  TensorTypes types;
-  if (is_constant(name)) {
-    for (const at::Tensor& tensor : constants(name)) types.push_back(type_of_constant(tensor));
-    return types;
-  }
-  for (const TorchValue* element : elements(name)) types.push_back(type_of(element));
-  return types;
-}
-
-std::vector<const TorchValue*> OpArguments::elements(const std::string& name) const {
-  const TorchNode* list = input(name)->node();
-  require(list->kind() == c10::prim::ListConstruct, fmt::format("argument {} is a list made elsewhere", name),
-          "a list of tensors made in place");
-  return {list->inputs().begin(), list->inputs().end()};
-}
-
-std::vector<at::Tensor> OpArguments::constants(const std::string& name) const {
-  std::vector<at::Tensor> tensors;
-  if (const auto list = torch::jit::toIValue(input(name))) {
-    require(list->isTensorList(), fmt::format("argument {} is {}", name, list->tagKind()), "a list of tensors");
-    for (const at::Tensor& tensor : list->toTensorVector()) tensors.push_back(tensor.detach());
-    return tensors;
-  }
-  for (const TorchValue* element : elements(name)) {
-    const auto found = torch::jit::toIValue(element);
-    require(found && found->isTensor(), fmt::format("argument {} has tensors computed at run time", name),
-            "constant tensors");
-    tensors.push_back(found->toTensor().detach());
-  }
-  return tensors;
-}
-
-at::Tensor OpArguments::constant(const std::string& name) const {
-  const auto found = torch::jit::toIValue(input(name));
-  require(found && found->isTensor(), fmt::format("argument {} is computed at run time", name), "a constant tensor");
-  return found->toTensor().detach();
-}
-
-at::Tensor OpArguments::float_constant(const std::string& name) const {
-  const at::Tensor tensor = constant(name);
-  require(tensor.scalar_type() == at::kFloat,
-          fmt::format("argument {} of dtype {}", name, dtype_name(tensor.scalar_type())), "float32",
-          "convert the model with model.float()");
-  return tensor;
-}
-
-int64_t OpArguments::integer(const std::string& name) const {
-  return size(name).value();
-}
-
-double OpArguments::number(const std::string& name) const {
-  const c10::IValue constant = value(name);
-  if (constant.isTensor()) return single_number(name, constant.toTensor()).toDouble();
-  return constant.toScalar().toDouble();
-}
-
-c10::Scalar OpArguments::single_number(const std::string& name, const at::Tensor& tensor) const {
-  require(tensor.numel() == 1, fmt::format("argument {} has {} numbers", name, tensor.numel()), "one");
-  return tensor.item();
-}
-
-bool OpArguments::boolean(const std::string& name) const {
-  return value(name).toBool();
-}
-
-std::string OpArguments::string(const std::string& name) const {
-  return value(name).toStringRef();
-}
-
-std::vector<int64_t> OpArguments::integers(const std::string& name) const {
-  const Dims found = sizes(name);
-  require(all_fixed(found), fmt::format("argument {} = {} depends on the input's size", name, to_text(found)),
-          "numbers", "give every size of the input with --input");
-  return fixed_values(found);
-}
-
-std::vector<int64_t> OpArguments::integers(const std::string& name, size_t size, int64_t fallback) const {
-  std::vector<int64_t> found = is_none(name) ? std::vector<int64_t>() : integers(name);
-  if (found.empty()) found.assign(size, fallback);
-  if (found.size() == 1) found.assign(size, found[0]);
-  require(found.size() == size, fmt::format("argument {} has {} numbers", name, found.size()), std::to_string(size));
-  return found;
-}
-
-Dims OpArguments::sizes(const std::string& name) const {
-  const auto found = types_.find(input(name));
-  if (found != types_.end()) {
-    if (const Dims* dims = std::get_if<Dims>(&found->second)) return *dims;
-  }
-  const c10::IValue constant = value(name);
-  if (constant.isInt()) return {Dim(constant.toInt())};
-  if (constant.isTensor() && at::isIntegralType(constant.toTensor().scalar_type(), false)) {
-    return {Dim(single_number(name, constant.toTensor()).toLong())};
-  }
-  require(constant.isIntList(), fmt::format("argument {} is {}", name, constant.tagKind()), "whole numbers");
-  return to_dims(constant.toIntVector());
-}
-
-Dim OpArguments::size(const std::string& name) const {
-  const Dims found = sizes(name);
-  require(found.size() == 1, fmt::format("argument {} has {} numbers", name, found.size()), "one");
-  require(found[0].is_fixed(), fmt::format("argument {} = {} depends on the input's size", name, found[0].text()),
-          "a number", "give every size of the input with --input");
-  return found[0];
 }
 
 LoweredTensor OpContext::lowered(const TorchValue* value) {

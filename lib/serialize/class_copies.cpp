@@ -14,12 +14,6 @@ bool is_scripted(const c10::ClassType& type) {
   return !type.is_module() && type.name() && type.name()->qualifiedName().rfind("__torch__.torch.classes.", 0) != 0;
 }
 
-bool holds_classes(const c10::Type& type) {
-  if (type.kind() == c10::TypeKind::ClassType || type.kind() == c10::TypeKind::InterfaceType) return true;
-  const auto contained = type.containedTypes();
-  return std::any_of(contained.begin(), contained.end(), [](const auto& part) { return holds_classes(*part); });
-}
-
 // A class may have an attribute of its own type.
 bool can_copy(const c10::TypePtr& type, std::unordered_set<const c10::ClassType*>& seen) {
   const auto object = type->cast<c10::ClassType>();
@@ -37,6 +31,16 @@ bool can_copy(const c10::TypePtr& type, std::unordered_set<const c10::ClassType*
 
 }  // namespace
 
+bool is_object(const c10::Type& type) {
+  return type.kind() == c10::TypeKind::ClassType && !type.is_module();
+}
+
+bool holds_objects(const c10::Type& type) {
+  if (type.kind() == c10::TypeKind::ClassType) return is_object(type);
+  const auto contained = type.containedTypes();
+  return std::any_of(contained.begin(), contained.end(), [](const auto& part) { return holds_objects(*part); });
+}
+
 bool can_copy_values_of(const c10::TypePtr& type) {
   std::unordered_set<const c10::ClassType*> seen;
   return can_copy(type, seen);
@@ -44,7 +48,7 @@ bool can_copy_values_of(const c10::TypePtr& type) {
 
 c10::TypePtr ClassCopies::type(const c10::TypePtr& original) {
   if (const auto object = original->cast<c10::ClassType>()) return is_scripted(*object) ? class_copy(object) : original;
-  if (!holds_classes(*original)) return original;
+  if (!holds_objects(*original)) return original;
   std::vector<c10::TypePtr> contained;
   for (const c10::TypePtr& part : original->containedTypes()) contained.push_back(type(part));
   return original->withContained(std::move(contained));
@@ -67,7 +71,7 @@ c10::IValue ClassCopies::value(const c10::IValue& original) {
   if (original.isObject()) {
     return is_scripted(*original.toObject()->type()) ? object_copy(original.toObject()) : original;
   }
-  if (!holds_classes(*original.type())) return original;
+  if (!holds_objects(*original.type())) return original;
   if (original.isTuple()) {
     std::vector<c10::IValue> elements;
     for (const c10::IValue& element : original.toTupleRef().elements()) elements.push_back(value(element));

@@ -10,6 +10,11 @@
 
 namespace nnapi_convert {
 
+// True for classes of objects: those that are no modules.
+bool is_object(const c10::Type& type);
+// True for them, and for what holds objects of one, at any depth.
+bool holds_objects(const c10::Type& type);
+
 // True for what ClassCopies can copy the values of: not for what is or holds a module or an object of a class that C++
 // defines.
 bool can_copy_values_of(const c10::TypePtr& type);

@@ -1,4 +1,5 @@
-"""What every model maker needs: seeds, data, weights that keep activations alive, tracing, and a check of the result."""
+"""What every model maker needs: seeds, data, weights that keep activations alive, tracing, and a check of the
+result."""
 
 import dataclasses
 import os

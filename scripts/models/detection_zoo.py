@@ -66,7 +66,8 @@ def take_statistics(norm, inputs) -> None:
 def spread_of(name: str, layer: nn.Module):
     """Of a layer's results: what SPREAD says for the last layer of a head, 1 for layers that no norm follows."""
     for part, spread in SPREAD.items():
-        if part in name and (name.endswith(("_pred", "_reg", "_ctrness", "_logits", "_score", "lowres")) or "module_list" in name):
+        if part in name and (name.endswith(("_pred", "_reg", "_ctrness", "_logits", "_score", "lowres"))
+                             or "module_list" in name):
             return spread
     return 1.0 if name.startswith("backbone.") and layer.bias is not None else None
 
@@ -89,8 +90,8 @@ def rescaled(spread: float):
 
 
 def enliven(model: nn.Module, data: torch.Tensor) -> nn.Module:
-    """In the order of forward, each layer seeing what the ones before it give now; a layer that is run for several feature
-    maps fits the first one, the largest."""
+    """In the order of forward, each layer seeing what the ones before it give now; a layer that is run for several
+    feature maps fits the first one, the largest."""
     handles = [norm.register_forward_pre_hook(take_statistics) for norm in model.modules() if isinstance(norm, NORMS)]
     for name, layer in model.named_modules():
         if isinstance(layer, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):

@@ -12,7 +12,8 @@ from .common import Made, Recipe, images, init_weights, settle, traced
 
 def block(inputs: int, outputs: int, kernel: int = 3, stride: int = 1, groups: int = 1, act=nn.ReLU) -> nn.Sequential:
     return nn.Sequential(
-        nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False), nn.BatchNorm2d(outputs), act())
+        nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False), nn.BatchNorm2d(outputs),
+        act())
 
 
 class UNet(nn.Module):
@@ -43,7 +44,8 @@ def up_nearest(inputs: int, outputs: int) -> nn.Module:
 
 
 def up_bilinear(inputs: int, outputs: int) -> nn.Module:
-    return nn.Sequential(nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True), nn.Conv2d(inputs, outputs, 1))
+    return nn.Sequential(nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True),
+                         nn.Conv2d(inputs, outputs, 1))
 
 
 class Generator(nn.Module):
@@ -53,7 +55,8 @@ class Generator(nn.Module):
         super().__init__()
 
         def up(inputs, outputs, stride, padding):
-            return [nn.ConvTranspose2d(inputs, outputs, 4, stride, padding, bias=False), nn.BatchNorm2d(outputs), nn.ReLU()]
+            return [nn.ConvTranspose2d(inputs, outputs, 4, stride, padding, bias=False), nn.BatchNorm2d(outputs),
+                    nn.ReLU()]
 
         self.main = nn.Sequential(*up(20, 24, 1, 0), *up(24, 16, 2, 1), *up(16, 8, 2, 1),
                                   nn.ConvTranspose2d(8, 3, 4, 2, 1, bias=False), nn.Tanh())
@@ -234,7 +237,8 @@ def picture_recipes() -> List[Recipe]:
 
     return [
         picture_net("unet_transposed", lambda: UNet(up_transposed), pictures(32), "U-Net; input 1,3,32,32"),
-        picture_net("unet_nearest", lambda: UNet(up_nearest), pictures(32), "U-Net, nearest upsampling; input 1,3,32,32"),
+        picture_net("unet_nearest", lambda: UNet(up_nearest), pictures(32),
+                    "U-Net, nearest upsampling; input 1,3,32,32"),
         picture_net("unet_bilinear", lambda: UNet(up_bilinear), pictures(32),
                     "U-Net, bilinear upsampling; input 1,3,32,32"),
         picture_net("dcgan", Generator, vectors, "DCGAN's generator; input 1,20,1,1"),

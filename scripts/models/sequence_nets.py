@@ -156,7 +156,8 @@ def live(build: Callable[[], nn.Module], samples: List[Arguments]) -> nn.Module:
     return model.eval()
 
 
-def sequence_net(name: str, build: Callable[[], nn.Module], samples: Callable[[int], List[Arguments]], about: str) -> Recipe:
+def sequence_net(name: str, build: Callable[[], nn.Module], samples: Callable[[int], List[Arguments]],
+                 about: str) -> Recipe:
     def make() -> Dict[str, Made]:
         given = samples(4)
         return {f"{name}.pt": traced(live(build, given), given)}

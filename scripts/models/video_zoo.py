@@ -1,5 +1,6 @@
-"""torchvision's networks of videos and of optical flow, traced, and the former scripted too, with seeded weights that keep
-their activations alive. Sizes are small where the network takes any; the multiscale transformers are built for them."""
+"""torchvision's networks of videos and of optical flow, traced, and the former scripted too, with seeded weights that
+keep their activations alive. Sizes are small where the network takes any; the multiscale transformers are built for
+them."""
 
 from typing import Dict, List, Tuple
 from unittest import mock
@@ -96,7 +97,8 @@ def flow_recipe(name: str) -> Recipe:
         return {f"{name}_traced.pt": Made(write_form(model, "traced", *samples[0]), samples)}
 
     shape = f"1,3,{FLOW_SIZE},{FLOW_SIZE}"
-    return Recipe(name, [f"{name}_traced.pt"], make, f"torchvision's {name}, {FLOW_UPDATES} updates; input {shape} {shape}")
+    return Recipe(name, [f"{name}_traced.pt"], make,
+                  f"torchvision's {name}, {FLOW_UPDATES} updates; input {shape} {shape}")
 
 
 def video_zoo_recipes() -> List[Recipe]:

@@ -10,41 +10,20 @@
 #include <sstream>
 
 #include "lib/base/error.h"
+#include "tests/temporary_folder.h"
 
 using namespace nnapi_convert;
 namespace fs = std::filesystem;
 
 namespace {
 
-// A folder of its own for each test, gone afterwards.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "file_test-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::permissions(path_, fs::perms::owner_all, ignored);
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-  const fs::path& path() const { return path_; }
-  // Names of everything in it, hidden files too.
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename().string());
-    std::sort(names.begin(), names.end());
-    return names;
-  }
-
- private:
-  fs::path path_;
-};
+// Names of everything in a folder, hidden files too.
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 void put(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
@@ -72,17 +51,17 @@ std::string bad_file_message(Action action) {
 }  // namespace
 
 TEST_CASE("write_file: the whole text, and nothing else in the folder") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const std::string text("a\0b\r\n", 5);
   write_file(folder / "out.pt", text);
   CHECK(get(folder / "out.pt") == text);
-  CHECK(folder.names() == std::vector<std::string>{"out.pt"});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"out.pt"});
   write_file(folder / "out.pt", "");
   CHECK(get(folder / "out.pt").empty());
 }
 
 TEST_CASE("PendingFile: the destination is untouched until commit") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   put(folder / "out.pt", "old");
   {
     PendingFile pending(folder / "out.pt");
@@ -93,33 +72,33 @@ TEST_CASE("PendingFile: the destination is untouched until commit") {
     pending.commit();
     CHECK(get(folder / "out.pt") == "new");
   }
-  CHECK(folder.names() == std::vector<std::string>{"out.pt"});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"out.pt"});
 }
 
 TEST_CASE("PendingFile: without commit nothing is left") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   put(folder / "old.pt", "old");
   for (const char* name : {"old.pt", "new.pt"}) {
     PendingFile pending(folder / name);
     put(pending.path(), "half of it");
   }
-  CHECK(folder.names() == std::vector<std::string>{"old.pt"});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"old.pt"});
   CHECK(get(folder / "old.pt") == "old");
 }
 
 TEST_CASE("PendingFile: commit of what was never written fails and leaves the destination") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   put(folder / "out.pt", "old");
   {
     PendingFile pending(folder / "out.pt");
     CHECK_THAT(bad_file_message([&] { pending.commit(); }), Catch::StartsWith("can't write "));
   }
   CHECK(get(folder / "out.pt") == "old");
-  CHECK(folder.names() == std::vector<std::string>{"out.pt"});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"out.pt"});
 }
 
 TEST_CASE("PendingFile: a destination that became a folder meanwhile fails at commit") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   {
     PendingFile pending(folder / "out.pt");
     put(pending.path(), "new");
@@ -127,11 +106,11 @@ TEST_CASE("PendingFile: a destination that became a folder meanwhile fails at co
     CHECK_THAT(bad_file_message([&] { pending.commit(); }), Catch::Contains("out.pt: "));
   }
   CHECK(fs::is_directory(folder / "out.pt"));
-  CHECK(folder.names() == std::vector<std::string>{"out.pt"});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"out.pt"});
 }
 
 TEST_CASE("write_file: a symbolic link stays, the file it names is replaced") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   fs::create_directory(folder / "real");
   put(folder / "real/model.pt", "old");
   fs::create_symlink("real/model.pt", folder / "link.pt");
@@ -142,7 +121,7 @@ TEST_CASE("write_file: a symbolic link stays, the file it names is replaced") {
 }
 
 TEST_CASE("write_file: permissions of an existing file are kept") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   put(folder / "out.pt", "old");
   fs::permissions(folder / "out.pt", fs::perms::owner_read | fs::perms::owner_write);
   write_file(folder / "out.pt", "new");
@@ -151,7 +130,7 @@ TEST_CASE("write_file: permissions of an existing file are kept") {
 }
 
 TEST_CASE("write_file: a new file has the permissions that the process gives to new files") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const mode_t mask = ::umask(027);
   write_file(folder / "out.pt", "new");
   ::umask(mask);
@@ -159,7 +138,7 @@ TEST_CASE("write_file: a new file has the permissions that the process gives to 
 }
 
 TEST_CASE("write_file: what is not a regular file is refused") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   fs::create_directory(folder / "folder.pt");
   REQUIRE(::mkfifo((folder / "pipe.pt").c_str(), 0600) == 0);
   fs::create_symlink("folder.pt", folder / "link.pt");
@@ -167,11 +146,11 @@ TEST_CASE("write_file: what is not a regular file is refused") {
     const std::string message = bad_file_message([&] { write_file(folder / name, "x"); });
     CHECK(message == "can't write " + (folder / name).string() + ": it exists and is not a regular file");
   }
-  CHECK(folder.names() == std::vector<std::string>{"folder.pt", "link.pt", "pipe.pt"});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"folder.pt", "link.pt", "pipe.pt"});
 }
 
 TEST_CASE("write_file: a missing folder, a file as folder, no file name") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   put(folder / "file", "x");
   const fs::path missing = folder / "missing/out.pt";
   CHECK(bad_file_message([&] { write_file(missing, "x"); }) ==
@@ -179,12 +158,12 @@ TEST_CASE("write_file: a missing folder, a file as folder, no file name") {
   CHECK_THAT(bad_file_message([&] { write_file(folder / "file/out.pt", "x"); }), Catch::EndsWith(": Not a directory"));
   CHECK_THAT(bad_file_message([&] { write_file("", "x"); }), Catch::EndsWith("not a file name"));
   CHECK_THAT(bad_file_message([&] { write_file(folder / "new/", "x"); }), Catch::EndsWith("not a file name"));
-  CHECK(folder.names() == std::vector<std::string>{"file"});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
 }
 
 TEST_CASE("write_file: a folder that may not be written") {
   if (::geteuid() == 0) return;  // root may write everywhere
-  const Folder folder;
+  const test::TemporaryFolder folder;
   put(folder / "out.pt", "old");
   fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
   CHECK_THAT(bad_file_message([&] { write_file(folder / "out.pt", "x"); }), Catch::EndsWith(": Permission denied"));

@@ -1,36 +1,19 @@
 // Folders of files appear whole or not at all.
 #include "lib/base/folder.h"
 
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
-
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
 #include <map>
 
 #include "lib/base/error.h"
+#include "tests/temporary_folder.h"
 
 namespace nnapi_convert {
 namespace {
 
 namespace fs = std::filesystem;
 using Contents = std::map<std::string, std::string>;
-
-class Place {
- public:
-  Place() {
-    std::string pattern = (fs::temp_directory_path() / "folder-test-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~Place() { fs::remove_all(path_); }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // All files below a folder, hidden ones too.
 Contents contents(const fs::path& folder) {
@@ -57,7 +40,7 @@ TEST_CASE("names that stay within a folder") {
 }
 
 TEST_CASE("a folder is written where there is none, or an empty one") {
-  const Place place;
+  const test::TemporaryFolder place;
   write_folder(place / "new", kFiles, false);
   CHECK(contents(place.path()) == Contents{{"new/a", "1"}, {"new/b/c/d", "2"}, {"new/b/e", ""}});
   fs::create_directory(place / "empty");
@@ -66,7 +49,7 @@ TEST_CASE("a folder is written where there is none, or an empty one") {
 }
 
 TEST_CASE("a folder with something in it is kept") {
-  const Place place;
+  const test::TemporaryFolder place;
   write_folder(place / "x", {{"a", "old"}, {"mine", "mine"}}, false);
   CHECK_THROWS_AS(write_folder(place / "x", kFiles, false), ConvertError);
   CHECK(contents(place.path()) == Contents{{"x/a", "old"}, {"x/mine", "mine"}});
@@ -75,7 +58,7 @@ TEST_CASE("a folder with something in it is kept") {
 }
 
 TEST_CASE("after a failure a folder is as it was") {
-  const Place place;
+  const test::TemporaryFolder place;
   const Contents before = {{"x/a", "old"}, {"x/b/e/file", "in the way"}};
   write_folder(place / "x", {{"a", "old"}, {"b/e/file", "in the way"}}, false);
   CHECK_THROWS_AS(write_folder(place / "x", kFiles, true), ConvertError);

@@ -1,19 +1,17 @@
 // What is appended is in the file, in order, and an error is not lost.
 #include "lib/base/output_file.h"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
+
+#include "tests/temporary_folder.h"
 
 using namespace nnapi_convert;
 
 TEST_CASE("output file: small and large pieces, in order, after what was there") {
-  std::string path = "/tmp/output_file_test-XXXXXX";
-  ::close(::mkstemp(path.data()));
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("file");
   std::string expected;
   std::ofstream(path) << "what was there before";
   OutputFile file(path);
@@ -27,7 +25,6 @@ TEST_CASE("output file: small and large pieces, in order, after what was there")
   std::ifstream stream(path, std::ios::binary);
   const std::string found{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   CHECK(found == expected);
-  std::remove(path.c_str());
 }
 
 TEST_CASE("output file: the first error stays") {

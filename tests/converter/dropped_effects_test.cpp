@@ -25,6 +25,8 @@ TEST_CASE("an error that depends on values is named") {
   const std::string body =
       GENERATE("  if bool(x.mean() > 0):\n    assert False\n  return x\n",
                "  assert float(x.max()) * 2.0 < 1.0 and x.dim() == 4\n  return x\n",
+               "  values: List[float] = x.tolist()\n  if values[0] > 1.0:\n    assert False\n  return x\n",
+               "  assert torch.allclose(x, x + 1.0)\n  return x\n",
                "  for i in range(int(x.sum())):\n    if x.dim() == 4:\n      assert False\n  return x\n",
                "  n = 0\n  if x.dim() == 4:\n    n = int(x.sum())\n  if n > 3:\n    assert False\n  return x\n");
   CAPTURE(body);

@@ -3,7 +3,6 @@
 
 #include <torch/csrc/jit/api/module.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -47,19 +46,6 @@ at::Tensor random_floats(const std::vector<int64_t>& sizes, uint64_t seed);
 at::Tensor quantised(const at::Tensor& tensor, double scale, int64_t zero_point);
 // Greatest difference of real values, over the range of `expected`. Fails where `expected` doesn't vary.
 double relative_error(const at::Tensor& expected, const at::Tensor& found);
-
-// A folder that is removed with its contents.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string read_bytes(const std::string& path);
 

@@ -9,6 +9,7 @@
 #include "lib/converter/converted_file.h"
 #include "lib/converter/emit_cpu.h"
 #include "tests/converter/fixtures.h"
+#include "tests/temporary_folder.h"
 
 namespace nnapi_convert {
 namespace {

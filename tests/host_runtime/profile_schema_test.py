@@ -1,4 +1,5 @@
-"""The profiles of testdata and those that come with the program fit the schema of device profiles, and the schema is one."""
+"""The profiles of testdata and those that come with the program fit the schema of device profiles, and the schema is
+one."""
 
 import json
 import pathlib

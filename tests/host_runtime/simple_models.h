@@ -12,11 +12,13 @@
 
 #include "tests/host_runtime/model_spec.h"
 #include "tests/host_runtime/stderr_capture.h"
+#include "tests/temporary_folder.h"
 
 namespace simple_models {
 
 using namespace model_spec;
 using nnapi_convert::ResultCode;
+using nnapi_convert::test::TemporaryFolder;
 
 constexpr int kNull = static_cast<int>(ResultCode::UNEXPECTED_NULL);
 constexpr int kBadData = static_cast<int>(ResultCode::BAD_DATA);
@@ -35,25 +37,6 @@ class Variable {
 
  private:
   const char* name_;
-};
-
-// A folder for a test's files, until the end of the scope.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "host_runtime_XXXXXX").string()) {
-    REQUIRE(mkdtemp(path_.data()) != nullptr);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
 };
 
 inline std::string read_file(const std::string& path) {

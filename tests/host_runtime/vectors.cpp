@@ -15,12 +15,6 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-fs::path make_temporary_folder() {
-  std::string name = (fs::temp_directory_path() / "nnapi_vectors_XXXXXX").string();
-  if (!mkdtemp(name.data())) throw std::runtime_error("cannot make a temporary folder");
-  return name;
-}
-
 int level_of(const std::string& version) {
   static const std::map<std::string, int> kLevels = {{"V1_0", 1},    {"V1_1", 2},    {"V1_2", 3},   {"V1_3", 4},
                                                      {"AIDL_V1", 5}, {"AIDL_V2", 6}, {"AIDL_V3", 7}};
@@ -141,18 +135,13 @@ Collection::Collection(const std::string& path) {
   fs::path folder = path;
   if (!fs::exists(folder)) throw std::runtime_error(path + ": no such file or folder");
   if (!fs::is_directory(folder)) {
-    folder = temporary_ = make_temporary_folder();
+    folder = unpacked_.emplace().path();
     const std::string command = "tar xJf '" + path + "' -C '" + folder.string() + "'";
     if (std::system(command.c_str()) != 0) throw std::runtime_error(path + ": tar cannot unpack it");
   }
   files_ = json_files(folder);
   if (files_.empty()) throw std::runtime_error(path + ": no cases found");
   left_out_ = read_left_out(folder / "SKIPPED.tsv");
-}
-
-Collection::~Collection() {
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
 }
 
 std::vector<Case> read_cases(const fs::path& file) {

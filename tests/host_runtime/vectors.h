@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/format/nnapi_codes.h"
+#include "tests/temporary_folder.h"
 
 namespace vectors {
 
@@ -64,15 +65,12 @@ struct LeftOut {
 class Collection {
  public:
   explicit Collection(const std::string& path);
-  ~Collection();
-  Collection(const Collection&) = delete;
-  Collection& operator=(const Collection&) = delete;
 
   const std::vector<std::filesystem::path>& files() const { return files_; }  // in the order of their names
   const std::vector<LeftOut>& left_out() const { return left_out_; }
 
  private:
-  std::filesystem::path temporary_;
+  std::optional<nnapi_convert::test::TemporaryFolder> unpacked_;
   std::vector<std::filesystem::path> files_;
   std::vector<LeftOut> left_out_;
 };

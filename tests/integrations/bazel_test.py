@@ -1,5 +1,5 @@
-"""integrations/bazel with Debian's Bazel, offline: ten models, a build in which nothing is to be done, and a clean one that an
-HTTP cache serves whole."""
+"""integrations/bazel with Debian's Bazel, offline: ten models, a build in which nothing is to be done, and a clean one
+that an HTTP cache serves whole."""
 
 import json
 import os
@@ -14,8 +14,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "packages"))
 from installed import BUILD, FIXTURES, ROOT, environment, run  # noqa: E402
 
-MODELS = ["bundled", "conv_bn_relu6", "depthwise", "list_output", "quant", "quant_float", "repeated_output", "residual", "scripted",
-          "three_operations"]
+MODELS = ["bundled", "conv_bn_relu6", "depthwise", "list_output", "quant", "quant_float", "repeated_output", "residual",
+          "scripted", "three_operations"]
 WORKSPACE = """
 workspace(name = "app")
 local_repository(name = "rules_nnapi", path = "{rules}")
@@ -42,7 +42,8 @@ events {{}}
 http {{
   access_log {folder}/access.log;
   client_body_temp_path {folder}/body;
-  proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
   client_max_body_size 1g;
   server {{
     listen 127.0.0.1:{port};
@@ -70,8 +71,8 @@ class Bazel(unittest.TestCase):
 
     @classmethod
     def remove(cls):
-        subprocess.run(["bazel", f"--output_user_root={cls.folder}/bazel", "shutdown"], cwd=cls.app, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
+        subprocess.run(["bazel", f"--output_user_root={cls.folder}/bazel", "shutdown"], cwd=cls.app,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         subprocess.run(["chmod", "-R", "u+w", cls.folder])  # Bazel's results are read-only
         shutil.rmtree(cls.folder, ignore_errors=True)
 
@@ -80,7 +81,8 @@ class Bazel(unittest.TestCase):
         folder = cls.folder / "nginx"
         (folder / "cache").mkdir(parents=True)
         cls.port = 20000 + os.getpid() % 20000
-        (folder / "nginx.conf").write_text(("user root;\n" if os.geteuid() == 0 else "") + NGINX.format(folder=folder, port=cls.port))
+        (folder / "nginx.conf").write_text(("user root;\n" if os.geteuid() == 0 else "")
+                                           + NGINX.format(folder=folder, port=cls.port))
         nginx = shutil.which("nginx") or "/usr/sbin/nginx"
         server = subprocess.Popen([nginx, "-c", folder / "nginx.conf", "-p", folder, "-e", folder / "error.log"])
         cls.addClassCleanup(server.wait)
@@ -88,24 +90,28 @@ class Bazel(unittest.TestCase):
 
     def bazel(self, *arguments, code=0) -> str:
         command = ["bazel", f"--output_user_root={self.folder}/bazel", *arguments]
-        done = subprocess.run(command, cwd=self.app, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run(command, cwd=self.app, env=environment(), stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
         self.assertEqual(code, done.returncode, f"{' '.join(command)}\n{done.stdout}")
         return done.stdout
 
     def build(self, *targets, code=0) -> str:
-        return self.bazel("build", f"--remote_cache=http://127.0.0.1:{self.port}", "--color=no", "--curses=no", *targets, code=code)
+        return self.bazel("build", f"--remote_cache=http://127.0.0.1:{self.port}", "--color=no",
+                          "--curses=no", *targets, code=code)
 
     def processes(self, output: str) -> str:
         return re.search(r"INFO: (\d+ process\w*.*)", output).group(1)
 
     def results(self):
-        return {path.name: path.read_bytes() for path in (self.app / "bazel-bin").glob("*.*") if path.suffix in (".pt", ".ptl", ".json")}
+        return {path.name: path.read_bytes() for path in (self.app / "bazel-bin").glob("*.*")
+                if path.suffix in (".pt", ".ptl", ".json")}
 
     def test_build_again_and_from_the_cache(self):
         first = self.build("//:zoo", "//:lite")
         self.assertIn("11 ", self.processes(first))
         results = self.results()
-        self.assertEqual({f"zoo_{name}.pt" for name in MODELS} | {"lite.ptl"}, {n for n in results if not n.endswith(".json")})
+        self.assertEqual({f"zoo_{name}.pt" for name in MODELS} | {"lite.ptl"},
+                         {n for n in results if not n.endswith(".json")})
         self.assertEqual("full", json.loads(results["zoo_quant.report.json"])["quant"])
         self.assertTrue(json.loads(results["zoo_residual.report.json"])["verification"]["passed"])
         with self.subTest("nothing is to be done"):
@@ -119,7 +125,8 @@ class Bazel(unittest.TestCase):
             shutil.copyfile(FIXTURES / "training_mode.pt", self.app / "models" / "scripted.pt")
             self.assertIn("nnapi-convert: error: ", self.build("//:zoo", code=1))
             shutil.copyfile(FIXTURES / "residual.pt", self.app / "models" / "scripted.pt")
-            self.assertIn("2 processes: 1 internal, 1 linux-sandbox", self.processes(self.build("//:zoo")).replace("processwrapper", "linux"))
+            self.assertIn("2 processes: 1 internal, 1 linux-sandbox",
+                          self.processes(self.build("//:zoo")).replace("processwrapper", "linux"))
 
     def test_results_are_those_of_the_command(self):
         self.build("//:lite")
@@ -131,8 +138,9 @@ class Bazel(unittest.TestCase):
         package = self.app / "wrong"
         package.mkdir(exist_ok=True)
         self.addCleanup(shutil.rmtree, package)
-        (package / "BUILD.bazel").write_text('load("@rules_nnapi//:nnapi.bzl", "nnapi_model")\n'
-                                             'nnapi_model(name = "x", model = "//:models/bundled.pt", quant = "half")\n')
+        (package / "BUILD.bazel").write_text(
+            'load("@rules_nnapi//:nnapi.bzl", "nnapi_model")\n'
+            'nnapi_model(name = "x", model = "//:models/bundled.pt", quant = "half")\n')
         self.assertIn("quant", self.build("//wrong:x", code=1))
 
 

@@ -1,5 +1,5 @@
-"""integrations/gradle with Debian's Gradle 4.4, offline: a task for each model, up-to-date checks by content, the build cache,
-and the app's assets."""
+"""integrations/gradle with Debian's Gradle 4.4, offline: a task for each model, up-to-date checks by content, the build
+cache, and the app's assets."""
 
 import json
 import os
@@ -47,7 +47,10 @@ class AndroidPlugin implements Plugin<Project> {
         sets.create('main')
         project.extensions.create('android', Android, sets)
         project.tasks.create('preBuild')
-        project.tasks.create('showAssets') { dependsOn 'preBuild'; doLast { println 'assets: ' + sets.main.assets.srcDirs } }
+        project.tasks.create('showAssets') {
+            dependsOn 'preBuild'
+            doLast { println 'assets: ' + sets.main.assets.srcDirs }
+        }
     }
 }
 """
@@ -70,7 +73,8 @@ class Gradle(unittest.TestCase):
     @classmethod
     def gradle(cls, *arguments, cwd=None, code=0) -> str:
         command = ["gradle", "--offline", "--console=plain", f"--gradle-user-home={cls.folder}/home", *arguments]
-        done = subprocess.run(command, cwd=cwd, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run(command, cwd=cwd, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True)
         if done.returncode != code:
             raise AssertionError(f"{' '.join(command)}\nexit code {done.returncode}\n{done.stdout}")
         return done.stdout

@@ -1,10 +1,7 @@
 // What device profiles take and refuse, how files that are none are refused, and how models are fitted to a device.
 #include "lib/nnapi/device_profile.h"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <fstream>
 
 #include "lib/base/error.h"
@@ -13,6 +10,7 @@
 #include "lib/nnapi/shipped_profiles.h"
 #include "tests/nnapi/interpreter.h"
 #include "tests/nnapi/small_models.h"
+#include "tests/temporary_folder.h"
 
 using namespace nnapi_convert;
 using namespace nnapi_convert::nnapi;
@@ -27,13 +25,10 @@ const std::string kDevice =
     R"("version": 1, "device": {"name": "d", "version": "1", "type": "gpu", "feature_level": 3})";
 
 DeviceProfile parsed(const std::string& text) {
-  const auto path = std::filesystem::temp_directory_path() / ("nnapi-profile-" + std::to_string(::getpid()) + ".json");
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("profile.json");
   std::ofstream(path) << text;
-  struct Removal {
-    std::filesystem::path path;
-    ~Removal() { std::filesystem::remove(path); }
-  } removal{path};
-  return DeviceProfile::read(path.string());
+  return DeviceProfile::read(path);
 }
 
 DeviceProfile with(const std::string& rules) {

@@ -26,8 +26,8 @@ class CMakePackage(unittest.TestCase):
         self.build = self.source / "build"
 
     def configure(self, *options, code=0) -> str:
-        return run("cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}", *options,
-                   code=code)
+        return run("cmake", "-S", self.source, "-B", self.build, "-G", "Ninja",
+                   f"-DCMAKE_PREFIX_PATH={self.prefix}", *options, code=code)
 
     def make(self, code=0) -> str:
         return run("cmake", "--build", self.build, "--parallel", "2", code=code)
@@ -62,7 +62,8 @@ class CMakePackage(unittest.TestCase):
     def test_wrong_calls(self):
         text = (self.source / "CMakeLists.txt").read_text()
         for wrong, needed in [("MODELL model.pt", "belongs to none of MODEL"), ("OUTPUT x.pt", "MODEL is missing")]:
-            (self.source / "CMakeLists.txt").write_text(text.replace("MODEL model.pt OUTPUT assets/classifier.pt", wrong))
+            (self.source / "CMakeLists.txt").write_text(text.replace("MODEL model.pt OUTPUT assets/classifier.pt",
+                                                                     wrong))
             self.assertIn(needed, " ".join(self.configure(code=1).split()))
 
     def test_library(self):

@@ -56,7 +56,8 @@ class Deb(unittest.TestCase):
         zoo.mkdir()
         for name in ("bundled.pt", "quant.pt"):
             shutil.copyfile(FIXTURES / name, zoo / name)
-        self.assertIn("2 models: 2 converted", run(self.program, "batch", zoo, "-o", self.folder / "converted", "--nhwc"))
+        self.assertIn("2 models: 2 converted",
+                      run(self.program, "batch", zoo, "-o", self.folder / "converted", "--nhwc"))
 
     def test_manual_pages(self):
         for page in PAGES:
@@ -90,7 +91,8 @@ class Deb(unittest.TestCase):
         file = self.root / "usr/share/fish/vendor_completions.d/nnapi-convert.fish"
 
         def offered(line):
-            return [row.split("\t")[0] for row in run("fish", "-c", f"source {file}; complete -C '{line}'").splitlines()]
+            return [row.split("\t")[0]
+                    for row in run("fish", "-c", f"source {file}; complete -C '{line}'").splitlines()]
 
         self.assertEqual(["batch"], offered("nnapi-convert bat"))
         self.assertEqual(["--keep-going"], offered("nnapi-convert batch zoo --k"))

@@ -15,8 +15,8 @@ def environment():
 
 
 def run(*command, code=0, cwd=None) -> str:
-    done = subprocess.run(list(map(str, command)), cwd=cwd, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True)
+    done = subprocess.run(list(map(str, command)), cwd=cwd, env=environment(), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
     if done.returncode != code:
         raise AssertionError(f"{' '.join(map(str, command))}\nexit code {done.returncode}\n{done.stdout}")
     return done.stdout

@@ -71,7 +71,8 @@ class Pipelines(unittest.TestCase):
         for name in MODELS:
             self.assertTrue((out / name).exists())
             self.assertTrue((out / name).with_suffix(".report.json").exists())
-        names = [entry["name"] for entry in json.loads((self.work / "converted_quantised" / "summary.json").read_text())["models"]]
+        names = [entry["name"]
+                 for entry in json.loads((self.work / "converted_quantised" / "summary.json").read_text())["models"]]
         self.assertEqual(["quantised"], names)
 
     def test_manifest_and_gate(self):
@@ -88,7 +89,8 @@ class Pipelines(unittest.TestCase):
         for folder in ("by_parallel", "by_slurm"):
             for name in ("classifier.pt", "quantised.pt"):
                 with self.subTest(folder=folder, name=name):
-                    self.assertEqual((self.work / "converted" / name).read_bytes(), (self.work / folder / name).read_bytes())
+                    self.assertEqual((self.work / "converted" / name).read_bytes(),
+                                     (self.work / folder / name).read_bytes())
 
     def test_tables_name_all_codes_and_statuses(self):
         text = PAGE.read_text().replace("`--baseline`", "--baseline")

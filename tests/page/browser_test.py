@@ -1,5 +1,5 @@
-"""Reports' pages in Chromium: layout without overlaps, search by keyboard, details, light and dark, no network; and graphs
-in Graphviz's dot. scripts/test-page.sh installs both and runs this."""
+"""Reports' pages in Chromium: layout without overlaps, search by keyboard, details, light and dark, no network; and
+graphs in Graphviz's dot. scripts/test-page.sh installs both and runs this."""
 
 import os
 import pathlib
@@ -29,17 +29,22 @@ IMAGE = ["--input", "1,3,16,16"]
 
 # Pairs of boxes that overlap; of steps, of the operations in each, and of inputs and outputs.
 OVERLAPS = """
-const apart = (a, b) => a.right <= b.left + 0.01 || b.right <= a.left + 0.01 || a.bottom <= b.top + 0.01 || b.bottom <= a.top + 0.01;
-const area = (box) => ({left: box.x - box.width / 2, right: box.x + box.width / 2, top: box.y - box.height / 2, bottom: box.y + box.height / 2});
-const steps = view.layout.steps.map((step) => ({left: step.x, right: step.x + step.width, top: step.y, bottom: step.y + step.height}));
+const before = (a, b) => a <= b + 0.01;
+const apart = (a, b) =>
+  before(a.right, b.left) || before(b.right, a.left) || before(a.bottom, b.top) || before(b.bottom, a.top);
+const rectangle = (x, y, item) => ({left: x, right: x + item.width, top: y, bottom: y + item.height});
+const area = (box) => rectangle(box.x - box.width / 2, box.y - box.height / 2, box);
+const steps = view.layout.steps.map((step) => rectangle(step.x, step.y, step));
 const groups = [steps, view.layout.terminals.inputs.map(area), view.layout.terminals.outputs.map(area)];
 for (const step of view.layout.steps) groups.push(step.boxes.map(area));
 let found = 0;
 for (const boxes of groups)
-  for (let i = 0; i < boxes.length; i++) for (let j = i + 1; j < boxes.length; j++) if (!apart(boxes[i], boxes[j])) found++;
+  for (let i = 0; i < boxes.length; i++)
+    for (let j = i + 1; j < boxes.length; j++) if (!apart(boxes[i], boxes[j])) found++;
 view.layout.steps.forEach((step, i) => {
   for (const box of step.boxes.map(area))
-    if (box.left < steps[i].left || box.right > steps[i].right || box.top < steps[i].top || box.bottom > steps[i].bottom) found++;
+    if (box.left < steps[i].left || box.right > steps[i].right || box.top < steps[i].top ||
+        box.bottom > steps[i].bottom) found++;
 });
 return found;
 """
@@ -84,7 +89,8 @@ def boxed(model):
 
 def torchvision_library():
     return pathlib.Path(torchvision.__file__).parent / next(
-        name for name in os.listdir(pathlib.Path(torchvision.__file__).parent) if name.startswith("_C") and name.endswith(".so"))
+        name for name in os.listdir(pathlib.Path(torchvision.__file__).parent)
+        if name.startswith("_C") and name.endswith(".so"))
 
 
 class Browser(CliTest):
@@ -93,8 +99,8 @@ class Browser(CliTest):
         cls.profile = tempfile.mkdtemp(prefix="nnapi-convert-browser-")
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1400,1000",
-                         f"--user-data-dir={cls.profile}"):
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                         "--window-size=1400,1000", f"--user-data-dir={cls.profile}"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         cls.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
@@ -120,7 +126,8 @@ class Browser(CliTest):
 
     def check_page(self):
         self.assertEqual([], self.driver.get_log("browser"))
-        requests = [entry["message"] for entry in self.driver.get_log("performance") if '"Network.requestWillBeSent"' in entry["message"]]
+        requests = [entry["message"] for entry in self.driver.get_log("performance")
+                    if '"Network.requestWillBeSent"' in entry["message"]]
         self.assertEqual([], [text for text in requests if '"url":"http' in text])
         self.assertEqual([], self.driver.find_elements(By.CSS_SELECTOR, "img, iframe, object, embed, link"))
         self.assertEqual(0, self.driver.execute_script(OVERLAPS))
@@ -196,11 +203,13 @@ class WholeModel(Browser):
         self.driver.find_element(By.ID, "zoom-out").click()
         self.assertAlmostEqual(before, scale())
         place = self.driver.execute_script("return view.view.y")
-        webdriver.ActionChains(self.driver).drag_and_drop_by_offset(self.driver.find_element(By.ID, "canvas"), 0, -120).perform()
+        canvas = self.driver.find_element(By.ID, "canvas")
+        webdriver.ActionChains(self.driver).drag_and_drop_by_offset(canvas, 0, -120).perform()
         self.assertAlmostEqual(place + 120 / scale(), self.driver.execute_script("return view.view.y"), places=0)
 
     def check_narrow(self):
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True})
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True})
         self.driver.refresh()
         self.assert_no_overflow()
         self.shot("mobilenet_narrow")
@@ -209,8 +218,10 @@ class WholeModel(Browser):
     def check_dark(self):
         """Texts differ from their backgrounds by the 4.5 that WCAG asks for, in both schemes."""
         for scheme in ("light", "dark"):
-            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-            for text, back in (("--text", "--back"), ("--faint", "--back"), ("--faint", "--panel"), ("--good", "--back"), ("--bad", "--back")):
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                        {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            for text, back in (("--text", "--back"), ("--faint", "--back"), ("--faint", "--panel"),
+                               ("--good", "--back"), ("--bad", "--back")):
                 self.assertGreaterEqual(self.contrast(text, back), 4.5, (scheme, text, back))
         self.driver.execute_script("view.select(view.boxes[12]); view.centre(view.boxes[12])")
         self.shot("mobilenet_dark")
@@ -235,14 +246,16 @@ class WholeModel(Browser):
 
     def test_refused(self):
         path = self.folder / "report.html"
-        self.fail_with(1, self.fixture("unknown_operations.pt"), *IMAGE, "--fallback", "none", "-o", self.folder / "out.pt", "--report", path)
+        self.fail_with(1, self.fixture("unknown_operations.pt"), *IMAGE, "--fallback", "none",
+                       "-o", self.folder / "out.pt", "--report", path)
         self.driver.get(path.as_uri())
         self.assertEqual([], self.driver.get_log("browser"))
         self.assertIn("aten::cumprod", self.text("#refusals"))
         self.assert_no_overflow()
 
     def test_subgraphs(self):
-        self.report(self.fixture("control_flow.pt"), *IMAGE, "--nhwc", "--runtime", "shim", "--feature-level", "4", "--control-flow", "nnapi")
+        self.report(self.fixture("control_flow.pt"), *IMAGE, "--nhwc", "--runtime", "shim", "--feature-level", "4",
+                    "--control-flow", "nnapi")
         self.assertIn("subgraph 1", self.text("#details"))
 
 
@@ -258,20 +271,23 @@ class InParts(Browser):
     def test_mask_rcnn(self):
         torch.manual_seed(0)
         model = torchvision.models.detection.maskrcnn_resnet50_fpn(
-            weights=None, weights_backbone=None, min_size=96, max_size=192, box_score_thresh=0.0, rpn_pre_nms_top_n_test=100,
-            rpn_post_nms_top_n_test=30, box_detections_per_img=30)
+            weights=None, weights_backbone=None, min_size=96, max_size=192, box_score_thresh=0.0,
+            rpn_pre_nms_top_n_test=100, rpn_post_nms_top_n_test=30, box_detections_per_img=30)
         path = self.folder / "mask_rcnn.pt"
         with torch.no_grad():
             torch.jit.trace(boxed(model.eval()), torch.rand(3, 96, 96), check_trace=False).save(str(path))
-        self.report(path, "--input", "3,96,96", "--nhwc", "--torch-library", torchvision_library(), "--feature-level", "4")
-        places = self.driver.execute_script("return view.graph.steps.flatMap((step) => step.nodes.map((node) => node.where || ''))")
+        self.report(path, "--input", "3,96,96", "--nhwc", "--torch-library", torchvision_library(),
+                    "--feature-level", "4")
+        places = self.driver.execute_script(
+            "return view.graph.steps.flatMap((step) => step.nodes.map((node) => node.where || ''))")
         self.assertEqual([], [place for place in places if place.startswith(":")])  # a line of no file
         self.shot("mask_rcnn")
         self.driver.execute_script("view.showAll()")
         self.shot("mask_rcnn_all")
         self.driver.execute_script("window.scrollTo(0, 820)")
         self.shot("mask_rcnn_tables")
-        shut = self.driver.execute_script("return view.isOpen.map((open, i) => open ? -1 : i).filter((i) => i >= 0 && canOpen(view.graph.steps[i]))")
+        shut = self.driver.execute_script("return view.isOpen.map((open, i) => open ? -1 : i)"
+                                          ".filter((i) => i >= 0 && canOpen(view.graph.steps[i]))")
         for number in shut:
             self.driver.execute_script(f"view.toggle({number})")
             self.check_page()
@@ -279,7 +295,8 @@ class InParts(Browser):
         self.shot("mask_rcnn_open")
 
 
-# Frames that overlap without one being in the other, steps outside of their frames or on their titles, titles that are cut.
+# Frames that overlap without one being in the other, steps outside of their frames or on their titles, titles that are
+# cut.
 FRAMES = """
 const area = (box) => ({left: box.x, right: box.x + box.width, top: box.y, bottom: box.y + box.height});
 const inside = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
@@ -288,7 +305,8 @@ const found = [];
 const frames = view.layout.frames;
 frames.forEach((frame, i) => {
   for (const other of frames.slice(i + 1))
-    if (!apart(area(frame), area(other)) && !inside(area(other), area(frame))) found.push(`${frame.title}, ${other.title}`);
+    if (!apart(area(frame), area(other)) && !inside(area(other), area(frame)))
+      found.push(`${frame.title}, ${other.title}`);
   const steps = (items) => items.flatMap((item) => (item.items ? steps(item.items) : [item.number]));
   const own = new Set(steps(frame.items));
   view.layout.steps.forEach((step, number) => {
@@ -297,7 +315,8 @@ frames.forEach((frame, i) => {
   });
 });
 for (const group of document.querySelectorAll("#canvas .frame"))
-  if (group.querySelector("text").getBBox().width > group.querySelector("rect").getBBox().width / 2) found.push(group.textContent);
+  if (group.querySelector("text").getBBox().width > group.querySelector("rect").getBBox().width / 2)
+    found.push(group.textContent);
 return found;
 """
 
@@ -328,14 +347,16 @@ class InBlocks(Browser):
         self.assertIn(f"in the loop at {line_of('for _ in range(2')}", self.text("#details"))
         self.driver.execute_script("view.showAll()")
         self.shot("blocks_all")
-        self.driver.execute_script("view.fit(); view.centre({x: view.layout.frames[1].x + 200, y: view.layout.frames[1].y + 300})")
+        self.driver.execute_script("const frame = view.layout.frames[1]; view.fit();"
+                                   "view.centre({x: frame.x + 200, y: frame.y + 300})")
         self.shot("blocks")
 
     def test_flows_come_out_of_both_branches(self):
         self.open_blocks("Ways")
         flows = self.driver.execute_script(
             "const last = view.layout.steps.length - 1;"
-            "return view.layout.flows.filter((flow) => flow.to === last).map((flow) => view.graph.steps[flow.from].segment)")
+            "return view.layout.flows.filter((flow) => flow.to === last)"
+            ".map((flow) => view.graph.steps[flow.from].segment)")
         self.assertTrue({4, 6, 0} <= set(flows), flows)  # the branches' results, and what there is without a round
 
     def test_of_a_converted_file(self):
@@ -349,13 +370,15 @@ class InBlocks(Browser):
         for name in ("Rounds", "FilledInLoop", "DictOfRounds", "SeldomRun"):
             with self.subTest(model=name):
                 self.open_blocks(name)
-                self.driver.execute_script("view.graph.steps.forEach((step, i) => { if (step.segment == null) view.toggle(i); })")
+                self.driver.execute_script(
+                    "view.graph.steps.forEach((step, i) => { if (step.segment == null) view.toggle(i); })")
                 self.check_page()
                 self.assertEqual([], self.driver.execute_script(FRAMES))
 
     def test_what_is_not_counted(self):
         self.open_blocks("HalfKnown")
-        for part in ("1 of 4 convolutions and products", "100.0 % of the multiply-adds that can be counted", "not counted: 3 on the CPU"):
+        for part in ("1 of 4 convolutions and products", "100.0 % of the multiply-adds that can be counted",
+                     "not counted: 3 on the CPU"):
             self.assertIn(part, self.text("#summary"))
         self.assertRegex(self.text("#cpu"), r"of unknown type since prim::Loop at block_models.py:\d+")
 
@@ -366,15 +389,18 @@ class Hostile(Browser):
     def test_names_stay_text(self):
         self.report(self.model(), *IMAGE, "--nhwc", "--min-segment-macs", "0")
         self.assertIn("<img src=x onerror=alert(1)>.pt", self.text("h1"))
-        self.driver.execute_script("view.boxes.forEach((box) => view.select(box)); view.graph.steps.forEach((step, i) => view.showStep(i))")
+        self.driver.execute_script("view.boxes.forEach((box) => view.select(box));"
+                                   "view.graph.steps.forEach((step, i) => view.showStep(i))")
         self.check_page()
-        self.assertIn("script><img", self.driver.find_element(By.ID, "cpu").get_attribute("textContent") + self.text("#details"))
+        self.assertIn("script><img",
+                      self.driver.find_element(By.ID, "cpu").get_attribute("textContent") + self.text("#details"))
 
 
 class Graphviz(CliTest):
     def test_draws(self):
         for name, options in (("residual.pt", []), ("unknown_operations.pt", ["--min-segment-macs", "0"]),
-                              ("control_flow.pt", ["--runtime", "shim", "--feature-level", "4", "--control-flow", "nnapi"])):
+                              ("control_flow.pt",
+                               ["--runtime", "shim", "--feature-level", "4", "--control-flow", "nnapi"])):
             path = self.convert(name, *IMAGE, "--nhwc", *options)
             text = self.succeed("inspect", path, "--format", "dot").stdout
             done = subprocess.run(["dot", "-Tsvg"], input=text.encode(), capture_output=True, check=False)

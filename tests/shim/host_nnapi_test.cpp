@@ -1,12 +1,13 @@
 // The shim on the host's NNAPI, which checks models and computes them, at each feature level: by the libraries with
 // fewer functions, and by the environment variable.
-#include <unistd.h>
-
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <numeric>
 
 #include "tests/shim/session.h"
+#include "tests/temporary_folder.h"
 
 using namespace nnapi_shim::testing;
 
@@ -185,20 +186,18 @@ TEST_CASE("host: what a lower level refuses, by the library's rules") {
 }
 
 TEST_CASE("host: a cached compilation") {
-  std::string folder = "/tmp/shim_cache_XXXXXX";
-  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  const nnapi_convert::test::TemporaryFolder folder;
   nnapi_shim_options options{};
-  options.cache_directory = folder.c_str();
+  options.cache_directory = folder.path().c_str();
   const Floats input = counted(64);
   for (int i = 0; i < 2; ++i) {
     Session session(three_operations());
     REQUIRE(configure(session, 5, options) == NNAPI_SHIM_OK);
     CHECK(run(session, rows(1), input) == expected(input));
   }
-  const std::string remove = "rm -r " + folder;
   // One file was written: the second model found it.
-  CHECK(std::system(("test $(ls " + folder + " | wc -l) = 1").c_str()) == 0);
-  CHECK(std::system(remove.c_str()) == 0);
+  const std::filesystem::directory_iterator files(folder.path());
+  CHECK(std::distance(begin(files), end(files)) == 1);
 }
 
 TEST_CASE("host: a model that NNAPI refuses") {

@@ -1,4 +1,5 @@
-"""OUT appears whole or not at all: whatever fails, an existing file keeps its bytes and time, and nothing is left over."""
+"""OUT appears whole or not at all: whatever fails, an existing file keeps its bytes and time, and nothing is left
+over."""
 
 import os
 import resource
@@ -65,20 +66,20 @@ class Failures(WithEarlierResult):
     def test_verification_on_a_library_without_nnapi(self):
         library = self.folder / "empty.so"
         subprocess.run(["cc", "-shared", "-o", library, "-x", "c", "/dev/null"], check=True)
-        self.assert_untouched(4, self.fixture("bundled.pt"), "--nhwc", "--verify", env={"NNAPI_HOST_LIBRARY": str(library)},
-                              needed=["the converted model doesn't run"])
+        self.assert_untouched(4, self.fixture("bundled.pt"), "--nhwc", "--verify",
+                              env={"NNAPI_HOST_LIBRARY": str(library)}, needed=["the converted model doesn't run"])
 
     def test_report_that_can_not_be_written(self):
-        self.assert_untouched(3, self.fixture("bundled.pt"), "--nhwc", "--report", self.folder / "nowhere" / "report.json",
-                              needed=["report.json"])
+        self.assert_untouched(3, self.fixture("bundled.pt"), "--nhwc",
+                              "--report", self.folder / "nowhere" / "report.json", needed=["report.json"])
 
     def test_cpu_file_that_can_not_be_written(self):
         self.assert_untouched(3, self.fixture("bundled.pt"), "--nhwc", "--emit-cpu", self.folder / "nowhere" / "cpu.pt",
                               needed=["cpu.pt"])
 
     def test_every_size_that_does_not_fit(self):
-        """From the first byte to the last: the end of an archive is written when it is closed. Names are as long as out.pt,
-        since the archive repeats its name."""
+        """From the first byte to the last: the end of an archive is written when it is closed. Names are as long as
+        out.pt, since the archive repeats its name."""
         model = self.fixture("three_operations.pt")
         size = self.convert("three_operations.pt", *IMAGE, out="all.pt").stat().st_size
         for limit in [0, 1000, size // 2, size - 1000, size - 100, size - 1]:
@@ -88,17 +89,20 @@ class Failures(WithEarlierResult):
     def test_full_disk(self):
         if os.geteuid() != 0 or shutil.which("mount") is None:
             self.skipTest("mounting a small file system needs root")
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", self.out_folder], stderr=subprocess.PIPE)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", self.out_folder],
+                                 stderr=subprocess.PIPE)
         if mounted.returncode != 0:
             self.skipTest("mounting is not allowed here")
         self.addCleanup(subprocess.run, ["umount", self.out_folder], check=True)
         self.out.write_bytes(b"earlier result")
-        self.assert_untouched(3, self.fixture("bundled.pt"), "--nhwc", needed=["can't write", "No space left on device"])
+        self.assert_untouched(3, self.fixture("bundled.pt"), "--nhwc",
+                              needed=["can't write", "No space left on device"])
 
     def test_folder_that_can_not_be_written(self):
         if os.geteuid() == 0:
             # Root may write everywhere but to /proc.
-            self.fail_with(3, self.fixture("bundled.pt"), "--nhwc", "-o", "/proc/out.pt", needed=["can't write /proc/out.pt"])
+            self.fail_with(3, self.fixture("bundled.pt"), "--nhwc", "-o", "/proc/out.pt",
+                           needed=["can't write /proc/out.pt"])
             return
         os.chmod(self.out_folder, 0o500)
         self.addCleanup(os.chmod, self.out_folder, 0o700)
@@ -168,7 +172,8 @@ class Killed(WithEarlierResult):
         pipe = self.folder / "library.so"
         os.mkfifo(pipe)
         command = [PROGRAM, str(self.fixture("bundled.pt")), "--nhwc", "--verify", "-o", str(self.out)]
-        process = subprocess.Popen(command, env=environment({"NNAPI_HOST_LIBRARY": str(pipe)}), stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command, env=environment({"NNAPI_HOST_LIBRARY": str(pipe)}),
+                                   stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and process.poll() is None:
             for entry in self.out_folder.glob(".*/out.pt"):

@@ -92,7 +92,8 @@ class Baseline(BatchTest):
 
     def test_status(self):
         self.change("unknown_operations", status="converted", operation_count=3)
-        self.assertEqual(["converted", "refused", "", "**worse**"], self.row(self.compare(5), "unknown_operations", "status"))
+        self.assertEqual(["converted", "refused", "", "**worse**"],
+                         self.row(self.compare(5), "unknown_operations", "status"))
         self.change("unknown_operations", status="refused")
         self.change("quant", status="crashed")
         self.assertEqual(["crashed", "converted", "", "better"], self.row(self.compare(0), "quant", "status"))
@@ -113,9 +114,10 @@ class Baseline(BatchTest):
 
     def test_baseline_that_is_none(self):
         for text, needed in [("", "no JSON"), ("{", "no JSON"), ("[]", "no summary"), ('{"version": 1}', "no summary"),
-                             ('{"version": 2, "models": []}', "no summary"), ('{"version": 1, "models": [3]}', "no summary"),
-                             ('{"version": 1, "models": [{"name": "x", "status": "converted", "operation_count": "7"}]}',
-                              "no summary")]:
+                             ('{"version": 2, "models": []}', "no summary"),
+                             ('{"version": 1, "models": [3]}', "no summary"),
+                             ('{"version": 1, "models": [{"name": "x", "status": "converted", '
+                              '"operation_count": "7"}]}', "no summary")]:
             self.path.write_text(text)
             result = run("batch", self.zoo, "-o", self.out, "--baseline", self.path)
             self.assertEqual((3, ""), (result.code, result.stdout), f"\n{result}")

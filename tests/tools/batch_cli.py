@@ -72,9 +72,10 @@ class BatchTest(CliTest):
         return next(entry for entry in self.summary(out)["models"] if entry["name"] == name)
 
     def start(self, *arguments, zoo=None, out=None, **options) -> subprocess.Popen:
-        process = subprocess.Popen([PROGRAM, "batch", str(zoo or self.zoo), "-o", str(out or self.out), *map(str, arguments)],
-                                   env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True, **options)
+        process = subprocess.Popen([PROGRAM, "batch", str(zoo or self.zoo), "-o", str(out or self.out),
+                                    *map(str, arguments)],
+                                   env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, **options)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.wait)
@@ -84,7 +85,8 @@ class BatchTest(CliTest):
     def results(self, out=None) -> Dict[str, bytes]:
         """All files but JUnit's, which has times, and records of what was measured."""
         root = out or self.out
-        paths = [path for path in root.rglob("*") if path.is_file() and STATE not in path.parts and path.name != "summary.xml"]
+        paths = [path for path in root.rglob("*")
+                 if path.is_file() and STATE not in path.parts and path.name != "summary.xml"]
         return {str(path.relative_to(root)): path.read_bytes() for path in paths}
 
     def hanging(self, name: str):

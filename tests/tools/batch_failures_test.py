@@ -1,5 +1,5 @@
-"""batch: what goes wrong with one model costs that model and no other, and the summary says so; a run that is killed goes on
-where it stopped, to the same bytes."""
+"""batch: what goes wrong with one model costs that model and no other, and the summary says so; a run that is killed
+goes on where it stopped, to the same bytes."""
 
 import json
 import os
@@ -105,7 +105,8 @@ class Failures(BatchTest):
             self.skipTest("mounting is not allowed here")
         self.addCleanup(subprocess.run, ["umount", self.out], check=True)
         torch.jit.trace(torch.nn.Conv2d(64, 128, 7).eval(), torch.rand(1, 64, 8, 8)).save(str(self.zoo / "large.pt"))
-        path = self.manifest(*({"model": name} for name in GOOD), {"model": "large.pt", "options": {"input": "1,64,8,8"}})
+        path = self.manifest(*({"model": name} for name in GOOD),
+                             {"model": "large.pt", "options": {"input": "1,64,8,8"}})
         self.batch(*self.arguments, zoo=path, code=1)
         self.assert_only("large", "bad_file", "can't write")
 
@@ -226,8 +227,10 @@ class Resume(BatchTest):
         (self.out / "2_quant.pt").write_bytes(b"not what was written")
         result = self.batch(*self.arguments, "--resume", code=1)
         self.assertEqual(7, self.up_to_date(result))
-        self.assertEqual({**before, "0_quant.pt": b"", "0_quant.report.json": b"", "summary.json": b"", "summary.md": b""},
-                         {**self.results(), "0_quant.pt": b"", "0_quant.report.json": b"", "summary.json": b"", "summary.md": b""})
+        self.assertEqual({**before, "0_quant.pt": b"", "0_quant.report.json": b"", "summary.json": b"",
+                          "summary.md": b""},
+                         {**self.results(), "0_quant.pt": b"", "0_quant.report.json": b"", "summary.json": b"",
+                          "summary.md": b""})
 
     def test_what_is_not_final_is_tried_again(self):
         (self.zoo / "late.pt").write_bytes(b"not yet")

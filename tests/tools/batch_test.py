@@ -66,7 +66,8 @@ class Zoo(BatchTest):
     def test_emit_cpu(self):
         self.add("bundled.pt")
         self.batch("--nhwc", "--emit-cpu")
-        self.assertEqual(["bundled.cpu.pt", "bundled.pt", "bundled.report.json"], sorted(self.entry("bundled")["outputs"]))
+        self.assertEqual(["bundled.cpu.pt", "bundled.pt", "bundled.report.json"],
+                         sorted(self.entry("bundled")["outputs"]))
         self.succeed("verify", self.zoo / "bundled.pt", self.out / "bundled.pt")
 
     def refused(self, code, needed, *arguments, zoo=None):
@@ -140,7 +141,8 @@ class Manifest(BatchTest):
     def test_options_are_those_of_the_conversion(self):
         help_text = run("batch", "--help").stdout
         group = help_text[help_text.index("Options of each conversion"):help_text.index("Limits of")]
-        self.assertEqual(re.findall(r"^  --([a-z0-9-]+)", group, re.M), list(MANIFEST_SCHEMA["$defs"]["options"]["properties"]))
+        self.assertEqual(re.findall(r"^  --([a-z0-9-]+)", group, re.M),
+                         list(MANIFEST_SCHEMA["$defs"]["options"]["properties"]))
 
     def test_options_of_model_then_command_line_then_defaults(self):
         self.add("bundled.pt")
@@ -185,7 +187,8 @@ class Manifest(BatchTest):
             "/models/0/options/nwhc: no such option": {"version": 1, "models": [{**model, "options": {"nwhc": True}}]},
             "/models/0/options/nchw: 1 found": {"version": 1, "models": [{**model, "options": {"nchw": 1}}]},
             "/models/0/options/input: [] found": {"version": 1, "models": [{**model, "options": {"input": []}}]},
-            "/models/0/options/quant: [\"full\"] found": {"version": 1, "models": [{**model, "options": {"quant": ["full"]}}]},
+            "/models/0/options/quant: [\"full\"] found": {"version": 1,
+                                                          "models": [{**model, "options": {"quant": ["full"]}}]},
             "/defaults: [] found": {"version": 1, "models": [model], "defaults": []},
             "/defaults/verify: \"yes\" found": {"version": 1, "models": [model], "defaults": {"verify": "yes"}},
         }
@@ -203,8 +206,10 @@ class Manifest(BatchTest):
             (3, "no JSON: byte 3", "{ ]"),
             (3, "no JSON", ""),
             (2, "no place below the output folder", json.dumps({"version": 1, "models": [{"model": "../x.pt"}]})),
-            (2, "no place below the output folder", json.dumps({"version": 1, "models": [{"model": "x.pt", "name": "/x"}]})),
-            (2, "model x: --quant", json.dumps({"version": 1, "models": [{"model": "x.pt", "options": {"quant": "x"}}]})),
+            (2, "no place below the output folder",
+             json.dumps({"version": 1, "models": [{"model": "x.pt", "name": "/x"}]})),
+            (2, "model x: --quant",
+             json.dumps({"version": 1, "models": [{"model": "x.pt", "options": {"quant": "x"}}]})),
             (2, "would both be written", json.dumps({"version": 1, "models": [{"model": "x.pt"}, {"model": "x.ptl"}]})),
         ]:
             with self.subTest(needed=needed):
@@ -249,7 +254,8 @@ class Output(BatchTest):
     def test_junit(self):
         self.run_all()
         suite = ElementTree.parse(self.out / "summary.xml").getroot()
-        self.assertEqual(("3", "1", "0", "0"), tuple(suite.get(key) for key in ("tests", "failures", "errors", "skipped")))
+        self.assertEqual(("3", "1", "0", "0"),
+                         tuple(suite.get(key) for key in ("tests", "failures", "errors", "skipped")))
         cases = {case.get("name"): case for case in suite}
         self.assertEqual({"bundled", "quant", "odd & <name>"}, set(cases))
         self.assertIn("aten::cumprod", cases["odd & <name>"].find("failure").get("message"))
@@ -259,7 +265,8 @@ class Output(BatchTest):
         result = self.run_all()
         self.assertRegex(result.stdout, r"^model +status +operations +level +segments +MB +SNR dB +warnings\n")
         self.assertRegex(result.stdout, r"\nquant +converted +6 +1 +1 +0.02 +-\n")
-        self.assertRegex(result.stdout, r"\n3 models: 2 converted, 1 refused; 0 up to date; \d+\.\d s, peak memory \d+ MB\n$")
+        self.assertRegex(result.stdout,
+                         r"\n3 models: 2 converted, 1 refused; 0 up to date; \d+\.\d s, peak memory \d+ MB\n$")
         text = (self.out / "summary.md").read_text()
         self.assertIn("| quant | converted | 6 | 1 | 1 | 0.02 | - |  |", text)
         self.assertIn("aten::cumprod", text)
@@ -273,8 +280,8 @@ class Output(BatchTest):
 
     def test_bar_on_a_terminal(self):
         ours, theirs = pty.openpty()
-        process = subprocess.Popen([PROGRAM, "batch", self.zoo, "-o", self.out, "--nhwc", "--keep-going"], env=environment(),
-                                   stdout=subprocess.DEVNULL, stderr=theirs)
+        process = subprocess.Popen([PROGRAM, "batch", self.zoo, "-o", self.out, "--nhwc", "--keep-going"],
+                                   env=environment(), stdout=subprocess.DEVNULL, stderr=theirs)
         os.close(theirs)
         text = b""
         while True:

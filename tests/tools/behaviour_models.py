@@ -1,5 +1,5 @@
-"""Scripted models that could be told from their original by more than values: by what is kept, printed, raised, and changed
-in place. Each takes [1, 4, 8, 8]."""
+"""Scripted models that could be told from their original by more than values: by what is kept, printed, raised, and
+changed in place. Each takes [1, 4, 8, 8]."""
 
 from typing import Dict, List, Tuple
 

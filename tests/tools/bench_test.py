@@ -13,7 +13,8 @@ import torch
 
 from cli import ROOT, CliTest, environment
 
-PROGRAM = pathlib.Path(os.environ.get("NNAPI_CONVERT", str(ROOT / "build/release/bin/nnapi-convert"))).with_name("nnapi-bench")
+PROGRAM = pathlib.Path(os.environ.get("NNAPI_CONVERT",
+                                      str(ROOT / "build/release/bin/nnapi-convert"))).with_name("nnapi-bench")
 NULL_NNAPI = PROGRAM.parents[1] / "lib" / "fake_nnapi" / "libnull_nnapi.so"
 SCHEMA = json.loads((ROOT / "schemas" / "bench.schema.json").read_text())
 SIZES = ["--input_dims=1,3,16,16", "--input_type=float"]
@@ -70,7 +71,8 @@ class BenchRuns(Bench):
             self.assertEqual((runtime, str(path), 7, 1),
                              (report["runtime"], report["model"], report["iterations"], report["warmup"]))
             self.assertEqual(runtime == "shim", "shim" in report)
-            self.assertEqual([] if runtime == "cpu" else ["nnapi-convert-host"], [one["name"] for one in report["devices"]])
+            self.assertEqual([] if runtime == "cpu" else ["nnapi-convert-host"],
+                             [one["name"] for one in report["devices"]])
             times = [report["latency_us"][name] for name in ("min", "p50", "p90", "p95", "p99", "max")]
             self.assertEqual(sorted(times), times)
             self.assertGreater(times[0], 0)
@@ -87,8 +89,8 @@ class BenchRuns(Bench):
         """On an NNAPI that compiles for half a second, without warm-up."""
         slow = {"NULL_NNAPI_COMPILE_MS": "500"}
         for path in self.both().values():
-            report = self.report(f"--model={path}", "--use_bundled_input=0", "--iter=5", f"--nnapi_library={NULL_NNAPI}",
-                                 env=slow)
+            report = self.report(f"--model={path}", "--use_bundled_input=0", "--iter=5",
+                                 f"--nnapi_library={NULL_NNAPI}", env=slow)
             self.assertGreater(report["first_inference"]["wall_us"], 500e3)
             self.assertLess(report["latency_us"]["max"], 500e3)
             self.assertEqual(["null"], [one["name"] for one in report["devices"]])
@@ -105,8 +107,10 @@ class BenchRuns(Bench):
         """A model with 16 MB of weights in place of a small one: what is resident grows by that when it is loaded."""
         model = torch.jit.trace(torch.nn.Linear(2048, 2048).eval(), torch.zeros(1, 2048))
         model.save(str(self.folder / "large.pt"))
-        memory = self.report(f"--model={self.folder / 'large.pt'}", "--input_dims=1,2048", "--input_type=float")["memory_bytes"]
-        growth = [memory["loaded"][kind] - memory["at_start"][kind] for kind in ("resident", "proportional", "owned", "written")]
+        memory = self.report(f"--model={self.folder / 'large.pt'}", "--input_dims=1,2048",
+                             "--input_type=float")["memory_bytes"]
+        growth = [memory["loaded"][kind] - memory["at_start"][kind]
+                  for kind in ("resident", "proportional", "owned", "written")]
         self.assertEqual([], [bytes for bytes in growth if not 16e6 < bytes < 40e6])
 
     def test_comparison(self):
@@ -129,7 +133,8 @@ class BenchRuns(Bench):
         model = f"--model={self.fixture('residual.pt')}"
         lines = self.lines(model, *SIZES, "--input_memory_format=channels_last", "--iter=3", "--report_pep=true")
         observed = [json.loads(line.split(" ", 1)[1]) for line in lines if line.startswith("PyTorchObserver ")]
-        self.assertEqual([("NET", "us", "latency")] * 3, [(one["type"], one["unit"], one["metric"]) for one in observed])
+        self.assertEqual([("NET", "us", "latency")] * 3,
+                         [(one["type"], one["unit"], one["metric"]) for one in observed])
         self.assertEqual(2, self.report(model, *SIZES, "--pthreadpool_size=2")["threads"])
         self.assertIn("[ CPUFloatType{1,", "\n".join(self.lines(model, *SIZES, "--print_output")))
 
@@ -146,7 +151,8 @@ class BenchRuns(Bench):
         sizes = ",".join(map(str, sample.shape))
         good = f"--input_type=quint8:{sample.q_scale()!r}:{sample.q_zero_point()}"
         self.assertEqual("shim", self.report(f"--model={path}", f"--input_dims={sizes}", good)["runtime"])
-        self.refused(1, f"--model={path}", f"--input_dims={sizes}", "--input_type=quint8:0.5:3", needed=["scale 0.5 found"])
+        self.refused(1, f"--model={path}", f"--input_dims={sizes}", "--input_type=quint8:0.5:3",
+                     needed=["scale 0.5 found"])
 
 
 class BenchOfFiles(Bench):
@@ -161,7 +167,8 @@ class BenchOfFiles(Bench):
     def test_weights_are_not_held(self):
         """Neither those of a file that is mapped, nor those that a cache's token was made of."""
         layers = [torch.nn.Conv2d(3, 16, 3, padding=1), torch.nn.Flatten(), torch.nn.Linear(4096, 1024)]
-        torch.jit.trace(torch.nn.Sequential(*layers).eval(), torch.zeros(1, 3, 16, 16)).save(str(self.folder / "large.pt"))
+        torch.jit.trace(torch.nn.Sequential(*layers).eval(),
+                        torch.zeros(1, 3, 16, 16)).save(str(self.folder / "large.pt"))
         path = self.convert(self.folder / "large.pt", "--nhwc", "--runtime", "shim", "--input", "1,3,16,16")
         self.assertGreater(path.stat().st_size, 16e6)
         cache = self.folder / "cache"
@@ -220,7 +227,8 @@ class BenchRefusals(Bench):
         self.refused(3, model, *SIZES, f"--nnapi_library={self.folder / 'none.so'}", needed=["none.so"])
 
     def test_a_report_that_cannot_be_written(self):
-        done = self.run_bench(f"--model={self.fixture('residual.pt')}", *SIZES, f"--report={self.folder / 'no' / 'x.json'}")
+        done = self.run_bench(f"--model={self.fixture('residual.pt')}", *SIZES,
+                              f"--report={self.folder / 'no' / 'x.json'}")
         self.assertEqual(3, done.returncode)
         self.assertIn("can't write", done.stderr)
 

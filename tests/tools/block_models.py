@@ -259,8 +259,8 @@ class ManyRounds(Layers):
 
 MODELS = {model.__name__: model
           for model in (Rounds, Ways, Raising, Growing, ViewChanged, CarriedView, ChangedByRounds, Turned,
-                        FilledInBranch, FilledInLoop, LongerList, ListOfRounds, DictOfRounds, Noisy, BranchOfTheCpu, Rows, HalfKnown, Effects, Chain,
-                        SeldomRun, ManyRounds)}
+                        FilledInBranch, FilledInLoop, LongerList, ListOfRounds, DictOfRounds, Noisy, BranchOfTheCpu,
+                        Rows, HalfKnown, Effects, Chain, SeldomRun, ManyRounds)}
 
 
 def line_of(beginning: str, model: str = "Ways") -> str:

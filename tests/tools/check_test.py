@@ -125,8 +125,8 @@ class CheckIsWhatConvertDoes(CheckTest):
         targets = [["--device-profile", profile] for profile in PROFILES] + [["--min-api", api] for api in (27, 28, 30)]
         found = set()
         for target in [[], *targets]:
-            for model, *options in [(self.fixture("residual.pt"), "--input", "1,3,16,16"), (self.partitioned(), "--input",
-                                                                                           "1,3,16,16"),
+            for model, *options in [(self.fixture("residual.pt"), "--input", "1,3,16,16"),
+                                    (self.partitioned(), "--input", "1,3,16,16"),
                                     (self.fixture("quant_quint8_bundled.pt"), "--quant", "full"),
                                     (self.fixture("quant.pt"), "--input", "1,3,16,16", "--fallback", "none")]:
                 with self.subTest(model=model.name, target=target):
@@ -156,8 +156,8 @@ class Targets(CheckTest):
 
     def test_convert_warns_and_reports(self):
         path = self.traced(Wrapped(lambda m, x: torch.sqrt(torch.abs(m.a(x)) + 1), a=conv(3, 16)), images(1, 3, 16, 16))
-        result = self.succeed(path, "--nhwc", "--min-api", 28, "--input", "1,3,16,16", "--report", self.folder / "r.json",
-                              "-o", self.folder / "out.pt")
+        result = self.succeed(path, "--nhwc", "--min-api", 28, "--input", "1,3,16,16",
+                              "--report", self.folder / "r.json", "-o", self.folder / "out.pt")
         self.assertIn("aten::sqrt goes to NNAPI at feature level 3", result.stderr)
         report = json.loads((self.folder / "r.json").read_text())
         jsonschema.Draft202012Validator(json.loads((ROOT / "schemas/report.schema.json").read_text())).validate(report)
@@ -296,9 +296,10 @@ class Speed(CheckTest):
     def test_quant_fits(self):
         path = self.traced(self.quantised(False), images(1, 3, 16, 16))
         speed = self.check(path, "--nhwc", "--input", "1,3,16,16", "--explain-speed")["speed"]
-        self.assertEqual({"core": True, "full": True, "nnapi": False}, {fit["mode"]: fit["fits"] for fit in speed["quant"]})
-        speed = self.check(path, "--nhwc", "--input", "1,3,16,16", "--explain-speed", "--device-profile", "quant-dsp-8.1",
-                           "--fallback", "none")["speed"]
+        self.assertEqual({"core": True, "full": True, "nnapi": False},
+                         {fit["mode"]: fit["fits"] for fit in speed["quant"]})
+        speed = self.check(path, "--nhwc", "--input", "1,3,16,16", "--explain-speed",
+                           "--device-profile", "quant-dsp-8.1", "--fallback", "none")["speed"]
         self.assertEqual({"core": True, "full": True, "nnapi": False},
                          {fit["mode"]: fit["converts"] for fit in speed["quant"]})
         floats = self.check(self.fixture("residual.pt"), "--nhwc", "--input", "1,3,16,16", "--explain-speed")["speed"]

@@ -1,5 +1,5 @@
-"""Models with operators that LibTorch lacks: torchvision's are known without their library, which verify needs to run the
-original; others are read when their library is given."""
+"""Models with operators that LibTorch lacks: torchvision's are known without their library, which verify needs to run
+the original; others are read when their library is given."""
 
 import unittest
 
@@ -49,7 +49,8 @@ class Torchvision(CliTest):
 
     def test_without_the_library(self):
         model, out, inputs = self.check(lambda x, boxes: torchvision.ops.roi_pool(x, boxes, 2, 0.5))
-        needed = ["the operator torchvision::roi_pool has no CPU kernel; give the library that has it with --torch-library"]
+        needed = ["the operator torchvision::roi_pool has no CPU kernel; give the library that has it with "
+                  "--torch-library"]
         self.fail_with(4, "verify", model, out, "--inputs", inputs, needed=needed)
 
 

@@ -9,28 +9,17 @@
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/converted_file.h"
+#include "tests/temporary_folder.h"
 
 namespace nnapi_convert {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A file in a folder of its own that goes with it.
+// A file in a folder of its own.
 class ScratchFile {
  public:
-  ScratchFile() {
-    std::string pattern = (fs::temp_directory_path() / "nnapi-convert-test-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    folder_ = pattern;
-  }
-  ~ScratchFile() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-
-  std::string path() const { return (folder_ / "model.pt").string(); }
+  std::string path() const { return folder_.file("model.pt"); }
   void write(const std::string& bytes) const {
     std::ofstream stream(path(), std::ios::binary | std::ios::trunc);
     stream << bytes;
@@ -38,7 +27,7 @@ class ScratchFile {
   }
 
  private:
-  fs::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 std::string read(const std::string& path) {

@@ -1,5 +1,5 @@
-"""Models converted for a device run on it: the host's NNAPI plays the device by the same profile, with code of its own, and
-takes every operation that it is sent."""
+"""Models converted for a device run on it: the host's NNAPI plays the device by the same profile, with code of its own,
+and takes every operation that it is sent."""
 
 import json
 import os
@@ -81,7 +81,8 @@ class OnTheDevice(CliTest, StockTorchTest):
         device = json.loads(file.read_text())["device"]["name"]
         path = self.folder / "out.pt"
         path.unlink(missing_ok=True)
-        result = run(model, *options, "--runtime", "shim", "--device-profile", file, "--min-segment-macs", 0, "-o", path)
+        result = run(model, *options, "--runtime", "shim", "--device-profile", file, "--min-segment-macs", 0,
+                     "-o", path)
         self.assertIn(result.code, (0, 1), f"\n{result}")
         if result.code == 1:
             self.assertRegex(result.stderr, f"device {device} doesn't take|the level of device {device}")

@@ -69,8 +69,8 @@ class FlexibleSizes(CliTest, StockTorchTest):
         self.assert_close(expected, call(converted, first))
         with self.assertRaises(Exception) as caught:
             call(converted, images(1, 3, 20, 16))
-        self.assertIn("nnapi-convert: input picture: shape [1, 3, 20, 16] found, [1, 3, 16, 16] needed: the first call fixed "
-                      "it; load the module again for another shape", str(caught.exception))
+        self.assertIn("nnapi-convert: input picture: shape [1, 3, 20, 16] found, [1, 3, 16, 16] needed: the first call "
+                      "fixed it; load the module again for another shape", str(caught.exception))
         self.assert_close(expected, call(converted, first))
 
     def test_fixed_sizes_are_still_checked(self):

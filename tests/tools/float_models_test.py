@@ -141,9 +141,12 @@ class WrongArguments(CliTest, StockTorchTest):
 
     def test_shape(self):
         colour, depth = self.good
-        self.assert_message("nnapi-convert: input colour: shape [1, 3, 8, 16] found, [1, 3, 16, 16] needed", colour[:, :, :8], depth)
-        self.assert_message("nnapi-convert: input depth: shape [2, 16, 16] found, [1, 2, 16, 16] needed", colour, depth[0])
-        self.assert_message("nnapi-convert: input colour: shape [1, 2, 16, 16] found, [1, 3, 16, 16] needed", depth, colour)
+        self.assert_message("nnapi-convert: input colour: shape [1, 3, 8, 16] found, [1, 3, 16, 16] needed",
+                            colour[:, :, :8], depth)
+        self.assert_message("nnapi-convert: input depth: shape [2, 16, 16] found, [1, 2, 16, 16] needed", colour,
+                            depth[0])
+        self.assert_message("nnapi-convert: input colour: shape [1, 2, 16, 16] found, [1, 3, 16, 16] needed", depth,
+                            colour)
 
     def test_dtype(self):
         colour, depth = self.good

@@ -43,7 +43,8 @@ class Help(CliTest):
     def write_files_of_examples(self):
         """What the examples name: models with and without bundled inputs, and converted ones."""
         torch.backends.quantized.engine = "qnnpack"
-        for name, source in {"model.pt": "depthwise.pt", "quantised.pt": "quant.pt", "float.pt": "quant_float.pt"}.items():
+        for name, source in {"model.pt": "depthwise.pt", "quantised.pt": "quant.pt",
+                             "float.pt": "quant_float.pt"}.items():
             (self.folder / name).write_bytes(self.fixture(source).read_bytes())
         (self.folder / "models").mkdir()
         (self.folder / "models" / "model.pt").write_bytes(self.fixture("depthwise.pt").read_bytes())

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Runs the cases of PyTorch's own tests of its NNAPI converter (incumbent_cases.py) on this one.
 
-Each case is traced, converted by the command in a process of its own, and run by stock PyTorch on the host's NNAPI, beside
-eager PyTorch. All must agree, those that PyTorch's converter refuses included; but where a case runs with another input
-scale than it was converted with, the module must say so. What has flexible sizes runs at a second size, too. One line for
-each test; the exit code is 1 if anything fails.
+Each case is traced, converted by the command in a process of its own, and run by stock PyTorch on the host's NNAPI,
+beside eager PyTorch. All must agree, those that PyTorch's converter refuses included; but where a case runs with
+another input scale than it was converted with, the module must say so. What has flexible sizes runs at a second size,
+too. One line for each test; the exit code is 1 if anything fails.
 
   incumbent_suite.py [TEST...]     all tests, or those named
 """
@@ -107,7 +107,8 @@ def check_agrees(case: Case, converted, share_off: float) -> None:
 
 def check_other_scale_is_refused(case: Case, converted) -> None:
     argument = case.arguments[0]
-    needed = f"nnapi-convert: input input: scale {argument.quint8[0]:.17g} found, {argument.quint8_of_conversion[0]} needed"
+    found, wanted = argument.quint8[0], argument.quint8_of_conversion[0]
+    needed = f"nnapi-convert: input input: scale {found:.17g} found, {wanted} needed"
     try:
         call(converted, *draws(case, 0))
     except Exception as error:
@@ -157,7 +158,8 @@ def run_row(row: Row, cases: List[Case], pool, folder: pathlib.Path) -> int:
             check(row, case, job.result(), out)
         except Exception as error:
             problems[number] = f"  {number}: {' '.join(a.spec for a in case.arguments)} {layout_option(case)}: {error}"
-    print(f"{row.name:28} {len(cases) - len(problems):3} of {len(cases)} passed", *problems.values(), sep="\n", flush=True)
+    print(f"{row.name:28} {len(cases) - len(problems):3} of {len(cases)} passed", *problems.values(), sep="\n",
+          flush=True)
     return len(cases) - len(problems)
 
 

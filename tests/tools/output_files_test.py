@@ -1,4 +1,5 @@
-"""The files that are written: both formats, their names, bundled inputs, the CPU counterpart, options that reach them."""
+"""The files that are written: both formats, their names, bundled inputs, the CPU counterpart, options that reach
+them."""
 
 import os
 import re
@@ -40,7 +41,8 @@ class Archive(CliTest):
                 with open(path, "rb") as file:
                     file.seek(info.header_offset + 26)
                     lengths = file.read(4)
-                begin = info.header_offset + 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+                names, extra = (int.from_bytes(part, "little") for part in (lengths[:2], lengths[2:]))
+                begin = info.header_offset + 30 + names + extra
                 self.assertEqual(0, begin % 64)
 
     def test_same_bytes_each_time(self):
@@ -61,7 +63,8 @@ class Archive(CliTest):
 
     def test_same_bytes_with_verification(self):
         one = self.convert("residual.pt", *IMAGE, out="out.pt").read_bytes()
-        other = self.convert("residual.pt", *IMAGE, "--verify", "--report", self.folder / "r.json", out="out.pt").read_bytes()
+        other = self.convert("residual.pt", *IMAGE, "--verify", "--report", self.folder / "r.json",
+                             out="out.pt").read_bytes()
         self.assertTrue(one == other)
 
     def test_same_bytes_wherever_the_model_lies(self):
@@ -122,7 +125,8 @@ class Bundled(CliTest, StockTorchTest):
         self.assertFalse(hasattr(module, "get_all_bundled_inputs"))
 
     def test_made_on_request(self):
-        module = load(self.convert("two_input.pt", "--input", "1,3,16,16", "--input", "1,2,16,16", "--nhwc", "--bundle-inputs"))
+        module = load(self.convert("two_input.pt", "--input", "1,3,16,16", "--input", "1,2,16,16", "--nhwc",
+                                   "--bundle-inputs"))
         self.assertEqual(1, module.get_num_bundled_inputs())
         sample, = module.get_all_bundled_inputs()
         self.assertEqual([(1, 3, 16, 16), (1, 2, 16, 16)], [tuple(tensor.shape) for tensor in sample])

@@ -6,7 +6,7 @@ import unittest
 import torch
 
 from argument_models import MODELS
-from cli import CliTest
+from scripted_model import ScriptedModelTest
 from stock_torch import StockTorchTest, images, load, tensors
 
 
@@ -29,17 +29,12 @@ def flat(value):
     return found, (type(value).__name__, structure)
 
 
-class Arguments(CliTest, StockTorchTest):
-    def setUp(self):
-        super().setUp()
-        torch.manual_seed(0)
-        self.path, self.out, self.report = (self.folder / name for name in ("model.pt", "out.pt", "report.json"))
-
-    def save(self, name):
-        torch.jit.script(MODELS[name]().eval()).save(str(self.path))
+class Arguments(ScriptedModelTest, StockTorchTest):
+    models = MODELS
 
     def partition(self, *arguments):
-        self.succeed(self.path, *arguments, "--nhwc", "--min-segment-macs", "0", "--report", self.report, "-o", self.out)
+        self.succeed(self.path, *arguments, "--nhwc", "--min-segment-macs", "0", "--report", self.report,
+                     "-o", self.out)
         return json.loads(self.report.read_text())["partition"]
 
     def assert_same(self, samples):
@@ -68,7 +63,8 @@ class Structures(Arguments):
         self.assert_same([((pictures,), {}), ((pictures, 2.0), {}), ((pictures,), {"scale": -3.0})])
         self.assertNotIn("for ", load(self.out).code)
         self.assert_raises(r"input pictures: 1 elements found, 2 needed", pictures[:1])
-        self.assert_raises(r"input pictures\[1\]: shape \[4, 8, 8\] found, \[4, 12, 8\] needed", [pictures[0], pictures[0]])
+        self.assert_raises(r"input pictures\[1\]: shape \[4, 8, 8\] found, \[4, 12, 8\] needed",
+                           [pictures[0], pictures[0]])
         self.assert_raises(r"input pictures\[0\]: dtype", [pictures[0].int(), pictures[1]])
 
     def test_exchanged_elements_and_objects(self):
@@ -111,7 +107,8 @@ class Structures(Arguments):
         self.assert_same([((x,), {}), ((x, None, None), {})])
         self.assert_raises("input mask: a value found, None needed", x, mask)
         self.assert_raises("input others: a value found, None needed", x, others=[{"shift": shift}])
-        self.partition("--input", "x=1,4,8,8", "--input", "mask=1,1,8,8", "--input", "others[0][shift]=1,4,1,1", "--verify")
+        self.partition("--input", "x=1,4,8,8", "--input", "mask=1,1,8,8", "--input", "others[0][shift]=1,4,1,1",
+                       "--verify")
         self.assert_same([((x, mask, [{"shift": shift}]), {})])
         self.assert_raises("input mask: None found, a value needed", x, None, [{"shift": shift}])
 

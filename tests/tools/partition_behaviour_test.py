@@ -4,16 +4,15 @@ import unittest
 
 import torch
 
-import block_models
 from behaviour_models import ALL, MODELS
 from partition_blocks_test import SAMPLES, Blocks
 from partition_test import captured_output
 from stock_torch import FLOAT_TOLERANCE, call, load
 
-block_models.MODELS.update(MODELS)
-
 
 class Behaviour(Blocks):
+    models = MODELS
+
     def outcome(self, module, sample):
         """The result, or the last line of the error; what is printed."""
         with captured_output() as lines:
@@ -59,8 +58,8 @@ class All(Behaviour):
 class ListInTuple(Behaviour):
     def test_change_is_returned(self):
         self.save("ChangesInTuple")
-        self.succeed(self.path, "--input", "pair[0]=1,4,8,8", "--input", "pair[1][0]=1,4,8,8", "--min-segment-macs", "0",
-                     "-o", self.out)
+        self.succeed(self.path, "--input", "pair[0]=1,4,8,8", "--input", "pair[1][0]=1,4,8,8",
+                     "--min-segment-macs", "0", "-o", self.out)
         for sample in SAMPLES:
             results = [load(path)((sample, [sample + 1])) for path in (self.path, self.out)]
             self.assertEqual(2, len(results[1][1][1]))

@@ -4,27 +4,18 @@ import itertools
 import json
 import unittest
 
-import torch
-
 from block_models import MODELS
-from cli import CliTest, run
+from cli import run
 from partition_test import captured_output
+from scripted_model import ScriptedModelTest
 from stock_torch import StockTorchTest, call, images, load
 
 SHAPE = ("--input", "1,4,8,8", "--nhwc")
 SAMPLES = [images(1, 4, 8, 8, seed=1).abs() + 0.1, 3 * images(1, 4, 8, 8, seed=2), -images(1, 4, 8, 8, seed=3).abs()]
 
 
-class Blocks(CliTest, StockTorchTest):
-    def setUp(self):
-        super().setUp()
-        torch.manual_seed(0)
-        self.path, self.out, self.report = (self.folder / name for name in ("model.pt", "out.pt", "report.json"))
-
-    def save(self, name):
-        module = torch.jit.script(MODELS[name]().eval())
-        module.save(str(self.path))
-        return module
+class Blocks(ScriptedModelTest, StockTorchTest):
+    models = MODELS
 
     def partition(self, *arguments):
         self.succeed(self.path, *SHAPE, *arguments, "--report", self.report, "-o", self.out)

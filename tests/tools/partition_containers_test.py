@@ -4,15 +4,14 @@ import unittest
 
 import torch
 
-import block_models
 from container_models import MODELS, KeepsObject, Scale
 from partition_blocks_test import SAMPLES, Blocks
 from stock_torch import images, load
 
-block_models.MODELS.update(MODELS)
-
 
 class Containers(Blocks):
+    models = MODELS
+
     def test_pyramid_is_one_segment(self):
         partition = self.check("Pyramid")
         self.assertEqual(1, len(partition["segments"]))
@@ -33,6 +32,8 @@ class Containers(Blocks):
 
 
 class Objects(Blocks):
+    models = MODELS
+
     def save_script(self, model):
         torch.jit.script(model.eval()).save(str(self.path))
 

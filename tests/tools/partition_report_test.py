@@ -1,4 +1,5 @@
-"""What reports say of partitioned models: where segments are, what can't be counted, and why a node stays on the CPU."""
+"""What reports say of partitioned models: where segments are, what can't be counted, and why a node stays on the
+CPU."""
 
 import json
 import unittest
@@ -9,23 +10,20 @@ import torch
 import torch.utils.bundled_inputs
 
 from block_models import MODELS, line_of
-from cli import ROOT, CliTest
+from cli import ROOT
 from page import Page, read_page
+from scripted_model import ScriptedModelTest
 
 SHAPE = ("--input", "1,4,8,8", "--nhwc", "--min-segment-macs", "0")
 SCHEMAS = {name: json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text()) for name in ("report", "check")}
 
 
-class Partitioned(CliTest):
+class Partitioned(ScriptedModelTest):
+    models = MODELS
+
     def setUp(self):
         super().setUp()
-        torch.manual_seed(0)
-        self.path, self.out, self.page = (self.folder / name for name in ("model.pt", "out.pt", "report.html"))
-
-    def save(self, model):
-        module = torch.jit.script(MODELS[model]().eval())
-        module.save(str(self.path))
-        return module
+        self.page = self.folder / "report.html"
 
     def convert_model(self, model, *arguments):
         """The report and what is said."""
@@ -66,7 +64,8 @@ class Places(Partitioned):
     def test_json_and_text(self):
         report, said = self.convert_model("Ways")
         self.assertEqual(self.expected, [short(part.get("inside", [])) for part in report["partition"]["segments"]])
-        self.assertRegex(said, rf"\n  5 .*  in the loop at {self.loop[1]}, in the if at {self.branch[1]}, in the loop at {self.inner[1]}\n")
+        self.assertRegex(said, rf"\n  5 .*  in the loop at {self.loop[1]}, in the if at {self.branch[1]}, "
+                               rf"in the loop at {self.inner[1]}\n")
         self.assertRegex(said, rf"\n  6 .*  in the loop at {self.loop[1]}, in the else of {self.other[1]}\n")
 
     def test_check(self):
@@ -99,13 +98,15 @@ class Places(Partitioned):
             self.check_made_before(graph)
 
     def check_made_before(self, graph):
-        """Whatever segments read was made before, or is what a loop carries; what a block gives was made in it or before."""
+        """Whatever segments read was made before, or is what a loop carries; what a block gives was made in it or
+        before."""
         made = set(graph["inputs"]) | {i for i, value in enumerate(graph["values"]) if "constant" in value}
         for block in graph["blocks"]:
             made |= {inner for _, inner in block["inputs"]}
         for step in graph["steps"]:
             self.assertTrue({outer for outer, _ in step.get("inputs", [])} <= made)
-            made |= {value for node in step["nodes"] for value in node["outputs"]} | {outer for outer, _ in step.get("outputs", [])}
+            made |= {value for node in step["nodes"] for value in node["outputs"]}
+            made |= {outer for outer, _ in step.get("outputs", [])}
         for block in graph["blocks"]:
             self.assertTrue({inner for _, inner in block["outputs"]} <= made)
         self.assertTrue(set(graph["outputs"]) <= made)
@@ -131,11 +132,12 @@ class Uncounted(Partitioned):
         partition = report["partition"]
         self.assertEqual({"nnapi": 1, "all": 4, "uncounted": 3}, partition["products"])
         self.assertEqual(1, sum(part["products"] for part in partition["segments"]))
-        self.assertIn("with 1 of 4 convolutions and products, 100.0 % of the multiply-adds that can be counted go to NNAPI", said)
+        self.assertIn("with 1 of 4 convolutions and products, 100.0 % of the multiply-adds that can be counted go to "
+                      "NNAPI", said)
         self.assertIn("; not counted: 3 on the CPU whose sizes aren't known before the model runs", said)
         self.assertEqual(partition["products"], self.check_report()["products"])
-        self.assertIn("with 1 of 4 convolutions and products, 100.0 % of the multiply-adds that can be counted; 3 on the CPU can't be "
-                      "counted", self.succeed("check", self.path, *SHAPE).stdout)
+        self.assertIn("with 1 of 4 convolutions and products, 100.0 % of the multiply-adds that can be counted; 3 on "
+                      "the CPU can't be counted", self.succeed("check", self.path, *SHAPE).stdout)
 
     def test_speed_is_not_told_from_what_is_counted_alone(self):
         self.save("HalfKnown")
@@ -155,7 +157,8 @@ class Uncounted(Partitioned):
         sample = torch.full((1, 4, 8, 8), 0.5)
         bundled = torch.utils.bundled_inputs.bundle_inputs(module, [(sample,)])
         bundled.save(str(self.path))
-        said = self.succeed(self.path, "--nhwc", "--min-segment-macs", "0", "-o", self.out, "--report", self.page).stderr
+        said = self.succeed(self.path, "--nhwc", "--min-segment-macs", "0", "-o", self.out,
+                            "--report", self.page).stderr
         partition = read_page(self.page).report["partition"]
         self.assertEqual(0, partition["products"]["uncounted"])
         known = 8 * 8 * 4 * 4 * 9
@@ -176,9 +179,12 @@ class Reasons(Partitioned):
 
     def test_each_kind_has_its_own(self):
         _, found, _ = self.reasons("Effects")
-        for kind, reason in (("prim::If", "which branch runs depends on values"), ("prim::RaiseException", "ends the run with an error"),
-                             ("prim::Print", "prints"), ("aten::warn", "gives a warning"), ("prim::SetAttr", "changes an attribute"),
-                             ("prim::GetAttr", "reads an attribute that may change"), ("aten::rand_like", "draws random numbers"),
+        for kind, reason in (("prim::If", "which branch runs depends on values"),
+                             ("prim::RaiseException", "ends the run with an error"),
+                             ("prim::Print", "prints"), ("aten::warn", "gives a warning"),
+                             ("prim::SetAttr", "changes an attribute"),
+                             ("prim::GetAttr", "reads an attribute that may change"),
+                             ("aten::rand_like", "draws random numbers"),
                              ("aten::Bool", "gives a number, not a tensor")):
             self.assertEqual({reason}, found[kind], kind)
         self.assertEqual({"how often it runs depends on values"}, self.reasons("Rounds")[1]["prim::Loop"])
@@ -198,7 +204,8 @@ class Reasons(Partitioned):
         self.assertEqual(1, said.count("of unknown type since prim::Loop"))
         checked = [entry for entry in self.check_report()["refusals"] if entry["op"] == "aten::conv2d"]
         self.assertEqual({line}, {entry["since"].split("/")[-1] for entry in checked})
-        self.assertIn(f"unknown type since prim::Loop at {line} (unknown multiply-adds)", self.succeed("check", self.path, *SHAPE).stdout)
+        self.assertIn(f"unknown type since prim::Loop at {line} (unknown multiply-adds)",
+                      self.succeed("check", self.path, *SHAPE).stdout)
 
     def test_a_chain_has_one_cause(self):
         cpu, _, _ = self.reasons("Chain")

@@ -1,4 +1,5 @@
-"""Models that NNAPI can't run whole: segments go to NNAPI, the rest stays TorchScript, and results are the original's."""
+"""Models that NNAPI can't run whole: segments go to NNAPI, the rest stays TorchScript, and results are the
+original's."""
 
 import contextlib
 import json
@@ -32,7 +33,8 @@ class Between(nn.Module):
 
 
 class Branches(nn.Module):
-    """Two inputs, several results in a tree, a list of tensors, an integer result, a transposed convolution of rank 3."""
+    """Two inputs, several results in a tree, a list of tensors, an integer result, a transposed convolution of rank
+    3."""
 
     def __init__(self):
         super().__init__()
@@ -149,7 +151,8 @@ class Partition(CliTest, StockTorchTest):
         result = self.convert(path, *arguments, "--verify", "--report", self.report, out=out)
         report = json.loads(self.report.read_text())
         jsonschema.Draft202012Validator(SCHEMA).validate(report)
-        self.assertEqual(report["operation_count"], sum(part["operation_count"] for part in report["partition"]["segments"]))
+        self.assertEqual(report["operation_count"],
+                         sum(part["operation_count"] for part in report["partition"]["segments"]))
         return result, report["partition"]
 
     between = ("--input", "1,3,24,24")

@@ -65,8 +65,8 @@ class Passes(CliTest):
                             "-o", out).stdout
         self.assertIn("CONV_2D", dump)
         self.assertNotIn("MUL(", dump)
-        without = self.succeed(self.fixture(self.MODEL), "--input", "1,3,16,16", "--nhwc", "--dump-after", "choose_layout",
-                               "--disable-pass", "fold_affine", "-o", out).stdout
+        without = self.succeed(self.fixture(self.MODEL), "--input", "1,3,16,16", "--nhwc",
+                               "--dump-after", "choose_layout", "--disable-pass", "fold_affine", "-o", out).stdout
         self.assertIn("MUL(", without)
 
 

@@ -1,4 +1,5 @@
-"""verify --per-op: every value on the way is compared with TorchScript's, and an altered weight is found where it is."""
+"""verify --per-op: every value on the way is compared with TorchScript's, and an altered weight is found where it
+is."""
 
 import json
 import pathlib
@@ -56,7 +57,8 @@ class WholeModels(PerOp):
             model, out = self.converted("residual.pt", *IMAGE, *options)
             check = self.check(model, out)
             self.assert_agrees(check, 4)
-            self.assertEqual(["CONV_2D", "CONV_2D", "CONV_2D", "ADD"], [value["operations"][-1] for value in check["values"]])
+            self.assertEqual(["CONV_2D", "CONV_2D", "CONV_2D", "ADD"],
+                             [value["operations"][-1] for value in check["values"]])
             for value in check["values"]:
                 self.assertRegex(value["where"], r"\.py:\d+$")
 
@@ -74,8 +76,9 @@ class WholeModels(PerOp):
         altered = self.altered(out, None, 1, 0.5)
         result = run("verify", model, altered, "--per-op")
         self.assertEqual(4, result.code)
-        self.assertRegex(result.stdout, r"first to drift: segment 0, operation 1 \(CONV_2D\) from .*\.py:\d+: its own error is "
-                                        r"\S+ \(of range\), at most 0\.0001 needed")
+        self.assertRegex(result.stdout,
+                         r"first to drift: segment 0, operation 1 \(CONV_2D\) from .*\.py:\d+: its own error is "
+                         r"\S+ \(of range\), at most 0\.0001 needed")
         self.assertIn("no operation drifts by itself", self.succeed("verify", model, out, "--per-op").stdout)
 
     def test_tolerance(self):
@@ -100,7 +103,8 @@ class WholeModels(PerOp):
             self.assertGreater(len(check["values"]), 1)
 
     def test_control_flow(self):
-        model, out = self.converted("control_flow.pt", *IMAGE, "--runtime", "shim", "--feature-level", "4", "--control-flow", "nnapi")
+        model, out = self.converted("control_flow.pt", *IMAGE, "--runtime", "shim", "--feature-level", "4",
+                                    "--control-flow", "nnapi")
         check = self.check(model, out)
         self.assertIsNone(check["first_drift"])
         self.assertTrue({"IF", "WHILE"} & {name for value in check["values"] for name in value["operations"]})
@@ -130,11 +134,13 @@ class InParts(PerOp):
     def test_names_the_segment(self):
         model, out = self.converted("unknown_operations.pt", *self.OPTIONS)
         segments = json.loads(self.succeed("inspect", out, "--format", "json").stdout)["segments"]
-        with_weights = [i for i, segment in enumerate(segments) if any("CONV" in op["name"] for op in segment["operations"])]
+        with_weights = [i for i, segment in enumerate(segments)
+                        if any("CONV" in op["name"] for op in segment["operations"])]
         self.assertTrue(with_weights)
         segment = with_weights[-1]
         first = self.assert_first(self.check(model, self.altered(out, segment, 0, 0.5), code=4), segment,
-                                  next(i for i, op in enumerate(segments[segment]["operations"]) if "CONV" in op["name"]))
+                                  next(i for i, op in enumerate(segments[segment]["operations"])
+                                       if "CONV" in op["name"]))
         self.assertIn("CONV_2D", first["operations"])
 
 
@@ -160,7 +166,8 @@ class InBlocks(PerOp):
             self.assertEqual(check["samples"], runs[0])
             self.assertEqual(runs[2], runs[3] + runs[6])  # each round takes one of the branches
             self.assertGreater(runs[5], runs[3])
-            inside = {value["segment"]: [place["kind"] for place in value.get("inside", [])] for value in check["values"]}
+            inside = {value["segment"]: [place["kind"] for place in value.get("inside", [])]
+                      for value in check["values"]}
             self.assertEqual([[], ["loop", "if", "loop"], ["loop", "else"]], [inside[0], inside[5], inside[6]])
 
     def test_what_changes_in_place(self):
@@ -185,8 +192,10 @@ class InBlocks(PerOp):
 
     def test_says_how_many_rounds_are_left_out(self):
         check = self.check(*self.converted_blocks("ManyRounds"), "--samples", "2")
-        self.assertEqual([32], [value["runs"] for value in check["values"] if value.get("inside") and value["operations"][-1] == "CONV_2D"])
-        self.assertRegex("\n".join(check["unchecked"]), r"in the loop at .*: 28 runs, those after the first 16 in a sample")
+        self.assertEqual([32], [value["runs"] for value in check["values"]
+                                if value.get("inside") and value["operations"][-1] == "CONV_2D"])
+        self.assertRegex("\n".join(check["unchecked"]),
+                         r"in the loop at .*: 28 runs, those after the first 16 in a sample")
 
     def test_calls_for_rows(self):
         """Each call of a segment for some rows, the last one filled up."""
@@ -197,7 +206,8 @@ class InBlocks(PerOp):
         rows = [value for value in check["values"] if value["operations"][-1] == "FULLY_CONNECTED"]
         self.assertEqual(1, len(rows))
         self.assertGreater(rows[0]["runs"], check["samples"])
-        self.assert_first(self.check(model, self.altered(out, rows[0]["segment"], 0, 0.5), code=4), rows[0]["segment"], rows[0]["operation"])
+        self.assert_first(self.check(model, self.altered(out, rows[0]["segment"], 0, 0.5), code=4), rows[0]["segment"],
+                          rows[0]["operation"])
 
 
 if __name__ == "__main__":

@@ -74,7 +74,8 @@ class Probe(CliTest):
 
     def test_full_disk(self):
         """The system says so only when the file is closed."""
-        for arguments in (["--list"], ["--device", "nnapi-convert-host", "--answers"], ["--device", "nnapi-convert-host"]):
+        for arguments in (["--list"], ["--device", "nnapi-convert-host", "--answers"],
+                          ["--device", "nnapi-convert-host"]):
             with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
                 done = subprocess.run([PROBE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120,
                                       env=environment({"LD_LIBRARY_PATH": str(HOST)}))
@@ -85,8 +86,8 @@ class Probe(CliTest):
         content, answers = self.assert_round_trip(ROOT / "testdata/profiles/picky.json")
         self.assertIn("RELU input=TENSOR_FLOAT32 input.rank=4: accepted", answers)
         self.assertIn("RELU input=TENSOR_QUANT8_ASYMM input.rank=4: refused", answers)
-        self.assertIn("CONV_2D input=TENSOR_FLOAT32 filter=TENSOR_FLOAT32 filter=computed bias=constant SAME NHWC stride=1: "
-                      "refused", answers)
+        self.assertIn("CONV_2D input=TENSOR_FLOAT32 filter=TENSOR_FLOAT32 filter=computed bias=constant SAME NHWC "
+                      "stride=1: refused", answers)
         rule = next(rule for rule in content["refuses"] if "ABS" in rule["operations"])
         self.assertEqual({"operations"}, set(rule))
 

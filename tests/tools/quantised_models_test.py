@@ -1,7 +1,7 @@
 """Quantised fixtures in every mode, for float and quint8 interfaces, run by stock PyTorch on the host's NNAPI.
 
-NNAPI and PyTorch's kernels round differently by one step in each operation; the fixtures have five in a row, of which the
-last ones average. Results may differ by a few steps of the output's scale, which the assertions below bound."""
+NNAPI and PyTorch's kernels round differently by one step in each operation; the fixtures have five in a row, of which
+the last ones average. Results may differ by a few steps of the output's scale, which the assertions below bound."""
 
 import json
 import unittest

@@ -1,5 +1,6 @@
-"""Random graphs of operations that NNAPI has and has not, with branches, loops, changes in place, containers and what is
-kept: what they convert to gives the original's results, call after call. RANDOM_PARTITIONS=COUNT[:SEED] runs more of them, or others."""
+"""Random graphs of operations that NNAPI has and has not, with branches, loops, changes in place, containers and what
+is kept: what they convert to gives the original's results, call after call. RANDOM_PARTITIONS=COUNT[:SEED] runs more of
+them, or others."""
 
 import os
 import random

@@ -1,5 +1,5 @@
-"""Random programs of operations that NNAPI has and has not, with branches, loops, changes in place, containers, and what
-is kept from call to call."""
+"""Random programs of operations that NNAPI has and has not, with branches, loops, changes in place, containers, and
+what is kept from call to call."""
 
 import random
 from typing import Dict, List
@@ -102,9 +102,11 @@ class Program:
     def filled(self, name, values, depth):
         """A tensor without inputs that a branch or loop changes."""
         self.add(depth, f"{name} = torch.linspace(-0.5, 0.5, {SIZE}).repeat(1, {CHANNELS}, {SIZE}, 1)")
-        opening = self.random.choice([f"if {self.condition(values)}:", f"for _ in range(int({values[0]}.abs().max())):"])
+        opening = self.random.choice([f"if {self.condition(values)}:",
+                                      f"for _ in range(int({values[0]}.abs().max())):"])
         self.add(depth, opening)
-        self.add(depth + 1, f"{name}[:, {self.random.randint(0, 6)}:] += 0.1 * torch.tanh({self.random.choice(values)})[:, :1]")
+        self.add(depth + 1,
+                 f"{name}[:, {self.random.randint(0, 6)}:] += 0.1 * torch.tanh({self.random.choice(values)})[:, :1]")
 
     def listed(self, name, values, depth):
         """A list that a branch appends to."""
@@ -137,7 +139,8 @@ class Program:
             inner = self.sometimes(values, depth)
             change = self.random.choice(
                 ["{parts}.append({a})", "{parts}.insert({i}, {a})", "{parts}.extend([{a}, {b}])", "{parts}[{i}] = {a}",
-                 "{parts} += {parts}[:1]", "{parts}.append({parts}[{i}] + {a})", "{parts}.reverse()", "{parts}.append({parts}.pop())"])
+                 "{parts} += {parts}[:1]", "{parts}.append({parts}[{i}] + {a})", "{parts}.reverse()",
+                 "{parts}.append({parts}.pop())"])
             self.add(inner, change.format(parts=self.random.choice([parts, other]), i=self.random.randint(-2, 1),
                                           a=self.value(values), b=self.value(values)))
             if self.random.random() < 0.3:
@@ -153,8 +156,10 @@ class Program:
         for _ in range(self.random.randint(1, 4)):
             inner = self.sometimes(values, depth)
             key = self.random.choice("abcd")
-            change = self.random.choice(["{d}['{k}'] = {a}", "{d}['{k}'] = {d}['a'] * 0.5 + {a}", "{d}.update({{'{k}': {a}}})",
-                                         "{n} = {d}.setdefault('{k}', {a})", "{d}['b'] = {d}['{k}'] if '{k}' in {d} else {d}['a']"])
+            change = self.random.choice(["{d}['{k}'] = {a}", "{d}['{k}'] = {d}['a'] * 0.5 + {a}",
+                                         "{d}.update({{'{k}': {a}}})",
+                                         "{n} = {d}.setdefault('{k}', {a})",
+                                         "{d}['b'] = {d}['{k}'] if '{k}' in {d} else {d}['a']"])
             self.add(inner, change.format(d=entries, k=key, a=self.value(values), n=name))
         self.add(depth, f"{name} = {entries}['{self.random.choice('ab')}']")
         self.add(depth, f"for key, part in {entries}.items():")
@@ -170,9 +175,11 @@ class Program:
         self.add(depth, f"{name} = {other}.value")
         for _ in range(self.random.randint(1, 3)):
             inner = self.sometimes(values, depth)
-            change = self.random.choice(["{box}.value = {a}", "{name} = {box}.put({a})", "{box}.number = {box}.number + 2",
+            change = self.random.choice(["{box}.value = {a}", "{name} = {box}.put({a})",
+                                         "{box}.number = {box}.number + 2",
                                          "{name} = {name} * 0.5 + {box}.value * 0.1"])
-            self.add(inner, change.format(box=self.random.choice([box, other]), name=name, a=self.value([*values, name])))
+            self.add(inner,
+                     change.format(box=self.random.choice([box, other]), name=name, a=self.value([*values, name])))
         self.add(depth, f"{name} = {name} * 0.5 + torch.tanh({box}.value) * float({other}.number % 3)")
 
     def kept(self, name, values, depth):
@@ -182,7 +189,8 @@ class Program:
         for _ in range(self.random.randint(1, 2)):
             change = self.random.choice(
                 ["self.count += 1", "self.kept = torch.tanh({a})", "self.kept += 0.1 * torch.tanh({name})",
-                 "self.history.append(torch.tanh({a}))", "{name} = {name} + self.kept * 0.2", "self.box.value = torch.tanh({a})",
+                 "self.history.append(torch.tanh({a}))", "{name} = {name} + self.kept * 0.2",
+                 "self.box.value = torch.tanh({a})",
                  "self.table['{k}'] = torch.tanh({name})", "print('count', self.count, len(self.history))"])
             self.add(inner, change.format(name=name, a=self.value(values), k=self.random.choice("ab")))
         use = self.random.choice(["0.3 * self.kept", "self.history[-1] * 0.2", "0.1 * float(self.count % 3)",
@@ -209,7 +217,8 @@ class Program:
         results = self.random.sample(values[2:], 2)
         source = "\n".join(["def forward(self, x, y):", *self.lines, f"    return {results[0]}, [{results[1]}]", ""])
         annotations = {"history": List[torch.Tensor], "box": Box, "table": Dict[str, torch.Tensor]}
-        module = type("Net", (nn.Module,), {"__annotations__": annotations})()  # a class of its own: define() changes it
+        # A class of its own: define() changes it.
+        module = type("Net", (nn.Module,), {"__annotations__": annotations})()
         first = torch.linspace(-1, 1, CHANNELS * SIZE * SIZE).view(1, CHANNELS, SIZE, SIZE)
         module.count, module.kept, module.history = 0, first, [first * 0.5]
         module.box, module.table = Box(first.neg(), 1), {"a": first * 0.2}

@@ -1,5 +1,5 @@
-"""--report FILE.html and inspect --format html: one page that needs nothing else, with all that the JSON report has, and
-safe whatever names a model has. scripts/test-page.sh looks at pages in a browser."""
+"""--report FILE.html and inspect --format html: one page that needs nothing else, with all that the JSON report has,
+and safe whatever names a model has. scripts/test-page.sh looks at pages in a browser."""
 
 import json
 import pathlib
@@ -16,8 +16,8 @@ from page import Page, read_page
 SCHEMA = json.loads((ROOT / "schemas" / "report.schema.json").read_text())
 IMAGE = ["--input", "1,3,16,16"]
 HOSTILE = "</script><img src=x onerror=alert(1)><!--"
-PARTS = {"html", "head", "meta", "title", "style", "body", "header", "main", "section", "div", "h2", "label", "input", "output", "span",
-         "button", "aside", "p", "noscript", "script"}
+PARTS = {"html", "head", "meta", "title", "style", "body", "header", "main", "section", "div", "h2", "label", "input",
+         "output", "span", "button", "aside", "p", "noscript", "script"}
 
 
 class ReportPage(CliTest):
@@ -40,7 +40,8 @@ class ReportPage(CliTest):
 
     def test_has_what_the_json_report_has(self):
         out, paths = self.folder / "out.pt", [self.folder / "a.html", self.folder / "a.json"]
-        self.succeed(self.fixture("residual.pt"), *IMAGE, "--nhwc", "--verify", "-o", out, "--report", paths[0], "--report", paths[1])
+        self.succeed(self.fixture("residual.pt"), *IMAGE, "--nhwc", "--verify", "-o", out, "--report", paths[0],
+                     "--report", paths[1])
         report = self.checked(read_page(paths[0])).report
         self.assertEqual(json.loads(paths[1].read_text()), report)
         self.assertTrue(report["verification"]["passed"])
@@ -77,9 +78,11 @@ class ReportPage(CliTest):
     def test_quantised_values(self):
         report = self.page("quant.pt", "--nhwc", "--quant", "full").report
         graph = report["graph"]
-        scales = [value["scale"] for value in graph["values"] if value.get("type") == "TENSOR_QUANT8_ASYMM" and "constant" not in value]
+        scales = [value["scale"] for value in graph["values"]
+                  if value.get("type") == "TENSOR_QUANT8_ASYMM" and "constant" not in value]
         self.assertTrue(scales)
-        self.assertIn(report["inputs"][0]["scale"], [graph["values"][number].get("scale") for number in graph["inputs"]])
+        self.assertIn(report["inputs"][0]["scale"],
+                      [graph["values"][number].get("scale") for number in graph["inputs"]])
 
     def test_partitioned(self):
         report = self.page("unknown_operations.pt", *IMAGE, "--nhwc", "--min-segment-macs", "0").report
@@ -93,14 +96,16 @@ class ReportPage(CliTest):
                 if "reason" in node and node["reason"] < len(report["partition"]["cpu"]):
                     self.assertEqual(step["segment"], None)
         cpu = [node for step in steps if step["segment"] is None for node in step["nodes"]]
-        self.assertEqual([["self", "dim", "dtype"]] * 2, [node["arguments"] for node in cpu if node["op"] == "aten::cumprod"])
+        self.assertEqual([["self", "dim", "dtype"]] * 2,
+                         [node["arguments"] for node in cpu if node["op"] == "aten::cumprod"])
         for segment in report["partition"]["segments"]:
             self.assertGreater(segment["input_bytes"], 0)
             self.assertGreater(segment["output_bytes"], 0)
         made = set(report["graph"]["inputs"])
         for step in steps:  # whatever is read was made before
             self.assertTrue({outer for outer, _ in step.get("inputs", [])} <= made)
-            made |= {value for node in step["nodes"] for value in node["outputs"]} | {outer for outer, _ in step.get("outputs", [])}
+            made |= {value for node in step["nodes"] for value in node["outputs"]}
+            made |= {outer for outer, _ in step.get("outputs", [])}
         self.assertTrue(set(report["graph"]["outputs"]) <= made)
 
     def test_refused(self):
@@ -125,12 +130,14 @@ class ReportPage(CliTest):
         path = self.convert("unknown_operations.pt", *IMAGE, "--nhwc", "--min-segment-macs", "0")
         report = self.checked(Page(self.succeed("inspect", path, "--format", "html").stdout)).report
         steps = report["graph"]["steps"]
-        self.assertIn("aten::cumprod", [node["op"] for step in steps if step["segment"] is None for node in step["nodes"]])
+        self.assertIn("aten::cumprod",
+                      [node["op"] for step in steps if step["segment"] is None for node in step["nodes"]])
         form = json.loads(self.succeed("inspect", path, "--format", "json").stdout)
         for step in steps:
             if step["segment"] is not None:
                 operations = form["segments"][step["segment"]]["operations"]
-                self.assertEqual([operation["name"] for operation in operations], [node["op"] for node in step["nodes"]])
+                self.assertEqual([operation["name"] for operation in operations],
+                                 [node["op"] for node in step["nodes"]])
 
 
 class HostileNames(CliTest):
@@ -138,7 +145,8 @@ class HostileNames(CliTest):
 
     def model(self) -> pathlib.Path:
         code = ("import torch\nclass Net(torch.nn.Module):\n  def __init__(self):\n    super().__init__()\n"
-                "    self.conv = torch.nn.Conv2d(3, 8, 3)\n  def forward(self, x):\n    return torch.relu(self.conv(x)).cumprod(1)\n")
+                "    self.conv = torch.nn.Conv2d(3, 8, 3)\n  def forward(self, x):\n"
+                "    return torch.relu(self.conv(x)).cumprod(1)\n")
         scope = {}
         exec(compile(code, f"/{HOSTILE}.py", "exec"), scope)  # pylint: disable=exec-used
         torch.manual_seed(0)
@@ -148,7 +156,8 @@ class HostileNames(CliTest):
 
     def test_page(self):
         path = self.folder / "report.html"
-        self.succeed(self.model(), *IMAGE, "--nhwc", "--min-segment-macs", "0", "-o", self.folder / "out.pt", "--report", path)
+        self.succeed(self.model(), *IMAGE, "--nhwc", "--min-segment-macs", "0", "-o", self.folder / "out.pt",
+                     "--report", path)
         page = read_page(path)
         self.assertEqual(set(), set(page.tags) - PARTS)
         self.assertEqual(2, len(page.scripts))
@@ -168,7 +177,8 @@ class HostileNames(CliTest):
         from cli import PROGRAM, environment
         report = self.folder / "report.json"
         done = subprocess.run([PROGRAM, source, *IMAGE, "--nhwc", "-o", self.folder / "out.pt", "--report", report],
-                              env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
+                              env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+                              check=False)
         self.assertEqual((0, b""), (done.returncode, done.stderr))
         self.assertIn("\ufffd", os.path.basename(json.loads(report.read_text())["model"]))
 
@@ -212,19 +222,23 @@ class Dot(CliTest):
     def test_whole(self):
         nodes, edges, clusters = self.graph(self.convert("residual.pt", *IMAGE, "--nhwc"))
         self.assertEqual(["NNAPI, segment 0"], clusters)
-        self.assertEqual(["ADD", "CONV_2D", "CONV_2D", "CONV_2D"], sorted(label for name, label in nodes.items() if name.startswith("node")))
+        self.assertEqual(["ADD", "CONV_2D", "CONV_2D", "CONV_2D"],
+                         sorted(label for name, label in nodes.items() if name.startswith("node")))
         reads = {target for _, target in edges}
         self.assertEqual({name for name in nodes if not name.startswith("input")}, reads)
 
     def test_in_parts(self):
-        nodes, edges, clusters = self.graph(self.convert("unknown_operations.pt", *IMAGE, "--nhwc", "--min-segment-macs", "0"))
+        nodes, edges, clusters = self.graph(self.convert("unknown_operations.pt", *IMAGE, "--nhwc",
+                                                         "--min-segment-macs", "0"))
         self.assertIn("CPU", clusters)
         self.assertIn("aten::cumprod", nodes.values())
-        between = [(a, b) for a, b in edges if a.startswith("node") and b.startswith("node") and a.split("_")[1] != b.split("_")[1]]
+        between = [(a, b) for a, b in edges
+                   if a.startswith("node") and b.startswith("node") and a.split("_")[1] != b.split("_")[1]]
         self.assertTrue(between)
 
     def test_subgraphs(self):
-        path = self.convert("control_flow.pt", *IMAGE, "--nhwc", "--runtime", "shim", "--feature-level", "4", "--control-flow", "nnapi")
+        path = self.convert("control_flow.pt", *IMAGE, "--nhwc", "--runtime", "shim", "--feature-level", "4",
+                            "--control-flow", "nnapi")
         _, _, clusters = self.graph(path)
         self.assertIn("NNAPI, segment 0, subgraph 1", clusters)
 
@@ -234,7 +248,8 @@ class Dot(CliTest):
         torch.jit.script(MODELS["Ways"]().eval()).save(str(model))
         self.succeed(model, "--input", "1,4,8,8", "--nhwc", "--min-segment-macs", "0", "-o", out)
         nodes, edges, clusters = self.graph(out)
-        loop, branch, other, inner = (line_of(text) for text in ("for i in", "if bool(y.mean", "if bool(y.mean", "for _ in range(2"))
+        loop, branch, other, inner = (line_of(text)
+                                      for text in ("for i in", "if bool(y.mean", "if bool(y.mean", "for _ in range(2"))
         self.assertIn(f"loop at {loop} / else of {other} / NNAPI, segment 6", clusters)
         self.assertIn(f"loop at {loop} / if at {branch} / loop at {inner} / NNAPI, segment 5", clusters)
         # What either branch gives is read behind the loop.

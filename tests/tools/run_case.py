@@ -8,9 +8,9 @@ A case is a text file:
   ! nnapi-convert: error: can't read nothing.pt: no such file
   = 3
 
-"| " begins a line of stdout, "! " one of stderr, "= N" is the exit code. All commands of a file run in one empty folder,
-in which `models` is testdata/models. The program's and LibTorch's version are written VERSION. With --rebase the file is
-rewritten with what was found: read the difference before it is committed.
+"| " begins a line of stdout, "! " one of stderr, "= N" is the exit code. All commands of a file run in one empty
+folder, in which `models` is testdata/models. The program's and LibTorch's version are written VERSION. With --rebase
+the file is rewritten with what was found: read the difference before it is committed.
 """
 
 import argparse
@@ -27,8 +27,8 @@ import cli
 
 
 def without_versions(text: str) -> str:
-    return re.sub(r"nnapi-convert \d+\.\d+\.\d+ \(LibTorch \d+\.\d+\.\d+\S*\)", "nnapi-convert VERSION (LibTorch VERSION)",
-                  text)
+    return re.sub(r"nnapi-convert \d+\.\d+\.\d+ \(LibTorch \d+\.\d+\.\d+\S*\)",
+                  "nnapi-convert VERSION (LibTorch VERSION)", text)
 
 
 def marked(marker: str, text: str) -> List[str]:

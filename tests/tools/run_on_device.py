@@ -1,5 +1,5 @@
-"""run_on_device.py MODEL DEVICE INPUTS OUTPUT: runs a module that was converted for the shim, each of its segments on the one
-NNAPI device of this name, which fails where the device does not take all of it."""
+"""run_on_device.py MODEL DEVICE INPUTS OUTPUT: runs a module that was converted for the shim, each of its segments on
+the one NNAPI device of this name, which fails where the device does not take all of it."""
 
 import pathlib
 import sys

@@ -1,5 +1,5 @@
-"""Rows whose number depends on values (masks, nonzero, nms): segments take some at a time, also none; what mixes rows stays
-on the CPU; estimates are called so."""
+"""Rows whose number depends on values (masks, nonzero, nms): segments take some at a time, also none; what mixes rows
+stays on the CPU; estimates are called so."""
 
 import json
 import unittest
@@ -243,7 +243,8 @@ class RuntimeSizes(CliTest, StockTorchTest):
         for rows in (1, 3, 64, 100):
             segment, = self.row_segments(self.check(path, "--rows-per-call", str(rows)))
             self.assertEqual(rows, segment["rows"]["per_call"])
-        result = self.fail_with(2, path, "--rows-per-call", "-1", "-o", self.folder / "x.pt", needed=["--rows-per-call"])
+        result = self.fail_with(2, path, "--rows-per-call", "-1", "-o", self.folder / "x.pt",
+                                needed=["--rows-per-call"])
         self.assertFalse((self.folder / "x.pt").exists(), result)
 
     def test_shim(self):
@@ -285,7 +286,8 @@ class RuntimeSizes(CliTest, StockTorchTest):
         features = 27 * CHANNELS * SIZE * SIZE
         perceptron = (CHANNELS * 32 + 32 * 4) * SIZE * SIZE
         self.assertAlmostEqual(perceptron / (features + perceptron), partition["estimated_mac_share"])
-        text = self.succeed(path, "--input", f"1,3,{SIZE},{SIZE}", "--nhwc", "--min-segment-macs", "0", "-o", out).stderr
+        text = self.succeed(path, "--input", f"1,3,{SIZE},{SIZE}", "--nhwc", "--min-segment-macs", "0",
+                            "-o", out).stderr
         self.assertIn("% of all are estimates, for sizes that depend on values", text)
         self.assertIn(f"{SIZE * SIZE} expected", text)
         _, partition = self.partitioned(self.save(Rows(Mixing(MIXTURES["softmax"]))))

@@ -1,4 +1,5 @@
-"""Modules for the shim in stock PyTorch with libnnapi_shim_torch.so loaded: results, sizes, fallback, saving, options."""
+"""Modules for the shim in stock PyTorch with libnnapi_shim_torch.so loaded: results, sizes, fallback, saving,
+options."""
 
 import concurrent.futures
 import copy
@@ -71,7 +72,8 @@ class Shim(CliTest, StockTorchTest):
         found = call(module, sample)
         self.assertEqual((expected.q_scale(), expected.q_zero_point()), (found.q_scale(), found.q_zero_point()))
         self.assert_quanta(expected, found, expected.q_scale(), 3)
-        other = torch.quantize_per_tensor(sample.dequantize(), sample.q_scale() * 2, sample.q_zero_point(), torch.quint8)
+        other = torch.quantize_per_tensor(sample.dequantize(), sample.q_scale() * 2, sample.q_zero_point(),
+                                          torch.quint8)
         with self.assertRaisesRegex(RuntimeError, "scale .* found, .* needed"):
             call(module, other)
 
@@ -162,7 +164,8 @@ class ShimDirectCall(CliTest, StockTorchTest):
     def test_other_channels_and_several_inputs(self):
         for layout in ("--nhwc", "--nchw", "--nhwc=1"):
             original, module = self.both("two_input.pt", layout, "--input", PICTURE, "--input", "1,2,16,16")
-            for one, other in zip(self.variants(images(1, 3, 16, 16)), reversed(self.variants(images(1, 2, 16, 16, seed=1)))):
+            for one, other in zip(self.variants(images(1, 3, 16, 16)),
+                                  reversed(self.variants(images(1, 2, 16, 16, seed=1)))):
                 self.assert_close(call(original, one, other), call(module, one, other))
 
     def test_several_outputs(self):
@@ -210,8 +213,8 @@ class ShimDirectCall(CliTest, StockTorchTest):
 class ShimFallback(CliTest, StockTorchTest):
     def converted(self, fallback, *options):
         path = self.folder / f"{fallback}.pt"
-        self.succeed(self.fixture("residual.pt"), "--nhwc", "--runtime", "shim", "--fallback", fallback, "--input", PICTURE,
-                     "-o", path, *options)
+        self.succeed(self.fixture("residual.pt"), "--nhwc", "--runtime", "shim", "--fallback", fallback,
+                     "--input", PICTURE, "-o", path, *options)
         return path
 
     def test_needs_the_shim(self):

@@ -104,7 +104,8 @@ class EmbeddedShim(CliTest):
         torch.ops.load_library(str(pathlib.Path(HOST).parent / "libnnapi_shim_torch.so"))
         torch.jit.load(str(path), _extra_files=extras)
         found = next(iter(extras.values()))
-        self.assertEqual((ROOT / "lib/shim/nnapi_shim.h").read_text(), found if isinstance(found, str) else found.decode())
+        self.assertEqual((ROOT / "lib/shim/nnapi_shim.h").read_text(),
+                         found if isinstance(found, str) else found.decode())
 
     def test_same_bytes_each_time(self):
         self.assertEqual(self.carrying().read_bytes(), self.carrying().read_bytes())

@@ -42,7 +42,8 @@ class Streams(CliTest):
     def test_missing_host_library(self):
         env = {"NNAPI_HOST_LIBRARY": str(self.folder / "none.so")}
         out = self.convert("bundled.pt", "--nhwc")
-        self.fail_with(3, "verify", self.fixture("bundled.pt"), out, env=env, needed=["can't load the host's NNAPI", "none.so"])
+        self.fail_with(3, "verify", self.fixture("bundled.pt"), out, env=env,
+                       needed=["can't load the host's NNAPI", "none.so"])
 
     def test_refused_is_1(self):
         self.fail_with(1, self.fixture("unknown_operations.pt"), *IMAGE, "-o", self.folder / "out.pt")
@@ -61,7 +62,8 @@ class Streams(CliTest):
         self.assertTrue(all(re.match(r"nnapi-convert: (info|warning): ", line) for line in result.stderr.splitlines()))
 
     def test_dump_before_the_stage_that_fails(self):
-        result = run(self.fixture("unknown_operations.pt"), *IMAGE, "--dump-after", "normalise", "-o", self.folder / "out.pt")
+        result = run(self.fixture("unknown_operations.pt"), *IMAGE, "--dump-after", "normalise",
+                     "-o", self.folder / "out.pt")
         self.assertEqual(1, result.code)
         self.assertIn("aten::cumprod", result.stdout)
 

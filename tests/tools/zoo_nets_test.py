@@ -1,5 +1,5 @@
-"""Small networks as apps have them (scripts/models/sequence_nets.py and picture_nets.py): each converts in both layouts with
-nothing given but the file, which has its inputs bundled, and agrees with TorchScript."""
+"""Small networks as apps have them (scripts/models/sequence_nets.py and picture_nets.py): each converts in both layouts
+with nothing given but the file, which has its inputs bundled, and agrees with TorchScript."""
 
 import unittest
 

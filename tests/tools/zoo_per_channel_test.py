@@ -1,5 +1,5 @@
-"""Networks quantised with a scale for each channel, as fbgemm has it, on the shim: weights and scales reach NNAPI bit by bit,
-and the results are no further from the float network than TorchScript's."""
+"""Networks quantised with a scale for each channel, as fbgemm has it, on the shim: weights and scales reach NNAPI bit
+by bit, and the results are no further from the float network than TorchScript's."""
 
 import subprocess
 import unittest
@@ -35,7 +35,8 @@ def as_nnapi_holds(weight: torch.Tensor, groups_of_one: bool) -> bytes:
 class PerChannel(CliTest):
     def made(self, name: str):
         """The network with per-channel weights and its float twin."""
-        command = [str(ROOT / "scripts" / "make_models.py"), "--group", "zoo_quantised", "--only", name, "--", str(self.folder)]
+        command = [str(ROOT / "scripts" / "make_models.py"), "--group", "zoo_quantised", "--only", name,
+                   "--", str(self.folder)]
         subprocess.run(["/usr/bin/python3", *command], check=True, stdout=subprocess.DEVNULL)
         return self.folder / f"{name}_per_channel.pt", self.folder / f"{name}_float.pt"
 

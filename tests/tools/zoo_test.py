@@ -1,5 +1,5 @@
-"""Whole networks as torchvision traces them: each converts in both layouts and agrees with TorchScript. The files are made
-by scripts/make_models.py; the folder comes in NNAPI_MODELS."""
+"""Whole networks as torchvision traces them: each converts in both layouts and agrees with TorchScript. The files are
+made by scripts/make_models.py; the folder comes in NNAPI_MODELS."""
 
 import json
 import os
@@ -84,7 +84,8 @@ class ResNet50(Zoo):
 
 class SqueezeNet10(Zoo):
     def test_converts(self):
-        self.check("squeezenet1_0.pt", "1,3,96,96", at_most=39)  # 26 convolutions, 8 concatenations, 3 pools, 2 at the end
+        # 26 convolutions, 8 concatenations, 3 pools, 2 at the end
+        self.check("squeezenet1_0.pt", "1,3,96,96", at_most=39)
 
     def test_from_weights(self):
         self.check_from_weights("squeezenet1_0.pt", "1,3,77,80")
@@ -155,7 +156,8 @@ class QuantisedInterfaces(Zoo):
     """Where the scale of a quint8 input comes from: a cut node, a bundled input, or the command line."""
 
     def verify(self, model, out, *options):
-        self.verified(MODELS / model, out, "--reference", MODELS / f"{self.PREFIX}_float.pt", "--samples", "16", *options)
+        self.verified(MODELS / model, out, "--reference", MODELS / f"{self.PREFIX}_float.pt", "--samples", "16",
+                      *options)
 
     def check_interfaces(self):
         prefix, size = self.PREFIX, self.SIZE
@@ -164,7 +166,8 @@ class QuantisedInterfaces(Zoo):
         self.verify(unbundled, full, "--input", size)
         out = self.convert(MODELS / bundled, "--nhwc", "--quant", "full", out="bundled.pt")
         self.verify(bundled, out)
-        found = json.loads(self.succeed("inspect", out, "--format", "json").stdout)["metadata"]["inputs"][0]["quantization"]
+        shown = json.loads(self.succeed("inspect", out, "--format", "json").stdout)
+        found = shown["metadata"]["inputs"][0]["quantization"]
         spec = f"{size}:quint8:{found['scale']!r}:{found['zero_point']}"
         self.fail_with(1, MODELS / plain, "--nhwc", "-o", self.folder / "none.pt",
                        needed=["--input DIMS:quint8:SCALE:ZERO_POINT"])

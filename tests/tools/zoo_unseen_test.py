@@ -1,5 +1,5 @@
-"""Networks of torchvision that no rule was written for: those whose operations all have rules convert and agree, others are
-refused with every reason."""
+"""Networks of torchvision that no rule was written for: those whose operations all have rules convert and agree, others
+are refused with every reason."""
 
 import sys
 import unittest

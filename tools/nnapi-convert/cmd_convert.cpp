@@ -17,12 +17,9 @@
 #include "lib/converter/report_page.h"
 #include "lib/converter/target_loss.h"
 #include "lib/converter/verify.h"
-#include "lib/nnapi/passes/optimise.h"
-#include "lib/nnapi/shipped_profiles.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/convert_options.h"
-#include "tools/nnapi-convert/input_spec.h"
 
 namespace nnapi_convert {
 namespace {
@@ -49,155 +46,6 @@ Subcommands (each has its own --help):
   shim     write the sources of the shim, for apps that build it themselves
 )";
 
-const std::vector<std::string> kStages = {"normalise", "infer", "lower", "optimise", "partition", "serialize", "emit"};
-
-std::vector<std::string> stages_and_passes() {
-  std::vector<std::string> names = kStages;
-  for (const std::string& pass : nnapi::pass_names()) names.push_back(pass);
-  names.emplace_back("choose_layout");
-  return names;
-}
-
-std::string profile_names() {
-  std::string names;
-  for (const FolderFile& profile : shipped_profiles()) names += (names.empty() ? "" : " or ") + profile.name;
-  return names;
-}
-
-void add_segment_options(CLI::App& app, SegmentLimits& limits) {
-  app.add_option("--min-segment-macs", limits.min_macs,
-                 "of a partitioned model, what a segment has to save to go to NNAPI: multiply-adds, less one for each\n"
-                 "element that is handed over or back; 0: any segment goes; not given: 100000, but one goes")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
-  app.add_option("--max-segments", limits.max_segments, "keep the most valuable segments only; 0: no limit")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--rows-per-call", limits.rows_per_call,
-                 "of rows whose number depends on values (proposals, detections), how many a segment takes at a time;\n"
-                 "0: all that are expected, within 2^31 multiply-adds")
-      ->check(CLI::Range(int64_t{0}, SegmentLimits::kMostRowsPerCall))
-      ->type_name("N")
-      ->capture_default_str();
-}
-
-void add_target_options(CLI::App& app, ConvertArguments& arguments) {
-  auto* level =
-      app.add_option("--feature-level", arguments.options.feature_level,
-                     "highest NNAPI feature level to use; 3 is Android 10, the least that PyTorch's loader runs on");
-  level->check(CLI::Range(1, 8))->type_name("N")->capture_default_str();
-  app.add_option("--min-api", arguments.min_api,
-                 "the same by Android's API level: 27 is feature level 1, 31 and later 5; 1000006 to 1000008, which\n"
-                 "NNAPI answers where it was updated, are 6 to 8")
-      ->type_name("N")
-      ->excludes(level);
-  app.add_option("--device-profile", arguments.device_profile,
-                 "keep to what a device takes: a file that nnapi-probe wrote, or " + profile_names())
-      ->type_name("FILE");
-}
-
-}  // namespace
-
-void add_model_argument(CLI::App& app, ConvertArguments& arguments) {
-  app.add_option("MODEL", arguments.model, "TorchScript file, from torch.jit.trace or torch.jit.script")
-      ->required()
-      ->type_name(" ");
-}
-
-void add_model_options(CLI::App& app, ConvertArguments& arguments) {
-  app.add_option(
-         "--input", arguments.inputs,
-         "shape of an argument of forward, in order: [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; ? is a flexible size")
-      ->type_name("SPEC")
-      ->allow_extra_args(false);
-  // A flag with a value takes nothing but "--nhwc=..." as its value.
-  auto* nhwc = app.add_flag("--nhwc", arguments.nhwc,
-                            "hand 4-D inputs to NNAPI as NHWC (all, or by number: --nhwc=0,2); callers keep NCHW");
-  app.add_flag("--nchw", arguments.nchw, "keep NCHW, without the warning")->excludes(nhwc);
-  const std::map<std::string, QuantMode> modes = {{"auto", QuantMode::kAuto},
-                                                  {"none", QuantMode::kNone},
-                                                  {"core", QuantMode::kCore},
-                                                  {"full", QuantMode::kFull},
-                                                  {"nnapi", QuantMode::kNnapi}};
-  add_choice(app, "--quant", arguments.options.quant, modes,
-             "interface of a quantised model: auto keeps the model's; core: float, quantised on the CPU;\n"
-             "full: quint8; nnapi: float, quantised by NNAPI; none: refuse quantised models");
-  const std::map<std::string, PreferenceCode> preferences = {{"low-power", PreferenceCode::LOW_POWER},
-                                                             {"fast-single-answer", PreferenceCode::FAST_SINGLE_ANSWER},
-                                                             {"sustained-speed", PreferenceCode::SUSTAINED_SPEED}};
-  add_choice(app, "--preference", arguments.options.preference, preferences, "what drivers compile for");
-  app.add_flag("--relax-fp16", arguments.options.relax_fp16, "let drivers compute float32 in float16");
-  app.add_flag("--bundle-inputs", arguments.options.bundle_inputs,
-               "bundle sample inputs, for speed_benchmark_torch --use_bundled_input=0");
-  app.add_option("--emit-cpu", arguments.options.emit_cpu, "also write the CPU counterpart, optimised for mobile")
-      ->type_name("FILE");
-  const std::map<std::string, Runtime> runtimes = {{"pytorch", Runtime::kPytorch}, {"shim", Runtime::kShim}};
-  add_choice(app, "--runtime", arguments.options.runtime, runtimes,
-             "what runs the result: pytorch is stock PyTorch Mobile; shim: libnnapi_shim, see docs/shim.md");
-  const std::map<std::string, Fallback> fallbacks = {{"none", Fallback::kNone},
-                                                     {"partition", Fallback::kPartition},
-                                                     {"cpu", Fallback::kCpu},
-                                                     {"cpu-plain", Fallback::kCpuPlain}};
-  arguments.options.fallback = Fallback::kPartition;
-  add_choice(
-      app, "--fallback", arguments.options.fallback, fallbacks,
-      "what becomes of operations that NNAPI can't run: partition leaves them to TorchScript, in the same file;\n"
-      "none refuses the model; cpu, cpu-plain (with the shim) refuse it, too, and add the whole model for\n"
-      "devices without NNAPI, optimised for mobile or as it is");
-  add_segment_options(app, arguments.options.segments);
-  const std::map<std::string, ControlFlow> control_flows = {{"refuse", ControlFlow::kRefuse},
-                                                            {"nnapi", ControlFlow::kNnapi}};
-  add_choice(app, "--control-flow", arguments.options.control_flow, control_flows,
-             "branches and loops that depend on the input: nnapi makes IF and WHILE of them, with the shim and from\n"
-             "feature level 4 on; drivers leave them to the CPU");
-  app.add_flag("--strip", arguments.options.strip_names,
-               "leave out names and source lines that the shim's messages show");
-  app.add_flag("--embed-shim-source", arguments.options.embed_shim_source,
-               "with the shim, store its sources in the output; nnapi-convert shim --from gets them out");
-  add_target_options(app, arguments);
-  add_library_option(app, arguments.torch_libraries);
-  app.add_option("--disable-pass", arguments.options.disabled_passes,
-                 "leave out a pass of the stage optimise, to find faults")
-      ->check(CLI::IsMember(nnapi::pass_names()))
-      ->type_name("NAME");
-}
-
-namespace {
-
-void add_options(CLI::App& app, ConvertArguments& arguments) {
-  add_model_argument(app, arguments);
-  app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")
-      ->required()
-      ->type_name("OUT");
-  add_model_options(app, arguments);
-  app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
-  app.add_option("--report", arguments.reports,
-                 "write a report as JSON, or as a page where FILE ends in .html; - is stdout; may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  app.add_option("--dump-after", arguments.dump_after,
-                 "print the model after a stage, or each time after a pass (see --disable-pass)")
-      ->check(CLI::IsMember(stages_and_passes()).description(""))
-      ->type_name("STAGE");
-}
-
-LayoutChoice layout_choice(const CLI::App& app, const ConvertArguments& arguments) {
-  LayoutChoice layout;
-  layout.nhwc = app.count("--nhwc") != 0;
-  layout.is_explicit = layout.nhwc || arguments.nchw;
-  if (arguments.nhwc == "true") return layout;      // without numbers
-  std::stringstream numbers(arguments.nhwc + ",");  // so that an empty last number is seen
-  for (std::string number; layout.nhwc && std::getline(numbers, number, ',');) {
-    if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos || number.size() > 4) {
-      throw ConvertError(ExitCode::kUsage,
-                         fmt::format("--nhwc={}: write the numbers of inputs, for example --nhwc=0,2", arguments.nhwc));
-    }
-    layout.nhwc_inputs.insert(std::stoi(number));
-  }
-  return layout;
-}
-
 // One line on a terminal that shows the stage and is wiped at the end.
 class Progress {
  public:
@@ -205,7 +53,7 @@ class Progress {
   ~Progress() { clear(); }
 
   void show(const std::string& stage) {
-    static const size_t total = kStages.size() + 2;
+    static const size_t total = conversion_stages().size() + 2;  // load, write
     if (!is_shown_) return;
     ++done_;
     std::cerr << fmt::format("\r\033[K[{:<{}}] {}", std::string(std::min(done_, total), '#'), total, stage)
@@ -301,88 +149,13 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   return static_cast<int>(ExitCode::kDone);
 }
 
-void read_target(const CLI::App& app, ConvertArguments& arguments) {
-  ConvertOptions& options = arguments.options;
-  const bool has_level = app.count("--feature-level") > 0, has_api = app.count("--min-api") > 0;
-  arguments.has_target = has_level || has_api || !arguments.device_profile.empty();
-  if (has_api) {
-    const auto level = level_of_api(arguments.min_api);
-    if (!level) {
-      throw ConvertError(ExitCode::kUsage, fmt::format("--min-api: {} found, 27 or more needed, the first with NNAPI",
-                                                       arguments.min_api));
-    }
-    options.feature_level = *level;
-  }
-  if (arguments.device_profile.empty()) return;
-  options.device = std::make_shared<nnapi::DeviceProfile>(nnapi::find_profile(arguments.device_profile));
-  if (!has_level && !has_api) options.feature_level = options.device->feature_level();
-}
-
 }  // namespace
-
-void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
-  for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
-  arguments.options.layout = layout_choice(app, arguments);
-  read_target(app, arguments);
-  const Fallback fallback = arguments.options.fallback;
-  const bool needs_shim = fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain;
-  if (needs_shim && arguments.options.runtime != Runtime::kShim) {
-    throw ConvertError(ExitCode::kUsage, "--fallback: PyTorch's own loader has none; use --runtime shim");
-  }
-  if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
-    throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
-  }
-}
-
-std::vector<ConvertOption> convert_options() {
-  ConvertArguments unused;
-  CLI::App app;
-  add_options(app, unused);
-  std::vector<ConvertOption> options;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_lnames().empty()) continue;
-    ConvertOption entry;
-    entry.rule.name = option->get_lnames()[0];
-    if (entry.rule.name == "help" || entry.rule.name == "output" || entry.rule.name == "report" ||
-        entry.rule.name == "dump-after") {
-      continue;
-    }
-    const bool is_emit_cpu = entry.rule.name == "emit-cpu";
-    entry.rule.is_flag = option->get_expected_min() == 0 || is_emit_cpu;
-    entry.rule.repeats = option->get_expected_max() > 1;
-    entry.type_name = entry.rule.is_flag ? "" : option->get_type_name();
-    entry.rule.is_path = entry.type_name == "FILE";
-    if (entry.rule.name == "device-profile") {
-      for (const FolderFile& profile : shipped_profiles()) entry.rule.known_values.insert(profile.name);
-    }
-    entry.description = is_emit_cpu ? "also write the CPU counterpart, to NAME.cpu.pt" : option->get_description();
-    options.push_back(std::move(entry));
-  }
-  return options;
-}
-
-void check_convert_options(const Arguments& options) {
-  ConvertArguments arguments;
-  CLI::App app;
-  add_options(app, arguments);
-  Arguments reversed = {"OUT", "--output", "MODEL"};  // as CLI11 takes a vector
-  for (const std::string& option : options) {
-    // Here it has no file yet.
-    reversed.push_back(option == "--emit-cpu" ? "--emit-cpu=FILE" : option);
-  }
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    throw ConvertError(ExitCode::kUsage, error.what());
-  }
-  read_parsed(app, arguments);
-}
 
 int run_convert(const Arguments& command_line) {
   ConvertArguments arguments;
   CLI::App app(kDescription, "nnapi-convert");
   app.set_version_flag("--version", version_text());
-  add_options(app, arguments);
+  add_convert_options(app, arguments);
   add_log_options(app);
   app.footer(exit_codes_text());
   if (const auto code = parse_command_line(app, command_line)) return *code;

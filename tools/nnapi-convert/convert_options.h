@@ -1,4 +1,4 @@
-// The conversion's options, for subcommands that run conversions.
+// The conversion's options, for the subcommands that run conversions or take their options.
 #pragma once
 
 #include <string>
@@ -32,6 +32,10 @@ struct ConvertArguments {
 void add_model_argument(CLI::App& app, ConvertArguments& arguments);
 // The options that decide the result; what to write and to print is left to the subcommand.
 void add_model_options(CLI::App& app, ConvertArguments& arguments);
+// All of the conversion: the model, the options above, and what to write and to print.
+void add_convert_options(CLI::App& app, ConvertArguments& arguments);
+// The stages of a conversion that --dump-after takes.
+const std::vector<std::string>& conversion_stages();
 // What needs more than CLI11's own reading, once it has read. Throws ConvertError (kUsage, or kBadFile for a device's
 // profile).
 void read_parsed(const CLI::App& app, ConvertArguments& arguments);

@@ -1,0 +1,22 @@
+"""What the tests of partitioned models share: a model that is scripted to a file, and where its conversion goes."""
+
+from typing import Callable, Dict
+
+import torch
+from torch import nn
+
+from cli import CliTest
+
+
+class ScriptedModelTest(CliTest):
+    models: Dict[str, Callable[[], nn.Module]] = {}  # by name
+
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(0)
+        self.path, self.out, self.report = (self.folder / name for name in ("model.pt", "out.pt", "report.json"))
+
+    def save(self, name: str) -> torch.jit.ScriptModule:
+        module = torch.jit.script(self.models[name]().eval())
+        module.save(str(self.path))
+        return module
