@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/kept_objects.h"
+#include "lib/converter/unsafe_chunks.h"
 
 namespace nnapi_convert {
 namespace {
@@ -42,7 +43,9 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
   if (loaded.frozen) return *loaded.frozen;
   try {
     torch::jit::Module module = loaded.module.clone(true);
-    inline_methods(*module.get_method("forward").graph()->block());
+    torch::jit::Graph& graph = *module.get_method("forward").graph();
+    inline_methods(*graph.block());
+    make_chunks_safe(graph);
     torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
     loaded.frozen = module;
     return module;
