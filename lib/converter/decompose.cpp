@@ -45,6 +45,7 @@ class Plain {
   }
 
   Value* constant(const at::Tensor& tensor) { return graph_.insertConstant(tensor); }
+  Value* none() { return graph_.insertConstant(c10::IValue()); }
   Value* size(Value* tensor, int64_t axis) { return insert("size", {tensor, axis}); }
 
   Value* sizes(const std::vector<NamedValue>& values) {
@@ -162,14 +163,15 @@ bool decompose_multi_head_attention(Node* node) {
   const auto needs_weights = known(node, "need_weights");
   const auto averages = known(node, "average_attn_weights");
   if (!weights || !needs_weights || !averages) return false;
-  if (!needs_weights->toBool() && !node->output(1)->uses().empty()) return false;
   Plain plain(node);
   const auto mask = mask_of(plain, node);
   if (!mask) return false;
   const Attention attention =
       attend(plain, *weights, {argument(node, "query"), argument(node, "key"), argument(node, "value")}, *mask);
   Value* returned = nullptr;
-  if (!node->output(1)->uses().empty()) {
+  if (!needs_weights->toBool()) {
+    returned = plain.none();  // a tensor that isn't defined
+  } else if (!node->output(1)->uses().empty()) {
     returned = averages->toBool() ? plain.insert("mean", {attention.weights, c10::IValue(std::vector<int64_t>{1})})
                                   : attention.weights;
   }
@@ -226,17 +228,20 @@ constexpr Decomposition kDecompositions[] = {
 
 }  // namespace
 
+bool decompose(Node* node) {
+  const std::string kind = node->kind().toQualString();
+  for (const Decomposition& decomposition : kDecompositions) {
+    if (kind == decomposition.kind) return decomposition.replace(node);
+  }
+  return false;
+}
+
 void decompose(const std::shared_ptr<Graph>& graph) {
   std::vector<Node*> nodes;
   for (Node* outer : graph->nodes()) {
     for_each_node(*outer, [&](Node& node) { nodes.push_back(&node); });
   }
-  for (Node* node : nodes) {
-    const std::string kind = node->kind().toQualString();
-    for (const Decomposition& decomposition : kDecompositions) {
-      if (kind == decomposition.kind && decomposition.replace(node)) break;
-    }
-  }
+  for (Node* node : nodes) decompose(node);
 }
 
 }  // namespace nnapi_convert

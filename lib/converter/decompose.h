@@ -10,4 +10,7 @@ namespace nnapi_convert {
 // know stays, and is refused later as an operation without a rule.
 void decompose(const std::shared_ptr<torch::jit::Graph>& graph);
 
+// The same of one node, which is gone then; false if it stays. A script's arguments may be known later only.
+bool decompose(torch::jit::Node* node);
+
 }  // namespace nnapi_convert

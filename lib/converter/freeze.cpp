@@ -7,7 +7,8 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/kept_objects.h"
-#include "lib/converter/unsafe_chunks.h"
+#include "lib/converter/node_reads.h"
+#include "lib/converter/plain_changes.h"
 
 namespace nnapi_convert {
 namespace {
@@ -37,6 +38,19 @@ void inline_methods(Block& block) {
   }
 }
 
+constexpr int kMostRounds = 2;
+
+bool keeps_weights(torch::jit::Graph& graph) {
+  bool keeps = false;
+  for (Node* outer : graph.nodes()) {
+    for_each_node(*outer, [&](const Node& node) {
+      keeps =
+          keeps || (node.kind() == c10::prim::GetAttr && node.output()->type()->isSubtypeOf(*c10::TensorType::get()));
+    });
+  }
+  return keeps;
+}
+
 }  // namespace
 
 torch::jit::Module frozen_module(const LoadedModel& loaded) {
@@ -45,8 +59,11 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     torch::jit::Module module = loaded.module.clone(true);
     torch::jit::Graph& graph = *module.get_method("forward").graph();
     inline_methods(*graph.block());
-    make_chunks_safe(graph);
-    torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
+    remove_plain_changes(graph);
+    for (int round = 0; round < kMostRounds; ++round) {
+      torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
+      if (!keeps_weights(*module.get_method("forward").graph())) break;
+    }
     loaded.frozen = module;
     return module;
   } catch (const std::exception& error) {

@@ -16,8 +16,10 @@
 #include "lib/converter/closed_evaluation.h"
 #include "lib/converter/containers.h"
 #include "lib/converter/control_flow.h"
+#include "lib/converter/decompose.h"
 #include "lib/converter/expand_composite.h"
 #include "lib/converter/graph_before.h"
+#include "lib/converter/known_elements.h"
 #include "lib/converter/observe.h"
 #include "lib/converter/runtime_numbers.h"
 #include "lib/converter/segment.h"
@@ -41,7 +43,7 @@ std::string hint_for(const Node& node) {
     return "control flow that depends on the input stays with PyTorch; trace the model instead, or use --control-flow "
            "nnapi, which needs --runtime shim --feature-level 4";
   const std::string kind = node.kind().toQualString();
-  if (kind.back() == '_')
+  if (kind.back() == '_' && kind[kind.size() - 2] != '_')
     return "it changes a tensor of which another view is used later; write it without the underscore";
   return "see `nnapi-convert ops` for what can be lowered";
 }
@@ -76,6 +78,7 @@ class Inference {
   // Nothing where loops were unrolled: inference begins again.
   c10::optional<InferredTypes> run() {
     if (!visit_nodes(*model_.graph->block())) return c10::nullopt;
+    if (!options_.keeps_numbers && result_.refusals.empty()) refuse_unset_outputs();
     result_.runtime_sizes = runtime_sizes_.sizes();
     return std::move(result_);
   }
@@ -126,7 +129,9 @@ class Inference {
     if (is_structural(*node) || find_typed_rule(*node, result_.types) != nullptr || known_refusal(*node) != nullptr) {
       return false;
     }
-    const std::vector<Value*> values = expand_composite(*node, result_.types);
+    if (keeping_outputs(model_, [node](const auto&) { return decompose(node); })) return true;
+    std::vector<Value*> values = known_elements(*node, result_.types);
+    if (values.empty()) values = expand_composite(*node, result_.types);
     for (size_t i = 0; i < values.size(); ++i) {
       take_apart_list(*node->output(i), *values[i]->node());
       replace(node->output(i), values[i]);
@@ -276,6 +281,7 @@ class Inference {
   }
 
   void visit(Node* node) {
+    if (node->kind() == c10::prim::Uninitialized) return failed(*node);  // what an error leaves unset
     if (is_structural(*node) || take_apart(node) || evaluate(node)) return;
     evaluation_.keep(*node);
     if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
@@ -409,6 +415,15 @@ class Inference {
             ? "no rule for " + schema->name() + (schema->overload_name().empty() ? "" : "." + schema->overload_name())
             : std::string("no rule for this node");
     result_.refusals.push_back({source_of(node), node.kind().toQualString(), found, "", hint_for(node)});
+  }
+
+  void refuse_unset_outputs() {
+    for (const Value* output : model_.outputs) {
+      if (failed_.count(output) == 0) continue;
+      result_.refusals.push_back({source_of(*output->node()), output->node()->kind().toQualString(),
+                                  "forward gives %" + output->debugName() + ", which an error before it leaves unset",
+                                  "a model that runs with these inputs", "check the sizes given by --input"});
+    }
   }
 
   void failed(const Node& node) {

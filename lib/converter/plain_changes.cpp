@@ -1,8 +1,10 @@
-// The parts that LibTorch's cells take of a product by its gates: aten::unsafe_chunk, changed in place part by part.
-#include "lib/converter/unsafe_chunks.h"
+// New tensors that are changed before anything else sees them, and the parts that LibTorch's recurrent cells take of a
+// product and change one by one.
+#include "lib/converter/plain_changes.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,58 @@
 #include "lib/converter/remove_inplace.h"
 
 namespace nnapi_convert {
+
+bool makes_new_tensor(const torch::jit::Node& node) {
+  static const std::set<std::string> kinds = {"aten::_convolution",
+                                              "aten::add",
+                                              "aten::addmm",
+                                              "aten::baddbmm",
+                                              "aten::batch_norm",
+                                              "aten::bmm",
+                                              "aten::cat",
+                                              "aten::clone",
+                                              "aten::conv1d",
+                                              "aten::conv2d",
+                                              "aten::conv3d",
+                                              "aten::div",
+                                              "aten::embedding",
+                                              "aten::empty",
+                                              "aten::empty_like",
+                                              "aten::exp",
+                                              "aten::full",
+                                              "aten::full_like",
+                                              "aten::gelu",
+                                              "aten::group_norm",
+                                              "aten::instance_norm",
+                                              "aten::layer_norm",
+                                              "aten::linear",
+                                              "aten::log_softmax",
+                                              "aten::matmul",
+                                              "aten::max_pool2d",
+                                              "aten::mm",
+                                              "aten::mul",
+                                              "aten::native_layer_norm",
+                                              "aten::neg",
+                                              "aten::new_full",
+                                              "aten::new_ones",
+                                              "aten::new_zeros",
+                                              "aten::ones",
+                                              "aten::ones_like",
+                                              "aten::pow",
+                                              "aten::relu",
+                                              "aten::rsub",
+                                              "aten::sigmoid",
+                                              "aten::silu",
+                                              "aten::softmax",
+                                              "aten::sqrt",
+                                              "aten::stack",
+                                              "aten::sub",
+                                              "aten::tanh",
+                                              "aten::zeros",
+                                              "aten::zeros_like"};
+  return kinds.count(node.kind().toQualString()) != 0;
+}
+
 namespace {
 
 using torch::jit::Graph;
@@ -43,9 +97,7 @@ bool only_reads(const Use& use) {
 bool is_read_once(Value* value, std::vector<Node*>& changes) {
   if (value->uses().size() != 1) return false;
   Node* maker = value->node();
-  const c10::FunctionSchema* schema = maker->maybeSchema();
-  if (schema == nullptr || schema->returns().size() != maker->outputs().size()) return false;
-  if (!functional_kind(*maker)) return schema->returns()[value->offset()].alias_info() == nullptr;
+  if (!functional_kind(*maker)) return makes_new_tensor(*maker);
   if (!is_read_once(maker->input(0), changes)) return false;
   changes.push_back(maker);
   return true;
@@ -104,16 +156,34 @@ void make_safe(Node* chunk, c10::Symbol kind) {
   chunk->destroy();
 }
 
+// True if an operator has just made what the node changes, and all that came in between read it.
+bool changes_new_tensor(const Node& change) {
+  const Value& self = *change.input(0);
+  if (!makes_new_tensor(*self.node()) || self.node()->owningBlock() != change.owningBlock()) return false;
+  return std::all_of(self.uses().begin(), self.uses().end(), [&](const Use& use) {
+    return use.user == &change || use.user->isAfter(&change) || only_reads(use);
+  });
+}
+
 }  // namespace
 
-void make_chunks_safe(Graph& graph) {
+void remove_plain_changes(Graph& graph) {
   std::vector<std::pair<Node*, c10::Symbol>> chunks;
+  std::vector<Node*> changes;
   for (Node* outer : graph.nodes()) {
     for_each_node(*outer, [&](Node& node) {
       if (const auto kind = safe_kind(node)) chunks.emplace_back(&node, *kind);
     });
   }
   for (const auto& [chunk, kind] : chunks) make_safe(chunk, kind);
+  for (Node* outer : graph.nodes()) {
+    for_each_node(*outer, [&](Node& node) {
+      if (functional_kind(node)) changes.push_back(&node);
+    });
+  }
+  for (Node* change : changes) {
+    if (changes_new_tensor(*change)) make_functional(change);
+  }
 }
 
 }  // namespace nnapi_convert
