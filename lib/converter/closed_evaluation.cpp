@@ -12,6 +12,7 @@
 #include <set>
 
 #include "lib/converter/node_reads.h"
+#include "lib/converter/plain_changes.h"
 
 namespace nnapi_convert {
 namespace {
@@ -86,6 +87,15 @@ bool reads_no_values(const Node& node) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
+// LibTorch runs no operator of any number of arguments on constants.
+torch::jit::Stack run_format(const Node& node) {
+  torch::jit::Stack stack;
+  for (const Value* input : node.inputs()) stack.push_back(*torch::jit::toIValue(input));
+  stack.emplace_back(static_cast<int64_t>(node.inputs().size()));
+  node.getOperation()(stack);
+  return stack;
+}
+
 // Runs such an operator on a stand-in without values.
 c10::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& types) {
   const auto found = types.find(node.input(0));
@@ -107,7 +117,8 @@ bool ClosedEvaluation::run(Node& node, const TypeMap& types, std::vector<Value*>
   const c10::NoGradGuard no_grad;  // weights may require gradients, and constants must not
   c10::optional<torch::jit::Stack> results;
   if (may_run(node)) {
-    results = torch::jit::runNodeIfInputsAreConstant(&node, true);
+    results = node.kind() == c10::aten::format ? c10::make_optional(run_format(node))
+                                               : torch::jit::runNodeIfInputsAreConstant(&node, true);
   } else if (reads_no_values(node)) {
     results = run_on_shape(node, types);
   }
@@ -144,20 +155,51 @@ std::vector<const Value*> changed_constants(const std::shared_ptr<torch::jit::Gr
   return constants;
 }
 
+namespace {
+
+bool is_tensor(const Value& value) {
+  return value.type()->kind() == c10::TypeKind::TensorType;
+}
+
+// Whether two values are one: a tensor is itself, and is none that was there before it was made; a caller has none of
+// the converted model's weights. Of a caller's two arguments, and of views, it isn't known.
+c10::optional<bool> identity_of(const Value& one, const Value& other) {
+  if (&one == &other) return true;
+  const bool is_none = one.mustBeNone() || other.mustBeNone();
+  if (is_none && (is_tensor(one) || is_tensor(other))) return false;
+  if (!is_tensor(one) || !is_tensor(other)) return c10::nullopt;
+  const auto is_known = [](const Value& value) {
+    const auto kind = value.node()->kind();
+    const bool is_argument = kind == c10::prim::Param && value.node()->owningBlock()->owningNode() == nullptr;
+    return is_argument || kind == c10::prim::Constant || makes_new_tensor(*value.node());
+  };
+  const bool differs =
+      is_known(one) && is_known(other) && (makes_new_tensor(*one.node()) || one.node()->kind() != other.node()->kind());
+  return differs ? c10::make_optional(false) : c10::nullopt;
+}
+
+}  // namespace
+
 c10::optional<c10::IValue> property_of(const Node& node, const TypeMap& types) {
+  const std::string kind = node.kind().toQualString();
+  if (kind == "aten::__is__" || kind == "aten::__isnot__") {
+    const auto identity = identity_of(*node.input(0), *node.input(1));
+    return identity ? c10::make_optional(c10::IValue(*identity == (kind == "aten::__is__"))) : c10::nullopt;
+  }
   using Property = std::function<c10::IValue(const TensorType&)>;
   static const std::map<std::string, Property> properties = {
       {"prim::dtype", [](const TensorType& type) { return c10::IValue(static_cast<int64_t>(type.dtype)); }},
       {"prim::device", [](const TensorType&) { return c10::IValue(c10::Device(c10::kCPU)); }},
       {"prim::layout", [](const TensorType&) { return c10::IValue(static_cast<int64_t>(c10::kStrided)); }},
       {"prim::requires_grad", [](const TensorType&) { return c10::IValue(false); }},
+      {"prim::is_nested", [](const TensorType&) { return c10::IValue(false); }},
       {"prim::is_cuda", [](const TensorType&) { return c10::IValue(false); }},
       {"prim::is_quantized", [](const TensorType& type) { return c10::IValue(type.is_quantized()); }},
       {"aten::dim", [](const TensorType& type) { return c10::IValue(static_cast<int64_t>(type.rank())); }},
       {"aten::is_floating_point", [](const TensorType& type) { return c10::IValue(c10::isFloatingType(type.dtype)); }},
       {"aten::is_complex", [](const TensorType& type) { return c10::IValue(c10::isComplexType(type.dtype)); }},
   };
-  const auto property = properties.find(node.kind().toQualString());
+  const auto property = properties.find(kind);
   if (property == properties.end() || node.inputs().size() != 1) return c10::nullopt;
   const auto found = types.find(node.input(0));
   const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);

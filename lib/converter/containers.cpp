@@ -122,7 +122,8 @@ bool is_read_first(const Node& container, Node* read, bool (*is_harmless)(const 
 
 // Uses that leave the elements known: reads, and changes that make_with_change() and make_with_element() know.
 bool can_follow(const torch::jit::Use& use, const Node& container) {
-  static const std::set<std::string> changes = {"aten::append", "aten::extend", "aten::insert", "aten::_set_item"};
+  static const std::set<std::string> changes = {"aten::append", "aten::extend", "aten::insert", "aten::_set_item",
+                                                "aten::pop"};
   const bool is_change = use.offset == 0 && changes.count(use.user->kind().toQualString()) != 0;
   return keeps_elements(use) || (is_change && use.user->owningBlock() == container.owningBlock());
 }
@@ -294,8 +295,29 @@ std::optional<std::vector<Value*>> elements_after(Node* list, Node* change) {
   return elements;
 }
 
+void set_elements(Node* list, const std::vector<Value*>& elements) {
+  list->removeAllInputs();
+  for (Value* element : elements) list->addInput(element);
+}
+
+// A list whose first use is to take an element out of it: it is made there, without it.
+bool make_without_popped(Node* list) {
+  Node* use = first_use(*list);
+  if (use == nullptr || !is_kind(*use, "aten::pop") || use->inputs().size() != 2) return false;
+  std::vector<Value*> elements(list->inputs().begin(), list->inputs().end());
+  const auto index = constant_index(use->input(1), elements.size());
+  if (!index) return false;
+  use->output()->replaceAllUsesWith(elements[*index]);
+  elements.erase(elements.begin() + static_cast<std::ptrdiff_t>(*index));
+  list->moveBefore(use);
+  set_elements(list, elements);
+  use->destroy();
+  return true;
+}
+
 // A list whose first use is to change its elements: it is made there, with the new ones.
 bool make_with_change(Node* list) {
+  if (make_without_popped(list)) return true;
   Node* use = first_use(*list);
   if (use == nullptr || use->inputs().size() < 2 || use->input(0) != list->output()) return false;
   const auto inputs = use->inputs();
@@ -303,8 +325,7 @@ bool make_with_change(Node* list) {
   const auto elements = elements_after(list, use);
   if (!elements) return false;
   list->moveBefore(use);
-  list->removeAllInputs();
-  for (Value* element : *elements) list->addInput(element);
+  set_elements(list, *elements);
   for (Value* output : use->outputs()) output->replaceAllUsesWith(list->output());
   use->destroy();
   return true;

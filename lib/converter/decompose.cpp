@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/ir/constants.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -45,6 +46,7 @@ class Plain {
   }
 
   Value* constant(const at::Tensor& tensor) { return graph_.insertConstant(tensor); }
+  Value* none() { return graph_.insertConstant(c10::IValue()); }
   Value* size(Value* tensor, int64_t axis) { return insert("size", {tensor, axis}); }
 
   Value* sizes(const std::vector<NamedValue>& values) {
@@ -162,14 +164,15 @@ bool decompose_multi_head_attention(Node* node) {
   const auto needs_weights = known(node, "need_weights");
   const auto averages = known(node, "average_attn_weights");
   if (!weights || !needs_weights || !averages) return false;
-  if (!needs_weights->toBool() && !node->output(1)->uses().empty()) return false;
   Plain plain(node);
   const auto mask = mask_of(plain, node);
   if (!mask) return false;
   const Attention attention =
       attend(plain, *weights, {argument(node, "query"), argument(node, "key"), argument(node, "value")}, *mask);
   Value* returned = nullptr;
-  if (!node->output(1)->uses().empty()) {
+  if (!needs_weights->toBool()) {
+    returned = plain.none();  // a tensor that isn't defined
+  } else if (!node->output(1)->uses().empty()) {
     returned = averages->toBool() ? plain.insert("mean", {attention.weights, c10::IValue(std::vector<int64_t>{1})})
                                   : attention.weights;
   }
@@ -213,6 +216,66 @@ bool decompose_encoder_layer(Node* node) {
   return true;
 }
 
+bool has_unused_outputs(const Node* node, size_t from) {
+  const auto outputs = node->outputs();
+  return std::all_of(outputs.begin() + static_cast<std::ptrdiff_t>(from), outputs.end(),
+                     [](const Value* output) { return output->uses().empty(); });
+}
+
+// The length of all bags but the last, which begin where the offsets say, if they have one.
+std::optional<int64_t> length_of_bags(const at::Tensor& offsets) {
+  if (offsets.dim() != 1 || offsets.numel() < 2) return std::nullopt;
+  const at::Tensor places = offsets.to(at::kLong).contiguous();
+  const int64_t* begin = places.data_ptr<int64_t>();
+  const int64_t length = begin[1];
+  for (int64_t i = 0; i < places.numel(); ++i) {
+    if (begin[i] != i * length) return std::nullopt;
+  }
+  return length > 0 ? std::optional(length) : std::nullopt;
+}
+
+// Bags of equal lengths: a last one of another length doesn't fit the shape, and is refused for that.
+bool decompose_embedding_bag(Node* node) {
+  enum Mode { kSum = 0, kMean = 1, kMax = 2 };
+  const auto weight = known(node, "weight"), offsets = known(node, "offsets"), mode = known(node, "mode");
+  const auto has_last = known(node, "include_last_offset");
+  const bool pads = node->schema().overload_name() == "padding_idx" && !is_none(node, "padding_idx");
+  if (!weight || !offsets || !mode || !has_last || has_last->toBool() || pads || !has_unused_outputs(node, 1))
+    return false;
+  const auto length = length_of_bags(offsets->toTensor());
+  const bool is_weighted = !is_none(node, "per_sample_weights");
+  if (!length || (is_weighted && mode->toInt() != kSum)) return false;
+  Plain plain(node);
+  Value* rows = plain.insert("embedding", {plain.constant(weight->toTensor().detach()), argument(node, "indices")});
+  if (is_weighted) {
+    rows = plain.insert("mul", {rows, plain.insert("unsqueeze", {argument(node, "per_sample_weights"), -1})});
+  }
+  const std::vector<int64_t> shape = {offsets->toTensor().numel(), *length, weight->toTensor().size(1)};
+  Value* bags = plain.insert("reshape", {rows, c10::IValue(shape)});
+  const char* reduction = mode->toInt() == kMax ? "amax" : mode->toInt() == kMean ? "mean" : "sum";
+  replace(node, {plain.insert(reduction, {bags, c10::IValue(std::vector<int64_t>{1})})});
+  return true;
+}
+
+// x^T W[k] y for each k: the products with x, times y for each k, and a sum of each k's, as linear layers of any rank.
+bool decompose_bilinear(Node* node) {
+  constexpr int64_t kLargestConstant = 1 << 22;  // elements of what says which products belong together
+  const auto weight = known(node, "weight"), bias = known(node, "bias");
+  if (!weight || !bias || weight->toTensor().scalar_type() != at::kFloat) return false;
+  const at::Tensor w = weight->toTensor().detach();
+  const int64_t count = w.size(0), first = w.size(1), second = w.size(2);
+  if (count * second * std::max(second, count) > kLargestConstant) return false;
+  const at::Tensor repeated = at::eye(second).repeat({count, 1});
+  const at::Tensor summed = at::eye(count).repeat_interleave(second, 1).contiguous();
+  const at::Tensor added = bias->isNone() ? at::zeros({count}) : bias->toTensor().detach();
+  const at::Tensor none = at::zeros({count * second});
+  Plain plain(node);
+  Value* products = plain.linear(argument(node, "input1"), w.permute({0, 2, 1}).reshape({count * second, first}), none);
+  Value* factors = plain.linear(argument(node, "input2"), repeated, none);
+  replace(node, {plain.linear(plain.insert("mul", {products, factors}), summed, added)});
+  return true;
+}
+
 // A function inserts the plain operations before the node and removes it, or returns false and leaves all as it was.
 struct Decomposition {
   const char* kind;
@@ -222,21 +285,26 @@ struct Decomposition {
 constexpr Decomposition kDecompositions[] = {
     {"aten::_native_multi_head_attention", decompose_multi_head_attention},
     {"aten::_transformer_encoder_layer_fwd", decompose_encoder_layer},
+    {"aten::bilinear", decompose_bilinear},
+    {"aten::embedding_bag", decompose_embedding_bag},
 };
 
 }  // namespace
+
+bool decompose(Node* node) {
+  const std::string kind = node->kind().toQualString();
+  for (const Decomposition& decomposition : kDecompositions) {
+    if (kind == decomposition.kind) return decomposition.replace(node);
+  }
+  return false;
+}
 
 void decompose(const std::shared_ptr<Graph>& graph) {
   std::vector<Node*> nodes;
   for (Node* outer : graph->nodes()) {
     for_each_node(*outer, [&](Node& node) { nodes.push_back(&node); });
   }
-  for (Node* node : nodes) {
-    const std::string kind = node->kind().toQualString();
-    for (const Decomposition& decomposition : kDecompositions) {
-      if (kind == decomposition.kind && decomposition.replace(node)) break;
-    }
-  }
+  for (Node* node : nodes) decompose(node);
 }
 
 }  // namespace nnapi_convert

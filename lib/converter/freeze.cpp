@@ -14,6 +14,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/kept_objects.h"
 #include "lib/converter/node_reads.h"
+#include "lib/converter/plain_changes.h"
 
 namespace nnapi_convert {
 namespace {
@@ -72,14 +73,32 @@ void simplify(std::shared_ptr<Graph> graph) {
   drop_dropouts(*graph);
 }
 
+constexpr int kMostRounds = 2;
+
+bool keeps_weights(Graph& graph) {
+  bool keeps = false;
+  for (Node* outer : graph.nodes()) {
+    for_each_node(*outer, [&](const Node& node) {
+      keeps =
+          keeps || (node.kind() == c10::prim::GetAttr && node.output()->type()->isSubtypeOf(*c10::TensorType::get()));
+    });
+  }
+  return keeps;
+}
+
 }  // namespace
 
 torch::jit::Module frozen_module(const LoadedModel& loaded) {
   if (loaded.frozen) return *loaded.frozen;
   try {
     torch::jit::Module module = loaded.module.clone(true);
-    inline_methods(*module.get_method("forward").graph()->block());
-    torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
+    const std::shared_ptr<Graph> graph = module.get_method("forward").graph();
+    inline_methods(*graph->block());
+    remove_plain_changes(*graph);
+    for (int round = 0; round < kMostRounds; ++round) {
+      torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
+      if (!keeps_weights(*module.get_method("forward").graph())) break;
+    }
     simplify(module.get_method("forward").graph());
     loaded.frozen = module;
     return module;

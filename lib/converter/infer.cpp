@@ -29,7 +29,7 @@ std::string hint_for(const Node& node) {
     return "control flow that depends on the input stays with PyTorch; trace the model instead, or use --control-flow "
            "nnapi, which needs --runtime shim --feature-level 4";
   const std::string kind = node.kind().toQualString();
-  if (kind.back() == '_')
+  if (kind.back() == '_' && kind[kind.size() - 2] != '_')
     return "it changes a tensor of which another view is used later; write it without the underscore";
   return "see `nnapi-convert ops` for what can be lowered";
 }
@@ -53,6 +53,7 @@ class Inference {
   // Nothing where loops were unrolled: inference begins again.
   c10::optional<InferredTypes> run() {
     if (!visit_nodes(*model_.graph->block())) return c10::nullopt;
+    if (!options_.keeps_numbers && result_.refusals.empty()) refuse_unset_outputs();
     result_.runtime_sizes = runtime_sizes_.sizes();
     return std::move(result_);
   }
@@ -157,6 +158,7 @@ class Inference {
   }
 
   void visit(Node* node) {
+    if (node->kind() == c10::prim::Uninitialized) return failed(*node);  // what an error leaves unset
     if (is_structural(*node) || rewrites_.take_apart(node)) return;
     if (!is_kept(*node) && rewrites_.evaluate(node, result_.types)) return;
     rewrites_.keep(*node);
@@ -282,6 +284,15 @@ class Inference {
             ? "no rule for " + schema->name() + (schema->overload_name().empty() ? "" : "." + schema->overload_name())
             : std::string("no rule for this node");
     result_.refusals.push_back({source_of(node), node.kind().toQualString(), found, "", hint_for(node)});
+  }
+
+  void refuse_unset_outputs() {
+    for (const Value* output : model_.outputs) {
+      if (failed_.count(output) == 0) continue;
+      result_.refusals.push_back({source_of(*output->node()), output->node()->kind().toQualString(),
+                                  "forward gives %" + output->debugName() + ", which an error before it leaves unset",
+                                  "a model that runs with these inputs", "check the sizes given by --input"});
+    }
   }
 
   void failed(const Node& node) {

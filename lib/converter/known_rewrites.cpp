@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "lib/converter/decompose.h"
 #include "lib/converter/expand_composite.h"
 #include "lib/converter/graph_before.h"
+#include "lib/converter/known_elements.h"
 #include "lib/converter/runtime_numbers.h"
 #include "lib/converter/runtime_sizes.h"
 #include "lib/ops/known_refusals.h"
@@ -55,7 +57,9 @@ bool KnownRewrites::replace_by_tensors(Node* node, const TypeMap& types) {
 
 bool KnownRewrites::expand(Node* node, const TypeMap& types) {
   if (is_structural(*node) || find_typed_rule(*node, types) != nullptr || known_refusal(*node) != nullptr) return false;
-  const std::vector<Value*> values = expand_composite(*node, types);
+  if (keeping_outputs(model_, [node](const auto&) { return decompose(node); })) return true;
+  std::vector<Value*> values = known_elements(*node, types);
+  if (values.empty()) values = expand_composite(*node, types);
   for (size_t i = 0; i < values.size(); ++i) {
     take_apart_list(*node->output(i), *values[i]->node());
     replace(node->output(i), values[i]);

@@ -18,7 +18,7 @@ using torch::jit::Value;
 bool is_structural(const Node& node) {
   return node.kind() == c10::prim::Constant || node.kind() == c10::prim::ListConstruct ||
          node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::DictConstruct ||
-         node.kind() == c10::prim::ListUnpack;
+         node.kind() == c10::prim::ListUnpack || node.kind() == c10::prim::Uninitialized;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "lib/converter/decompose.h"
 #include "lib/converter/dropped_effects.h"
 #include "lib/converter/freeze.h"
+#include "lib/converter/node_reads.h"
 #include "lib/converter/remove_inplace.h"
 
 namespace nnapi_convert {
@@ -111,6 +112,20 @@ NormalisedModel frozen_model(const LoadedModel& loaded) {
   return model;
 }
 
+// True if the graph puts tensors into lists or dicts, or takes them out, in place.
+bool changes_containers(torch::jit::Graph& graph) {
+  bool changes = false;
+  for (torch::jit::Node* outer : graph.nodes()) {
+    for_each_node(*outer, [&](const torch::jit::Node& node) {
+      const c10::FunctionSchema* schema = node.maybeSchema();
+      const auto kind = node.inputs().empty() ? c10::TypeKind::NoneType : node.input(0)->type()->kind();
+      const bool is_container = kind == c10::TypeKind::ListType || kind == c10::TypeKind::DictType;
+      changes = changes || (is_container && schema != nullptr && schema->is_mutable());
+    });
+  }
+  return changes;
+}
+
 void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit::DCESideEffectPolicy effects) {
   remove_inplace(model.graph, diagnostics);
   decompose(model.graph);
@@ -121,6 +136,7 @@ void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit
 
 NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics) {
   NormalisedModel model = frozen_model(loaded);
+  if (changes_containers(*model.graph)) simplify_containers(model.graph);
   read_inputs(model, loaded.module);
   warn_of_dropped_effects(*model.graph, diagnostics);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);

@@ -12,19 +12,9 @@
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
-namespace {
 
-using torch::jit::AliasDb;
-using torch::jit::Block;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
-
-// The functional operator of an in-place one ("aten::relu" of "aten::relu_"), if it has the same arguments. Overloads
-// have names of their own: pow_.Scalar is pow.Tensor_Scalar.
-c10::optional<c10::Symbol> functional_kind(const Node& node) {
-  const torch::jit::Node* n = &node;
-  const c10::FunctionSchema* schema = n->maybeSchema();
+c10::optional<c10::Symbol> functional_kind(const torch::jit::Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr || !schema->is_mutable()) return c10::nullopt;
   std::string name = node.kind().toQualString();
   if (name.size() < 2 || name.back() != '_' || name[name.size() - 2] == '_') return c10::nullopt;
@@ -40,6 +30,14 @@ c10::optional<c10::Symbol> functional_kind(const Node& node) {
   }
   return c10::nullopt;
 }
+
+namespace {
+
+using torch::jit::AliasDb;
+using torch::jit::Block;
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
 
 // True if `other`, a tensor or what holds tensors, may share memory with `value`.
 bool may_share(const AliasDb& aliases, Value* value, Value* other) {

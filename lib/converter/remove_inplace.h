@@ -13,4 +13,8 @@ namespace nnapi_convert {
 // refused. Warns where forward changes its own input.
 void remove_inplace(const std::shared_ptr<torch::jit::Graph>& graph, Diagnostics& diagnostics);
 
+// The functional operator of an in-place one ("aten::relu" of "aten::relu_"), if it has the same arguments. Overloads
+// have names of their own: pow_.Scalar is pow.Tensor_Scalar.
+c10::optional<c10::Symbol> functional_kind(const torch::jit::Node& node);
+
 }  // namespace nnapi_convert

@@ -146,13 +146,14 @@ void lower_lerp(OpContext& ctx) {
 
 OpRules binary_rules() {
   const char* note = "float32; integers: feature level 4";
+  const char* sum = "float32; integers: feature level 4, below it as float32, up to 2^24";
   const char* divided = "integers are divided as float32";
   return {
-      {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_add},
-      {"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_add},
-      {"aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_sub},
-      {"aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_sub},
-      {"aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_rsub},
+      {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, sum, binary_type, lower_add},
+      {"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, sum, binary_type, lower_add},
+      {"aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, sum, binary_type, lower_sub},
+      {"aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, sum, binary_type, lower_sub},
+      {"aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, sum, binary_type, lower_rsub},
       {"aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_mul},
       {"aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", 1, note, binary_type, lower_mul},
       {"aten::div.Tensor(Tensor self, Tensor other) -> Tensor", 1, divided, quotient_type, lower_div},

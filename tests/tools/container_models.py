@@ -111,10 +111,27 @@ class ChangedInLists(Layers):
         return self.second(z), y, found[-1]["all"]
 
 
+class TakesFromList(Layers):
+    """Elements are taken out of a list, at both ends and in a branch."""
+
+    def forward(self, x):
+        maps = [x, self.first(x)]
+        maps.append(self.second(x))
+        last = maps.pop()
+        kept = self.first(last + maps.pop(0))
+        maps.append(kept)
+        if bool(x.mean() > 0):
+            kept = maps.pop(-1) * 2
+        total = self.second(kept)
+        for part in maps:
+            total = total + part
+        return total, len(maps)
+
+
 class GivesConstants(nn.Module):
     def forward(self, x):
         return torch.relu(x), torch.ones(2, 3)
 
 
 MODELS = {model.__name__: model
-          for model in (Pyramid, KeepsObject, KeepsObjects, ChangedInLists, GivesConstants)}
+          for model in (Pyramid, KeepsObject, KeepsObjects, ChangedInLists, GivesConstants, TakesFromList)}

@@ -1,5 +1,6 @@
 """Tensors on their way through lists, dicts and objects reach NNAPI; changes in place reach all who share them."""
 
+import json
 import unittest
 
 import torch
@@ -12,10 +13,18 @@ from stock_torch import images, load
 class Containers(Blocks):
     models = MODELS
 
-    def test_pyramid_is_one_segment(self):
-        partition = self.check("Pyramid")
-        self.assertEqual(1, len(partition["segments"]))
-        self.assertEqual([], [entry["op"] for entry in partition["cpu"] if "conv" in entry["op"]])
+    def test_pyramid_is_whole(self):
+        self.check("Pyramid")
+        self.assertNotIn("partition", json.loads(self.report.read_text()))
+
+    def test_taken_out_of_a_list(self):
+        self.save("TakesFromList")
+        partition = self.partition("--min-segment-macs", "0")
+        self.assertEqual(1.0, partition["mac_share"])
+        for sample in SAMPLES:
+            (expected, length), (found, found_length) = (load(path)(sample) for path in (self.path, self.out))
+            self.assert_close(expected, found)
+            self.assertEqual(length, found_length)
 
     def test_changes_reach_all_names(self):
         partition = self.check("ChangedInLists")

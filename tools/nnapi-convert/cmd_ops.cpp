@@ -52,6 +52,8 @@ std::string markdown_form() {
       "forms where no other view of the tensor is read later. The feature level is the lowest at which the operator "
       "can\n"
       "be lowered; 3 is Android 10.\n\n"
+      "Integers are joined and moved (`cat`, `view`, `transpose`) as float32 where NNAPI's operation takes no integers,\n"
+      "which is exact up to 2^24.\n\n"
       "Numbers that a script takes out of tensors (`item()`, `int(x)`, comparisons) are lowered as tensors of one "
       "number.\n"
       "Branches and loops on them become IF and WHILE with `--control-flow nnapi`; see [shim.md](shim.md).\n\n"

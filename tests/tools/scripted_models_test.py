@@ -1,0 +1,173 @@
+"""Scripted networks of PyTorch's own modules, whose branches are resolved as they are converted: NNAPI runs them whole."""
+
+import unittest
+from typing import Dict, List
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from cli import CliTest
+from stock_torch import StockTorchTest, images, load
+
+TRANSFORMER_TOLERANCE = 1e-3
+
+
+def lively(model):
+    """Weights that let the outputs differ with the inputs, attributes of nn.MultiheadAttention too."""
+    torch.manual_seed(3)
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            nn.init.normal_(parameter, std=1.2 / parameter[0].numel() ** 0.5)
+        else:
+            nn.init.normal_(parameter, 0.5, 0.3)
+    return model.eval()
+
+
+class SelfAttention(nn.Module):
+    """Takes PyTorch's fast path."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(16, 4, batch_first=True)
+
+    def forward(self, x):
+        return self.attention(x, x, x, need_weights=False)[0]
+
+
+class CrossAttention(nn.Module):
+    """Joins lists of the parts of the key and value; the query is a constant."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(16, 4)
+        self.query = nn.Parameter(torch.randn(3, 2, 16))
+
+    def forward(self, x):
+        return self.attention(torch.tanh(self.query), x, x)[0]
+
+
+class EncoderAndDecoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.transformer = nn.Transformer(16, 4, 1, 2, 32)
+
+    def forward(self, x, y):
+        return self.transformer(x, y)
+
+
+class PaddedEncoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, norm_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+
+    def forward(self, x):
+        hidden = x[:, :, 0] > 1
+        return self.encoder(x, src_key_padding_mask=hidden)
+
+
+class ResizedTo(nn.Module):
+    """F.interpolate, which ends with an error in branches that aren't taken."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, stride=2, padding=1)
+
+    def forward(self, x):
+        return F.interpolate(self.conv(x), x.size()[2:], mode="bilinear", align_corners=True)
+
+
+class Comprehension(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 12, 3, padding=1)
+
+    def forward(self, x):
+        a, b, c = [torch.sigmoid(part) + 1 for part in self.conv(x).chunk(3, 1)]
+        return a * b - c
+
+
+class SkipList(nn.Module):
+    """A U-Net's list of what the way up takes, last first."""
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.ModuleList([nn.Conv2d(3, 4, 3, padding=1), nn.Conv2d(4, 4, 3, padding=1)])
+        self.up = nn.ModuleList([nn.Conv2d(8, 4, 3, padding=1), nn.Conv2d(8, 2, 3, padding=1)])
+
+    def forward(self, x):
+        kept: List[torch.Tensor] = []
+        for layer in self.down:
+            x = torch.relu(layer(x))
+            kept.append(x)
+            x = F.avg_pool2d(x, 2)
+        for layer in self.up:
+            x = layer(torch.cat([F.interpolate(x, scale_factor=2.0), kept.pop()], 1))
+        return x
+
+
+class ReversedSkipList(SkipList):
+    def forward(self, x):
+        kept: List[torch.Tensor] = []
+        for layer in self.down:
+            x = torch.relu(layer(x))
+            kept.append(x)
+            x = F.avg_pool2d(x, 2)
+        kept = kept[::-1]
+        for i, layer in enumerate(self.up):
+            x = F.interpolate(x, scale_factor=2.0)
+            if x.shape[2:] != kept[i].shape[2:]:
+                x = F.interpolate(x, size=kept[i].shape[2:])
+            x = layer(torch.cat([x, kept[i]], 1))
+        return x
+
+
+class Pyramid(nn.Module):
+    """Features by name, as torchvision's networks hand them on."""
+
+    def __init__(self):
+        super().__init__()
+        self.fine, self.coarse = nn.Conv2d(3, 4, 3, padding=1), nn.Conv2d(4, 4, 3, stride=2, padding=1)
+        self.heads = nn.ModuleDict({"fine": nn.Conv2d(4, 2, 1), "coarse": nn.Conv2d(4, 2, 1)})
+
+    def forward(self, x):
+        features: Dict[str, torch.Tensor] = {}
+        features["fine"] = torch.relu(self.fine(x))
+        features["coarse"] = self.coarse(features["fine"])
+        found: Dict[str, torch.Tensor] = {}
+        for name, head in self.heads.items():
+            found[name] = head(features[name])
+        return found["fine"] + F.interpolate(found["coarse"], scale_factor=2.0)
+
+
+PICTURE = [(1, 3, 16, 16)]
+MODELS = {
+    SelfAttention: [(2, 5, 16)],
+    CrossAttention: [(5, 2, 16)],
+    EncoderAndDecoder: [(5, 2, 16), (3, 2, 16)],
+    PaddedEncoder: [(2, 5, 16)],
+    ResizedTo: PICTURE,
+    Comprehension: PICTURE,
+    SkipList: PICTURE,
+    ReversedSkipList: PICTURE,
+    Pyramid: PICTURE,
+}
+
+
+class Whole(CliTest, StockTorchTest):
+    def test_values(self):
+        for model, shapes in MODELS.items():
+            with self.subTest(model=model.__name__):
+                path = self.folder / f"{model.__name__}.pt"
+                torch.jit.script(lively(model())).save(str(path))
+                specs = [word for shape in shapes for word in ("--input", ",".join(map(str, shape)))]
+                out = self.folder / "out.pt"
+                result = self.succeed(path, *specs, "--nhwc", "--fallback", "none", "-o", out)
+                self.assertNotIn("warning", result.stderr)
+                samples = [[images(*shape, seed=10 * i + j) for j, shape in enumerate(shapes)] for i in range(3)]
+                self.assert_agree(load(path), load(out), samples, TRANSFORMER_TOLERANCE)
+
+
+if __name__ == "__main__":
+    unittest.main()
