@@ -93,9 +93,8 @@ void read_tensors(NormalisedModel& model, Value* value, ReturnTree& tree) {
     return;
   }
   const torch::jit::Node& node = *value->node();
-  tree.kind = ReturnTree::Kind::kTuple;
-  if (!has_known_elements(node)) return;
-  tree.kind = kind_of(node);
+  tree.kind = has_known_elements(node) ? kind_of(node) : ReturnTree::Kind::kOther;
+  if (tree.kind == ReturnTree::Kind::kOther) return;
   if (tree.kind == ReturnTree::Kind::kDict) tree.keys = constant_keys(node);
   for (const size_t number : element_inputs(node)) {
     read_tensors(model, const_cast<Value*>(node.input(number)), tree.elements.emplace_back());
