@@ -244,15 +244,18 @@ class Interface(QuantParts):
             net, path = self.make(name)
             for mode in MODES:
                 out, report = self.partitioned(path, *self.inputs(name), "--nhwc", "--quant", mode)
-                form = json.loads(self.succeed("inspect", out, "--format", "json").stdout)
+                form = json.loads(self.succeed("inspect", out, "--format", "json").stdout)["metadata"]
                 self.assertEqual(mode, form["quant"])
                 self.assertIn(f"quantisation mode {mode}", self.succeed("inspect", out).stdout)
-                self.assertEqual(report["inputs"], form["inputs"])
-                for stub, entry in zip(self.stubs(name, net), form["inputs"]):
-                    self.assertEqual("quint8" if mode == "full" else "float32", entry["dtype"])
+                dtype = "quint8" if mode == "full" else "float32"
+                for stub, shown, entry in zip(self.stubs(name, net), report["inputs"], form["inputs"]):
+                    self.assertEqual([dtype, dtype, "float32"], [shown["dtype"], entry["dtype"], entry["original"]["dtype"]])
+                    self.assertEqual(mode == "full", entry["quantization"] is not None)
                     if mode == "full":
-                        self.assertEqual(self.parameters(stub), (entry["quantization"]["scale"],
-                                                                 entry["quantization"]["zero_point"]))
+                        scale, zero_point = self.parameters(stub)
+                        self.assertAlmostEqual(scale, entry["quantization"]["scale"], delta=1e-7)
+                        self.assertEqual(zero_point, entry["quantization"]["zero_point"])
+                self.assertTrue(all(output["quantization"]["scale"] > 0 for output in form["outputs"]))
 
     def test_checks(self):
         net, path = self.make("Sorted")
@@ -270,7 +273,10 @@ class Interface(QuantParts):
             net, path = self.make(name)
             samples = pictures(*CASES[name].shapes, seed=7)
             given = (samples, False) if name == "TakesList" else tuple(samples)
-            bundled_inputs.bundle_inputs(load(path), [given]).save(str(path))
+            module = load(path)
+            bundled_inputs.augment_many_model_functions_with_bundled_inputs(module, {module.forward: [given]},
+                                                                            skip_size_check=True)
+            module.save(str(path))
             for mode in MODES:
                 out, _ = self.partitioned(path, "--nhwc", "--quant", mode)
                 module = load(out)
@@ -338,8 +344,9 @@ class Interface(QuantParts):
         for name in ("Sorted", "Island", "Mixed"):
             _, path = self.make(name)
             path.rename(zoo / path.name)
-        self.assertEqual(1, run("batch", zoo, "-o", self.folder / "out", "--nhwc", "--input", "1,3,16,16", "--quant",
-                                "full", "--min-segment-macs", "0", "--verify").code)
+        result = run("batch", zoo, "-o", self.folder / "out", "--nhwc", "--input", "1,3,16,16", "--quant", "full",
+                     "--min-segment-macs", "0", "--verify", "--keep-going")
+        self.assertEqual(1, result.code, f"\n{result}")
         for name, converts in {"Sorted": True, "Island": True, "Mixed": False}.items():
             report = json.loads((self.folder / "out" / f"{name}.report.json").read_text())
             self.assertEqual(converts, report["converted"])
