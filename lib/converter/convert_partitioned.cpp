@@ -132,7 +132,7 @@ ModuleInterface interface_of(const GraphForParts& graph) {
     InterfaceOutput output;
     output.quantization = quantization_of_result(*model.outputs[i], graph.inferred.types);
     output.dtype = types[i].dtype;
-    output.original_dtype = graph.original_outputs[i].dtype;
+    output.original_dtype = graph.original_outputs.at(i).dtype;
     interface.outputs.push_back(std::move(output));
   }
   return interface;

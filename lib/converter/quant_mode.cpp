@@ -207,9 +207,11 @@ class QuantModeEdit {
     const bool is_unknown_scale =
         output->node()->kind() == kDequantize && !known_quantized(output->node()->input(0)).has_value();
     if (is_unknown_scale) {
+      const bool is_flexible =
+          std::any_of(types_.begin(), types_.end(), [](const TensorType& type) { return !all_fixed(type.dims); });
       refuse(result_.mode, fmt::format("output {} is dequantised from a tensor whose scale is not known before the "
-                                       "model runs; use core or nnapi",
-                                       index));
+                                       "model runs; {}use core or nnapi",
+                                       index, is_flexible ? "give every size with --input, or " : ""));
     }
     const auto found = value_types_.find(output);
     const auto* type = found == value_types_.end() ? nullptr : std::get_if<TensorType>(&found->second);

@@ -13,7 +13,7 @@ from torch.utils import bundled_inputs
 import quant_models
 from cli import ROOT, CliTest, run
 from quant_models import pictures, quantised
-from stock_torch import StockTorchTest, load, real, tensors
+from stock_torch import StockTorchTest, load, load_lite, real, tensors
 
 SCHEMA = json.loads((ROOT / "schemas" / "report.schema.json").read_text())
 PICTURE = (1, 3, 16, 16)
@@ -167,6 +167,14 @@ class Values(QuantParts):
 
     def test_changes_in_place(self):
         self.all_ways("Changed")
+
+    def test_lite(self):
+        net, path = self.make("Sorted")
+        out, _ = self.partitioned(path, *self.inputs("Sorted"), "--nhwc", "--quant", "full", out="out.ptl")
+        (picture,) = pictures(PICTURE, seed=5)
+        given = torch.quantize_per_tensor(picture, *self.parameters(net.quant), torch.quint8)
+        expected, found = load(path)(picture), load_lite(out)(given)
+        self.assert_quanta(expected.double(), real(found), found.q_scale(), QUANTA)
 
     def test_float_modes(self):
         for name in ("Mixed", "FloatRead", "FloatResult", "OneOfTwo", "OneOfTwoFloats", "AnyNumber"):
@@ -426,6 +434,12 @@ class Refusals(QuantParts):
 
     def test_unknown_scale(self):
         self.refused("OneOfTwo", "full", "output 0 is dequantised from a tensor whose scale is not known", "core or nnapi")
+
+    def test_flexible_size(self):
+        """Behind what has no rule nothing is known then, nor is it worth a guess."""
+        _, path = self.make("Sorted")
+        self.fail_with(1, path, "--input", "?,3,16,16", "--nhwc", "--quant", "full", "-o", self.folder / "out.pt",
+                       needed=["--quant full: output 0", "give every size with --input"])
 
     def test_unknown_results(self):
         self.refused("AnyNumber", "full", "forward returns a List[Tensor] made by ", "core or nnapi")
