@@ -297,6 +297,33 @@ class Interface(QuantParts):
                         sample, tensor = sample.int_repr(), tensor.int_repr()
                     self.assertTrue(torch.equal(sample, tensor))
 
+    def test_dicts_tuples_and_classes(self):
+        """What forward takes and gives as a whole, here and in the CPU counterpart."""
+        torch.manual_seed(0)
+        net, path, cpu = quant_models.TakesDict(), self.folder / "model.pt", self.folder / "cpu.pt"
+        net.eval().qconfig = torch.ao.quantization.get_default_qconfig("qnnpack")
+        prepared = torch.ao.quantization.prepare(net)
+        large, small, more = (pictures(PICTURE, seed=seed)[0] for seed in range(3))
+        prepared({"large": large, "small": small}, (more,))
+        net = torch.ao.quantization.convert(prepared)
+        torch.jit.script(net).save(str(path))
+        sizes = ["1,3,16,16"] * 3
+        given = [word for name, size in zip(("pictures[large]", "pictures[small]", "more[0]"), sizes)
+                 for word in ("--input", f"{name}={size}")]
+        for mode in MODES:
+            for has_more in (False, True):
+                with self.subTest(mode=mode, has_more=has_more):
+                    out, _ = self.partitioned(path, *given[:6 if has_more else 4], "--nhwc", "--quant", mode, "--emit-cpu", cpu)
+                    expected = load(path)({"large": large, "small": small}, (more,) if has_more else None)
+                    a, b, c = [torch.quantize_per_tensor(picture, *self.parameters(net.quant), torch.quint8)
+                               if mode == "full" else picture for picture in (large, small, more)]
+                    self.assertEqual(("deep", "flat"), load(out)({"large": a, "small": b}, *([(c,)] if has_more else []))._fields)
+                    for module in (load(out), load(cpu)):
+                        found = module({"large": a, "small": b}, *([(c,)] if has_more else []))
+                        for one, other in zip(expected, found):
+                            self.assertEqual(torch.quint8 if mode == "full" else torch.float32, other.dtype)
+                            self.assert_quanta(one.double(), real(other), (one.max() - one.min()).item() / 255, QUANTA)
+
     def test_made_up_bundled_inputs(self):
         _, path = self.make("Sorted")
         out, _ = self.partitioned(path, *self.inputs("Sorted"), "--nhwc", "--quant", "full", "--bundle-inputs")

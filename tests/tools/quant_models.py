@@ -1,6 +1,6 @@
 """Quantised models that NNAPI can't run whole: operations without a rule, quantised and float, between quantised ones."""
 
-from typing import Dict, List
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import torch
 from torch import nn
@@ -152,6 +152,24 @@ class TakesList(Stubs):
             x = torch.sort(self.first(self.quant(picture)), 3)[0]
             results.append(self.dequant(self.second(x)))
         return results
+
+
+Pair = NamedTuple("Pair", [("deep", torch.Tensor), ("flat", torch.Tensor)])
+
+
+class TakesDict(Stubs):
+    """Scripted: a dict, a tuple that may be left out, and a result of a class of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.sum = torch.ao.nn.quantized.FloatFunctional()
+
+    def forward(self, pictures: Dict[str, torch.Tensor], more: Optional[Tuple[torch.Tensor]] = None):
+        x = self.first(self.quant(pictures["large"]))
+        y = self.first(self.quant(pictures["small"]))
+        if more is not None:
+            y = self.sum.add(y, self.first(self.quant(more[0])))
+        return Pair(self.dequant(self.second(torch.sort(x, 3)[0])), self.dequant(y))
 
 
 class Changed(Stubs):
