@@ -257,7 +257,8 @@ class Interface(QuantParts):
                 self.assertIn(f"quantisation mode {mode}", self.succeed("inspect", out).stdout)
                 dtype = "quint8" if mode == "full" else "float32"
                 for stub, shown, entry in zip(self.stubs(name, net), report["inputs"], form["inputs"]):
-                    self.assertEqual([dtype, dtype, "float32"], [shown["dtype"], entry["dtype"], entry["original"]["dtype"]])
+                    self.assertEqual([dtype, dtype, "float32"],
+                                     [shown["dtype"], entry["dtype"], entry["original"]["dtype"]])
                     self.assertEqual(mode == "full", entry["quantization"] is not None)
                     if mode == "full":
                         scale, zero_point = self.parameters(stub)
@@ -293,7 +294,8 @@ class Interface(QuantParts):
                 for sample, tensor in zip(samples, leaves([t for t in found if not isinstance(t, bool)])):
                     if mode == "full":
                         sample = torch.quantize_per_tensor(sample, *self.parameters(net.quant), torch.quint8)
-                        self.assertEqual((sample.q_scale(), sample.q_zero_point()), (tensor.q_scale(), tensor.q_zero_point()))
+                        self.assertEqual((sample.q_scale(), sample.q_zero_point()),
+                                         (tensor.q_scale(), tensor.q_zero_point()))
                         sample, tensor = sample.int_repr(), tensor.int_repr()
                     self.assertTrue(torch.equal(sample, tensor))
 
@@ -313,13 +315,15 @@ class Interface(QuantParts):
         for mode in MODES:
             for has_more in (False, True):
                 with self.subTest(mode=mode, has_more=has_more):
-                    out, _ = self.partitioned(path, *given[:6 if has_more else 4], "--nhwc", "--quant", mode, "--emit-cpu", cpu)
+                    out, _ = self.partitioned(path, *given[:6 if has_more else 4], "--nhwc", "--quant", mode,
+                                              "--emit-cpu", cpu)
                     expected = load(path)({"large": large, "small": small}, (more,) if has_more else None)
                     a, b, c = [torch.quantize_per_tensor(picture, *self.parameters(net.quant), torch.quint8)
                                if mode == "full" else picture for picture in (large, small, more)]
-                    self.assertEqual(("deep", "flat"), load(out)({"large": a, "small": b}, *([(c,)] if has_more else []))._fields)
+                    arguments = [{"large": a, "small": b}] + ([(c,)] if has_more else [])
+                    self.assertEqual(("deep", "flat"), load(out)(*arguments)._fields)
                     for module in (load(out), load(cpu)):
-                        found = module({"large": a, "small": b}, *([(c,)] if has_more else []))
+                        found = module(*arguments)
                         for one, other in zip(expected, found):
                             self.assertEqual(torch.quint8 if mode == "full" else torch.float32, other.dtype)
                             self.assert_quanta(one.double(), real(other), (one.max() - one.min()).item() / 255, QUANTA)

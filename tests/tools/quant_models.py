@@ -1,4 +1,4 @@
-"""Quantised models that NNAPI can't run whole: operations without a rule, quantised and float, between quantised ones."""
+"""Quantised models that NNAPI can't run whole: operations without a rule, quantised and float, between others."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
