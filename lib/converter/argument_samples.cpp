@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "lib/base/error.h"
 #include "lib/converter/sample_inputs.h"
 
@@ -17,17 +19,27 @@ const Argument* argument_of(const ForwardArguments& arguments, const ArgumentTre
   return nullptr;
 }
 
-bool fits(const ForwardArguments& arguments, const ModuleInterface& interface, const InputTuple& sample) {
-  const auto values = take_apart(arguments, sample);
-  if (!values) return false;
+bool fits(const at::Tensor& tensor, const TensorType& type) {
+  if (tensor.scalar_type() != type.dtype || tensor.sizes().vec() != fixed_values(type.dims)) return false;
+  return !type.is_quantized() ||
+         (tensor.q_scale() == type.quantization.scale && tensor.q_zero_point() == type.quantization.zero_point);
+}
+
+// The sample for the new interface; nothing if it doesn't fit.
+std::optional<InputTuple> converted(const ForwardArguments& arguments, const ModuleInterface& interface,
+                                    const InputTuple& sample) {
+  if (sample.size() != arguments.size()) return std::nullopt;
+  auto values = take_apart(arguments, sample);
+  if (!values) return std::nullopt;
   size_t number = 0;
-  for (const c10::IValue& value : *values) {
+  for (c10::IValue& value : *values) {
     if (!value.isTensor()) continue;
     const TensorType& type = interface.inputs.at(number++).type;
-    const at::Tensor& tensor = value.toTensor();
-    if (tensor.scalar_type() != type.dtype || tensor.sizes().vec() != fixed_values(type.dims)) return false;
+    value = to_interface(value.toTensor(), type);
+    if (!fits(value.toTensor(), type)) return std::nullopt;
   }
-  return number == interface.inputs.size();
+  if (number != interface.inputs.size()) return std::nullopt;
+  return assemble(arguments, *values);
 }
 
 }  // namespace
@@ -55,8 +67,8 @@ std::vector<InputTuple> bundled_arguments(const ForwardArguments& arguments, con
                                           Diagnostics& diagnostics) {
   std::vector<InputTuple> samples;
   for (const InputTuple& original : originals) {
-    if (original.size() == arguments.size() && fits(arguments, interface, original)) {
-      samples.push_back(original);
+    if (auto sample = converted(arguments, interface, original)) {
+      samples.push_back(std::move(*sample));
     } else {
       diagnostics.warn("a bundled input doesn't fit the arguments that were asked for and is left out");
     }

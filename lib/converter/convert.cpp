@@ -103,7 +103,7 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
 std::optional<torch::jit::Module> cpu_fallback(const LoadedModel& loaded, const Conversion& conversion,
                                                Fallback fallback) {
   if (fallback != Fallback::kCpu && fallback != Fallback::kCpuPlain) return std::nullopt;
-  const torch::jit::Module plain = build_cpu_module(loaded.module, conversion.interface, {});
+  const torch::jit::Module plain = cpu_counterpart(loaded, conversion.interface, {});
   return fallback == Fallback::kCpu ? optimised_for_mobile(plain) : plain;
 }
 

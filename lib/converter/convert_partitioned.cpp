@@ -12,6 +12,7 @@
 #include "lib/converter/input_types.h"
 #include "lib/converter/interface.h"
 #include "lib/converter/partition.h"
+#include "lib/converter/quant_parts.h"
 #include "lib/converter/recognise.h"
 #include "lib/converter/recorded_options.h"
 #include "lib/converter/release_weights.h"
@@ -88,21 +89,64 @@ bool has_quantised(const TypeMap& types) {
   });
 }
 
-// The original's own interface.
-ModuleInterface interface_of(const NormalisedModel& model, const std::vector<TensorType>& inputs,
-                             const std::vector<TensorType>& outputs) {
-  ModuleInterface interface { {}, {}, model.return_tree };
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    interface.inputs.push_back(
-        {model.input_names[i], inputs[i], std::nullopt, !model.inputs[i]->uses().empty(), inputs[i]});
+// A model's graph, with its interface as --quant asks for it.
+struct GraphForParts {
+  NormalisedModel model;
+  InferredTypes inferred;
+  std::vector<TensorType> inputs, original_inputs, original_outputs;
+  QuantMode quant = QuantMode::kNone;  // the mode taken
+};
+
+bool any_quantised(const std::vector<TensorType>& types) {
+  return std::any_of(types.begin(), types.end(), [](const TensorType& type) { return type.is_quantized(); });
+}
+
+GraphForParts graph_for_parts(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
+  GraphForParts graph;
+  NormalisedModel& model = graph.model = normalise_for_parts(loaded, names_of(options.inputs), diagnostics);
+  graph.inputs = input_types(model, bundled_tensors(model.arguments, loaded), options.inputs);
+  graph.original_inputs = graph.inputs;
+  graph.inferred = infer(model, graph.inputs, for_cpu());
+  find_outputs(model);
+  graph.original_outputs = output_types(model, graph.inferred.types);
+  if (options.quant == QuantMode::kAuto || options.quant == QuantMode::kNone) {
+    const bool has_interface = any_quantised(graph.inputs);
+    if (has_quantised(graph.inferred.types)) graph.quant = has_interface ? QuantMode::kFull : QuantMode::kNnapi;
+    return graph;
   }
-  for (const TensorType& type : outputs) {
+  graph.quant = options.quant;
+  graph.inputs = apply_quant_mode_to_parts(model, graph.inputs, graph.inferred.types, options.quant, diagnostics);
+  graph.inferred = infer(model, graph.inputs, for_cpu());
+  return graph;
+}
+
+ModuleInterface interface_of(const GraphForParts& graph) {
+  const NormalisedModel& model = graph.model;
+  ModuleInterface interface { {}, {}, model.return_tree };
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    interface.inputs.push_back({model.input_names[i], graph.inputs[i], std::nullopt, !model.inputs[i]->uses().empty(),
+                                graph.original_inputs[i]});
+  }
+  const std::vector<TensorType> types = output_types(model, graph.inferred.types);
+  for (size_t i = 0; i < types.size(); ++i) {
     InterfaceOutput output;
-    output.quantization = type.quantization;
-    output.dtype = output.original_dtype = type.dtype;
+    output.quantization = quantization_of_result(*model.outputs[i], graph.inferred.types);
+    output.dtype = types[i].dtype;
+    output.original_dtype = graph.original_outputs.at(i).dtype;
     interface.outputs.push_back(std::move(output));
   }
   return interface;
+}
+
+// Bundled inputs of tensors only, as the graph takes them.
+std::vector<InputTuple> samples_for(const GraphForParts& graph, const LoadedModel& loaded) {
+  std::vector<InputTuple> samples = loaded.bundled_inputs;
+  for (InputTuple& sample : samples) {
+    for (size_t i = 0; i < sample.size() && i < graph.inputs.size(); ++i) {
+      if (sample[i].isTensor()) sample[i] = to_interface(sample[i].toTensor(), graph.inputs[i]);
+    }
+  }
+  return samples;
 }
 
 std::vector<torch::jit::Module> emit_segments(Conversion& result, Plan& plan, const ConvertOptions& options,
@@ -162,41 +206,36 @@ void describe(Conversion& result, Plan& plan) {
 
 PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
                                   Diagnostics& diagnostics) {
-  const bool has_mode = options.quant == QuantMode::kAuto || options.quant == QuantMode::kNone;
-  if (!has_mode && diagnostics.refusals.empty()) throw ConvertError(ExitCode::kNotConvertible, refusal);
-  if (!has_mode) {
-    refuse(refusal,
-           fmt::format("--quant {} is for models that NNAPI runs whole; use --quant auto", name_of(options.quant)));
-  }
   Stages stages(options);
   stages.begin("partition");
-  NormalisedModel model = normalise_for_parts(loaded, names_of(options.inputs), diagnostics);
-  const std::vector<TensorType> types = input_types(model, bundled_tensors(model.arguments, loaded), options.inputs);
-  InferredTypes inferred = infer(model, types, for_cpu());
-  if (recognise(model, inferred.types)) inferred = infer(model, types, for_cpu());
-  const bool is_quantised = has_quantised(inferred.types);
-  if (is_quantised && options.quant == QuantMode::kNone) throw ConvertError(ExitCode::kNotConvertible, refusal);
+  GraphForParts graph = graph_for_parts(loaded, options, diagnostics);
+  if (graph.quant != QuantMode::kNone && options.quant == QuantMode::kNone) {
+    throw ConvertError(ExitCode::kNotConvertible, refusal);
+  }
+  NormalisedModel& model = graph.model;
+  InferredTypes& inferred = graph.inferred;
+  if (recognise(model, inferred.types)) inferred = infer(model, graph.inputs, for_cpu());
   torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
   const bool keeps_state = !model.graph->inputs()[0]->uses().empty();
-  if (takes_tensors_only(model.arguments) && !keeps_state) count_in_samples(model, loaded.bundled_inputs, inferred);
+  const bool has_samples = takes_tensors_only(model.arguments) && !keeps_state;
+  const std::vector<InputTuple> samples = has_samples ? samples_for(graph, loaded) : std::vector<InputTuple>();
+  count_in_samples(model, samples, inferred);
   Plan plan = partition(model, inferred, options, diagnostics);
-  if (takes_tensors_only(model.arguments) && !keeps_state && has_unknown_macs(plan)) {
+  if (!samples.empty() && has_unknown_macs(plan)) {
     Diagnostics ignored;
-    count_macs_in_samples(reference_for_parts(loaded, options, ignored), loaded.bundled_inputs, plan);
+    count_macs_in_samples(reference_for_parts(loaded, options, ignored), samples, plan);
   }
   stages.end([&] { return to_text(plan); });
-  if (plan.segments.empty()) refuse_all(types, plan, refusal, options.segments);
+  if (plan.segments.empty()) refuse_all(graph.inputs, plan, refusal, options.segments);
 
-  ModuleInterface interface = interface_of(model, types, output_types(model, inferred.types));
-  ModelGraph graph = graph_of({model, plan, inferred.types});
-  return {std::move(model), std::move(plan), std::move(interface), std::move(graph), is_quantised};
+  ModuleInterface interface = interface_of(graph);
+  ModelGraph shown = graph_of({model, plan, inferred.types});
+  return {std::move(model), std::move(plan), std::move(interface), std::move(shown), graph.quant};
 }
 
 NormalisedModel reference_for_parts(const LoadedModel& loaded, const ConvertOptions& options,
                                     Diagnostics& diagnostics) {
-  NormalisedModel model = normalise_for_parts(loaded, names_of(options.inputs), diagnostics);
-  infer(model, input_types(model, bundled_tensors(model.arguments, loaded), options.inputs), for_cpu());
-  return model;
+  return graph_for_parts(loaded, options, diagnostics).model;
 }
 
 Conversion describe_partitioned(PartitionedModel& partitioned, const ConvertOptions& options) {
@@ -204,7 +243,7 @@ Conversion describe_partitioned(PartitionedModel& partitioned, const ConvertOpti
   result.runtime = options.runtime;
   result.embeds_shim_source = options.embed_shim_source;
   result.recorded_options = record_options(options);
-  result.quant = partitioned.is_quantised ? QuantMode::kNnapi : QuantMode::kNone;
+  result.quant = partitioned.quant;
   result.interface = partitioned.interface;
   result.graph = std::move(partitioned.graph);
   describe(result, partitioned.plan);

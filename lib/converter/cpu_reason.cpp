@@ -10,13 +10,14 @@
 #include "lib/converter/state.h"
 
 namespace nnapi_convert {
-namespace {
 
 bool holds_tensors(const c10::TypePtr& type) {
   if (type->kind() == c10::TypeKind::TensorType) return true;
   const auto contained = type->containedTypes();
   return std::any_of(contained.begin(), contained.end(), holds_tensors);
 }
+
+namespace {
 
 template <typename Values>
 bool any_holds_tensors(const Values& values) {

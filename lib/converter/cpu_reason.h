@@ -8,6 +8,9 @@
 
 namespace nnapi_convert {
 
+// True for a tensor, and for what tensors may be in.
+bool holds_tensors(const c10::TypePtr& type);
+
 // Of branches and loops, and of nodes whose order has to be kept: printing, raising, random numbers, attributes that
 // change. Nothing for others.
 std::optional<std::string> reason_of_effect(const TorchNode& node);

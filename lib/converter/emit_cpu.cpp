@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/passes/xnnpack_rewrite.h>
 
 #include "lib/base/file.h"
+#include "lib/converter/arguments.h"
 #include "lib/serialize/archive_writer.h"
 #include "lib/serialize/torchscript_emitter.h"
 
@@ -27,8 +28,16 @@ torch::jit::Module optimised_for_mobile(const torch::jit::Module& module) {
   return torch::jit::optimizeForMobile(torch::jit::freeze(module, kept), {}, kept);
 }
 
+torch::jit::Module cpu_counterpart(const LoadedModel& loaded, const ModuleInterface& interface,
+                                   const BundledInputs& bundled_inputs) {
+  std::vector<std::string> names;
+  for (const InterfaceInput& input : interface.inputs) names.push_back(input.name);
+  const c10::FunctionSchema& schema = loaded.module.get_method("forward").function().getSchema();
+  return build_cpu_module(loaded.module, interface, read_arguments(schema, names, nullptr), bundled_inputs);
+}
+
 void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path) {
-  const torch::jit::Module wrapped = build_cpu_module(loaded.module, conversion.interface, conversion.bundled_inputs);
+  const torch::jit::Module wrapped = cpu_counterpart(loaded, conversion.interface, conversion.bundled_inputs);
   PendingFile file(path);
   write_module(optimised_for_mobile(wrapped), file.path().string(), {});
   file.commit();

@@ -177,20 +177,6 @@ class HostGraph {
   std::vector<const Value*> set_;  // those in values_, in order: what a block makes is not known outside of it
 };
 
-void set_bundled(torch::jit::Module& host, const HostModuleRequest& request) {
-  if (request.bundled_inputs.empty()) return;
-  std::vector<c10::TypePtr> types;
-  for (const Argument& argument : request.model.arguments) types.push_back(argument.tree.type);
-  c10::impl::GenericList samples(c10::TupleType::create(types));
-  for (const auto& sample : request.bundled_inputs) {
-    std::vector<c10::IValue> values;
-    for (const c10::IValue& value : sample)
-      values.push_back(value.isTensor() ? compact_sample(value.toTensor()) : value);
-    samples.push_back(c10::ivalue::Tuple::create(std::move(values)));
-  }
-  host.setattr("bundled_inputs", samples);
-}
-
 // The segments that are called for rows whose number isn't known.
 std::vector<RowCalls> row_calls(const Plan& plan) {
   std::vector<RowCalls> result;
@@ -250,7 +236,7 @@ torch::jit::Module build_host_module(const HostModuleRequest& request) {
   for (size_t i = 0; i < request.segments.size(); ++i) {
     host.setattr(fmt::format("segment_{}", i), request.segments[i]._ivalue());
   }
-  set_bundled(host, request);
+  set_bundled_inputs(host, request.bundled_inputs, request.model.arguments);
   const std::shared_ptr<Graph> graph = HostGraph(request, host).run();
   use_copies(*graph, classes);
   const c10::QualifiedName name(*host.type()->name(), "forward");

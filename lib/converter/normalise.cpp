@@ -13,11 +13,30 @@
 #include "lib/converter/freeze.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/remove_inplace.h"
+#include "lib/converter/segment.h"
 
 namespace nnapi_convert {
 namespace {
 
 using torch::jit::Value;
+
+std::vector<std::string> constant_keys(const torch::jit::Node& dict) {
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < dict.inputs().size(); i += 2) {
+    const auto key = torch::jit::toIValue(dict.input(i));
+    if (key && key->isString()) keys.push_back(key->toStringRef());
+  }
+  return keys;
+}
+
+}  // namespace
+
+bool has_known_elements(const torch::jit::Node& node) {
+  if (!is_glue(node)) return false;
+  return node.kind() != c10::prim::DictConstruct || 2 * constant_keys(node).size() == node.inputs().size();
+}
+
+namespace {
 
 void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
   const auto& arguments = original.get_method("forward").function().getSchema().arguments();
@@ -47,6 +66,19 @@ void read_leaves(NormalisedModel& model) {
   }
 }
 
+ReturnTree::Kind kind_of(const torch::jit::Node& container) {
+  if (container.kind() == c10::prim::DictConstruct) return ReturnTree::Kind::kDict;
+  return container.kind() == c10::prim::ListConstruct ? ReturnTree::Kind::kList : ReturnTree::Kind::kTuple;
+}
+
+// Numbers in the container's node of its elements, without a dict's keys.
+std::vector<size_t> element_inputs(const torch::jit::Node& container) {
+  std::vector<size_t> numbers;
+  const size_t step = container.kind() == c10::prim::DictConstruct ? 2 : 1;
+  for (size_t i = step - 1; i < container.inputs().size(); i += step) numbers.push_back(i);
+  return numbers;
+}
+
 // What is known of a result of any type.
 void read_tensors(NormalisedModel& model, Value* value, ReturnTree& tree) {
   if (value->type()->kind() == c10::TypeKind::TensorType) {
@@ -54,9 +86,32 @@ void read_tensors(NormalisedModel& model, Value* value, ReturnTree& tree) {
     model.outputs.push_back(value);
     return;
   }
-  tree.kind = ReturnTree::Kind::kTuple;
-  if (value->node()->kind() != c10::prim::TupleConstruct && value->node()->kind() != c10::prim::ListConstruct) return;
-  for (Value* element : value->node()->inputs()) read_tensors(model, element, tree.elements.emplace_back());
+  const torch::jit::Node& node = *value->node();
+  tree.kind = has_known_elements(node) ? kind_of(node) : ReturnTree::Kind::kOther;
+  if (tree.kind == ReturnTree::Kind::kOther) return;
+  if (tree.kind == ReturnTree::Kind::kDict) tree.keys = constant_keys(node);
+  for (const size_t number : element_inputs(node)) {
+    read_tensors(model, const_cast<Value*>(node.input(number)), tree.elements.emplace_back());
+  }
+}
+
+// The value with `outputs` for the tensors that read_tensors() found, from number `next` on.
+Value* with_tensors(Graph& graph, Value* value, const std::vector<Value*>& outputs, size_t& next) {
+  if (value->type()->kind() == c10::TypeKind::TensorType) return outputs[next++];
+  torch::jit::Node* node = value->node();
+  if (!has_known_elements(*node)) return value;
+  torch::jit::Node* copy = graph.createClone(node, [](Value* input) { return input; });
+  bool is_same = true;
+  for (const size_t number : element_inputs(*node)) {
+    Value* element = with_tensors(graph, node->input(number), outputs, next);
+    is_same = is_same && element == node->input(number);
+    copy->replaceInput(number, element);
+  }
+  if (is_same) {
+    copy->destroy();
+    return value;
+  }
+  return copy->insertBefore(graph.return_node())->output();
 }
 
 ReturnTree read_return(NormalisedModel& model, Value* value);
@@ -154,8 +209,20 @@ NormalisedModel normalise_for_parts(const LoadedModel& loaded, const std::vector
   read_leaves(model);
   simplify_containers(model.graph);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::DONT_DELETE_NODES_WITH_SIDE_EFFECTS);
-  read_tensors(model, model.graph->outputs()[0], model.return_tree);
+  find_outputs(model);
   return model;
+}
+
+void find_outputs(NormalisedModel& model) {
+  model.outputs.clear();
+  model.return_tree = {};
+  read_tensors(model, model.graph->outputs()[0], model.return_tree);
+}
+
+void return_outputs(NormalisedModel& model) {
+  size_t next = 0;
+  Value* result = with_tensors(*model.graph, model.graph->outputs()[0], model.outputs, next);
+  model.graph->return_node()->replaceInput(0, result);
 }
 
 }  // namespace nnapi_convert

@@ -37,4 +37,13 @@ NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics);
 NormalisedModel normalise_for_parts(const LoadedModel& loaded, const std::vector<std::string>& input_names,
                                     Diagnostics& diagnostics);
 
+// True for a node that makes a tuple, list or dict whose elements are known before the model runs.
+bool has_known_elements(const torch::jit::Node& node);
+
+// Reads `outputs` and `return_tree` of such a model again: inference may make more known.
+void find_outputs(NormalisedModel& model);
+
+// Makes the graph of such a model return the values in `outputs`, which may have been exchanged.
+void return_outputs(NormalisedModel& model);
+
 }  // namespace nnapi_convert

@@ -13,6 +13,7 @@
 #include "lib/converter/cpu_reason.h"
 #include "lib/converter/node_cost.h"
 #include "lib/converter/node_reads.h"
+#include "lib/converter/quant_parts.h"
 #include "lib/converter/row_wise.h"
 #include "lib/converter/segment.h"
 #include "lib/converter/state.h"
@@ -130,6 +131,8 @@ class Items {
     Node& node = *item.nodes[0];
     if (const auto effect = reason_of_effect(node)) {
       item.reason = Refusal{source_of(node), node.kind().toQualString(), *effect, "", ""};
+    } else if (quantises_on_cpu(node)) {
+      item.reason = Refusal{source_of(node), node.kind().toQualString(), "runs on the CPU with --quant core", "", ""};
     } else {
       try_lowering(item);
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/converter/node_reads.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
@@ -79,9 +80,11 @@ class QuantModeEdit {
 
  private:
   bool is_quantized_model() const {
-    const auto nodes = model_.graph->nodes();
-    return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) { return is_quantized_node(*node); }) ||
-           std::any_of(types_.begin(), types_.end(), [](const TensorType& type) { return type.is_quantized(); });
+    bool found = std::any_of(types_.begin(), types_.end(), [](const TensorType& type) { return type.is_quantized(); });
+    for (Node* outer : model_.graph->nodes()) {
+      for_each_node(*outer, [&found](const Node& node) { found = found || is_quantized_node(node); });
+    }
+    return found;
   }
 
   // Nothing would be left for NNAPI without these steps.
@@ -146,7 +149,7 @@ class QuantModeEdit {
     if (input->uses().empty() && !is_output(input)) return;
     if (type.is_quantized()) {
       if (result_.mode == QuantMode::kCore && !keeps_interface_) boundary.quantize = type.quantization;
-      if (result_.mode == QuantMode::kNnapi) insert_quantize(input, boundary);
+      if (result_.mode == QuantMode::kNnapi) make_float(input, boundary);
       return;
     }
     if (result_.mode == QuantMode::kNnapi) return;
@@ -163,24 +166,13 @@ class QuantModeEdit {
     if (keeps_interface_ || result_.mode == QuantMode::kCore) boundary.quantize = *parameters;
   }
 
-  // input (now float32) -> quantize -> what read the input.
-  void insert_quantize(Value* input, InputBoundary& boundary) {
-    torch::jit::Graph& graph = *model_.graph;
-    torch::jit::WithInsertPoint guard(*graph.nodes().begin());
-    Value* scale = graph.insertConstant(boundary.type.quantization.scale);
-    Value* zero_point = graph.insertConstant(boundary.type.quantization.zero_point);
-    Value* dtype = graph.insertConstant(static_cast<int64_t>(at::kQUInt8));
-    Node* quantize = graph.create(kQuantize, {input, scale, zero_point, dtype}, 1);
-    quantize->insertAfter(dtype->node());
-    input->replaceAllUsesWith(quantize->output());
-    quantize->replaceInput(0, input);
-    for (Value*& output : model_.outputs) {
-      if (output == input) output = quantize->output();
-    }
+  void make_float(Value* input, InputBoundary& boundary) {
+    insert_quantize(model_, input, boundary.type.quantization);
     boundary.type = {at::kFloat, boundary.type.dims, {}};
   }
 
-  bool is_quantized_value(const Value* value) const {
+  // Nothing where the type isn't known before the model runs.
+  std::optional<bool> known_quantized(const Value* value) const {
     const auto input = std::find(model_.inputs.begin(), model_.inputs.end(), value);
     if (input != model_.inputs.end()) {
       return result_.inputs[static_cast<size_t>(input - model_.inputs.begin())].type.is_quantized();
@@ -188,8 +180,10 @@ class QuantModeEdit {
     if (value->node()->kind() == kQuantize) return true;  // perhaps one of insert_quantize
     const auto found = value_types_.find(value);
     const auto* type = found == value_types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
-    return type != nullptr && type->is_quantized();
+    return type == nullptr ? std::nullopt : std::optional(type->is_quantized());
   }
+
+  bool is_quantized_value(const Value* value) const { return known_quantized(value).value_or(false); }
 
   void edit_output(size_t index) {
     Value*& output = model_.outputs[index];
@@ -197,24 +191,36 @@ class QuantModeEdit {
     const bool is_dequantized = output->node()->kind() == kDequantize && is_quantized_value(output->node()->input(0));
     OutputBoundary& boundary = result_.outputs[index];
     if (result_.mode == QuantMode::kNnapi) {
-      if (is_quantized) output = insert_dequantize(output);
+      if (is_quantized) output = insert_dequantize(model_, output)->output();
     } else if (keeps_interface_ || result_.mode == QuantMode::kCore) {
       if (is_dequantized) output = output->node()->input(0);
       boundary.dequantize = is_dequantized || (is_quantized && !keeps_interface_);
     } else if (is_dequantized) {
       output = output->node()->input(0);
     } else if (!is_quantized) {
-      refuse(result_.mode,
-             fmt::format("output {} is float32, made by {}; end the model with a quantised operation or a "
-                         "DeQuantStub, or use core or nnapi",
-                         index, output->node()->kind().toQualString()));
+      refuse_output(index);
     }
   }
 
-  Value* insert_dequantize(Value* value) {
-    Node* node = model_.graph->create(kDequantize, {value}, 1);
-    node->insertBefore(model_.graph->return_node());
-    return node->output();
+  [[noreturn]] void refuse_output(size_t index) const {
+    const Value* output = model_.outputs[index];
+    const bool is_unknown_scale =
+        output->node()->kind() == kDequantize && !known_quantized(output->node()->input(0)).has_value();
+    if (is_unknown_scale) {
+      const bool is_flexible =
+          std::any_of(types_.begin(), types_.end(), [](const TensorType& type) { return !all_fixed(type.dims); });
+      refuse(result_.mode, fmt::format("output {} is dequantised from a tensor whose scale is not known before the "
+                                       "model runs; {}use core or nnapi",
+                                       index, is_flexible ? "give every size with --input, or " : ""));
+    }
+    const auto found = value_types_.find(output);
+    const auto* type = found == value_types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    refuse(result_.mode,
+           fmt::format("output {} is {}, made by {}; end the model with a quantised operation or a "
+                       "DeQuantStub, or use core or nnapi",
+                       index,
+                       type == nullptr ? "of a type that is not known before the model runs" : dtype_name(type->dtype),
+                       output->node()->kind().toQualString()));
   }
 
   NormalisedModel& model_;
@@ -226,6 +232,28 @@ class QuantModeEdit {
 };
 
 }  // namespace
+
+Node* insert_quantize(NormalisedModel& model, Value* input, const Quantization& quantization) {
+  torch::jit::Graph& graph = *model.graph;
+  torch::jit::WithInsertPoint guard(*graph.nodes().begin());
+  Value* scale = graph.insertConstant(quantization.scale);
+  Value* zero_point = graph.insertConstant(quantization.zero_point);
+  Value* dtype = graph.insertConstant(static_cast<int64_t>(at::kQUInt8));
+  Node* quantize = graph.create(kQuantize, {input, scale, zero_point, dtype}, 1);
+  quantize->insertAfter(dtype->node());
+  input->replaceAllUsesWith(quantize->output());
+  quantize->replaceInput(0, input);
+  for (Value*& output : model.outputs) {
+    if (output == input) output = quantize->output();
+  }
+  return quantize;
+}
+
+Node* insert_dequantize(NormalisedModel& model, Value* value) {
+  Node* node = model.graph->create(kDequantize, {value}, 1);
+  node->insertBefore(model.graph->return_node());
+  return node;
+}
 
 QuantBoundaries apply_quant_mode(NormalisedModel& model, const std::vector<TensorType>& input_types,
                                  const TypeMap& value_types, QuantMode mode) {

@@ -32,4 +32,9 @@ struct QuantBoundaries {
 QuantBoundaries apply_quant_mode(NormalisedModel& model, const std::vector<TensorType>& input_types,
                                  const TypeMap& value_types, QuantMode mode);
 
+// float32 input -> quantize to quint8 -> what read the input so far.
+torch::jit::Node* insert_quantize(NormalisedModel& model, torch::jit::Value* input, const Quantization& quantization);
+// At the end of the graph.
+torch::jit::Node* insert_dequantize(NormalisedModel& model, torch::jit::Value* value);
+
 }  // namespace nnapi_convert

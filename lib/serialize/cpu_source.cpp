@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "lib/serialize/argument_source.h"
 #include "lib/serialize/source_text.h"
 #include "lib/serialize/wrapper_source.h"
 
@@ -16,8 +19,20 @@ std::string with_dtype(const std::string& value, at::ScalarType from, at::Scalar
                      quantization.zero_point);
 }
 
+bool changes(const InterfaceOutput& output) {
+  return output.original_dtype != output.dtype;
+}
+
+// True if a tensor in the tree has another dtype in the original's results.
+bool changes(const ReturnTree& tree, const ModuleInterface& interface) {
+  if (tree.kind == ReturnTree::Kind::kTensor) return changes(interface.outputs[tree.tensor]);
+  return std::any_of(tree.elements.begin(), tree.elements.end(),
+                     [&](const ReturnTree& element) { return changes(element, interface); });
+}
+
 // `value`, a tree of the original's results, as the caller gets it.
 std::string converted_tree(const ReturnTree& tree, const std::string& value, const ModuleInterface& interface) {
+  if (!changes(tree, interface)) return value;
   if (tree.kind == ReturnTree::Kind::kTensor) {
     const InterfaceOutput& output = interface.outputs[tree.tensor];
     return with_dtype(value, output.original_dtype, output.dtype, output.quantization);
@@ -30,27 +45,78 @@ std::string converted_tree(const ReturnTree& tree, const std::string& value, con
   return collection(tree, elements);
 }
 
+// The original's arguments from the caller's.
+class OriginalArguments {
+ public:
+  explicit OriginalArguments(const ModuleInterface& interface) : interface_(interface) {}
+
+  // The tensors of a tree are the interface's next inputs.
+  std::string from(const ArgumentTree& tree, const std::string& value) {
+    if (!changes(tree, next_)) {
+      next_ += tensors_in(tree);
+      return value;
+    }
+    const std::string known =
+        tree.is_given ? fmt::format("unchecked_cast({}, {})", tree.known_type()->annotation_str(), value) : value;
+    if (tree.kind == ArgumentTree::Kind::kLeaf) return from(interface_.inputs[next_++], known);
+    std::vector<std::string> elements;
+    for (size_t i = 0; i < tree.elements.size(); ++i) {
+      const std::string key = tree.kind == ArgumentTree::Kind::kDict ? quoted(tree.keys[i]) : std::to_string(i);
+      elements.push_back(from(tree.elements[i], fmt::format("({})[{}]", known, key)));
+    }
+    return collection({kind_of(tree), 0, {}, tree.keys}, elements);
+  }
+
+ private:
+  static size_t tensors_in(const ArgumentTree& tree) {
+    if (tree.kind == ArgumentTree::Kind::kLeaf) return tree.is_tensor() ? 1 : 0;
+    size_t count = 0;
+    for (const ArgumentTree& element : tree.elements) count += tensors_in(element);
+    return count;
+  }
+
+  bool changes(const ArgumentTree& tree, size_t first) const {
+    for (size_t i = first; i < first + tensors_in(tree); ++i) {
+      if (interface_.inputs[i].type.dtype != interface_.inputs[i].original.dtype) return true;
+    }
+    return false;
+  }
+
+  static std::string from(const InterfaceInput& input, const std::string& value) {
+    const Quantization& quantization =
+        input.original.is_quantized() ? input.original.quantization : input.type.quantization;
+    return with_dtype(value, input.type.dtype, input.original.dtype, quantization);
+  }
+
+  static ReturnTree::Kind kind_of(const ArgumentTree& tree) {
+    if (tree.kind == ArgumentTree::Kind::kDict) return ReturnTree::Kind::kDict;
+    return tree.kind == ArgumentTree::Kind::kList ? ReturnTree::Kind::kList : ReturnTree::Kind::kTuple;
+  }
+
+  const ModuleInterface& interface_;
+  size_t next_ = 0;
+};
+
 }  // namespace
 
 std::string cpu_source(const std::string& original_class, const ModuleInterface& interface,
-                       const std::string& bundled_type) {
-  std::string parameters;
-  std::string arguments;
-  for (const InterfaceInput& input : interface.inputs) {
-    parameters += fmt::format(", {}: Tensor", input.name);
-    const Quantization& quantization =
-        input.original.is_quantized() ? input.original.quantization : input.type.quantization;
-    arguments += with_dtype(input.name, input.type.dtype, input.original.dtype, quantization) + ", ";
+                       const ForwardArguments& arguments, bool has_bundled_inputs) {
+  std::string parameters, originals;
+  OriginalArguments original(interface);
+  for (const Argument& argument : arguments) {
+    parameters += fmt::format(", {}: {}", argument.name, argument.tree.type->annotation_str());
+    originals += original.from(argument.tree, argument.name) + ", ";
   }
+  const std::string bundled = has_bundled_inputs ? bundled_type(arguments) : "";
   std::string text = fmt::format("class {}(Module):\n", kCpuClass);
   text += "  __parameters__ = []\n  __buffers__ = []\n  training : bool\n";
   text += fmt::format("  model : {}\n", original_class);
-  if (!bundled_type.empty()) text += fmt::format("  bundled_inputs : List[{}]\n", bundled_type);
+  if (!bundled.empty()) text += fmt::format("  bundled_inputs : List[{}]\n", bundled);
   const std::string self = qualified_class(kCpuClass);
-  text += fmt::format("  def forward(self: {}{}) -> {}:\n", self, parameters, return_type(interface.return_tree));
-  text += fmt::format("    nnapi_results = (self.model).forward({})\n", arguments);
+  text += fmt::format("  def forward(self: {}{}):\n", self, parameters);
+  text += fmt::format("    nnapi_results = (self.model).forward({})\n", originals);
   text += fmt::format("    return {}\n", converted_tree(interface.return_tree, "nnapi_results", interface));
-  return text + bundled_methods(self, bundled_type);
+  return text + bundled_methods(self, bundled);
 }
 
 }  // namespace nnapi_convert

@@ -3,14 +3,16 @@
 
 #include <string>
 
+#include "lib/serialize/argument_tree.h"
 #include "lib/serialize/module_interface.h"
 
 namespace nnapi_convert {
 
 constexpr const char* kCpuClass = "CpuModule";
 
-// The class has the attributes training, model and, with a `bundled_type`, bundled_inputs.
+// The class has the attributes training, model and, with bundled inputs, bundled_inputs. The tensors in `arguments` are
+// the interface's inputs.
 std::string cpu_source(const std::string& original_class, const ModuleInterface& interface,
-                       const std::string& bundled_type);
+                       const ForwardArguments& arguments, bool has_bundled_inputs);
 
 }  // namespace nnapi_convert

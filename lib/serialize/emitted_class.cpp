@@ -12,13 +12,13 @@
 namespace nnapi_convert {
 namespace {
 
-c10::IValue bundled_list(const std::vector<std::vector<c10::IValue>>& samples, size_t inputs) {
-  const auto tuple_type = c10::TupleType::create(std::vector<c10::TypePtr>(inputs, c10::TensorType::get()));
-  c10::impl::GenericList list(tuple_type);
+c10::IValue bundled_list(const BundledInputs& samples, std::vector<c10::TypePtr> types) {
+  c10::impl::GenericList list(c10::TupleType::create(std::move(types)));
   for (const auto& sample : samples) {
-    std::vector<c10::IValue> tensors;
-    for (const c10::IValue& value : sample) tensors.emplace_back(compact_sample(value.toTensor()));
-    list.push_back(c10::ivalue::Tuple::create(std::move(tensors)));
+    std::vector<c10::IValue> values;
+    for (const c10::IValue& value : sample)
+      values.push_back(value.isTensor() ? compact_sample(value.toTensor()) : value);
+    list.push_back(c10::ivalue::Tuple::create(std::move(values)));
   }
   return list;
 }
@@ -55,7 +55,16 @@ std::string bundled_type(const BundledInputs& bundled_inputs) {
 
 void set_bundled_inputs(torch::jit::Module& module, const BundledInputs& bundled_inputs) {
   if (bundled_inputs.empty()) return;
-  module.setattr("bundled_inputs", bundled_list(bundled_inputs, bundled_inputs[0].size()));
+  std::vector<c10::TypePtr> types(bundled_inputs[0].size(), c10::TensorType::get());
+  module.setattr("bundled_inputs", bundled_list(bundled_inputs, std::move(types)));
+}
+
+void set_bundled_inputs(torch::jit::Module& module, const BundledInputs& bundled_inputs,
+                        const ForwardArguments& arguments) {
+  if (bundled_inputs.empty()) return;
+  std::vector<c10::TypePtr> types;
+  for (const Argument& argument : arguments) types.push_back(argument.tree.type);
+  module.setattr("bundled_inputs", bundled_list(bundled_inputs, std::move(types)));
 }
 
 void set_constant_outputs(torch::jit::Module& module, const ModuleInterface& interface) {

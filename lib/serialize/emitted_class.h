@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/serialize/argument_tree.h"
 #include "lib/serialize/module_interface.h"
 #include "lib/serialize/wrapper_source.h"
 
@@ -34,6 +35,9 @@ at::Tensor compact_sample(const at::Tensor& tensor);
 std::string bundled_type(const BundledInputs& bundled_inputs);
 // Sets the attribute bundled_inputs where there are any.
 void set_bundled_inputs(torch::jit::Module& module, const BundledInputs& bundled_inputs);
+// The same where forward's arguments may be no tensors.
+void set_bundled_inputs(torch::jit::Module& module, const BundledInputs& bundled_inputs,
+                        const ForwardArguments& arguments);
 // Sets the attributes constant_<n>.
 void set_constant_outputs(torch::jit::Module& module, const ModuleInterface& interface);
 

@@ -11,9 +11,10 @@
 
 namespace nnapi_convert {
 
-// How forward returns its tensors: a tensor, or a tuple, list or dict of such trees.
+// How forward returns its tensors: a tensor, or a tuple, list or dict of such trees; of a partitioned model also other
+// values, in which no tensors are known.
 struct ReturnTree {
-  enum class Kind { kTensor, kTuple, kList, kDict };
+  enum class Kind { kTensor, kTuple, kList, kDict, kOther };
   Kind kind = Kind::kTensor;
   size_t tensor = 0;  // number of the tensor, for kTensor
   std::vector<ReturnTree> elements;

@@ -18,6 +18,17 @@ void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& 
   for (size_t i = 0; i < inputs; ++i) module.setattr(fmt::format("prepared_{}", i), c10::List<int64_t>());
 }
 
+// Of forward's arguments.
+void set_defaults(const torch::jit::Module& module, const ForwardArguments& arguments) {
+  torch::jit::Function& forward = module.get_method("forward").function();
+  const c10::FunctionSchema& schema = forward.getSchema();
+  std::vector<c10::Argument> with_defaults = {schema.arguments()[0]};
+  for (const Argument& argument : arguments) {
+    with_defaults.emplace_back(argument.name, argument.tree.type, c10::nullopt, argument.default_value);
+  }
+  forward.setSchema(schema.cloneWithArguments(std::move(with_defaults)));
+}
+
 }  // namespace
 
 std::string source_of(const ModuleRequest& request) {
@@ -41,13 +52,14 @@ torch::jit::Module build_module(const ModuleRequest& request) {
 }
 
 torch::jit::Module build_cpu_module(const torch::jit::Module& original, const ModuleInterface& interface,
-                                    const BundledInputs& bundled_inputs) {
+                                    const ForwardArguments& arguments, const BundledInputs& bundled_inputs) {
   const std::string source =
-      cpu_source(original.type()->name()->qualifiedName(), interface, bundled_type(bundled_inputs));
+      cpu_source(original.type()->name()->qualifiedName(), interface, arguments, !bundled_inputs.empty());
   torch::jit::Module module = make_object(source, {kCpuClass, original._ivalue()->compilation_unit()});
   module.setattr("training", false);
   module.setattr("model", original._ivalue());
-  set_bundled_inputs(module, bundled_inputs);
+  set_bundled_inputs(module, bundled_inputs, arguments);
+  set_defaults(module, arguments);
   return module;
 }
 

@@ -24,8 +24,9 @@ torch::jit::Module build_module(const ModuleRequest& request);
 std::string source_of(const ModuleRequest& request);
 
 // Builds the CPU counterpart: `original`, whose forward has the interface's inputs and outputs in their original
-// dtypes, between steps that bring them to the interface's dtypes.
+// dtypes, between steps that bring them to the interface's dtypes. The interface's inputs are the tensors in
+// `arguments`.
 torch::jit::Module build_cpu_module(const torch::jit::Module& original, const ModuleInterface& interface,
-                                    const BundledInputs& bundled_inputs);
+                                    const ForwardArguments& arguments, const BundledInputs& bundled_inputs);
 
 }  // namespace nnapi_convert

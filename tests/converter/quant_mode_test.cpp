@@ -170,6 +170,15 @@ TEST_CASE("full refuses a float output") {
              Contains("--quant full: output 0 is float32, made by aten::tanh") && Contains("DeQuantStub"));
 }
 
+TEST_CASE("full says which dtype an output has that isn't quantised") {
+  const LoadedModel loaded = from_source(
+      "def forward(self, x: Tensor) -> Tensor:\n"
+      "  y = torch.relu(torch.quantize_per_tensor(x, 0.1, 10, 13))\n"
+      "  return torch.argmax(torch.dequantize(y), 1, False)\n");
+  CHECK_THAT(refusal(loaded, "2,3", QuantMode::kFull),
+             Contains("--quant full: output 0 is int64, made by aten::argmax") && Contains("core or nnapi"));
+}
+
 TEST_CASE("two readers with unequal parameters are both kept") {
   const LoadedModel loaded = from_source(
       "def forward(self, x: Tensor) -> Tensor:\n"
