@@ -18,6 +18,7 @@
 namespace nnapi_convert {
 namespace {
 
+using torch::jit::Graph;
 using torch::jit::Value;
 
 std::vector<std::string> constant_keys(const torch::jit::Node& dict) {
@@ -168,7 +169,7 @@ NormalisedModel frozen_model(const LoadedModel& loaded) {
 }
 
 // True if the graph puts tensors into lists or dicts, or takes them out, in place.
-bool changes_containers(torch::jit::Graph& graph) {
+bool changes_containers(Graph& graph) {
   bool changes = false;
   for (torch::jit::Node* outer : graph.nodes()) {
     for_each_node(*outer, [&](const torch::jit::Node& node) {

@@ -59,7 +59,7 @@ struct SegmentLimits {
   // Multiply-adds, less one for each element that crosses the boundary; 0: any segment. Not given: kMinMacs, and if all
   // segments are worth less, the most valuable one stays if it multiplies.
   std::optional<int64_t> min_macs;
-  int max_segments = 0;         // the largest are kept; 0: no limit
+  int max_segments = 0;  // the largest are kept; 0: no limit
   // Of rows whose number depends on values: as many go in one call as make this many multiply-adds, which is also what
   // a call with few rows may waste.
   static constexpr int64_t kMacsPerCall = int64_t{1} << 31;

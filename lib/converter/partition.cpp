@@ -110,8 +110,7 @@ class Partitioner {
 
   // Unless a limit was asked for, one segment stays if it multiplies.
   bool is_kept(const std::vector<SegmentStep>& segments) const {
-    return segments.size() == 1 && !options_.segments.min_macs &&
-           segments[0].block->macs_of(*segments[0].members) > 0;
+    return segments.size() == 1 && !options_.segments.min_macs && segments[0].block->macs_of(*segments[0].members) > 0;
   }
 
   // True if a segment went to the CPU: others may then become one.
