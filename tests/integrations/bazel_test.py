@@ -122,7 +122,7 @@ class Bazel(unittest.TestCase):
             self.assertRegex(again, r"^12 processes: 11 remote cache hit, 1 internal\.$")
             self.assertEqual(results, self.results())
         with self.subTest("one model changes"):
-            shutil.copyfile(FIXTURES / "training_mode.pt", self.app / "models" / "scripted.pt")
+            shutil.copyfile(FIXTURES / "refused.pt", self.app / "models" / "scripted.pt")
             self.assertIn("nnapi-convert: error: ", self.build("//:zoo", code=1))
             shutil.copyfile(FIXTURES / "residual.pt", self.app / "models" / "scripted.pt")
             self.assertIn("2 processes: 1 internal, 1 linux-sandbox",

@@ -127,10 +127,10 @@ class Gradle(unittest.TestCase):
         self.assertEqual(results, {path.name: path.read_bytes() for path in (self.assets / "models").iterdir()})
 
     def test_failures(self):
-        shutil.copyfile(FIXTURES / "control_flow.pt", self.app / "models" / "classifier.pt")
+        shutil.copyfile(FIXTURES / "refused.pt", self.app / "models" / "classifier.pt")
         text = self.build("--continue", code=1)[1]
         self.assertIn("classifier.pt was not converted (exit code 1):\n", text)
-        self.assertIn("prim::If: no rule for this node", text)
+        self.assertIn("aten::cumprod: no rule for aten::cumprod", text)
         self.assertTrue((self.assets / "models" / "quantised.ptl").exists())
         self.write(change=lambda text: text.replace("model = 'models/quantised.pt'", ""))
         self.assertIn("nnapiModels.quantised: model is missing", self.build(code=1)[1])

@@ -55,7 +55,7 @@ class CMakePackage(unittest.TestCase):
         self.assertEqual("core", json.loads((self.build / "assets" / "classifier.report.json").read_text())["quant"])
 
     def test_model_that_is_refused_stops_the_build(self):
-        shutil.copyfile(FIXTURES / "control_flow.pt", self.source / "model.pt")
+        shutil.copyfile(FIXTURES / "refused.pt", self.source / "model.pt")
         self.configure()
         self.assertIn("nnapi-convert: error: ", self.make(code=1))
 

@@ -49,7 +49,7 @@ class Failures(WithEarlierResult):
         self.assertEqual(["out.pt"], os.listdir(self.out_folder))
 
     def test_refused_model(self):
-        self.assert_untouched(1, self.fixture("unknown_operations.pt"), *IMAGE)
+        self.assert_untouched(1, self.fixture("refused.pt"), *IMAGE)
 
     def test_wrong_command_line(self):
         self.assert_untouched(2, self.fixture("bundled.pt"), "--quant", "x")
@@ -146,7 +146,7 @@ class Failures(WithEarlierResult):
         link = self.folder / "link.pt"
         link.symlink_to("results/out.pt")
         with unchanged(self, self.out):
-            self.fail_with(1, self.fixture("unknown_operations.pt"), *IMAGE, "-o", link)
+            self.fail_with(1, self.fixture("refused.pt"), *IMAGE, "-o", link)
         self.assertTrue(link.is_symlink())
 
     def test_onto_the_model_itself(self):
@@ -156,7 +156,7 @@ class Failures(WithEarlierResult):
         self.assertEqual(["out.pt"], os.listdir(self.out_folder))
 
     def test_model_survives_a_failure_onto_itself(self):
-        self.out.write_bytes(self.fixture("unknown_operations.pt").read_bytes())
+        self.out.write_bytes(self.fixture("refused.pt").read_bytes())
         self.assert_untouched(1, self.out, *IMAGE)
 
     def test_permissions_follow_the_umask(self):

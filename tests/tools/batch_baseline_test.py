@@ -10,7 +10,7 @@ from cli import run
 class Baseline(BatchTest):
     def setUp(self):
         super().setUp()
-        self.add("bundled.pt", "quant.pt", "unknown_operations.pt")
+        self.add("bundled.pt", "quant.pt", "refused.pt")
         self.path = self.folder / "last.json"
         self.options = ["--nhwc", "--input", "1,3,16,16", "--verify", "--keep-going"]
         self.batch(*self.options, code=1)
@@ -91,10 +91,10 @@ class Baseline(BatchTest):
         self.compare(0, "--limit", "level=1")
 
     def test_status(self):
-        self.change("unknown_operations", status="converted", operation_count=3)
+        self.change("refused", status="converted", operation_count=3)
         self.assertEqual(["converted", "refused", "", "**worse**"],
-                         self.row(self.compare(5), "unknown_operations", "status"))
-        self.change("unknown_operations", status="refused")
+                         self.row(self.compare(5), "refused", "status"))
+        self.change("refused", status="refused")
         self.change("quant", status="crashed")
         self.assertEqual(["crashed", "converted", "", "better"], self.row(self.compare(0), "quant", "status"))
 
@@ -102,12 +102,12 @@ class Baseline(BatchTest):
         self.earlier["models"].append({**self.earlier["models"][0], "name": "gone"})
         self.save()
         self.assertEqual(["converted", "-", "", "**missing**"], self.row(self.compare(5), "gone", "status"))
-        self.earlier["models"] = [entry for entry in self.earlier["models"] if entry["name"] == "unknown_operations"]
+        self.earlier["models"] = [entry for entry in self.earlier["models"] if entry["name"] == "refused"]
         self.save()
         self.assertEqual(["-", "converted", "", "new"], self.row(self.compare(0), "quant", "status"))
         self.earlier["models"] = []
         self.save()
-        self.assertEqual(["-", "refused", "", "new"], self.row(self.compare(1), "unknown_operations", "status"))
+        self.assertEqual(["-", "refused", "", "new"], self.row(self.compare(1), "refused", "status"))
 
     def test_baseline_may_be_the_summary_that_is_replaced(self):
         self.assertIn("Nothing changed", self.batch(*self.options, "--baseline", self.out / "summary.json").stdout)

@@ -145,11 +145,11 @@ class Failures(BatchTest):
         self.assertEqual({"converted"}, set(self.statuses().values()))
 
     def test_stops_at_the_first_failure_unless_told(self):
-        self.add("unknown_operations.pt")
+        self.add("refused.pt")
         self.hanging("zz.pt")
-        path = self.manifest({"model": "unknown_operations.pt"}, {"model": "zz.pt"})
+        path = self.manifest({"model": "refused.pt"}, {"model": "zz.pt"})
         result = self.batch("--nhwc", "--input", "1,3,16,16", "--jobs", "1", zoo=path, code=1)
-        self.assertEqual({"unknown_operations": "refused", "zz": "not_run"}, self.statuses())
+        self.assertEqual({"refused": "refused", "zz": "not_run"}, self.statuses())
         self.assertIn("1 not run, 1 refused", result.stdout)
         self.assertIn("skipped=\"1\"", (self.out / "summary.xml").read_text())
 
@@ -169,7 +169,7 @@ class Resume(BatchTest):
         for i in range(3):
             for name in GOOD:
                 self.add(name, to=f"{i}_{name}")
-        self.add("unknown_operations.pt")
+        self.add("refused.pt")
 
     def up_to_date(self, result) -> int:
         return int(result.stdout.split(" up to date;")[0].split()[-1])

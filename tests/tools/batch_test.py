@@ -222,7 +222,7 @@ class Output(BatchTest):
     def setUp(self):
         super().setUp()
         self.add("bundled.pt", "quant.pt")
-        self.add("unknown_operations.pt", to="odd & <name>.pt")
+        self.add("refused.pt", to="odd & <name>.pt")
 
     def run_all(self, *arguments):
         return self.batch("--nhwc", "--input", "1,3,16,16", "--keep-going", *arguments, code=1)

@@ -68,7 +68,7 @@ class Report(CliTest):
         self.assertEqual(f"nnapi-convert: warning: {report['warnings'][0]}\n", result.stderr)
 
     def test_all_refusals_with_source_lines(self):
-        report = self.report_of("unknown_operations.pt", "--input", "1,3,16,16", "--nhwc", code=1)
+        report = self.report_of("refused.pt", "--input", "1,3,16,16", "--nhwc", code=1)
         self.assertFalse(report["converted"])
         self.assertNotIn("output", report)
         self.assertIn("2 operations", report["error"])
@@ -102,7 +102,7 @@ class Report(CliTest):
         self.assertTrue(self.valid(result.stdout)["converted"])
 
     def test_refusal_to_stdout(self):
-        result = run(self.fixture("unknown_operations.pt"), "--input", "1,3,16,16", "-o", self.out, "--report", "-")
+        result = run(self.fixture("refused.pt"), "--input", "1,3,16,16", "-o", self.out, "--report", "-")
         self.assertEqual(1, result.code)
         self.assertEqual(2, len(self.valid(result.stdout)["refusals"]))
 

@@ -46,7 +46,7 @@ class Streams(CliTest):
                        needed=["can't load the host's NNAPI", "none.so"])
 
     def test_refused_is_1(self):
-        self.fail_with(1, self.fixture("unknown_operations.pt"), *IMAGE, "-o", self.folder / "out.pt")
+        self.fail_with(1, self.fixture("refused.pt"), *IMAGE, "-o", self.folder / "out.pt")
 
     def test_usage_is_2(self):
         self.fail_with(2, self.fixture("bundled.pt"))
@@ -62,7 +62,7 @@ class Streams(CliTest):
         self.assertTrue(all(re.match(r"nnapi-convert: (info|warning): ", line) for line in result.stderr.splitlines()))
 
     def test_dump_before_the_stage_that_fails(self):
-        result = run(self.fixture("unknown_operations.pt"), *IMAGE, "--dump-after", "normalise",
+        result = run(self.fixture("refused.pt"), *IMAGE, "--dump-after", "normalise",
                      "-o", self.folder / "out.pt")
         self.assertEqual(1, result.code)
         self.assertIn("aten::cumprod", result.stdout)
