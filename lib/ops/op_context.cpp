@@ -156,13 +156,21 @@ nnapi::OperandId numbers_of(OpContext& ctx, nnapi::OperandId condition, const Te
   return ctx.emit_to(OperationCode::SELECT, {condition, filled(ctx, type, 1), filled(ctx, type, 0)}, type);
 }
 
+// Constants that would be rounded are refused; of what is computed nothing is known.
+at::Tensor exact_floats(const OpContext& ctx, const at::Tensor& integers) {
+  constexpr int64_t kLargestExact = 1 << 24;
+  const bool is_exact = integers.numel() == 0 || integers.to(at::kLong).abs().max().item<int64_t>() <= kLargestExact;
+  ctx.require(is_exact, "a constant above 2^24 among integers that go as float32", "integers that float32 holds");
+  return integers.to(at::kFloat);
+}
+
 // float32 holds integers up to 2^24.
 nnapi::OperandId emit_as_floats(OpContext& ctx, OperationCode code, std::vector<nnapi::OperandId> inputs, size_t count,
                                 const TensorType& type) {
   for (size_t i = 0; i < count; ++i) {
     const nnapi::Operand& operand = ctx.builder().model().at(inputs[i]);
     const nnapi::Constant* constant = operand.constant();
-    inputs[i] = constant != nullptr ? ctx.constant_operand(to_tensor(*constant).to(at::kFloat))
+    inputs[i] = constant != nullptr ? ctx.constant_operand(exact_floats(ctx, to_tensor(*constant)))
                                     : ctx.emit_to(OperationCode::CAST, {inputs[i]}, {at::kFloat, operand.dims, {}});
   }
   const nnapi::OperandId result = ctx.emit_to(code, std::move(inputs), {at::kFloat, type.dims, {}});

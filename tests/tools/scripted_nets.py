@@ -1,6 +1,6 @@
 """Scripted networks of PyTorch's own modules, and of lists and dicts, with the shapes of their inputs."""
 
-from typing import Dict, List
+from typing import Dict, List, Tuple
 
 import torch
 from torch import nn
@@ -79,12 +79,16 @@ class SkipList(nn.Module):
         self.down = nn.ModuleList([nn.Conv2d(3, 4, 3, padding=1), nn.Conv2d(4, 4, 3, padding=1)])
         self.up = nn.ModuleList([nn.Conv2d(8, 4, 3, padding=1), nn.Conv2d(8, 2, 3, padding=1)])
 
-    def forward(self, x):
+    def way_down(self, x) -> Tuple[torch.Tensor, List[torch.Tensor]]:
         kept: List[torch.Tensor] = []
         for layer in self.down:
             x = torch.relu(layer(x))
             kept.append(x)
             x = F.avg_pool2d(x, 2)
+        return x, kept
+
+    def forward(self, x):
+        x, kept = self.way_down(x)
         for layer in self.up:
             x = layer(torch.cat([F.interpolate(x, scale_factor=2.0), kept.pop()], 1))
         return x
@@ -92,11 +96,7 @@ class SkipList(nn.Module):
 
 class ReversedSkipList(SkipList):
     def forward(self, x):
-        kept: List[torch.Tensor] = []
-        for layer in self.down:
-            x = torch.relu(layer(x))
-            kept.append(x)
-            x = F.avg_pool2d(x, 2)
+        x, kept = self.way_down(x)
         kept = kept[::-1]
         for i, layer in enumerate(self.up):
             x = F.interpolate(x, scale_factor=2.0)
