@@ -131,7 +131,7 @@ void emit_whole(Conversion& result, LoadedModel& loaded, const ConvertOptions& o
   const EmitRequest request{result.bundled_inputs, cpu_fallback(loaded, result, options.fallback), {}};
   loaded.release();
   NnapiPart part{std::move(result.model), std::move(result.interface)};
-  EmittedPart emitted = emit_part(part, options, request, stages);
+  EmittedPart emitted = emit_part(part, options, request, *result.late, stages);
   result.model = std::move(part.model);
   result.interface = std::move(part.interface);
   result.module = std::move(emitted.module);
@@ -165,6 +165,23 @@ Planned make_plan(const LoadedModel& loaded, const ConvertOptions& options, Diag
   return result;
 }
 
+ArchiveExtras extras_of(const Conversion& conversion) {
+  ArchiveExtras extras;
+  Metadata metadata = make_metadata(conversion.model, conversion.interface, name_of(conversion.quant));
+  metadata.feature_level = conversion.feature_level();
+  metadata.options = conversion.recorded_options;
+  extras.metadata = to_json(metadata);
+  extras.has_shim_index = conversion.runtime == Runtime::kShim && !conversion.is_partitioned();
+  if (conversion.embeds_shim_source) extras.shim_source = shim_files();
+  return extras;
+}
+
+void release_constants(nnapi::Model& model) {
+  for (nnapi::Operand& operand : model.operands) {
+    if (auto* constant = std::get_if<nnapi::Constant>(&operand.value)) release_late(*constant);
+  }
+}
+
 }  // namespace
 
 Conversion plan_conversion(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
@@ -187,15 +204,21 @@ int Conversion::feature_level() const {
   return level;
 }
 
+torch::jit::Module Conversion::runnable_module() const {
+  late->fill();
+  return module;
+}
+
 void write_conversion(const Conversion& conversion, const std::string& path) {
-  ArchiveExtras extras;
-  Metadata metadata = make_metadata(conversion.model, conversion.interface, name_of(conversion.quant));
-  metadata.feature_level = conversion.feature_level();
-  metadata.options = conversion.recorded_options;
-  extras.metadata = to_json(metadata);
-  extras.has_shim_index = conversion.runtime == Runtime::kShim && !conversion.is_partitioned();
-  if (conversion.embeds_shim_source) extras.shim_source = shim_files();
-  write_module(conversion.module, path, extras);
+  write_module(conversion.module, *conversion.late, path, extras_of(conversion));
+}
+
+void write_and_release(Conversion& conversion, const std::string& path) {
+  const ArchiveExtras extras = extras_of(conversion);
+  release_constants(conversion.model);
+  for (SegmentSummary& segment : conversion.segments) release_constants(segment.model);
+  for (nnapi::Constant& constant : conversion.serialized.buffers) release_late(constant);
+  write_and_release_module(conversion.module, *conversion.late, path, extras);
 }
 
 }  // namespace nnapi_convert

@@ -3,6 +3,7 @@
 
 #include <torch/csrc/jit/api/module.h>
 
+#include <memory>
 #include <vector>
 
 #include "lib/base/diagnostics.h"
@@ -11,6 +12,7 @@
 #include "lib/converter/options.h"
 #include "lib/converter/partition.h"
 #include "lib/serialize/buffer_writer.h"
+#include "lib/serialize/late_tensors.h"
 #include "lib/serialize/module_interface.h"
 
 namespace nnapi_convert {
@@ -35,11 +37,12 @@ struct SegmentSummary {
 };
 
 struct Conversion {
-  torch::jit::Module module;
-  nnapi::Model model;                    // empty where the model is partitioned
-  std::vector<SegmentSummary> segments;  // of a partitioned model
-  std::vector<CpuNode> cpu_nodes;        // without their nodes
-  ModelGraph graph;                      // of a partitioned model
+  torch::jit::Module module;  // of PyTorch's runtime: its large weights are zeros until runnable_module()
+  std::shared_ptr<LateTensors> late = std::make_shared<LateTensors>();  // weights of `module`
+  nnapi::Model model;                                                   // empty where the model is partitioned
+  std::vector<SegmentSummary> segments;                                 // of a partitioned model
+  std::vector<CpuNode> cpu_nodes;                                       // without their nodes
+  ModelGraph graph;                                                     // of a partitioned model
   Runtime runtime = Runtime::kPytorch;
   SerializedModel serialized;  // of PyTorch's runtime
   size_t buffer_bytes = 0;
@@ -53,11 +56,12 @@ struct Conversion {
   bool is_partitioned() const { return !segments.empty(); }
   // The lowest that all of it needs.
   int feature_level() const;
+  // The module with all its weights, which takes the memory for them.
+  torch::jit::Module runnable_module() const;
 };
 
 // Throws ConvertError. Where nodes are refused, all of them are in `diagnostics.refusals`, and in the message unless
-// the model is partitioned. A model that is moved here is freed weight by weight as it is converted, so that both are
-// never in memory whole.
+// the model is partitioned. What of a model that is moved here nothing else holds is freed.
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics);
 
 // What convert() would convert, with the same errors, refusals and warnings of all stages before the buffer is written:
@@ -66,5 +70,8 @@ Conversion plan_conversion(const LoadedModel& loaded, const ConvertOptions& opti
 
 // Writes the archive to `path`, which is overwritten: give a temporary one. Throws ConvertError (kBadFile).
 void write_conversion(const Conversion& conversion, const std::string& path);
+// The same, and lets go of each weight once it is written: neither the weights of the module nor the constants of the
+// models can be used again.
+void write_and_release(Conversion& conversion, const std::string& path);
 
 }  // namespace nnapi_convert

@@ -156,7 +156,7 @@ std::vector<torch::jit::Module> emit_segments(Conversion& result, Plan& plan, co
   std::vector<torch::jit::Module> modules;
   for (PlannedSegment& planned : plan.segments) {
     EmittedPart emitted =
-        emit_part(planned.part, options, {no_samples, {}, {segment_class(modules.size()), unit}}, stages);
+        emit_part(planned.part, options, {no_samples, {}, {segment_class(modules.size()), unit}}, *result.late, stages);
     modules.push_back(emitted.module);
     result.buffer_bytes += emitted.buffer_bytes;
     result.weight_bytes += emitted.weight_bytes;
@@ -263,6 +263,7 @@ Conversion emit_partitioned(PartitionedModel& partitioned, LoadedModel& loaded, 
       build_host_module({partitioned.model, partitioned.plan, modules, partitioned.interface, samples, unit, state});
   Conversion result = describe_partitioned(partitioned, options);
   result.module = std::move(emitted.module);
+  result.late = std::move(emitted.late);
   result.buffer_bytes = emitted.buffer_bytes;
   result.weight_bytes = emitted.weight_bytes;
   result.bundled_inputs = samples;

@@ -39,7 +39,8 @@ torch::jit::Module cpu_counterpart(const LoadedModel& loaded, const ModuleInterf
 void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path) {
   const torch::jit::Module wrapped = cpu_counterpart(loaded, conversion.interface, conversion.bundled_inputs);
   PendingFile file(path);
-  write_module(optimised_for_mobile(wrapped), file.path().string(), {});
+  LateTensors none;
+  write_module(optimised_for_mobile(wrapped), none, file.path().string(), {});
   file.commit();
 }
 

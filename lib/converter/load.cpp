@@ -2,7 +2,6 @@
 
 #include <ATen/Context.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/serialization/import.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/archive_check.h"
 #include "lib/converter/custom_operators.h"
+#include "lib/converter/mapped_archive.h"
 #include "lib/converter/quantised_engine.h"
 
 namespace nnapi_convert {
@@ -60,7 +60,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   LoadedModel loaded{path, {}, {}};
   try {
     check_archive(path);
-    loaded.module = torch::jit::load(path, at::kCPU);
+    loaded.module = load_mapped(path);
     loaded.bundled_inputs = read_bundled_inputs(loaded.module);
   } catch (const ConvertError&) {
     throw;

@@ -7,7 +7,6 @@
 #include "lib/base/error.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/dump.h"
-#include "lib/nnapi/passes/evaluate_constants.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/validate.h"
 #include "lib/serialize/shim_emitter.h"
@@ -126,10 +125,9 @@ void check_part(const NnapiPart& part, const ConvertOptions& options) {
 namespace {
 
 EmittedPart emit_for_pytorch(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request,
-                             Stages& stages) {
+                             LateTensors& late, Stages& stages) {
   stages.begin("serialize");
   EmittedPart result;
-  nnapi::evaluate_constants(part.model);
   result.serialized = write_buffer(part.model);
   result.buffer_bytes = 4 * result.serialized.words.size();
   for (const nnapi::Constant& constant : result.serialized.buffers) result.weight_bytes += constant.byte_count();
@@ -138,7 +136,7 @@ EmittedPart emit_for_pytorch(NnapiPart& part, const ConvertOptions& options, con
   stages.begin("emit");
   const ModuleRequest module{part.model,         result.serialized,      part.interface, options.preference,
                              options.relax_fp16, request.bundled_inputs, request.place};
-  result.module = build_module(module);
+  result.module = build_module(module, late);
   stages.end([&] { return source_of(module); });
   return result;
 }
@@ -184,9 +182,10 @@ void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& 
   nnapi::optimise(part.model, optimise_options(options));
 }
 
-EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, Stages& stages) {
+EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, LateTensors& late,
+                      Stages& stages) {
   return options.runtime == Runtime::kShim ? emit_for_shim(part, options, request, stages)
-                                           : emit_for_pytorch(part, options, request, stages);
+                                           : emit_for_pytorch(part, options, request, late, stages);
 }
 
 }  // namespace nnapi_convert

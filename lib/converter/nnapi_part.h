@@ -12,6 +12,7 @@
 #include "lib/ops/target.h"
 #include "lib/serialize/buffer_writer.h"
 #include "lib/serialize/emitted_class.h"
+#include "lib/serialize/late_tensors.h"
 #include "lib/serialize/module_interface.h"
 
 namespace nnapi_convert {
@@ -56,7 +57,9 @@ struct EmitRequest {
   ClassPlace place = {};
 };
 
-// Writes the buffer and makes the module, for the runtime that the options name. Weights are evaluated here.
-EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, Stages& stages);
+// Writes the buffer and makes the module, for the runtime that the options name. The shim's weights are evaluated here,
+// as its checksums need them; PyTorch's may be late.
+EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, LateTensors& late,
+                      Stages& stages);
 
 }  // namespace nnapi_convert

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -26,12 +27,11 @@ Memory new_memory(size_t size) {
   return Memory(new uint8_t[size]);
 }
 
-// A tensor between two steps: in memory of its own, or still where its source is, which may be overwritten or not.
+// A tensor between two steps: in memory of its own, or still where its source is.
 struct Buffer {
   DataType type;
   std::vector<int64_t> shape;
   const uint8_t* source;
-  bool overwrites_source = false;
   Memory memory = nullptr;
 
   size_t count() const { return nnapi::count(shape); }
@@ -39,7 +39,6 @@ struct Buffer {
   const uint8_t* bytes() const { return memory ? memory.get() : source; }
 
   uint8_t* writable() {
-    if (!memory && overwrites_source) return const_cast<uint8_t*>(source);
     if (!memory) {
       memory = new_memory(size());
       if (size() != 0) std::memcpy(memory.get(), source, size());
@@ -76,7 +75,11 @@ struct ApplyStep {
   Buffer& buffer;
 
   void operator()(const Permute& step) const {
-    if (moves_elements(buffer.shape, step.order)) permute_elements(step.order);
+    if (moves_elements(buffer.shape, step.order)) {
+      Memory permuted = new_memory(buffer.size());
+      copy_permuted(buffer.bytes(), permuted.get(), size_of(buffer.type), buffer.shape, step.order);
+      buffer.memory = std::move(permuted);
+    }
     buffer.shape = permute(buffer.shape, step.order);
   }
   void operator()(const Reshape& step) const { buffer.shape = step.shape; }
@@ -108,20 +111,6 @@ struct ApplyStep {
     }
     buffer.type = DataType::kInt32;
   }
-
- private:
-  // Where they are, as far as that takes little memory: pages that the process has cost less than new ones.
-  void permute_elements(const std::vector<int64_t>& order) const {
-    constexpr size_t kMostCopied = size_t{16} << 20;
-    const size_t width = size_of(buffer.type);
-    const bool may_overwrite = buffer.memory != nullptr || buffer.overwrites_source;
-    if (may_overwrite && elements_permuted_together(buffer.shape, order) * width <= kMostCopied) {
-      return permute_in_place(buffer.writable(), width, buffer.shape, order);
-    }
-    Memory permuted = new_memory(buffer.size());
-    copy_permuted(buffer.bytes(), permuted.get(), width, buffer.shape, order);
-    buffer.memory = std::move(permuted);
-  }
 };
 
 struct StepText {
@@ -134,6 +123,36 @@ struct StepText {
     return fmt::format("requantize({}, {})", step.axis, step.to_scale);
   }
   std::string operator()(const QuantizeBias& step) const { return fmt::format("quantize_bias({})", step.scale); }
+};
+
+// The step for the elements with indices [begin, end) of axis 0, which has `size`; nothing if it mixes them with
+// others.
+struct RowsOfStep {
+  int64_t size, begin, end;
+
+  std::optional<RecipeStep> operator()(const Permute& step) const {
+    return step.order[0] == 0 ? std::optional<RecipeStep>(step) : std::nullopt;
+  }
+  std::optional<RecipeStep> operator()(const Reshape& step) const {
+    if (step.shape.empty() || step.shape[0] != size) return std::nullopt;
+    Reshape result = step;
+    result.shape[0] = end - begin;
+    return result;
+  }
+  std::optional<RecipeStep> operator()(const ScaleAxis& step) const {
+    return ScaleAxis{step.axis, step.axis == 0 ? part(*step.factors) : step.factors};
+  }
+  std::optional<RecipeStep> operator()(const AddVector& step) const { return AddVector{part(*step.values)}; }
+  std::optional<RecipeStep> operator()(const ShiftToUInt8& step) const { return step; }
+  std::optional<RecipeStep> operator()(const Requantize& step) const {
+    return Requantize{step.axis, step.axis == 0 ? part(*step.from_scales) : step.from_scales, step.to_scale};
+  }
+  std::optional<RecipeStep> operator()(const QuantizeBias& step) const { return step; }
+
+ private:
+  std::shared_ptr<const std::vector<float>> part(const std::vector<float>& values) const {
+    return std::make_shared<const std::vector<float>>(values.begin() + begin, values.begin() + end);
+  }
 };
 
 // The numbers of a step that its text leaves out.
@@ -150,13 +169,11 @@ size_t size_of(DataType type) {
   return type == DataType::kFloat32 || type == DataType::kInt32 ? 4 : 1;
 }
 
-Constant::Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner,
-                   IsSoleOwner is_sole_owner)
+Constant::Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner)
     : source_type_(type),
       source_shape_(shape),
       data_(data),
       owner_(std::move(owner)),
-      is_sole_owner_(is_sole_owner),
       type_(type),
       shape_(std::move(shape)) {}
 
@@ -198,24 +215,57 @@ Buffer evaluate(Buffer buffer, const std::vector<RecipeStep>& steps) {
 }  // namespace
 
 std::vector<uint8_t> Constant::bytes() const {
-  const Buffer buffer = evaluate({source_type_, source_shape_, static_cast<const uint8_t*>(data_)}, steps_);
+  const Buffer buffer = evaluate({source_type_, source_shape_, source_bytes()}, steps_);
   return std::vector<uint8_t>(buffer.bytes(), buffer.bytes() + buffer.size());
 }
 
-Constant Constant::without_recipe(bool overwrites_source) const {
-  Buffer buffer =
-      evaluate({source_type_, source_shape_, static_cast<const uint8_t*>(data_), overwrites_source}, steps_);
+void Constant::write_to(const ByteSink& sink) const {
+  constexpr size_t kPieceBytes = size_t{1} << 18;
+  const int64_t row_count = shape_.empty() ? 1 : shape_[0];
+  const size_t row_bytes = byte_count() / static_cast<size_t>(std::max<int64_t>(row_count, 1));
+  const auto rows_at_once = static_cast<int64_t>(std::max<size_t>(kPieceBytes / std::max<size_t>(row_bytes, 1), 1));
+  for (int64_t begin = 0; begin < row_count; begin += rows_at_once) {
+    const bool is_whole = is_source() || row_count <= rows_at_once;
+    const std::optional<Constant> part =
+        is_whole ? std::nullopt : rows(begin, std::min(begin + rows_at_once, row_count));
+    const Constant& written = part ? *part : *this;
+    const Buffer buffer =
+        evaluate({written.source_type_, written.source_shape_, written.source_bytes()}, written.steps_);
+    sink(buffer.bytes(), buffer.size());
+    if (!part) return;
+  }
+}
+
+// What gives the elements of the result with these indices of axis 0; nothing if they need others of the source.
+std::optional<Constant> Constant::rows(int64_t begin, int64_t end) const {
+  if (source_shape_.empty() || source_shape_[0] != shape_[0]) return std::nullopt;
+  std::vector<int64_t> part_shape = source_shape_;
+  part_shape[0] = end - begin;
+  const size_t row_bytes = count(source_shape_) * size_of(source_type_) / static_cast<size_t>(source_shape_[0]);
+  Constant part(source_type_, part_shape, source_bytes() + static_cast<size_t>(begin) * row_bytes, owner_);
+  for (const RecipeStep& step : steps_) {
+    const std::optional<RecipeStep> of_rows = std::visit(RowsOfStep{shape_[0], begin, end}, step);
+    if (!of_rows) return std::nullopt;
+    part = part.then(*of_rows);
+  }
+  return part;
+}
+
+const uint8_t* Constant::source_bytes() const {
+  NNC_ASSERT(data_ != nullptr || count(source_shape_) == 0, "the bytes of a released constant are asked for");
+  return static_cast<const uint8_t*>(data_);
+}
+
+void Constant::release() {
+  data_ = nullptr;
+  owner_.reset();
+}
+
+Constant Constant::evaluated() const {
+  Buffer buffer = evaluate({source_type_, source_shape_, source_bytes()}, steps_);
   if (!buffer.memory) return Constant(type_, shape_, data_, owner_);
   const std::shared_ptr<const uint8_t[]> owner = std::move(buffer.memory);
   return Constant(type_, shape_, owner.get(), owner);
-}
-
-Constant Constant::evaluated() const& {
-  return without_recipe(false);
-}
-
-Constant Constant::evaluated() && {
-  return without_recipe(is_sole_owner_ != nullptr && owner_.use_count() == 1 && is_sole_owner_(owner_.get()));
 }
 
 std::vector<float> Constant::floats() const {
@@ -237,7 +287,7 @@ bool operator==(const Constant& a, const Constant& b) {
     if (left != right && (left == nullptr || right == nullptr || *left != *right)) return false;
   }
   const size_t size = count(a.source_shape_) * size_of(a.source_type_);
-  return a.data_ == b.data_ || size == 0 || std::memcmp(a.data_, b.data_, size) == 0;
+  return a.data_ == b.data_ || size == 0 || std::memcmp(a.source_bytes(), b.source_bytes(), size) == 0;
 }
 
 std::string Constant::recipe_text() const {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -39,14 +41,13 @@ struct QuantizeBias {  // float32 -> int32: value / scale, rounded half away fro
 };
 using RecipeStep = std::variant<Permute, Reshape, ScaleAxis, AddVector, ShiftToUInt8, Requantize, QuantizeBias>;
 
-// True if nothing but that owner holds its data, all of which is the constant's: it may be overwritten.
-using IsSoleOwner = bool (*)(const void* owner);
+// Takes bytes that follow those before.
+using ByteSink = std::function<void(const void* bytes, size_t size)>;
 
 class Constant {
  public:
   // `data` points to product(shape) elements, contiguous, alive as long as `owner`.
-  Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner,
-           IsSoleOwner is_sole_owner = nullptr);
+  Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner);
   static Constant of_floats(std::vector<float> values);  // rank 1
   static Constant of_floats(std::vector<float> values, std::vector<int64_t> shape);
 
@@ -66,12 +67,15 @@ class Constant {
 
   // Evaluates the recipe: product(shape()) elements of type().
   std::vector<uint8_t> bytes() const;
+  // The same bytes in pieces: takes little memory where each index of axis 0 has a part of the source of its own.
+  void write_to(const ByteSink& sink) const;
   // The same value without a recipe; this one if it has none.
-  Constant evaluated() const&;
-  // Likewise, in the source's own memory where nothing else reads it.
-  Constant evaluated() &&;
+  Constant evaluated() const;
   // The result as numbers, for small float32 constants.
   std::vector<float> floats() const;
+
+  // Lets go of the source, and of its owner: type, shape and recipe are left. Its bytes must not be asked for then.
+  void release();
 
   // True if both give the same bytes by the same recipe. Reads bytes only where types, shapes and recipes agree.
   friend bool operator==(const Constant& a, const Constant& b);
@@ -79,13 +83,13 @@ class Constant {
   std::string recipe_text() const;
 
  private:
-  Constant without_recipe(bool overwrites_source) const;
+  const uint8_t* source_bytes() const;
+  std::optional<Constant> rows(int64_t begin, int64_t end) const;
 
   DataType source_type_;
   std::vector<int64_t> source_shape_;
   const void* data_;
   std::shared_ptr<const void> owner_;
-  IsSoleOwner is_sole_owner_;
   std::vector<RecipeStep> steps_;
   DataType type_;
   std::vector<int64_t> shape_;

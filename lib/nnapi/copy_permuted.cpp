@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <utility>
 
 #include "lib/base/error.h"
 
@@ -92,25 +92,6 @@ class PermutedCopy {
   Axis columns_{1, kWidth, kWidth};
 };
 
-// Calls use(copy), where copy.run(source, result) copies a tensor.
-template <typename Use>
-void with_copy(size_t width, const std::vector<int64_t>& shape, const std::vector<int64_t>& order, const Use& use) {
-  NNC_ASSERT(width == 1 || width == 4, "elements of another size");
-  std::vector<Axis> axes = copied_axes(width, shape, order);
-  if (width == 1) {
-    use(PermutedCopy<1>(std::move(axes)));
-  } else {
-    use(PermutedCopy<4>(std::move(axes)));
-  }
-}
-
-// How many axes come first in both orders.
-size_t fixed_axes(const std::vector<int64_t>& order) {
-  size_t axis = 0;
-  while (axis < order.size() && order[axis] == static_cast<int64_t>(axis)) ++axis;
-  return axis;
-}
-
 }  // namespace
 
 bool moves_elements(const std::vector<int64_t>& shape, const std::vector<int64_t>& order) {
@@ -120,30 +101,13 @@ bool moves_elements(const std::vector<int64_t>& shape, const std::vector<int64_t
 
 void copy_permuted(const uint8_t* source, uint8_t* result, size_t width, const std::vector<int64_t>& shape,
                    const std::vector<int64_t>& order) {
-  with_copy(width, shape, order, [&](const auto& copy) { copy.run(source, result); });
-}
-
-size_t elements_permuted_together(const std::vector<int64_t>& shape, const std::vector<int64_t>& order) {
-  size_t count = 1;
-  for (size_t axis = fixed_axes(order); axis < shape.size(); ++axis) count *= static_cast<size_t>(shape[axis]);
-  return count;
-}
-
-void permute_in_place(uint8_t* bytes, size_t width, const std::vector<int64_t>& shape,
-                      const std::vector<int64_t>& order) {
-  const size_t fixed = fixed_axes(order);
-  const std::vector<int64_t> inner_shape(shape.begin() + static_cast<ptrdiff_t>(fixed), shape.end());
-  std::vector<int64_t> inner_order(order.begin() + static_cast<ptrdiff_t>(fixed), order.end());
-  for (int64_t& axis : inner_order) axis -= static_cast<int64_t>(fixed);
-  std::vector<uint8_t> permuted(elements_permuted_together(shape, order) * width);
-  const size_t blocks = std::accumulate(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(fixed), size_t{1},
-                                        [](size_t count, int64_t size) { return count * static_cast<size_t>(size); });
-  with_copy(width, inner_shape, inner_order, [&](const auto& copy) {
-    for (uint8_t* end = bytes + blocks * permuted.size(); bytes != end; bytes += permuted.size()) {
-      copy.run(bytes, permuted.data());
-      std::memcpy(bytes, permuted.data(), permuted.size());
-    }
-  });
+  NNC_ASSERT(width == 1 || width == 4, "elements of another size");
+  std::vector<Axis> axes = copied_axes(width, shape, order);
+  if (width == 1) {
+    PermutedCopy<1>(std::move(axes)).run(source, result);
+  } else {
+    PermutedCopy<4>(std::move(axes)).run(source, result);
+  }
 }
 
 }  // namespace nnapi_convert::nnapi

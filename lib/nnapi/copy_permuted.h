@@ -15,11 +15,4 @@ bool moves_elements(const std::vector<int64_t>& shape, const std::vector<int64_t
 void copy_permuted(const uint8_t* source, uint8_t* result, size_t width, const std::vector<int64_t>& shape,
                    const std::vector<int64_t>& order);
 
-// The number of elements that are permuted among themselves: those of the axes from the first one that moves on.
-size_t elements_permuted_together(const std::vector<int64_t>& shape, const std::vector<int64_t>& order);
-
-// The same where the tensor is; takes memory for the elements that are permuted together.
-void permute_in_place(uint8_t* bytes, size_t width, const std::vector<int64_t>& shape,
-                      const std::vector<int64_t>& order);
-
 }  // namespace nnapi_convert::nnapi

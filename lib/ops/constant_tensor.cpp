@@ -5,7 +5,6 @@
 #include "lib/base/error.h"
 
 namespace nnapi_convert {
-namespace {
 
 at::ScalarType scalar_type(nnapi::DataType type) {
   switch (type) {
@@ -22,8 +21,6 @@ at::ScalarType scalar_type(nnapi::DataType type) {
   }
   NNC_ASSERT(false, "unknown data type");
 }
-
-}  // namespace
 
 at::Tensor to_tensor(const nnapi::Constant& constant) {
   const nnapi::Constant value = constant.evaluated();

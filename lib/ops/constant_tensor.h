@@ -7,6 +7,8 @@
 
 namespace nnapi_convert {
 
+at::ScalarType scalar_type(nnapi::DataType type);
+
 // The evaluated constant: a view of its own bytes if it has no recipe, which keeps their owner alive.
 at::Tensor to_tensor(const nnapi::Constant& constant);
 

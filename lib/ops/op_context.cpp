@@ -34,14 +34,9 @@ nnapi::DataType data_type_of(const at::Tensor& tensor) {
 }  // namespace
 
 nnapi::Constant to_constant(const at::Tensor& tensor) {
-  const auto is_sole_owner = [](const void* owner) {
-    const auto& held = *static_cast<const at::Tensor*>(owner);
-    const c10::Storage& storage = held.unsafeGetTensorImpl()->storage();
-    return held.use_count() == 1 && storage.use_count() == 1 && storage.nbytes() == held.nbytes();
-  };
   auto owner = std::make_shared<const at::Tensor>(tensor.contiguous());
   const void* data = owner->data_ptr();
-  return nnapi::Constant(data_type_of(tensor), owner->sizes().vec(), data, owner, is_sole_owner);
+  return nnapi::Constant(data_type_of(tensor), owner->sizes().vec(), data, owner);
 }
 
 LoweredTensor OpContext::lowered(const TorchValue* value) {

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/serialization/export.h>
 
+#include <exception>
 #include <filesystem>
 
 #include "lib/base/error.h"
 #include "lib/base/output_file.h"
 #include "lib/format/buffer_format_v2.h"
+#include "lib/serialize/archive_stream.h"
 #include "lib/serialize/metadata.h"
 
 namespace nnapi_convert {
@@ -80,27 +82,46 @@ void write_shim_source(Writer& writer, const ArchiveExtras& extras) {
   }
 }
 
-}  // namespace
-
-void write_module(const torch::jit::Module& module, const std::string& path, const ArchiveExtras& extras) {
+void write(const torch::jit::Module& module, LateTensors& late, bool releases, const std::string& path,
+           const ArchiveExtras& extras) {
   const bool is_lite = std::filesystem::path(path).extension() == ".ptl";
   const std::string root = std::filesystem::path(path).stem().string();
   OutputFile file(path);
+  ArchiveStream stream(file, late, releases);
   // PyTorch's writer ends the process when it can't write: it never hears of an error.
+  std::exception_ptr failure;
   Writer writer([&](const void* data, size_t size) {
-    file.append(data, size);
+    try {
+      if (!failure) stream.append(data, size);
+    } catch (...) {
+      failure = std::current_exception();
+    }
     return size;
   });
   root_of(writer) = root + '/';
   write_extras(writer, root, extras);
   torch::jit::ScriptModuleSerializer(writer).serialize(module, {}, is_lite, false);
   write_shim_source(writer, extras);
+  stream.begin_end();
   writer.writeEndOfFile();
+  if (failure) std::rethrow_exception(failure);
   const std::string reason = file.finish();
   if (reason.empty()) return;
   // A temporary path, of which callers know the file name only.
   const std::string name = std::filesystem::path(path).filename().string();
   throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", name, reason));
+}
+
+}  // namespace
+
+void write_module(const torch::jit::Module& module, LateTensors& late, const std::string& path,
+                  const ArchiveExtras& extras) {
+  write(module, late, false, path, extras);
+}
+
+void write_and_release_module(const torch::jit::Module& module, LateTensors& late, const std::string& path,
+                              const ArchiveExtras& extras) {
+  write(module, late, true, path, extras);
 }
 
 }  // namespace nnapi_convert

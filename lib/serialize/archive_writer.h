@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/folder.h"
+#include "lib/serialize/late_tensors.h"
 
 namespace nnapi_convert {
 
@@ -21,8 +22,13 @@ struct ArchiveExtras {
   std::vector<FolderFile> shim_source;  // for kShimSourceFolder
 };
 
-// Writes the archive, for the lite interpreter if the path ends in ".ptl". The archive's root folder is the file's
-// stem. Throws ConvertError (kBadFile). The path is overwritten: give a temporary one.
-void write_module(const torch::jit::Module& module, const std::string& path, const ArchiveExtras& extras);
+// Writes the archive, with the module's late tensors, for the lite interpreter if the path ends in ".ptl". The
+// archive's root folder is the file's stem. Throws ConvertError (kBadFile). The path is overwritten: give a temporary
+// one.
+void write_module(const torch::jit::Module& module, LateTensors& late, const std::string& path,
+                  const ArchiveExtras& extras);
+// The same, and lets go of each late tensor's constant once it is written: the module can't be written again, nor run.
+void write_and_release_module(const torch::jit::Module& module, LateTensors& late, const std::string& path,
+                              const ArchiveExtras& extras);
 
 }  // namespace nnapi_convert

@@ -334,15 +334,17 @@ void seal(ShimBuffer& buffer, uint8_t* out) {
   uint64_t end = 0;
   for (PlacedWeight& weight : buffer.weights) {
     std::memset(out + end, 0, weight.offset - end);
-    const nnapi::Constant value = weight.value.evaluated();
-    std::memcpy(out + weight.offset, value.source(), value.byte_count());
-    end = weight.offset + value.byte_count();
+    end = weight.offset;
+    weight.value.write_to([&](const void* bytes, size_t size) {
+      std::memcpy(out + end, bytes, size);
+      end += size;
+    });
   }
   std::memset(out + end, 0, buffer.weight_bytes - end);
   buffer.weights.clear();
-  buffer.words[format::kWeightChecksum] = low_word(crc32(out, buffer.weight_bytes));
+  buffer.words[format::kWeightChecksum] = low_word(fast_crc32(out, buffer.weight_bytes));
   buffer.words[format::kChecksum] = 0;
-  buffer.words[format::kChecksum] = low_word(crc32(buffer.words.data(), 4 * buffer.words.size()));
+  buffer.words[format::kChecksum] = low_word(fast_crc32(buffer.words.data(), 4 * buffer.words.size()));
 }
 
 }  // namespace nnapi_convert

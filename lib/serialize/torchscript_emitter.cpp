@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include "lib/ops/constant_tensor.h"
 #include "lib/serialize/cpu_source.h"
 
 namespace nnapi_convert {
@@ -36,13 +35,13 @@ std::string source_of(const ModuleRequest& request) {
                          bundled_type(request.bundled_inputs), request.place.name});
 }
 
-torch::jit::Module build_module(const ModuleRequest& request) {
+torch::jit::Module build_module(const ModuleRequest& request, LateTensors& late) {
   const SerializedModel& serialized = request.serialized;
   torch::jit::Module module = make_object(source_of(request), request.place);
   module.setattr("training", false);
   module.setattr("ser_model", words_tensor(serialized.words));
   c10::List<at::Tensor> weights;
-  for (const nnapi::Constant& constant : serialized.buffers) weights.push_back(to_tensor(constant));
+  for (const nnapi::Constant& constant : serialized.buffers) weights.push_back(late.add(constant));
   module.setattr("weights", weights);
   set_flexible_attributes(module, serialized, request.interface.inputs.size());
   set_constant_outputs(module, request.interface);

@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include "lib/serialize/emitted_class.h"
+#include "lib/serialize/late_tensors.h"
 #include "lib/serialize/wrapper_source.h"
 
 namespace nnapi_convert {
@@ -18,8 +19,8 @@ struct ModuleRequest {
   ClassPlace place;
 };
 
-// Builds the module: the source compiled, the buffer and the evaluated weights as attributes.
-torch::jit::Module build_module(const ModuleRequest& request);
+// Builds the module: the source compiled, the buffer and the weights, some of them late, as attributes.
+torch::jit::Module build_module(const ModuleRequest& request, LateTensors& late);
 // The source alone, for people.
 std::string source_of(const ModuleRequest& request);
 

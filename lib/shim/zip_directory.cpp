@@ -125,6 +125,7 @@ class DirectoryReader {
     if (bytes.size() - *at < record_bytes) return refuse("its directory ends within a record");
     record->flags = get16(central + 8);
     record->method = get16(central + 10);
+    record->checksum = get32(central + 16);
     record->stored_bytes = get32(central + 20);
     record->bytes = get32(central + 24);
     record->offset = get32(central + 42);

@@ -22,7 +22,8 @@ struct ZipRecord {
   uint64_t offset = 0;  // of its local header
   uint64_t bytes = 0;
   uint64_t stored_bytes = 0;
-  uint16_t method = 0;  // 0: stored
+  uint32_t checksum = 0;  // CRC-32 of the bytes, as the directory says
+  uint16_t method = 0;    // 0: stored
   uint16_t flags = 0;
 };
 

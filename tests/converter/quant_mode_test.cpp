@@ -37,7 +37,8 @@ Run convert_and_run(const std::string& model, QuantMode mode) {
   const bool result_is_quantised = result.conversion.interface.inputs[0].type.is_quantized();
   const torch::jit::Module original = load_fixture(model).module;
   result.expected = run(original, {original_is_quantised ? quantised_picture : picture}).toTensor();
-  result.found = run(result.conversion.module, {result_is_quantised ? quantised_picture : picture}).toTensor();
+  result.found =
+      run(result.conversion.runnable_module(), {result_is_quantised ? quantised_picture : picture}).toTensor();
   return result;
 }
 
@@ -191,7 +192,7 @@ TEST_CASE("two readers with unequal parameters are both kept") {
   const Conversion conversion = convert(loaded, options, ignored);
   CHECK_FALSE(conversion.interface.inputs[0].quantize.has_value());
   const at::Tensor x = random_floats({2, 3}, 3);
-  CHECK(relative_error(run(loaded.module, {x}).toTensor(), run(conversion.module, {x}).toTensor()) < 1e-6);
+  CHECK(relative_error(run(loaded.module, {x}).toTensor(), run(conversion.runnable_module(), {x}).toTensor()) < 1e-6);
 }
 
 TEST_CASE("a quantised output beside a float one keeps each dtype in auto") {
@@ -203,7 +204,7 @@ TEST_CASE("a quantised output beside a float one keeps each dtype in auto") {
   const Conversion conversion = convert(loaded, options_for({"2,3"}), ignored);
   const at::Tensor x = random_floats({2, 3}, 3);
   const auto expected = run(loaded.module, {x}).toTupleRef().elements().vec();
-  const auto found = run(conversion.module, {x}).toTupleRef().elements().vec();
+  const auto found = run(conversion.runnable_module(), {x}).toTupleRef().elements().vec();
   CHECK(found[0].toTensor().scalar_type() == at::kQUInt8);
   CHECK(found[1].toTensor().scalar_type() == at::kFloat);
   CHECK(found[0].toTensor().int_repr().equal(expected[0].toTensor().int_repr()));
@@ -224,7 +225,8 @@ Run convert_and_run_source(const std::string& source, const std::string& input, 
   const auto argument = [&](const TensorType& type) { return type.is_quantized() ? codes : x; };
   const InterfaceInput& interface = result.conversion.interface.inputs[0];
   result.expected = run(loaded.module, {argument(interface.original)}).toTupleRef().elements()[0].toTensor();
-  result.found = run(result.conversion.module, {argument(interface.type)}).toTupleRef().elements()[0].toTensor();
+  result.found =
+      run(result.conversion.runnable_module(), {argument(interface.type)}).toTupleRef().elements()[0].toTensor();
   return result;
 }
 
@@ -262,7 +264,7 @@ TEST_CASE("auto leaves quantisation to NNAPI where there is nothing else") {
   CHECK(conversion.quant == QuantMode::kNnapi);
   CHECK(has_operation(conversion, OperationCode::QUANTIZE));
   const at::Tensor x = random_floats({2, 3}, 3);
-  const at::Tensor found = run(conversion.module, {x}).toTensor();
+  const at::Tensor found = run(conversion.runnable_module(), {x}).toTensor();
   CHECK(found.int_repr().equal(run(loaded.module, {x}).toTensor().int_repr()));
   CHECK_THAT(refusal(loaded, "2,3", QuantMode::kCore), Contains("nothing is left") && Contains("use --quant nnapi"));
 }

@@ -145,11 +145,13 @@ TEST_CASE("bundled inputs can be had and run") {
 
 TEST_CASE("bundled inputs of the original are kept, without being asked for") {
   const Conversion conversion = convert_fixture("bundled.pt", options_for({}));
-  const Tensors kept = bundled(conversion.module);
+  const Tensors kept = bundled(conversion.runnable_module());
   const Tensors original = bundled(load_fixture("bundled.pt").module);
   REQUIRE(kept.size() == original.size());
   CHECK(kept[0].equal(original[0]));
-  CHECK_FALSE(convert_fixture("residual.pt", options_for({"1,3,16,16"})).module.find_method("get_all_bundled_inputs"));
+  CHECK_FALSE(convert_fixture("residual.pt", options_for({"1,3,16,16"}))
+                  .runnable_module()
+                  .find_method("get_all_bundled_inputs"));
 }
 
 TEST_CASE("the CPU counterpart has the same interface and agrees") {
@@ -160,7 +162,8 @@ TEST_CASE("the CPU counterpart has the same interface and agrees") {
     const Conversion conversion = convert_fixture(fixture, options);
     emit_cpu(load_fixture(fixture), conversion, folder.file("cpu.ptl"));
     auto cpu = torch::jit::_load_for_mobile(folder.file("cpu.ptl"));
-    CHECK(relative_error(run_mobile(cpu, picture()), run(conversion.module, {picture()}).toTensor()) < kTolerance);
+    CHECK(relative_error(run_mobile(cpu, picture()), run(conversion.runnable_module(), {picture()}).toTensor()) <
+          kTolerance);
     CHECK(cpu.get_method("get_num_bundled_inputs")({}).toInt() == 1);
   }
 }
@@ -176,7 +179,7 @@ TEST_CASE("the CPU counterpart of a quantised model takes what the converted mod
     const Tensors inputs = bundled(cpu);
     REQUIRE(inputs.size() == 1);
     const at::Tensor expected = run(cpu, {inputs[0]}).toTensor();
-    const at::Tensor found = run(conversion.module, {inputs[0]}).toTensor();
+    const at::Tensor found = run(conversion.runnable_module(), {inputs[0]}).toTensor();
     CHECK(inputs[0].is_quantized() == (mode == QuantMode::kFull));
     CHECK(expected.scalar_type() == found.scalar_type());
     CHECK(relative_error(expected, found) < 0.05);

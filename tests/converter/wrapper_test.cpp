@@ -18,7 +18,7 @@ at::Tensor picture(uint64_t seed = 1) {
 }
 
 torch::jit::Module converted(const std::string& fixture, const std::vector<std::string>& inputs) {
-  return convert_fixture(fixture, options_for(inputs)).module;
+  return convert_fixture(fixture, options_for(inputs)).runnable_module();
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ TEST_CASE("flexible sizes are fixed by the first call") {
   const Conversion conversion = convert_fixture("residual.pt", options_for({"1,3,?,?"}));
   const torch::jit::Module original = load_fixture("residual.pt").module;
   for (const int64_t size : {12, 20}) {
-    const torch::jit::Module module = conversion.module.deepcopy();
+    const torch::jit::Module module = conversion.runnable_module().deepcopy();
     const at::Tensor first = random_floats({1, 3, size, size + 2}, 5);
     CHECK(relative_error(run(original, {first}).toTensor(), run(module, {first}).toTensor()) < kTolerance);
     CHECK_THAT(run_error(module, {random_floats({1, 3, size, size}, 5)}),
@@ -80,7 +80,8 @@ TEST_CASE("fixed sizes of a flexible input are checked") {
 TEST_CASE("callers may pass channels_last, strided or expanded tensors") {
   const at::Tensor expected = run(load_fixture("residual.pt").module, {picture()}).toTensor();
   for (const bool nhwc : {false, true}) {
-    const torch::jit::Module module = convert_fixture("residual.pt", options_for({"1,3,16,16"}, nhwc)).module;
+    const torch::jit::Module module =
+        convert_fixture("residual.pt", options_for({"1,3,16,16"}, nhwc)).runnable_module();
     const at::Tensor last = picture().contiguous(at::MemoryFormat::ChannelsLast);
     const at::Tensor strided = at::stack({picture(), picture(2)}, 4).select(4, 0);
     REQUIRE_FALSE(strided.is_contiguous());
@@ -139,7 +140,8 @@ TEST_CASE("a nested structure is kept") {
       "  y = torch.relu(x)\n"
       "  return y, (torch.sigmoid(x), [torch.tanh(x), y])\n");
   Diagnostics ignored;
-  const c10::IValue found = run(convert(loaded, options_for({"2,3"}), ignored).module, {random_floats({2, 3}, 1)});
+  const c10::IValue found =
+      run(convert(loaded, options_for({"2,3"}), ignored).runnable_module(), {random_floats({2, 3}, 1)});
   REQUIRE(found.isTuple());
   const c10::IValue inner = found.toTupleRef().elements()[1];
   REQUIRE(inner.isTuple());
@@ -176,7 +178,7 @@ TEST_CASE("every float fixture runs in both layouts") {
     const at::Tensor expected = run(original, {picture()}).toTensor();
     for (const bool nhwc : {false, true}) {
       INFO(fixture << (nhwc ? " nhwc" : " nchw"));
-      const torch::jit::Module module = convert_fixture(fixture, options_for({"1,3,16,16"}, nhwc)).module;
+      const torch::jit::Module module = convert_fixture(fixture, options_for({"1,3,16,16"}, nhwc)).runnable_module();
       CHECK(relative_error(expected, run(module, {picture()}).toTensor()) < kTolerance);
     }
   }

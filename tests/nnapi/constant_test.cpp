@@ -233,49 +233,71 @@ TEST_CASE("Constant: equal bytes with equal recipes are equal, wherever they lie
   CHECK_FALSE(bytes.then(Requantize{0, shared({1, 2}), 1}) == bytes.then(Requantize{0, shared({1, 2}), 2}));
 }
 
-TEST_CASE("Constant: what has no other reader is evaluated where it is") {
-  const bool is_sole = GENERATE(true, false);
-  const IsSoleOwner answer = is_sole ? [](const void*) { return true; } : [](const void*) { return false; };
-  const auto make = [&] {
-    auto owner = std::make_shared<const std::vector<float>>(std::vector<float>{1, 2, 3, 4, 5, 6});
-    const float* data = owner->data();
-    return Constant(DataType::kFloat32, {2, 3}, data, std::move(owner), answer);
+TEST_CASE("Constant: pieces are the bytes, and small where rows of axis 0 don't need each other") {
+  std::mt19937 random(5);
+  const std::vector<int64_t> shape = {60, 24, 9, 10};
+  const auto of = [&](int64_t size) { return shared(testing::random_values(random, static_cast<size_t>(size))); };
+  struct Recipe {
+    std::vector<RecipeStep> steps;
+    bool has_rows;
   };
-  const std::vector<RecipeStep> recipes[] = {
-      {ScaleAxis{0, shared({1, 10})}},
-      {Permute{{1, 0}}},
-      {Permute{{1, 0}}, ScaleAxis{1, shared({1, 10})}, Reshape{{6}}, AddVector{shared({1, 1, 1, 1, 1, 1})}}};
-  for (const std::vector<RecipeStep>& recipe : recipes) {
-    Constant constant = make();
-    for (const RecipeStep& step : recipe) constant = constant.then(step);
-    const std::vector<float> expected = constant.floats();
-    const void* source = constant.source();
-    {
-      const Constant other = constant;  // reads the source, too
-      CHECK(Constant(constant).evaluated().source() != source);
-      CHECK(other.floats() == expected);
-    }
-    CHECK(constant.evaluated().source() != source);
-    constant = std::move(constant).evaluated();
-    CHECK((constant.source() == source) == is_sole);
-    CHECK(constant.floats() == expected);
+  const Recipe recipes[] = {
+      {{}, true},
+      {{Permute{{0, 2, 3, 1}}}, true},
+      {{Permute{{0, 3, 1, 2}}, ScaleAxis{0, of(60)}, Reshape{{60, 2160}}, ScaleAxis{1, of(2160)}}, true},
+      {{Reshape{{60, 216, 10}}, Permute{{0, 2, 1}}, Reshape{{60, 10, 24, 9}}, ScaleAxis{3, of(9)}}, true},
+      {{ScaleAxis{0, of(60)}, QuantizeBias{0.01}}, true},
+      {{Permute{{1, 2, 3, 0}}}, false},
+      {{Reshape{{1440, 90}}, ScaleAxis{0, of(1440)}}, false},
+      {{Permute{{1, 0, 2, 3}}, Permute{{1, 0, 2, 3}}}, false}};
+  for (const Recipe& recipe : recipes) {
+    Constant constant = random_constant(random, shape);
+    for (const RecipeStep& step : recipe.steps) constant = constant.then(step);
+    INFO(constant.recipe_text());
+    std::vector<uint8_t> found;
+    size_t largest = 0;
+    constant.write_to([&](const void* bytes, size_t size) {
+      const auto* begin = static_cast<const uint8_t*>(bytes);
+      found.insert(found.end(), begin, begin + size);
+      largest = std::max(largest, size);
+    });
+    CHECK(found == constant.bytes());
+    CHECK((largest < found.size()) == (recipe.has_rows && !constant.is_source()));
   }
 }
 
-TEST_CASE("Constant: axes are permuted where they are as they are elsewhere") {
-  const std::vector<int64_t> order = GENERATE(values<std::vector<int64_t>>(
-      {{0, 2, 3, 1}, {0, 3, 1, 2}, {0, 1, 3, 2}, {1, 0, 2, 3}, {3, 2, 1, 0}, {0, 2, 1, 3}}));
-  const DataType type = GENERATE(DataType::kFloat32, DataType::kInt8);
-  const std::vector<int64_t> shape = {5, 19, 3, 4};
-  auto owner = std::make_shared<std::vector<uint8_t>>(5 * 19 * 3 * 4 * size_of(type));
-  for (size_t i = 0; i < owner->size(); ++i) (*owner)[i] = static_cast<uint8_t>(i * 37 + i / 256);
-  const uint8_t* data = owner->data();
-  const IsSoleOwner is_sole = [](const void*) { return true; };
-  Constant constant = Constant(type, shape, data, std::move(owner), is_sole).then(Permute{order});
-  const std::vector<uint8_t> expected = constant.bytes();
-  constant = std::move(constant).evaluated();
-  CHECK(constant.source() == data);
-  CHECK(constant.bytes() == expected);
+TEST_CASE("Constant: pieces of vectors and of bytes") {
+  std::mt19937 random(6);
+  constexpr int64_t kSize = 150'000;
+  const auto factors = shared(testing::random_values(random, kSize));
+  const Constant vector = Constant::of_floats(testing::random_values(random, kSize));
+  std::vector<int8_t> numbers(kSize * 4);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int8_t>(i * 31 + i / 256);
+  const Constant bytes = constant_of<int8_t>(DataType::kInt8, {kSize, 4}, numbers);
+  for (const Constant& constant :
+       {vector.then(AddVector{factors}).then(ScaleAxis{0, factors}).then(QuantizeBias{0.001}),
+        bytes.then(Requantize{0, factors, 0.5f}).then(ShiftToUInt8{}), bytes.then(Permute{{1, 0}})}) {
+    INFO(constant.recipe_text());
+    std::vector<uint8_t> found;
+    constant.write_to([&](const void* piece, size_t size) {
+      const auto* begin = static_cast<const uint8_t*>(piece);
+      found.insert(found.end(), begin, begin + size);
+    });
+    CHECK(found == constant.bytes());
+  }
+}
+
+TEST_CASE("Constant: a released one keeps its type and shape, and lets its owner go") {
+  auto owner = std::make_shared<const std::vector<float>>(std::vector<float>{1, 2, 3, 4, 5, 6});
+  const std::weak_ptr<const std::vector<float>> watch = owner;
+  Constant constant = Constant(DataType::kFloat32, {2, 3}, owner->data(), owner).then(Permute{{1, 0}});
+  owner.reset();
+  CHECK_FALSE(watch.expired());
+  constant.release();
+  CHECK(watch.expired());
+  CHECK(constant.shape() == std::vector<int64_t>{3, 2});
+  CHECK(constant.byte_count() == 24);
+  CHECK_THROWS_AS(constant.bytes(), std::logic_error);
 }
 
 TEST_CASE("Constant: evaluated gives the same value without a recipe, and lets the source go") {

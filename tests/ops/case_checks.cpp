@@ -128,7 +128,7 @@ class CaseCheck {
       check_level(conversion.model);
     }
     for (const std::string& text : round_trip_problems(conversion.model, conversion.serialized)) problem(text);
-    torch::jit::Module module = conversion.module;
+    torch::jit::Module module = conversion.runnable_module();
     check_execution(module, false);
     if (!case_.flexible.empty()) check_flexible();
   }
@@ -139,10 +139,10 @@ class CaseCheck {
     Diagnostics diagnostics;
     const Conversion conversion = convert_case(false, diagnostics);
     if (is_first_layout()) check_shim_model(conversion.model, diagnostics);
-    torch::jit::Module module = conversion.module;
+    torch::jit::Module module = conversion.runnable_module();
     check_execution(module, false);
     if (!case_.flexible.empty()) {
-      torch::jit::Module flexible = convert_case(true, diagnostics).module;
+      torch::jit::Module flexible = convert_case(true, diagnostics).runnable_module();
       for (const bool other_size : {false, true}) check_execution(flexible, other_size);
     }
     runtime_ = Runtime::kPytorch;
@@ -223,7 +223,7 @@ class CaseCheck {
     if (conversion.serialized.patches.empty()) problem("no size is flexible");
     for (const std::string& text : round_trip_problems(conversion.model, conversion.serialized)) problem(text);
     for (const bool other_size : {false, true}) {
-      torch::jit::Module module = conversion.module.deepcopy();
+      torch::jit::Module module = conversion.runnable_module().deepcopy();
       check_execution(module, other_size);
     }
   }

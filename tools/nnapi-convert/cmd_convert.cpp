@@ -115,10 +115,10 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   if (!arguments.options.emit_cpu.empty()) original = loaded;
   if (arguments.has_target) findings.loss = measure_loss(loaded, arguments.options);
   // LibTorch's modules have no move: exchange lets go of this one.
-  const Conversion conversion = convert(std::exchange(loaded, {}), arguments.options, diagnostics);
+  Conversion conversion = convert(std::exchange(loaded, {}), arguments.options, diagnostics);
   progress.show("write");
   PendingFile file(arguments.output);
-  write_conversion(conversion, file.path().string());
+  write_and_release(conversion, file.path().string());
   std::optional<Verification> verification;
   if (arguments.verify) {
     progress.show("verify");

@@ -1,0 +1,32 @@
+// A zip archive that is open for reading, by the shim's reader of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/shim/zip_directory.h"
+
+namespace nnapi_convert {
+
+class ArchiveFile {
+ public:
+  // A file that can't be opened, or is no archive, has no records.
+  explicit ArchiveFile(const std::string& path);
+  ~ArchiveFile();
+  ArchiveFile(const ArchiveFile&) = delete;
+  ArchiveFile& operator=(const ArchiveFile&) = delete;
+
+  const nnapi_shim::ZipFile& file() const { return file_; }
+  const std::vector<nnapi_shim::ZipRecord>& records() const { return records_; }
+  // Where a record's bytes begin in the file; nothing if they don't lie there as they are.
+  std::optional<uint64_t> data_begin(const nnapi_shim::ZipRecord& record) const;
+
+ private:
+  std::string path_;
+  nnapi_shim::ZipFile file_;
+  std::vector<nnapi_shim::ZipRecord> records_;
+};
+
+}  // namespace nnapi_convert

@@ -1,0 +1,101 @@
+#include "lib/serialize/archive_stream.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/format/crc32.h"
+
+namespace nnapi_convert {
+namespace {
+
+// Of the zip format (APPNOTE.TXT, 4.3): signatures, and where the numbers are.
+constexpr uint32_t kDescriptorSignature = 0x08074b50, kEntrySignature = 0x02014b50;
+constexpr size_t kDescriptorChecksum = 4, kEntryChecksum = 16, kEntryHeaderBegin = 42, kEntryBytes = 46;
+
+using Bytes = std::vector<uint8_t>;
+
+Bytes copied(const void* data, size_t size) {
+  const auto* begin = static_cast<const uint8_t*>(data);
+  return Bytes(begin, begin + size);
+}
+
+uint32_t number_at(const Bytes& bytes, size_t offset, size_t width = 4) {
+  uint32_t number = 0;
+  for (size_t i = 0; i < width; ++i) number |= static_cast<uint32_t>(bytes[offset + i]) << (8 * i);
+  return number;
+}
+
+void put_number(Bytes& bytes, size_t offset, uint32_t number) {
+  for (size_t i = 0; i < 4; ++i) bytes[offset + i] = static_cast<uint8_t>(number >> (8 * i));
+}
+
+size_t entry_size(const Bytes& directory, size_t begin) {
+  return kEntryBytes + number_at(directory, begin + 28, 2) + number_at(directory, begin + 30, 2) +
+         number_at(directory, begin + 32, 2);
+}
+
+// Of the record. From 4 GiB on, the entry says it in 8 bytes, the last ones of a field that its name is followed by.
+uint64_t header_begin(const Bytes& directory, size_t entry) {
+  const uint32_t begin = number_at(directory, entry + kEntryHeaderBegin);
+  if (begin != UINT32_MAX) return begin;
+  const size_t field = entry + kEntryBytes + number_at(directory, entry + 28, 2);
+  const size_t last = field + 4 + number_at(directory, field + 2, 2) - 8;
+  return number_at(directory, last) | static_cast<uint64_t>(number_at(directory, last + 4)) << 32;
+}
+
+bool begins_with(const void* data, size_t size, uint32_t signature) {
+  return size >= 4 && detail::little_endian_word(static_cast<const uint8_t*>(data)) == signature;
+}
+
+}  // namespace
+
+void ArchiveStream::append(const void* data, size_t size) {
+  if (expects_descriptor_) {
+    append_descriptor(data, size);
+  } else if (late_.holds(data)) {
+    append_late(data, size);
+  } else if (is_end_ && begins_with(data, size, kEntrySignature)) {
+    append_directory(data, size);
+  } else {
+    file_.append(data, size);
+  }
+  position_ += size;
+}
+
+void ArchiveStream::append_late(const void* data, size_t size) {
+  uint32_t checksum = 0;
+  size_t written = 0;
+  late_.write(data, releases_, [&](const void* bytes, size_t count) {
+    checksum = fast_crc32(bytes, count, checksum);
+    written += count;
+    file_.append(bytes, count);
+  });
+  NNC_ASSERT(written == size, "a record has another size than its tensor");
+  records_.push_back({position_, checksum});
+  expects_descriptor_ = true;
+}
+
+void ArchiveStream::append_descriptor(const void* data, size_t size) {
+  NNC_ASSERT(begins_with(data, size, kDescriptorSignature), "a record's content is not followed by its descriptor");
+  Bytes descriptor = copied(data, size);
+  put_number(descriptor, kDescriptorChecksum, records_.back().checksum);
+  file_.append(descriptor.data(), descriptor.size());
+  expects_descriptor_ = false;
+}
+
+// Entries are in the order of the records.
+void ArchiveStream::append_directory(const void* data, size_t size) {
+  Bytes directory = copied(data, size);
+  size_t entry = 0;
+  for (const LateRecord& record : records_) {
+    for (size_t next = entry + entry_size(directory, entry);
+         next + kEntryBytes <= size && header_begin(directory, next) < record.begin;
+         next = entry + entry_size(directory, entry)) {
+      entry = next;
+    }
+    put_number(directory, entry + kEntryChecksum, record.checksum);
+  }
+  file_.append(directory.data(), directory.size());
+}
+
+}  // namespace nnapi_convert
