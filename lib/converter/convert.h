@@ -37,7 +37,7 @@ struct SegmentSummary {
 };
 
 struct Conversion {
-  torch::jit::Module module;  // of PyTorch's runtime: its large weights are zeros until runnable_module()
+  torch::jit::Module module;  // its large weights are zeros until runnable_module()
   std::shared_ptr<LateTensors> late = std::make_shared<LateTensors>();  // weights of `module`
   nnapi::Model model;                                                   // empty where the model is partitioned
   std::vector<SegmentSummary> segments;                                 // of a partitioned model

@@ -154,10 +154,11 @@ ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& opti
   return request;
 }
 
-EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, Stages& stages) {
+EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, LateTensors& late,
+                          Stages& stages) {
   stages.begin("serialize");
   EmittedPart result;
-  ShimBuffer buffer = write_shim_buffer(shim_request(part, options));
+  const ShimBuffer buffer = write_shim_buffer(shim_request(part, options));
   result.buffer_bytes = 4 * buffer.words.size();
   result.weight_bytes = buffer.weight_bytes;
   stages.end([&] { return to_text(buffer); });
@@ -165,7 +166,7 @@ EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const 
   stages.begin("emit");
   const ShimModuleRequest module{part.model,  part.interface,         buffer,
                                  request.cpu, request.bundled_inputs, request.place};
-  result.module = build_shim_module(module);
+  result.module = build_shim_module(module, late);
   stages.end([&] { return source_of(module); });
   return result;
 }
@@ -184,7 +185,7 @@ void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& 
 
 EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, LateTensors& late,
                       Stages& stages) {
-  return options.runtime == Runtime::kShim ? emit_for_shim(part, options, request, stages)
+  return options.runtime == Runtime::kShim ? emit_for_shim(part, options, request, late, stages)
                                            : emit_for_pytorch(part, options, request, late, stages);
 }
 

@@ -57,8 +57,7 @@ struct EmitRequest {
   ClassPlace place = {};
 };
 
-// Writes the buffer and makes the module, for the runtime that the options name. The shim's weights are evaluated here,
-// as its checksums need them; PyTorch's may be late.
+// Writes the buffer and makes the module, for the runtime that the options name. Its large weights are late.
 EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, LateTensors& late,
                       Stages& stages);
 

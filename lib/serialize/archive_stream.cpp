@@ -63,10 +63,8 @@ void ArchiveStream::append(const void* data, size_t size) {
 }
 
 void ArchiveStream::append_late(const void* data, size_t size) {
-  uint32_t checksum = 0;
   size_t written = 0;
-  late_.write(data, releases_, [&](const void* bytes, size_t count) {
-    checksum = fast_crc32(bytes, count, checksum);
+  const uint32_t checksum = late_.write(data, releases_, [&](const void* bytes, size_t count) {
     written += count;
     file_.append(bytes, count);
   });

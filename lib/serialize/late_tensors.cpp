@@ -4,8 +4,10 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <new>
+#include <utility>
 
-#include "lib/base/error.h"
+#include "lib/format/crc32.h"
 #include "lib/ops/constant_tensor.h"
 
 namespace nnapi_convert {
@@ -14,12 +16,29 @@ namespace {
 // Less is evaluated at once: it saves nothing to wait.
 constexpr size_t kLeastBytes = size_t{64} << 10;
 
-// Zeros that take memory from when they are written to; null if there is no room for them.
+// Zeros that take memory from when they are written to.
 at::Tensor reserved_tensor(const std::vector<int64_t>& shape, at::ScalarType type, size_t bytes) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (data == MAP_FAILED) return {};
+  if (data == MAP_FAILED) throw std::bad_alloc();
   return at::from_blob(
       data, shape, [bytes](void* begin) { ::munmap(begin, bytes); }, type);
+}
+
+uint32_t write_with_checksum(const LateTensors::Write& write, bool releases, const nnapi::ByteSink& sink) {
+  uint32_t checksum = 0;
+  write(releases, [&](const void* bytes, size_t size) {
+    checksum = fast_crc32(bytes, size, checksum);
+    sink(bytes, size);
+  });
+  return checksum;
+}
+
+uint32_t write_to_tensor(const LateTensors::Write& write, const at::Tensor& tensor) {
+  auto* out = static_cast<uint8_t*>(tensor.data_ptr());
+  return write_with_checksum(write, true, [&](const void* bytes, size_t size) {
+    std::memcpy(out, bytes, size);
+    out += size;
+  });
 }
 
 }  // namespace
@@ -27,26 +46,36 @@ at::Tensor reserved_tensor(const std::vector<int64_t>& shape, at::ScalarType typ
 at::Tensor LateTensors::add(const nnapi::Constant& constant) {
   if (constant.byte_count() < kLeastBytes) return to_tensor(constant);
   const at::Tensor tensor = reserved_tensor(constant.shape(), scalar_type(constant.type()), constant.byte_count());
-  if (!tensor.defined()) return to_tensor(constant);
-  late_.emplace(tensor.data_ptr(), Late{tensor, constant});
+  const auto write = [value = constant](bool releases, const nnapi::ByteSink& sink) mutable {
+    value.write_to(sink);
+    if (releases) value.release();
+  };
+  late_.emplace(tensor.data_ptr(), Late{tensor, write, [](uint32_t) {}});
+  return tensor;
+}
+
+at::Tensor LateTensors::add(uint64_t size, Write write, OnWritten on_written) {
+  const std::vector<int64_t> shape = {static_cast<int64_t>(size)};
+  if (size < kLeastBytes) {
+    at::Tensor tensor = at::empty(shape, at::kByte);
+    on_written(write_to_tensor(write, tensor));
+    return tensor;
+  }
+  at::Tensor tensor = reserved_tensor(shape, at::kByte, size);
+  late_.emplace(tensor.data_ptr(), Late{tensor, std::move(write), std::move(on_written)});
   return tensor;
 }
 
 void LateTensors::fill() {
-  for (auto& [data, late] : late_) {
-    auto* out = static_cast<uint8_t*>(late.tensor.data_ptr());
-    late.value.write_to([&](const void* bytes, size_t size) {
-      std::memcpy(out, bytes, size);
-      out += size;
-    });
-  }
+  for (auto& [data, late] : late_) late.on_written(write_to_tensor(late.write, late.tensor));
   late_.clear();
 }
 
-void LateTensors::write(const void* data, bool releases, const nnapi::ByteSink& sink) {
-  nnapi::Constant& value = late_.at(data).value;
-  value.write_to(sink);
-  if (releases) value.release();
+uint32_t LateTensors::write(const void* data, bool releases, const nnapi::ByteSink& sink) {
+  const Late& late = late_.at(data);
+  const uint32_t checksum = write_with_checksum(late.write, releases, sink);
+  late.on_written(checksum);
+  return checksum;
 }
 
 void release_late(nnapi::Constant& constant) {

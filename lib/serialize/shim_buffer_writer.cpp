@@ -330,21 +330,26 @@ std::string to_text(const ShimBuffer& buffer) {
                      buffer.weight_bytes);
 }
 
-void seal(ShimBuffer& buffer, uint8_t* out) {
+void write_weights(ShimBuffer& buffer, bool releases, const nnapi::ByteSink& sink) {
+  const std::vector<uint8_t> zeros(format::kWeightAlignment);
   uint64_t end = 0;
+  const auto fill_to = [&](uint64_t begin) {
+    NNC_ASSERT(begin - end < zeros.size(), "weights are further apart than their alignment");
+    if (begin != end) sink(zeros.data(), static_cast<size_t>(begin - end));
+  };
   for (PlacedWeight& weight : buffer.weights) {
-    std::memset(out + end, 0, weight.offset - end);
-    end = weight.offset;
-    weight.value.write_to([&](const void* bytes, size_t size) {
-      std::memcpy(out + end, bytes, size);
-      end += size;
-    });
+    fill_to(weight.offset);
+    weight.value.write_to(sink);
+    end = weight.offset + weight.value.byte_count();
+    if (releases) weight.value.release();
   }
-  std::memset(out + end, 0, buffer.weight_bytes - end);
-  buffer.weights.clear();
-  buffer.words[format::kWeightChecksum] = low_word(fast_crc32(out, buffer.weight_bytes));
-  buffer.words[format::kChecksum] = 0;
-  buffer.words[format::kChecksum] = low_word(fast_crc32(buffer.words.data(), 4 * buffer.words.size()));
+  fill_to(buffer.weight_bytes);
+}
+
+void seal(int32_t* words, size_t count, uint32_t weight_checksum) {
+  words[format::kWeightChecksum] = low_word(weight_checksum);
+  words[format::kChecksum] = 0;
+  words[format::kChecksum] = low_word(fast_crc32(words, 4 * count));
 }
 
 }  // namespace nnapi_convert

@@ -26,7 +26,7 @@ struct PlacedWeight {
 };
 
 struct ShimBuffer {
-  std::vector<int32_t> words;         // complete once sealed
+  std::vector<int32_t> words;         // but for the checksums: seal()
   std::vector<PlacedWeight> weights;  // in ascending order of offsets
   uint64_t weight_bytes = 0;
 };
@@ -37,8 +37,11 @@ ShimBuffer write_shim_buffer(const ShimBufferRequest& request);
 // For dumps: sizes.
 std::string to_text(const ShimBuffer& buffer);
 
-// Evaluates the weights one by one into `out`, which has weight_bytes, lets go of them, and puts the checksums into the
-// words.
-void seal(ShimBuffer& buffer, uint8_t* out);
+// Evaluates the weights one by one, all weight_bytes with the zeros between them. With `releases` it lets go of each
+// once it is written.
+void write_weights(ShimBuffer& buffer, bool releases, const nnapi::ByteSink& sink);
+
+// Puts the checksum of the weights (CRC-32) and the words' own one into the words.
+void seal(int32_t* words, size_t count, uint32_t weight_checksum);
 
 }  // namespace nnapi_convert

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <memory>
+
 #include "lib/serialize/shim_source.h"
 #include "lib/serialize/wrapper_source.h"
 #include "lib/shim/torch_binding.h"
@@ -14,14 +16,20 @@ std::string source_of(const ShimModuleRequest& request) {
       {request.model, request.interface, cpu_class, bundled_type(request.bundled_inputs), request.place.name});
 }
 
-torch::jit::Module build_shim_module(const ShimModuleRequest& request) {
-  const at::Tensor weights = at::empty({static_cast<int64_t>(request.buffer.weight_bytes)}, at::kByte);
-  seal(request.buffer, weights.data_ptr<uint8_t>());
+torch::jit::Module build_shim_module(const ShimModuleRequest& request, LateTensors& late) {
+  const at::Tensor words = words_tensor(request.buffer.words);
+  const auto seal_words = [words](uint32_t checksum) {
+    seal(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()), checksum);
+  };
+  seal_words(0);  // right once the weights are written: a compilation writes its words after them
+  const auto write = [buffer = std::make_shared<ShimBuffer>(request.buffer)](
+                         bool releases, const nnapi::ByteSink& sink) { write_weights(*buffer, releases, sink); };
+  const at::Tensor weights = late.add(request.buffer.weight_bytes, write, seal_words);
   ClassPlace place = request.place;
   if (request.cpu) place.unit = request.cpu->_ivalue()->compilation_unit();
   torch::jit::Module module = make_object(source_of(request), place);
   module.setattr("training", false);
-  module.setattr("comp", nnapi_shim::make_compilation(words_tensor(request.buffer.words), weights));
+  module.setattr("comp", nnapi_shim::make_compilation(words, weights));
   if (request.cpu) module.setattr("cpu", request.cpu->_ivalue());
   set_constant_outputs(module, request.interface);
   set_bundled_inputs(module, request.bundled_inputs);

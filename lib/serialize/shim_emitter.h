@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "lib/serialize/emitted_class.h"
+#include "lib/serialize/late_tensors.h"
 #include "lib/serialize/shim_buffer_writer.h"
 
 namespace nnapi_convert {
@@ -13,13 +14,14 @@ namespace nnapi_convert {
 struct ShimModuleRequest {
   const nnapi::Model& model;
   const ModuleInterface& interface;
-  ShimBuffer& buffer;                     // is sealed
+  const ShimBuffer& buffer;
   std::optional<torch::jit::Module> cpu;  // what runs where NNAPI can't: a module of the same interface
   const BundledInputs& bundled_inputs;    // may be empty
   ClassPlace place = {};                  // with `cpu`: in its unit
 };
 
-torch::jit::Module build_shim_module(const ShimModuleRequest& request);
+// Its weights may be late, and the words' checksums then, too.
+torch::jit::Module build_shim_module(const ShimModuleRequest& request, LateTensors& late);
 // The source alone, for people.
 std::string source_of(const ShimModuleRequest& request);
 

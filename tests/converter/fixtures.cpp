@@ -34,10 +34,11 @@ LoadedModel load_fixture(const std::string& name) {
   return load_model(fixture_path(name), ignored);
 }
 
-LoadedModel from_source(const std::string& source) {
+LoadedModel from_source(const std::string& source, const NamedTensors& tensors) {
   use_host_nnapi();
   torch::jit::Module module("FromSource");
   module.register_attribute("training", c10::BoolType::get(), false);
+  for (const auto& [name, tensor] : tensors) module.register_attribute(name, c10::TensorType::get(), tensor);
   module.define(source, torch::jit::nativeResolver());
   return {"source", module, {}};
 }

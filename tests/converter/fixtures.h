@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -18,8 +19,9 @@ void use_host_nnapi();
 
 std::string fixture_path(const std::string& name);
 LoadedModel load_fixture(const std::string& name);
-// A module with this forward: `torch.NAME` are operators.
-LoadedModel from_source(const std::string& source);
+using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+// A module with this forward and these attributes: `torch.NAME` are operators.
+LoadedModel from_source(const std::string& source, const NamedTensors& tensors = {});
 
 // Quiet on layouts. `inputs` as on the command line.
 ConvertOptions options_for(const std::vector<std::string>& inputs, bool nhwc = true);

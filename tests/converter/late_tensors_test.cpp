@@ -9,8 +9,10 @@
 #include <numeric>
 
 #include "lib/converter/archive_file.h"
+#include "lib/format/buffer_format_v2.h"
 #include "lib/format/crc32.h"
 #include "lib/serialize/archive_writer.h"
+#include "lib/shim/torch_binding.h"
 #include "tests/converter/fixtures.h"
 #include "tests/temporary_folder.h"
 
@@ -144,6 +146,49 @@ TEST_CASE("late tensors: content that looks like an archive's own parts is conte
   for (size_t i = 0; i < tensors.size(); ++i) {
     CHECK(found.get_method("forward")({static_cast<int64_t>(i)}).toTensor().equal(tensors[i]));
   }
+}
+
+TEST_CASE("late tensors: converted models have their weights, for both runtimes") {
+  const TemporaryFolder folder;
+  LoadedModel loaded = from_source("def forward(self, x: Tensor):\n    return torch.conv2d(x, self.weight)\n",
+                                   {{"weight", random_floats({64, 32, 5, 5}, 1)}});
+  const at::Tensor x = random_floats({1, 32, 9, 9}, 2);
+  const at::Tensor expected = run(loaded.module, {x}).toTensor();
+  ConvertOptions options = options_for({"1,32,9,9"}, false);
+  options.runtime = GENERATE(Runtime::kPytorch, Runtime::kShim);
+  Diagnostics diagnostics;
+  Conversion conversion = convert(loaded, options, diagnostics);
+  write_conversion(conversion, folder.file("first.pt"));
+  CHECK(relative_error(expected, run(torch::jit::load(folder.file("first.pt")), {x}).toTensor()) < 1e-5);
+  check_checksums(folder.file("first.pt"));
+  SECTION("written again") {
+    std::filesystem::create_directory(folder / "again");
+    write_and_release(conversion, folder.file("again/first.pt"));
+    CHECK(read_bytes(folder.file("again/first.pt")) == read_bytes(folder.file("first.pt")));
+  }
+  SECTION("a copy run in memory, then written") {
+    CHECK(relative_error(expected, run(conversion.runnable_module().deepcopy(), {x}).toTensor()) < 1e-5);
+    std::filesystem::create_directory(folder / "again");
+    write_conversion(conversion, folder.file("again/first.pt"));
+    CHECK(read_bytes(folder.file("again/first.pt")) == read_bytes(folder.file("first.pt")));
+  }
+}
+
+TEST_CASE("late tensors: the shim's words carry the checksum of its weights") {
+  const TemporaryFolder folder;
+  const int64_t channels = GENERATE(2, 64);  // few weights are never late
+  LoadedModel loaded = from_source("def forward(self, x: Tensor):\n    return torch.conv2d(x, self.weight)\n",
+                                   {{"weight", random_floats({channels, 32, 5, 5}, 1)}});
+  ConvertOptions options = options_for({"1,32,9,9"});
+  options.runtime = Runtime::kShim;
+  Diagnostics diagnostics;
+  Conversion conversion = convert(loaded, options, diagnostics);
+  write_and_release(conversion, folder.file("out.pt"));
+  const auto tensors = nnapi_shim::tensors_of(torch::jit::load(folder.file("out.pt")).attr("comp"));
+  const int32_t* words = tensors.words.data_ptr<int32_t>();
+  const uint32_t found = static_cast<uint32_t>(words[buffer_format_v2::kWeightChecksum]);
+  CHECK(found == crc32(tensors.weights.data_ptr(), tensors.weights.nbytes()));
+  CHECK(tensors.weights.nbytes() >= static_cast<size_t>(channels) * 3200);
 }
 
 TEST_CASE("late tensors: a disk that is full is told") {

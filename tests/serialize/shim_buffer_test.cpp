@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/format/buffer_format_v2.h"
+#include "lib/format/crc32.h"
 #include "lib/nnapi/builder.h"
 #include "lib/serialize/buffer_reader.h"
 #include "lib/serialize/shim_buffer_writer.h"
@@ -58,7 +59,13 @@ TEST_CASE("version 2: what is written is read") {
   REQUIRE(buffer.weights.size() == 1);
   CHECK(buffer.weight_bytes == 192);  // 160 bytes, to a multiple of 64
   std::vector<uint8_t> weights(buffer.weight_bytes, 0xff);
-  seal(buffer, weights.data());
+  weights.clear();
+  write_weights(buffer, true, [&](const void* bytes, size_t size) {
+    const auto* begin = static_cast<const uint8_t*>(bytes);
+    weights.insert(weights.end(), begin, begin + size);
+  });
+  REQUIRE(weights.size() == buffer.weight_bytes);
+  seal(buffer.words.data(), buffer.words.size(), crc32(weights.data(), weights.size()));
   CHECK(weights[159] == 3);
   CHECK(weights[160] == 0);
   CHECK(buffer.words[format::kFeatureLevel] == 3);
