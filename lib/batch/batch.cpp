@@ -109,7 +109,7 @@ class Estimates {
 
   const std::vector<uint64_t>& sizes_;
   uint64_t own_;
-  double factor_ = 2;  // the weights as they are read and as they are written
+  double factor_ = 1;  // weights are read and written one by one, but one may be most of a file
   std::vector<uint64_t> known_;
 };
 

@@ -1,7 +1,5 @@
 #include "lib/serialize/archive_stream.h"
 
-#include <algorithm>
-
 #include "lib/base/error.h"
 #include "lib/format/crc32.h"
 
@@ -19,32 +17,31 @@ Bytes copied(const void* data, size_t size) {
   return Bytes(begin, begin + size);
 }
 
-uint32_t number_at(const Bytes& bytes, size_t offset, size_t width = 4) {
+uint32_t number_at(const uint8_t* bytes, size_t offset, size_t width = 4) {
   uint32_t number = 0;
   for (size_t i = 0; i < width; ++i) number |= static_cast<uint32_t>(bytes[offset + i]) << (8 * i);
   return number;
 }
 
-void put_number(Bytes& bytes, size_t offset, uint32_t number) {
-  for (size_t i = 0; i < 4; ++i) bytes[offset + i] = static_cast<uint8_t>(number >> (8 * i));
+void put_number(uint8_t* bytes, uint32_t number) {
+  for (size_t i = 0; i < 4; ++i) bytes[i] = static_cast<uint8_t>(number >> (8 * i));
 }
 
-size_t entry_size(const Bytes& directory, size_t begin) {
-  return kEntryBytes + number_at(directory, begin + 28, 2) + number_at(directory, begin + 30, 2) +
-         number_at(directory, begin + 32, 2);
+size_t entry_size(const uint8_t* entry) {
+  return kEntryBytes + number_at(entry, 28, 2) + number_at(entry, 30, 2) + number_at(entry, 32, 2);
 }
 
 // Of the record. From 4 GiB on, the entry says it in 8 bytes, the last ones of a field that its name is followed by.
-uint64_t header_begin(const Bytes& directory, size_t entry) {
-  const uint32_t begin = number_at(directory, entry + kEntryHeaderBegin);
+uint64_t header_begin(const uint8_t* entry) {
+  const uint32_t begin = number_at(entry, kEntryHeaderBegin);
   if (begin != UINT32_MAX) return begin;
-  const size_t field = entry + kEntryBytes + number_at(directory, entry + 28, 2);
-  const size_t last = field + 4 + number_at(directory, field + 2, 2) - 8;
-  return number_at(directory, last) | static_cast<uint64_t>(number_at(directory, last + 4)) << 32;
+  const uint8_t* field = entry + kEntryBytes + number_at(entry, 28, 2);
+  const uint8_t* last = field + 4 + number_at(field, 2, 2) - 8;
+  return number_at(last, 0) | static_cast<uint64_t>(number_at(last, 4)) << 32;
 }
 
 bool begins_with(const void* data, size_t size, uint32_t signature) {
-  return size >= 4 && detail::little_endian_word(static_cast<const uint8_t*>(data)) == signature;
+  return size >= 4 && number_at(static_cast<const uint8_t*>(data), 0) == signature;
 }
 
 }  // namespace
@@ -76,7 +73,7 @@ void ArchiveStream::append_late(const void* data, size_t size) {
 void ArchiveStream::append_descriptor(const void* data, size_t size) {
   NNC_ASSERT(begins_with(data, size, kDescriptorSignature), "a record's content is not followed by its descriptor");
   Bytes descriptor = copied(data, size);
-  put_number(descriptor, kDescriptorChecksum, records_.back().checksum);
+  put_number(descriptor.data() + kDescriptorChecksum, records_.back().checksum);
   file_.append(descriptor.data(), descriptor.size());
   expects_descriptor_ = false;
 }
@@ -84,14 +81,14 @@ void ArchiveStream::append_descriptor(const void* data, size_t size) {
 // Entries are in the order of the records.
 void ArchiveStream::append_directory(const void* data, size_t size) {
   Bytes directory = copied(data, size);
-  size_t entry = 0;
+  const uint8_t* end = directory.data() + size;
+  uint8_t* entry = directory.data();
   for (const LateRecord& record : records_) {
-    for (size_t next = entry + entry_size(directory, entry);
-         next + kEntryBytes <= size && header_begin(directory, next) < record.begin;
-         next = entry + entry_size(directory, entry)) {
+    for (uint8_t* next = entry + entry_size(entry); next != end && header_begin(next) < record.begin;
+         next = entry + entry_size(entry)) {
       entry = next;
     }
-    put_number(directory, entry + kEntryChecksum, record.checksum);
+    put_number(entry + kEntryChecksum, record.checksum);
   }
   file_.append(directory.data(), directory.size());
 }

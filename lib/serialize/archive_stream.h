@@ -20,6 +20,7 @@ class ArchiveStream {
   void append(const void* data, size_t size);
   // From here on there are no records of tensors, but the archive's directory.
   void begin_end() { is_end_ = true; }
+  size_t late_records() const { return records_.size(); }
 
  private:
   struct LateRecord {

@@ -105,6 +105,7 @@ void write(const torch::jit::Module& module, LateTensors& late, bool releases, c
   stream.begin_end();
   writer.writeEndOfFile();
   if (failure) std::rethrow_exception(failure);
+  NNC_ASSERT(stream.late_records() >= late.size(), "the module has copies of late tensors, which are zeros");
   const std::string reason = file.finish();
   if (reason.empty()) return;
   // A temporary path, of which callers know the file name only.

@@ -16,9 +16,9 @@ namespace {
 // Less is evaluated at once: it saves nothing to wait.
 constexpr size_t kLeastBytes = size_t{64} << 10;
 
-// Zeros that take memory from when they are written to.
+// Zeros that take no memory, nor count where a process's memory is limited. They can't be written to.
 at::Tensor reserved_tensor(const std::vector<int64_t>& shape, at::ScalarType type, size_t bytes) {
-  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* data = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) throw std::bad_alloc();
   return at::from_blob(
       data, shape, [bytes](void* begin) { ::munmap(begin, bytes); }, type);
@@ -67,7 +67,10 @@ at::Tensor LateTensors::add(uint64_t size, Write write, OnWritten on_written) {
 }
 
 void LateTensors::fill() {
-  for (auto& [data, late] : late_) late.on_written(write_to_tensor(late.write, late.tensor));
+  for (auto& [data, late] : late_) {
+    if (::mprotect(late.tensor.data_ptr(), late.tensor.nbytes(), PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+    late.on_written(write_to_tensor(late.write, late.tensor));
+  }
   late_.clear();
 }
 

@@ -26,6 +26,7 @@ class LateTensors {
   // Evaluates all that are late; then they are tensors like others.
   void fill();
 
+  size_t size() const { return late_.size(); }
   // True if these are a late tensor's data.
   bool holds(const void* data) const { return late_.count(data) != 0; }
   // Writes the late tensor with these data into the sink, and gives the CRC-32 of its bytes. With `releases` it can't
