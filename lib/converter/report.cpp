@@ -222,10 +222,11 @@ std::vector<std::pair<std::string, CpuNodes>> by_reason(const std::vector<CpuNod
   return sorted;
 }
 
-std::string headline(const MacShare& macs, size_t segments) {
-  std::string text =
-      fmt::format("NNAPI can't run all of it: {} segment{} with {} go to NNAPI, the rest stays on the CPU", segments,
-                  segments == 1 ? "" : "s", to_text(macs));
+std::string headline(const MacShare& macs, size_t segments, bool has_cpu_nodes) {
+  const std::string of_nnapi = fmt::format("{} segment{}", segments, segments == 1 ? "" : "s");
+  if (!has_cpu_nodes) return fmt::format("all operations go to NNAPI, in {} that TorchScript calls", of_nnapi);
+  std::string text = fmt::format("NNAPI can't run all of it: {} with {} go to NNAPI, the rest stays on the CPU",
+                                 of_nnapi, to_text(macs));
   if (macs.uncounted > 0) {
     text += fmt::format("; not counted: {} on the CPU whose sizes aren't known before the model runs", macs.uncounted);
   }
@@ -241,7 +242,7 @@ std::string headline(const MacShare& macs, size_t segments) {
 std::string partition_text(const Conversion& conversion) {
   const MacShare macs = mac_share(conversion);
   const size_t count = conversion.segments.size();
-  std::string text = headline(macs, count);
+  std::string text = headline(macs, count, !conversion.cpu_nodes.empty());
   text += fmt::format("\n  {:<10} {:>10} {:>14} {:>7} {:>7} {:>8} {:>10} {:>10} {:>6}", "segment", "operations",
                       "multiply-adds", "share", "inputs", "outputs", "bytes in", "bytes out", "level");
   for (size_t i = 0; i < count; ++i) {
@@ -256,7 +257,7 @@ std::string partition_text(const Conversion& conversion) {
     }
     if (!segment.places.empty()) text += (segment.rows ? ", " : "  ") + to_text(segment.places);
   }
-  text += "\n  on the CPU";
+  if (!conversion.cpu_nodes.empty()) text += "\n  on the CPU";
   for (const auto& [reason, nodes] : by_reason(conversion.cpu_nodes)) {
     text += fmt::format("\n  {:>5}  {}: {}", nodes.count, operators_text(nodes.operators), reason);
     if (!nodes.since.empty()) text += " at " + lines_text(nodes.since);

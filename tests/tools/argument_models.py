@@ -60,6 +60,14 @@ class TakesOptional(Layers):
         return self.second(torch.cummax(x, 2)[0])
 
 
+class TakesMask(Layers):
+    def forward(self, x, mask: Optional[torch.Tensor] = None):
+        x = self.first(x)
+        if mask is not None:
+            x = x * mask
+        return self.second(x)
+
+
 class TakesNumbers(Layers):
     def forward(self, x, rounds: int, factor: float = 0.5, is_last: bool = False):
         for _ in range(rounds):
@@ -116,4 +124,5 @@ class KeepsState(Layers):
 
 
 MODELS = {model.__name__: model
-          for model in (TakesList, TakesDict, TakesTuple, TakesOptional, TakesNumbers, Exchanges, KeepsState)}
+          for model in (TakesList, TakesDict, TakesTuple, TakesOptional, TakesMask, TakesNumbers, Exchanges,
+                        KeepsState)}

@@ -112,6 +112,15 @@ class Structures(Arguments):
         self.assert_same([((x, mask, [{"shift": shift}]), {})])
         self.assert_raises("input mask: None found, a value needed", x, None, [{"shift": shift}])
 
+    def test_all_operations_in_one_segment(self):
+        self.save("TakesMask")
+        quiet = self.succeed(self.path, "--input", "1,4,8,8", "--nhwc", "--min-segment-macs", "0", "-o", self.out)
+        self.assertEqual("", quiet.stderr)
+        told = self.succeed(self.path, "--input", "1,4,8,8", "--nhwc", "--min-segment-macs", "0", "-v", "-o", self.out)
+        self.assertIn("all operations go to NNAPI, in 1 segment that TorchScript calls", told.stderr)
+        self.assertNotIn("on the CPU", told.stderr)
+        self.assert_same([((picture(1, 4, 8, 8),), {})])
+
     def test_numbers(self):
         self.save("TakesNumbers")
         partition = self.partition("--input", "1,4,8,8")

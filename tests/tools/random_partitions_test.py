@@ -47,7 +47,7 @@ class RandomPartitions(CliTest, StockTorchTest):
         self.assertEqual(0, result.code, f"\n{source}\n{result}")
         samples = [[scale * images(1, CHANNELS, SIZE, SIZE, seed=seed), images(1, CHANNELS, SIZE, SIZE, seed=seed + 1)]
                    for scale in (0.2, 1.5, -0.6)]
-        is_partitioned = "NNAPI can't run all of it" in result.stderr
+        is_partitioned = hasattr(load(out), "segment_0")
         try:
             expected, expected_lines = self.results(path, samples)
             found, found_lines = self.results(out, samples)

@@ -97,6 +97,13 @@ void log_loss(const std::optional<TargetLoss>& loss) {
   if (loss) spdlog::log(loss->costs_parts() ? spdlog::level::warn : spdlog::level::info, "{}", to_text(*loss));
 }
 
+// One segment with all operations is as good as a whole model.
+void log_parts(const Conversion& conversion) {
+  if (!conversion.is_partitioned()) return;
+  const bool is_whole = conversion.segments.size() == 1 && conversion.cpu_nodes.empty();
+  spdlog::log(is_whole ? spdlog::level::info : spdlog::level::warn, "{}", partition_text(conversion));
+}
+
 // The report with the target in it, where there is one.
 nlohmann::json with_loss(nlohmann::json report, const std::optional<TargetLoss>& loss) {
   if (loss) report["target"] = to_json(*loss);
@@ -131,7 +138,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   progress.clear();
   log_warnings(diagnostics);
   log_loss(findings.loss);
-  if (conversion.is_partitioned()) spdlog::warn("{}", partition_text(conversion));
+  log_parts(conversion);
   // A report on stdout has the same numbers, and stays alone there.
   if (verification) (has_stdout(arguments.reports) ? std::cerr : std::cout) << to_text(*verification);
   if (!arguments.reports.empty()) {
