@@ -185,6 +185,8 @@ class LayoutChooser {
   }
 
   void give_nhwc(OperandId id, NhwcChain chain) {
+    const auto as_it_was = chain.moves.shortest();
+    if (as_it_was && as_it_was->empty()) return;  // it is the source: nothing is nearer
     chain.moves.transpose(kToNhwc);
     const auto moves = chain.moves.shortest();
     if (!moves || moves->size() != 1 || !moves->front().order.empty()) return;

@@ -193,6 +193,18 @@ TEST_CASE("choose_layout: the model's own permutation to NHWC cancels") {
   CHECK_FALSE(net.model.outputs[0].nhwc);
 }
 
+TEST_CASE("choose_layout: the model's own permutation to NHWC cancels, of a single pixel too") {
+  Net net;
+  const OperandId pooled = net.mean(net.conv(net.input({1, 3, 4, 6}, true), 5), {2, 3}, true);
+  const OperandId mean = net.mean(net.transpose(pooled, {0, 2, 3, 1}), {3}, true);
+  net.output(net.binary(OperationCode::ADD, net.transpose(pooled, {0, 2, 3, 1}), mean));
+  check_choose_layout(net);
+  merge_moves(net.model);
+  compact(net.model);
+  CHECK(codes(net.model) ==
+        Codes{OperationCode::CONV_2D, OperationCode::MEAN, OperationCode::MEAN, OperationCode::ADD});
+}
+
 TEST_CASE("choose_layout: other permutations of the model are one TRANSPOSE, or a RESHAPE") {
   Net net;
   const OperandId y = net.conv(net.input({2, 3, 4, 6}, true), 5);
