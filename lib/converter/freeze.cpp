@@ -15,6 +15,7 @@
 #include "lib/converter/kept_objects.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/plain_changes.h"
+#include "lib/converter/traced_numbers.h"
 
 namespace nnapi_convert {
 namespace {
@@ -94,6 +95,7 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     torch::jit::Module module = loaded.module.clone(true);
     const std::shared_ptr<Graph> graph = module.get_method("forward").graph();
     inline_methods(*graph->block());
+    mark_numbers(*graph);
     remove_plain_changes(*graph);
     for (int round = 0; round < kMostRounds; ++round) {
       torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));

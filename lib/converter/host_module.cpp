@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/segment.h"
+#include "lib/converter/traced_numbers.h"
 #include "lib/serialize/argument_source.h"
 #include "lib/serialize/class_copies.h"
 #include "lib/serialize/host_source.h"
@@ -239,6 +240,7 @@ torch::jit::Module build_host_module(const HostModuleRequest& request) {
   set_bundled_inputs(host, request.bundled_inputs, request.model.arguments);
   const std::shared_ptr<Graph> graph = HostGraph(request, host).run();
   use_copies(*graph, classes);
+  use_scalars(*graph);
   const c10::QualifiedName name(*host.type()->name(), "forward");
   torch::jit::Function* forward = request.unit->create_function(name, graph);
   forward->setSchema(forward_schema(request, *graph));

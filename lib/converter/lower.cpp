@@ -57,7 +57,7 @@ class Lowering {
       const nnapi::OperandId id = add_input(input_types[i]);
       result_.model.at(id).name = normalised_.inputs[i]->debugName();
       operands_[normalised_.inputs[i]] = {
-          with_rank_of(input_types[i].dtype == at::kBool ? as_bool(id) : id, input_types[i].dims)};
+          with_all_axes(input_types[i].dtype == at::kBool ? as_bool(id) : id, input_types[i].dims)};
       result_.model.inputs.push_back({id, false, i});
     }
   }
@@ -70,9 +70,9 @@ class Lowering {
     return builder_.variable(to_operand(type));
   }
 
-  nnapi::OperandId with_rank_of(nnapi::OperandId id, const Dims& dims) {
+  nnapi::OperandId with_all_axes(nnapi::OperandId id, const Dims& dims) {
+    if (dims.size() <= kMaxRank) return id;
     nnapi::Operand result = result_.model.at(id);
-    if (result.dims == dims) return id;
     result.dims = dims;
     return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(dims)}, result);
   }

@@ -14,8 +14,14 @@ bool is_tensor(const OpArguments& args, const std::string& name) {
   return args.input(name)->type()->kind() == c10::TypeKind::TensorType;
 }
 
+// A number, or the tensor that tracing makes of one.
+bool counts_as_number(const OpArguments& args, const std::string& name) {
+  return !is_tensor(args, name) ||
+         (args.is_constant(name) && args.constant(name).unsafeGetTensorImpl()->is_wrapped_number());
+}
+
 at::ScalarType dtype_of_number(const OpArguments& args, const std::string& name) {
-  const c10::IValue value = args.value(name);
+  const c10::IValue value = is_tensor(args, name) ? c10::IValue(args.constant(name).item()) : args.value(name);
   if (value.isBool()) return at::kBool;
   return value.isInt() ? at::kLong : c10::get_default_dtype_as_scalartype();
 }
@@ -45,7 +51,7 @@ at::ScalarType promoted_dtype(const OpArguments& args, const std::vector<std::st
   Seen seen;
   std::string found;
   for (const std::string& name : names) {
-    if (!is_tensor(args, name)) {
+    if (counts_as_number(args, name)) {
       add(seen.number, dtype_of_number(args, name));
       continue;
     }

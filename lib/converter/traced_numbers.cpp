@@ -1,0 +1,73 @@
+#include "lib/converter/traced_numbers.h"
+
+#include <ATen/ATen.h>
+
+#include <optional>
+
+#include "lib/converter/node_reads.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+// A constant tensor of rank 0.
+std::optional<at::Tensor> single_constant(const Node& node) {
+  const bool is_tensor = node.kind() == c10::prim::Constant && node.hasAttribute(c10::attr::value) &&
+                         node.kindOf(c10::attr::value) == torch::jit::AttributeKind::t;
+  if (!is_tensor || node.t(c10::attr::value).dim() != 0) return std::nullopt;
+  return node.t(c10::attr::value);
+}
+
+// Of the code's constants; a module's attributes have a dtype in their type.
+bool is_of_code(const Node& node) {
+  const auto type = node.output()->type()->cast<c10::TensorType>();
+  return type != nullptr && !type->scalarType().has_value();
+}
+
+template <typename Visit>
+void for_each_node_of(Graph& graph, const Visit& visit) {
+  for (Node* outer : graph.nodes()) for_each_node(*outer, visit);
+}
+
+// True if an operator takes the number there instead of the tensor.
+bool takes_number(Node& node, size_t index, Value* number) {
+  Value* tensor = node.input(index);
+  node.replaceInput(index, number);
+  if (node.maybeOperator() != nullptr) return true;
+  node.replaceInput(index, tensor);
+  return false;
+}
+
+}  // namespace
+
+void mark_numbers(Graph& graph) {
+  for_each_node_of(graph, [](Node& node) {
+    const std::optional<at::Tensor> constant = single_constant(node);
+    if (!constant || !is_of_code(node)) return;
+    if (constant->scalar_type() != at::kDouble && constant->scalar_type() != at::kLong) return;
+    at::Tensor number = constant->clone();
+    number.unsafeGetTensorImpl()->set_wrapped_number(true);
+    node.t_(c10::attr::value, std::move(number));
+  });
+}
+
+void use_scalars(Graph& graph) {
+  std::vector<Node*> constants;
+  for_each_node_of(graph, [&](Node& node) {
+    const std::optional<at::Tensor> constant = single_constant(node);
+    if (constant && constant->unsafeGetTensorImpl()->is_wrapped_number()) constants.push_back(&node);
+  });
+  for (Node* node : constants) {
+    const torch::jit::WithInsertPoint at_node(node);
+    Value* number = graph.insertConstant(single_constant(*node)->item());
+    for (const torch::jit::Use& use : torch::jit::use_list(node->output()->uses())) {
+      takes_number(*use.user, use.offset, number);
+    }
+    if (!number->hasUses()) number->node()->destroy();
+  }
+}
+
+}  // namespace nnapi_convert
