@@ -104,7 +104,7 @@ bool any_quantised(const std::vector<TensorType>& types) {
 GraphForParts graph_for_parts(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
   GraphForParts graph;
   NormalisedModel& model = graph.model = normalise_for_parts(loaded, names_of(options.inputs), diagnostics);
-  graph.inputs = input_types(model, bundled_tensors(model.arguments, loaded), options.inputs);
+  graph.inputs = input_types(model, bundled_tensors(model.arguments, loaded), options.inputs, InputTakers::kCpuToo);
   graph.original_inputs = graph.inputs;
   graph.inferred = infer(model, graph.inputs, for_cpu());
   find_outputs(model);
@@ -204,8 +204,10 @@ void describe(Conversion& result, Plan& plan) {
 
 }  // namespace
 
-PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
-                                  Diagnostics& diagnostics) {
+namespace {
+
+PartitionedModel make_parts(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
+                            bool recognises, Diagnostics& diagnostics) {
   Stages stages(options);
   stages.begin("partition");
   GraphForParts graph = graph_for_parts(loaded, options, diagnostics);
@@ -214,7 +216,7 @@ PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOption
   }
   NormalisedModel& model = graph.model;
   InferredTypes& inferred = graph.inferred;
-  if (recognise(model, inferred.types)) inferred = infer(model, graph.inputs, for_cpu());
+  if (recognises && recognise(model, inferred.types)) inferred = infer(model, graph.inputs, for_cpu());
   torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
   const bool keeps_state = !model.graph->inputs()[0]->uses().empty();
   const bool has_samples = takes_tensors_only(model.arguments) && !keeps_state;
@@ -231,6 +233,28 @@ PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOption
   ModuleInterface interface = interface_of(graph);
   ModelGraph shown = graph_of({model, plan, inferred.types});
   return {std::move(model), std::move(plan), std::move(interface), std::move(shown), graph.quant};
+}
+
+// Operators that recognise() put into the graph; PyTorch knows none of them.
+bool is_own_operator(const torch::jit::Node* node) {
+  return node->kind().ns().toUnqualString() == std::string("nnapi_convert");
+}
+
+bool has_own_operators(const Plan& plan) {
+  return std::any_of(plan.cpu_nodes.begin(), plan.cpu_nodes.end(), [](const CpuNode& cpu) {
+    return std::any_of(cpu.nodes.begin(), cpu.nodes.end(), is_own_operator);
+  });
+}
+
+}  // namespace
+
+PartitionedModel plan_partitioned(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
+                                  Diagnostics& diagnostics) {
+  Diagnostics of_recognised = diagnostics;
+  PartitionedModel recognised = make_parts(loaded, options, refusal, true, of_recognised);
+  if (has_own_operators(recognised.plan)) return make_parts(loaded, options, refusal, false, diagnostics);
+  diagnostics = std::move(of_recognised);
+  return recognised;
 }
 
 NormalisedModel reference_for_parts(const LoadedModel& loaded, const ConvertOptions& options,

@@ -129,7 +129,7 @@ TensorType type_from_spec(const InputSpec& spec, size_t index, const std::option
   throw ConvertError(ExitCode::kNotConvertible, fmt::format("input {}: {}", name, problem));
 }
 
-void check(const TensorType& type, const Value* input, const std::string& name) {
+void check(const TensorType& type, const Value* input, const std::string& name, InputTakers takers) {
   if (type.rank() < 1 || type.rank() > kHighestRank) {
     fail(name, fmt::format("rank {} found, 1 to {} needed", type.rank(), kHighestRank));
   }
@@ -141,7 +141,8 @@ void check(const TensorType& type, const Value* input, const std::string& name) 
     fail(name,
          fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));
   }
-  if (!has_operand_code(type.dtype) && !input->uses().empty()) {
+  const bool is_taken = has_operand_code(type.dtype) || (takers == InputTakers::kCpuToo && type.dtype == at::kByte);
+  if (!is_taken && !input->uses().empty()) {
     fail(name, fmt::format("dtype {} found, float32, int32, int64, bool or quint8 needed; convert the model with "
                            "model.float(), or give "
                            "the dtype with --input DIMS:DTYPE",
@@ -166,7 +167,7 @@ TensorType type_from_weights(const Value* input, size_t index, const std::string
 }  // namespace
 
 std::vector<TensorType> input_types(const NormalisedModel& model, const std::vector<InputTuple>& bundled_inputs,
-                                    const std::vector<InputSpec>& specs) {
+                                    const std::vector<InputSpec>& specs, InputTakers takers) {
   const std::vector<const InputSpec*> by_input = specs_by_input(model, specs);
   std::vector<TensorType> types;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
@@ -180,7 +181,7 @@ std::vector<TensorType> input_types(const NormalisedModel& model, const std::vec
     } else {
       type = type_from_weights(input, i, model.input_names[i]);
     }
-    check(type, input, model.input_names[i]);
+    check(type, input, model.input_names[i], takers);
     types.push_back(std::move(type));
   }
   return types;

@@ -56,6 +56,7 @@ at::Tensor random_tensor(const TensorType& type, uint64_t seed, int64_t flexible
     return to_interface(at::randn(sizes, generator, at::TensorOptions(at::kFloat)), type);
   }
   if (type.dtype == at::kBool) return at::randint(0, 2, sizes, generator, at::TensorOptions(at::kBool));
+  if (type.dtype == at::kByte) return at::randint(0, 256, sizes, generator, at::TensorOptions(at::kByte));
   if (type.dtype == at::kInt || type.dtype == at::kLong) {
     return at::randint(0, 10, sizes, generator, at::TensorOptions(type.dtype));
   }

@@ -46,21 +46,16 @@ class Accumulator {
     if (shape_.empty()) {
       shape_ = fmt::format("[{}]", fmt::join(original.sizes(), ", "));
       dtype_ = dtype_name(converted.scalar_type());
-      first_ = real_values(original);
+      first_ = finite_or_zero(real_values(original));
     }
     ++samples_;
     if (original.numel() == 0) return;  // nothing was detected, for example
     const at::Tensor expected = real_values(original);
     const at::Tensor found = real_values(converted);
     count(expected, found);
-    const at::Tensor error = (found - expected).abs();
-    difference_ = std::max(difference_, difference(expected));
-    const double largest = error.max().item().toDouble();
-    max_error_ = std::isnan(largest) ? std::numeric_limits<double>::infinity() : std::max(max_error_, largest);
-    lowest_ = std::min(lowest_, expected.min().item().toDouble());
-    highest_ = std::max(highest_, expected.max().item().toDouble());
-    signal_ += expected.square().sum().item().toDouble();
-    noise_ += error.square().sum().item().toDouble();
+    difference_ = std::max(difference_, difference(finite_or_zero(expected)));
+    const at::Tensor compared = expected.isfinite().logical_or(same_values(expected, found).logical_not());
+    add_errors(expected.masked_select(compared), found.masked_select(compared));
     const at::Tensor same = expected.argmax(-1).eq(found.argmax(-1));
     agreed_ += same.sum().item().toDouble();
     rows_ += static_cast<double>(same.numel());
@@ -70,11 +65,12 @@ class Accumulator {
     OutputComparison comparison;
     comparison.shape = shape_;
     comparison.dtype = dtype_;
-    comparison.range = rows_ > 0 ? highest_ - lowest_ : 0;
+    comparison.range = highest_ > lowest_ ? highest_ - lowest_ : 0;
     comparison.is_constant = !(comparison.range > 0);
     comparison.ignores_input = samples_ > 1 && difference_ < VerifyDefaults::kVaryingShare * comparison.range;
     comparison.max_error = max_error_;
-    const double scale = comparison.is_constant ? std::max(rows_ > 0 ? std::abs(highest_) : 0, 1.0) : comparison.range;
+    const double scale =
+        comparison.is_constant ? std::max(std::isfinite(highest_) ? std::abs(highest_) : 0, 1.0) : comparison.range;
     comparison.relative_error = max_error_ / scale;
     comparison.snr_db = noise_ > 0 ? 10 * std::log10(signal_ / noise_) : std::numeric_limits<double>::infinity();
     comparison.top1 = rows_ > 0 ? agreed_ / rows_ : 1;
@@ -84,6 +80,30 @@ class Accumulator {
   }
 
  private:
+  static at::Tensor finite_or_zero(const at::Tensor& values) {
+    return values.masked_fill(values.isfinite().logical_not(), 0);
+  }
+
+  // Infinite ones and NaN, too: masked scores, or the logarithm of 0.
+  static at::Tensor same_values(const at::Tensor& expected, const at::Tensor& found) {
+    return expected.eq(found).logical_or(expected.isnan().logical_and(found.isnan()));
+  }
+
+  // Of values that are finite, or differ.
+  void add_errors(const at::Tensor& expected, const at::Tensor& found) {
+    if (expected.numel() == 0) return;
+    const at::Tensor error = (found - expected).abs();
+    const double largest = error.max().item().toDouble();
+    max_error_ = std::isnan(largest) ? std::numeric_limits<double>::infinity() : std::max(max_error_, largest);
+    const at::Tensor finite = expected.masked_select(expected.isfinite());
+    if (finite.numel() > 0) {
+      lowest_ = std::min(lowest_, finite.min().item().toDouble());
+      highest_ = std::max(highest_, finite.max().item().toDouble());
+    }
+    signal_ += expected.square().sum().item().toDouble();
+    noise_ += error.square().sum().item().toDouble();
+  }
+
   void count(const at::Tensor& expected, const at::Tensor& found) {
     const auto finite = [](const at::Tensor& values) { return values.masked_select(values.isfinite()); };
     const at::Tensor original = finite(expected), converted = finite(found);
@@ -149,6 +169,15 @@ void check_same_outputs(const Tensors& original, const Tensors& converted) {
   }
 }
 
+// Quantised tensors may be float32 on one side.
+void check_same_dtypes(const Tensors& original, const Tensors& converted) {
+  for (size_t i = 0; i < original.size(); ++i) {
+    const at::ScalarType needed = original[i].scalar_type(), found = converted[i].scalar_type();
+    if (needed == found || original[i].is_quantized() || converted[i].is_quantized()) continue;
+    fail(fmt::format("output {}: dtype {} found, {} needed", i, dtype_name(found), dtype_name(needed)));
+  }
+}
+
 void judge(Verification& result, const VerifyRequest& request) {
   using Defaults = VerifyDefaults;
   if (result.reference) {
@@ -186,6 +215,7 @@ Verification verify(const VerifyRequest& request) {
     const Tensors expected = run(original.module, for_original, "the original");
     const Tensors found = run(converted.module, assemble(arguments, sample), "the converted model");
     check_same_outputs(expected, found);
+    check_same_dtypes(expected, found);
     if (accumulators.size() < expected.size()) accumulators.resize(expected.size());
     for (size_t i = 0; i < expected.size(); ++i) accumulators[i].add(expected[i], found[i]);
     if (!reference) continue;

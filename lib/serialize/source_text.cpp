@@ -3,6 +3,7 @@
 #include <c10/util/StringUtil.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace nnapi_convert {
@@ -12,10 +13,38 @@ std::string number(double value) {
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
+namespace {
+
+// Of a list's or a dict's elements, each once.
+std::vector<std::string> element_types(const ReturnTree& tree) {
+  std::vector<std::string> types;
+  for (const ReturnTree& element : tree.elements) {
+    std::string type = return_type(element);
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(std::move(type));
+  }
+  return types;
+}
+
+std::string element_type(const ReturnTree& tree) {
+  const std::vector<std::string> types = element_types(tree);
+  return types.size() == 1 ? types.front() : fmt::format("Union[{}]", fmt::join(types, ", "));
+}
+
+std::string literal(const ReturnTree& tree, const std::vector<std::string>& elements) {
+  if (tree.kind == ReturnTree::Kind::kList) return fmt::format("[{}]", fmt::join(elements, ", "));
+  std::string text;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    text += fmt::format("{}{}: {}", i ? ", " : "", quoted(tree.keys[i]), elements[i]);
+  }
+  return "{" + text + "}";
+}
+
+}  // namespace
+
 std::string return_type(const ReturnTree& tree) {
   if (tree.kind == ReturnTree::Kind::kTensor) return "Tensor";
-  if (tree.kind == ReturnTree::Kind::kList) return fmt::format("List[{}]", return_type(tree.elements.front()));
-  if (tree.kind == ReturnTree::Kind::kDict) return fmt::format("Dict[str, {}]", return_type(tree.elements.front()));
+  if (tree.kind == ReturnTree::Kind::kList) return fmt::format("List[{}]", element_type(tree));
+  if (tree.kind == ReturnTree::Kind::kDict) return fmt::format("Dict[str, {}]", element_type(tree));
   std::string text;
   for (const ReturnTree& element : tree.elements) text += (text.empty() ? "" : ", ") + return_type(element);
   return "Tuple[" + text + "]";
@@ -28,19 +57,12 @@ std::string quoted(const std::string& text) {
 }
 
 std::string collection(const ReturnTree& tree, const std::vector<std::string>& elements) {
-  switch (tree.kind) {
-    case ReturnTree::Kind::kList:
-      return fmt::format("[{}]", fmt::join(elements, ", "));
-    case ReturnTree::Kind::kDict: {
-      std::string text;
-      for (size_t i = 0; i < elements.size(); ++i) {
-        text += fmt::format("{}{}: {}", i ? ", " : "", quoted(tree.keys[i]), elements[i]);
-      }
-      return "{" + text + "}";
-    }
-    default:
-      return elements.size() == 1 ? "(" + elements[0] + ",)" : fmt::format("({})", fmt::join(elements, ", "));
+  if (tree.kind == ReturnTree::Kind::kList || tree.kind == ReturnTree::Kind::kDict) {
+    const bool is_mixed = element_types(tree).size() > 1;
+    return is_mixed ? fmt::format("annotate({}, {})", return_type(tree), literal(tree, elements))
+                    : literal(tree, elements);
   }
+  return elements.size() == 1 ? "(" + elements[0] + ",)" : fmt::format("({})", fmt::join(elements, ", "));
 }
 
 std::string bundled_methods(const std::string& class_name, const std::string& bundled_type) {

@@ -52,6 +52,15 @@ class Stacked(Net):
         return torch.stack([y.mean(), y.max(), -y.min()]), torch.cumprod(torch.tanh(y), 1)
 
 
+class Coordinates(Net):
+    """A channel of positions, from 0 to 1."""
+
+    def forward(self, x):
+        row = ((torch.arange(x.shape[3]) + 0.5) / x.shape[3]).expand(1, 1, 32, 32)
+        y = self.conv(x)
+        return self.head(torch.cat([y[:, :7], row], 1) / (y.max() + 1e-8))
+
+
 class Rows(nn.Module):
     """Single values go in and out of a segment."""
 
@@ -60,7 +69,7 @@ class Rows(nn.Module):
 
 
 class SingleValues(CliTest, StockTorchTest):
-    models = {model.__name__: model for model in (Grid, Loss, Mixed, Stacked, Rows)}
+    models = {model.__name__: model for model in (Grid, Loss, Mixed, Stacked, Coordinates, Rows)}
 
     def convert(self, name, shape, *arguments, suffix="pt"):
         module = self.models[name]().eval()
@@ -79,7 +88,7 @@ class SingleValues(CliTest, StockTorchTest):
 
     def test_are_whole(self):
         """Without float64, nothing is left for the CPU."""
-        for name in ("Grid", "Loss"):
+        for name in ("Grid", "Loss", "Coordinates"):
             with self.subTest(name=name):
                 module, out, samples = self.convert(name, SHAPE, "--nhwc", "--feature-level", "4", "--fallback", "none")
                 self.assert_agree(module, load(out), samples)

@@ -70,10 +70,10 @@ class SpecParser {
   }
 
   at::ScalarType parse_dtype(const std::string& text) const {
-    for (const at::ScalarType dtype : {at::kFloat, at::kQUInt8, at::kInt, at::kLong, at::kBool}) {
+    for (const at::ScalarType dtype : {at::kFloat, at::kQUInt8, at::kInt, at::kLong, at::kBool, at::kByte}) {
       if (text == dtype_name(dtype)) return dtype;
     }
-    fail(fmt::format("dtype \"{}\" is none of float32, quint8, int32, int64, bool", text));
+    fail(fmt::format("dtype \"{}\" is none of float32, quint8, int32, int64, bool, uint8", text));
   }
 
   double parse_scale(const std::string& text) const {
