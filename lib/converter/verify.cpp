@@ -101,7 +101,8 @@ class Accumulator {
       highest_ = std::max(highest_, finite.max().item().toDouble());
     }
     signal_ += expected.square().sum().item().toDouble();
-    noise_ += error.square().sum().item().toDouble();
+    const double noise = error.square().sum().item().toDouble();
+    noise_ += std::isnan(noise) ? std::numeric_limits<double>::infinity() : noise;
   }
 
   void count(const at::Tensor& expected, const at::Tensor& found) {

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <utility>
 
@@ -111,20 +110,9 @@ nlohmann::json with_loss(nlohmann::json report, const std::optional<TargetLoss>&
   return report;
 }
 
-// Nothing that is written may take the model's place.
-void check_outputs(const ConvertArguments& arguments) {
-  for (const std::string& output : {arguments.output, arguments.options.emit_cpu}) {
-    std::error_code ignored;
-    if (output.empty() || !std::filesystem::equivalent(arguments.model, output, ignored)) continue;
-    throw ConvertError(ExitCode::kUsage,
-                       fmt::format("{} is the model itself, which would be lost: write to another file", output));
-  }
-}
-
 // Converts and writes the output; with --verify, checks the result before it takes its place.
 int convert_and_write(const ConvertArguments& arguments, Findings& findings, Progress& progress) {
   Diagnostics& diagnostics = findings.diagnostics;
-  check_outputs(arguments);
   for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
   progress.show("load");
   spdlog::info("load {}", arguments.model);

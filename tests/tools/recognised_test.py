@@ -1,0 +1,58 @@
+"""What NNAPI has one operation for and PyTorch composes of several: where it stays on the CPU, it is PyTorch's."""
+
+import unittest
+import warnings
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from cli import CliTest
+from stock_torch import StockTorchTest, images, load
+
+SHAPE = (1, 3, 32, 32)
+warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = nn.Conv2d(3, 16, 3)
+
+
+class ResponseNorm(Net):
+    def forward(self, x):
+        return F.local_response_norm(torch.relu(self.conv(x)), 5)
+
+
+class NormOfChosen(Net):
+    """How many rows there are depends on values."""
+
+    def forward(self, x):
+        y = self.conv(x).permute(2, 0, 1, 3)
+        mean = y.mean((1, 2, 3))
+        return F.lp_pool2d(y[mean > mean.mean()], 2.0, 2)
+
+
+class Recognised(CliTest, StockTorchTest):
+    def check(self, module, *arguments):
+        samples = [[images(*SHAPE, seed=seed)] for seed in range(3)]
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.trace(module.eval(), samples[0]).save(str(path))
+        self.succeed(path, "--input", "1,3,32,32", "--nhwc", *arguments, "--verify", "-o", out)
+        converted = load(out)
+        self.assertNotIn("nnapi_convert.", converted.code)
+        self.assert_agree(module, converted, samples)
+
+    def test_levels_without_it(self):
+        for level in ("1", "2"):
+            with self.subTest(level=level):
+                self.check(ResponseNorm(), "--feature-level", level)
+
+    def test_rows_that_depend_on_values(self):
+        self.check(NormOfChosen())
+
+
+if __name__ == "__main__":
+    unittest.main()
