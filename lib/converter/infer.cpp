@@ -29,6 +29,11 @@ std::string hint_for(const Node& node) {
     return "control flow that depends on the input stays with PyTorch; trace the model instead, or use --control-flow "
            "nnapi, which needs --runtime shim --feature-level 4";
   const std::string kind = node.kind().toQualString();
+  if (node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr)
+    return "take the attribute as an input of forward, and return it";
+  if (kind.rfind("prepacked::", 0) == 0) return "convert the model as it was before optimize_for_mobile";
+  if (kind == "aten::index_put_" || kind == "aten::copy_" || kind == "aten::fill_")
+    return "it changes a tensor of which another view is used later; make a new tensor, as with torch.where";
   if (kind.back() == '_' && kind[kind.size() - 2] != '_')
     return "it changes a tensor of which another view is used later; write it without the underscore";
   return "see `nnapi-convert ops` for what can be lowered";
@@ -279,10 +284,13 @@ class Inference {
       return;
     }
     const c10::FunctionSchema* schema = node.maybeSchema();
-    const std::string found =
-        schema != nullptr
-            ? "no rule for " + schema->name() + (schema->overload_name().empty() ? "" : "." + schema->overload_name())
-            : std::string("no rule for this node");
+    std::string found = "no rule for this node";
+    if (node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr) {
+      found = "forward changes the attribute " + node.s(c10::attr::name);
+    } else if (schema != nullptr) {
+      const std::string overload = schema->overload_name().empty() ? "" : "." + schema->overload_name();
+      found = "no rule for " + schema->name() + overload;
+    }
     result_.refusals.push_back({source_of(node), node.kind().toQualString(), found, "", hint_for(node)});
   }
 

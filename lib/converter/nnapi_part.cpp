@@ -118,7 +118,7 @@ void check_part(const NnapiPart& part, const ConvertOptions& options) {
   const bool is_devices_level = options.device && options.device->feature_level() < required;
   if (is_devices_level) message += fmt::format("\nthat is the level of device {}", options.device->name());
   if (required > feature_level && !is_devices_level) message += fmt::format("\nuse --feature-level {}", required);
-  if (feature_level < 3) message += "\nNCHW needs feature level 3: use --nhwc below it";
+  if (feature_level < 3 && !options.layout.nhwc) message += "\nNCHW needs feature level 3: use --nhwc below it";
   fail(message);
 }
 

@@ -39,18 +39,26 @@ bool has_known_elements(const torch::jit::Node& node) {
 
 namespace {
 
+bool is_container(const c10::Type& type) {
+  return type.kind() == c10::TypeKind::ListType || type.kind() == c10::TypeKind::TupleType ||
+         type.kind() == c10::TypeKind::DictType;
+}
+
+std::string hint_for_parts(const std::string& name, const c10::Type& type) {
+  if (!is_container(type)) return "without --fallback none it converts in parts";
+  return fmt::format("name the tensors in it, for example --input {}[0]=1,3,224,224, to convert parts of it", name);
+}
+
 void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
   const auto& arguments = original.get_method("forward").function().getSchema().arguments();
   for (size_t i = 1; i < model.graph->inputs().size(); ++i) {  // input 0 is self
     Value* input = model.graph->inputs()[i];
     const std::string& name = arguments[i].name();
     if (input->type()->kind() != c10::TypeKind::TensorType) {
-      throw ConvertError(
-          ExitCode::kNotConvertible,
-          fmt::format(
-              "input {0} of forward is {1}, and NNAPI runs a model whole only if forward takes tensors only; name "
-              "the tensors in it, for example --input {0}[0]=1,3,224,224, to convert parts of it",
-              name, input->type()->repr_str()));
+      throw ConvertError(ExitCode::kNotConvertible,
+                         fmt::format("input {} of forward is {}, and NNAPI runs a model whole only if forward takes "
+                                     "tensors only; {}",
+                                     name, input->type()->repr_str(), hint_for_parts(name, *input->type())));
     }
     model.inputs.push_back(input);
     model.input_names.push_back(name);

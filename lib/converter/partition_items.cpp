@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 #include <unordered_map>
 
 #include "lib/base/error.h"
@@ -21,6 +22,19 @@
 
 namespace nnapi_convert {
 namespace {
+
+// Of a message whose first line says what the others list.
+std::string on_one_line(const std::string& message) {
+  std::istringstream lines(message);
+  std::string text;
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos) continue;
+    text += (count == 0 ? "" : count == 1 ? ": " : "; ") + line.substr(begin);
+  }
+  return text;
+}
 
 using torch::jit::Node;
 using torch::jit::Value;
@@ -167,7 +181,7 @@ class Items {
       if (!diagnostics.refusals.empty()) {
         item.reason = diagnostics.refusals[0];
       } else {
-        const std::string why = reason_without_tensors(node).value_or(error.what());
+        const std::string why = reason_without_tensors(node).value_or(on_one_line(error.what()));
         item.reason = Refusal{source_of(node), node.kind().toQualString(), why, "", ""};
       }
     }
@@ -186,7 +200,7 @@ class Items {
         continue;
       }
       item.reason = Refusal{source_of(node), node.kind().toQualString(), "its result is changed in place later", "",
-                            "write it without the underscore"};
+                            "make a new tensor of it"};
     }
   }
 

@@ -86,8 +86,10 @@ bool OpArguments::is_constant(const std::string& name) const {
 c10::IValue OpArguments::value(const std::string& name) const {
   auto constant = torch::jit::toIValue(input(name));
   if (!constant) {
+    const auto found = types_.find(input(name));
+    const bool is_of_sizes = found != types_.end() && std::holds_alternative<Dims>(found->second);
     refuse(fmt::format("argument {} depends on the input", name), "a constant",
-           types_.count(input(name)) ? "give every size of the input with --input" : "");
+           is_of_sizes ? "give every size of the input with --input" : "");
   }
   return *constant;
 }

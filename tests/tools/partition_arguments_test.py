@@ -119,6 +119,8 @@ class Structures(Arguments):
         told = self.succeed(self.path, "--input", "1,4,8,8", "--nhwc", "--min-segment-macs", "0", "-v", "-o", self.out)
         self.assertIn("all operations go to NNAPI, in 1 segment that TorchScript calls", told.stderr)
         self.assertNotIn("on the CPU", told.stderr)
+        self.fail_with(1, self.path, "--input", "1,4,8,8", "--nhwc", "--fallback", "none", "-o", self.out,
+                       needed=["input mask of forward is Optional[Tensor]", "without --fallback none"])
         self.assert_same([((picture(1, 4, 8, 8),), {})])
 
     def test_numbers(self):

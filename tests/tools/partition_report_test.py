@@ -207,6 +207,12 @@ class Reasons(Partitioned):
         self.assertIn(f"unknown type since prim::Loop at {line} (unknown multiply-adds)",
                       self.succeed("check", self.path, *SHAPE).stdout)
 
+    def test_each_is_one_line(self):
+        cpu, _, _ = self.reasons("Effects", *SHAPE, "--feature-level", "1")
+        self.assertTrue([entry for entry in cpu if "breaks NNAPI's rules" in entry["found"]])
+        for entry in cpu:
+            self.assertNotIn("\n", entry["found"])
+
     def test_a_chain_has_one_cause(self):
         cpu, _, _ = self.reasons("Chain")
         unknown = [entry for entry in cpu if "unknown type" in entry["found"]]

@@ -29,14 +29,21 @@ std::string profile_names() {
   return names;
 }
 
+// CLI11's own names the largest double.
+const CLI::Validator kNotNegative(
+    [](const std::string& text) {
+      return text.rfind('-', 0) == 0 ? fmt::format("{} found, 0 or more needed", text) : std::string();
+    },
+    "");
+
 void add_segment_options(CLI::App& app, SegmentLimits& limits) {
   app.add_option("--min-segment-macs", limits.min_macs,
                  "of a partitioned model, what a segment has to save to go to NNAPI: multiply-adds, less one for each\n"
                  "element that is handed over or back; 0: any segment goes; not given: 100000, but one goes")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->type_name("N");
   app.add_option("--max-segments", limits.max_segments, "keep the most valuable segments only; 0: no limit")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--rows-per-call", limits.rows_per_call,
