@@ -214,7 +214,7 @@ class Scripted(Partition):
         model = Branching()
         path = self.save(model, script=True)
         out, partition = self.partitioned(path, *self.between, "--nhwc")
-        self.assertEqual([2], [part["operation_count"] for part in partition["segments"]][:1])
+        self.assertEqual([3], [part["operation_count"] for part in partition["segments"]][:1])  # the condition, too
         ways = set()
         for scale in (0.1, 1, 30):
             picture = scale * images(1, 3, 24, 24, seed=5)

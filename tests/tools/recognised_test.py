@@ -14,20 +14,21 @@ SHAPE = (1, 3, 32, 32)
 warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
 
 
-class Net(nn.Module):
+class ResponseNorm(nn.Module):
     def __init__(self):
         super().__init__()
-        torch.manual_seed(0)
         self.conv = nn.Conv2d(3, 16, 3)
 
-
-class ResponseNorm(Net):
     def forward(self, x):
         return F.local_response_norm(torch.relu(self.conv(x)), 5)
 
 
-class NormOfChosen(Net):
+class NormOfChosen(nn.Module):
     """How many rows there are depends on values."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 16, 3)
 
     def forward(self, x):
         y = self.conv(x).permute(2, 0, 1, 3)
@@ -36,6 +37,10 @@ class NormOfChosen(Net):
 
 
 class Recognised(CliTest, StockTorchTest):
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(0)
+
     def check(self, module, *arguments):
         samples = [[images(*SHAPE, seed=seed)] for seed in range(3)]
         path, out = self.folder / "model.pt", self.folder / "out.pt"

@@ -1,0 +1,29 @@
+"""Models of [1, 3, H, W] that give lists and dicts whose elements have several types."""
+
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = nn.Conv2d(3, 16, 3)
+
+
+class Detector(Net):
+    def forward(self, x):
+        y = self.conv(x)
+        return {"logits": y, "aux": [y.sum(1), torch.tanh(y)]}
+
+
+class Mixed(Net):
+    def forward(self, x):
+        y = self.conv(x)
+        return [y, (torch.tanh(y), y * 2)]
+
+
+class Nested(Net):
+    def forward(self, x):
+        y = self.conv(x)
+        return y, {"a": [y * 2, (y, torch.tanh(y))], "b": [torch.sigmoid(y), (y, y + 1)]}
