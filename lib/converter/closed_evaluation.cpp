@@ -45,12 +45,10 @@ bool is_container(const Node& node) {
 }  // namespace
 
 ClosedEvaluation::ClosedEvaluation(torch::jit::Graph& graph) : graph_(graph) {
-  for (Node* outer : graph.nodes()) {
-    for_each_node(*outer, [this](const Node& node) {
-      if (node.kind() != c10::prim::Constant) return;
-      for_each_storage(node.output(), [this](const void* storage) { fixed_.insert(storage); });
-    });
-  }
+  for_each_node(graph, [this](const Node& node) {
+    if (node.kind() != c10::prim::Constant) return;
+    for_each_storage(node.output(), [this](const void* storage) { fixed_.insert(storage); });
+  });
 }
 
 bool ClosedEvaluation::may_write(const Node& node) const {
@@ -141,13 +139,11 @@ void ClosedEvaluation::keep(const Node& node) {
 std::vector<const Value*> changed_constants(const std::shared_ptr<torch::jit::Graph>& graph) {
   bool changes = false;
   std::vector<const Value*> constants;
-  for (Node* outer : graph->nodes()) {
-    for_each_node(*outer, [&](const Node& node) {
-      const c10::FunctionSchema* schema = node.maybeSchema();
-      changes = changes || (schema != nullptr && schema->is_mutable());
-      if (node.kind() == c10::prim::Constant) constants.push_back(node.output());
-    });
-  }
+  for_each_node(*graph, [&](const Node& node) {
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    changes = changes || (schema != nullptr && schema->is_mutable());
+    if (node.kind() == c10::prim::Constant) constants.push_back(node.output());
+  });
   if (!changes) return {};
   const torch::jit::AliasDb aliases(graph);
   const auto is_unchanged = [&](const Value* constant) { return !aliases.hasWriters(constant); };

@@ -358,7 +358,7 @@ bool rewrite(Block* block) {
 
 size_t number_of_nodes(Graph& graph) {
   size_t count = 0;
-  for (Node* node : graph.nodes()) for_each_node(*node, [&](const Node&) { ++count; });
+  for_each_node(graph, [&](const Node&) { ++count; });
   return count;
 }
 

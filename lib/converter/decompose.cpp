@@ -301,9 +301,7 @@ bool decompose(Node* node) {
 
 void decompose(const std::shared_ptr<Graph>& graph) {
   std::vector<Node*> nodes;
-  for (Node* outer : graph->nodes()) {
-    for_each_node(*outer, [&](Node& node) { nodes.push_back(&node); });
-  }
+  for_each_node(*graph, [&](Node& node) { nodes.push_back(&node); });
   for (Node* node : nodes) decompose(node);
 }
 

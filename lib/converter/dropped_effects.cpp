@@ -64,17 +64,15 @@ bool runs_by_values(const Node& node) {
 }  // namespace
 
 void warn_of_dropped_effects(torch::jit::Graph& graph, Diagnostics& diagnostics) {
-  for (Node* outer : graph.nodes()) {
-    for_each_node(*outer, [&](const Node& node) {
-      if (node.kind() == c10::prim::RaiseException && runs_by_values(node)) {
-        diagnostics.warn(fmt::format(
-            "{}: whether the original raises this error depends on the values of tensors; the converted model doesn't",
-            source_of(node)));
-      } else if (node.kind() == c10::prim::Print) {
-        diagnostics.warn(fmt::format("{}: the converted model doesn't print this", source_of(node)));
-      }
-    });
-  }
+  for_each_node(graph, [&](const Node& node) {
+    if (node.kind() == c10::prim::RaiseException && runs_by_values(node)) {
+      diagnostics.warn(fmt::format(
+          "{}: whether the original raises this error depends on the values of tensors; the converted model doesn't",
+          source_of(node)));
+    } else if (node.kind() == c10::prim::Print) {
+      diagnostics.warn(fmt::format("{}: the converted model doesn't print this", source_of(node)));
+    }
+  });
 }
 
 }  // namespace nnapi_convert

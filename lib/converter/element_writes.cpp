@@ -33,11 +33,9 @@ bool may_be_written(const Value& tensor) {
 
 void separate_glue(Graph& graph) {
   std::vector<Node*> containers;
-  for (Node* outer : graph.nodes()) {
-    for_each_node(*outer, [&](Node& node) {
-      if (is_glue(node)) containers.push_back(&node);
-    });
-  }
+  for_each_node(graph, [&](Node& node) {
+    if (is_glue(node)) containers.push_back(&node);
+  });
   // Those that hold others come later, and first here: their copies are readers.
   for (auto container = containers.rbegin(); container != containers.rend(); ++container) {
     Node* node = *container;

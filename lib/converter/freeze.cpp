@@ -49,15 +49,13 @@ void inline_methods(Block& block) {
 // Without training a dropout gives its input itself, not a copy: a change in place of one is seen in the other.
 void drop_dropouts(Graph& graph) {
   std::vector<Node*> nodes;
-  for (Node* outer : graph.nodes()) {
-    for_each_node(*outer, [&](Node& node) {
-      const std::string kind = node.kind().toQualString();
-      const bool is_dropout = kind == "aten::dropout" || kind == "aten::feature_dropout" ||
-                              kind == "aten::alpha_dropout" || kind == "aten::feature_alpha_dropout";
-      const auto trains = is_dropout ? torch::jit::toIValue(node.input(2)) : c10::nullopt;
-      if (trains && !trains->toBool()) nodes.push_back(&node);
-    });
-  }
+  for_each_node(graph, [&](Node& node) {
+    const std::string kind = node.kind().toQualString();
+    const bool is_dropout = kind == "aten::dropout" || kind == "aten::feature_dropout" ||
+                            kind == "aten::alpha_dropout" || kind == "aten::feature_alpha_dropout";
+    const auto trains = is_dropout ? torch::jit::toIValue(node.input(2)) : c10::nullopt;
+    if (trains && !trains->toBool()) nodes.push_back(&node);
+  });
   for (Node* node : nodes) {
     node->output()->replaceAllUsesWith(node->input(0));
     node->destroy();
@@ -78,12 +76,9 @@ constexpr int kMostRounds = 2;
 
 bool keeps_weights(Graph& graph) {
   bool keeps = false;
-  for (Node* outer : graph.nodes()) {
-    for_each_node(*outer, [&](const Node& node) {
-      keeps =
-          keeps || (node.kind() == c10::prim::GetAttr && node.output()->type()->isSubtypeOf(*c10::TensorType::get()));
-    });
-  }
+  for_each_node(graph, [&](const Node& node) {
+    keeps = keeps || (node.kind() == c10::prim::GetAttr && node.output()->type()->isSubtypeOf(*c10::TensorType::get()));
+  });
   return keeps;
 }
 

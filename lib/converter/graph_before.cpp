@@ -19,9 +19,7 @@ c10::Symbol number_attribute() {
 
 void number_nodes(torch::jit::Graph& graph) {
   int64_t number = 0;
-  for (Node* outer : graph.nodes()) {
-    for_each_node(*outer, [&](Node& node) { node.i_(number_attribute(), number++); });
-  }
+  for_each_node(graph, [&](Node& node) { node.i_(number_attribute(), number++); });
 }
 
 int64_t number_of(const Node& node) {

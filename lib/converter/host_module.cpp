@@ -199,13 +199,11 @@ std::vector<RowCalls> row_calls(const Plan& plan) {
 // Instead of the original's classes, and of objects that are constants.
 void use_copies(Graph& graph, ClassCopies& classes) {
   graph.remapTypes([&](const c10::TypePtr& type) { return classes.type(type); });
-  for (Node* outer : graph.nodes()) {
-    for_each_node(*outer, [&](Node& node) {
-      const bool is_value = node.kind() == c10::prim::Constant && node.hasAttribute(c10::attr::value) &&
-                            node.kindOf(c10::attr::value) == torch::jit::AttributeKind::ival;
-      if (is_value) node.ival_(c10::attr::value, classes.value(node.ival(c10::attr::value)));
-    });
-  }
+  for_each_node(graph, [&](Node& node) {
+    const bool is_value = node.kind() == c10::prim::Constant && node.hasAttribute(c10::attr::value) &&
+                          node.kindOf(c10::attr::value) == torch::jit::AttributeKind::ival;
+    if (is_value) node.ival_(c10::attr::value, classes.value(node.ival(c10::attr::value)));
+  });
 }
 
 // The result's type as the graph has it, arguments by the interface's names.

@@ -45,9 +45,7 @@ std::vector<std::string> changed_objects(const torch::jit::Module& module) {
   const std::shared_ptr<torch::jit::Graph> graph = module.get_method("forward").graph()->copy();
   torch::jit::Inline(*graph);
   bool changes = false;
-  for (Node* outer : graph->nodes()) {
-    for_each_node(*outer, [&](const Node& node) { changes = changes || changes_object(node); });
-  }
+  for_each_node(*graph, [&](const Node& node) { changes = changes || changes_object(node); });
   return changes ? paths : std::vector<std::string>();
 }
 

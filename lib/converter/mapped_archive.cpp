@@ -41,18 +41,16 @@ class Records {
     for (const nnapi_shim::ZipRecord& record : archive.records()) {
       if (record.bytes < kLeastMapped) continue;
       const std::optional<uint64_t> begin = archive.data_begin(record);
-      if (begin && *begin % kAlignment == 0) positions_[record.bytes].push_back(*begin);
+      if (begin && *begin % kAlignment == 0) of_size_[record.bytes].positions.push_back(*begin);
     }
-    for (auto& [size, positions] : positions_) std::sort(positions.begin(), positions.end());
+    for (auto& [size, same] : of_size_) std::sort(same.positions.begin(), same.positions.end());
   }
 
   // Memory with the next record of that size; none if there is no such record, or it can't be mapped.
   at::DataPtr map_next(size_t size) {
-    const auto found = positions_.find(size);
-    if (found == positions_.end()) return {};
-    size_t& next = next_[size];
-    if (next == found->second.size()) return {};
-    const uint64_t position = found->second[next++];
+    const auto found = of_size_.find(size);
+    if (found == of_size_.end() || found->second.next == found->second.positions.size()) return {};
+    const uint64_t position = found->second.positions[found->second.next++];
     const uint64_t in_page = position % page_bytes_;
     const Mapping mapping{::mmap(nullptr, size + in_page, PROT_READ | PROT_WRITE, MAP_PRIVATE, archive_.file().fd,
                                  static_cast<off_t>(position - in_page)),
@@ -73,9 +71,9 @@ class Records {
     const Record mapped = found->second;
     mapped_.erase(found);
     if (mapped.position == position && mapped.size == size) return true;
-    const std::vector<uint64_t>& positions = positions_[mapped.size];
-    next_[mapped.size] =
-        static_cast<size_t>(std::upper_bound(positions.begin(), positions.end(), position) - positions.begin());
+    SameSize& same = of_size_[mapped.size];
+    const auto after = std::upper_bound(same.positions.begin(), same.positions.end(), position);
+    same.next = static_cast<size_t>(after - same.positions.begin());
     return false;
   }
 
@@ -83,12 +81,15 @@ class Records {
   struct Record {
     uint64_t position, size;
   };
+  struct SameSize {
+    std::vector<uint64_t> positions;  // in the file's order
+    size_t next = 0;                  // the one that is expected
+  };
 
   const ArchiveFile& archive_;
   const uint64_t page_bytes_ = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  std::map<uint64_t, std::vector<uint64_t>> positions_;  // by size
-  std::map<uint64_t, size_t> next_;                      // by size: index into positions_
-  std::unordered_map<const void*, Record> mapped_;       // by memory that nothing was read into yet
+  std::map<uint64_t, SameSize> of_size_;
+  std::unordered_map<const void*, Record> mapped_;  // by memory that nothing was read into yet
 };
 
 class MappedFile : public caffe2::serialize::ReadAdapterInterface {

@@ -14,6 +14,16 @@ void for_each_node(torch::jit::Node& node, const Visit& visit) {
   }
 }
 
+// Calls `visit` with each node of the block or graph, at any depth.
+template <typename Visit>
+void for_each_node(torch::jit::Block& block, const Visit& visit) {
+  for (torch::jit::Node* node : block.nodes()) for_each_node(*node, visit);
+}
+template <typename Visit>
+void for_each_node(torch::jit::Graph& graph, const Visit& visit) {
+  for_each_node(*graph.block(), visit);
+}
+
 // Calls `visit` with each value that these nodes read or their blocks give, also those that are made inside.
 template <typename Visit>
 void for_each_read(torch::jit::Node& node, const Visit& visit) {

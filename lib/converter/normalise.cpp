@@ -179,14 +179,12 @@ NormalisedModel frozen_model(const LoadedModel& loaded) {
 // True if the graph puts tensors into lists or dicts, or takes them out, in place.
 bool changes_containers(Graph& graph) {
   bool changes = false;
-  for (torch::jit::Node* outer : graph.nodes()) {
-    for_each_node(*outer, [&](const torch::jit::Node& node) {
-      const c10::FunctionSchema* schema = node.maybeSchema();
-      const auto kind = node.inputs().empty() ? c10::TypeKind::NoneType : node.input(0)->type()->kind();
-      const bool is_container = kind == c10::TypeKind::ListType || kind == c10::TypeKind::DictType;
-      changes = changes || (is_container && schema != nullptr && schema->is_mutable());
-    });
-  }
+  for_each_node(graph, [&](const torch::jit::Node& node) {
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    const auto kind = node.inputs().empty() ? c10::TypeKind::NoneType : node.input(0)->type()->kind();
+    const bool is_container = kind == c10::TypeKind::ListType || kind == c10::TypeKind::DictType;
+    changes = changes || (is_container && schema != nullptr && schema->is_mutable());
+  });
   return changes;
 }
 

@@ -144,9 +144,9 @@ class Items {
   void judge(PartitionItem& item) {
     Node& node = *item.nodes[0];
     if (const auto effect = reason_of_effect(node)) {
-      item.reason = Refusal{source_of(node), node.kind().toQualString(), *effect, "", ""};
+      item.reason = refusal(node, *effect);
     } else if (quantises_on_cpu(node)) {
-      item.reason = Refusal{source_of(node), node.kind().toQualString(), "runs on the CPU with --quant core", "", ""};
+      item.reason = refusal(node, "runs on the CPU with --quant core");
     } else {
       try_lowering(item);
     }
@@ -154,6 +154,10 @@ class Items {
     item.macs = std::max(item.macs, cost.macs.value_or(0));
     item.is_estimated = item.is_estimated || cost.is_estimated;
     item.has_unknown_macs = item.macs == 0 && !cost.macs;
+  }
+
+  static Refusal refusal(const Node& node, const std::string& why) {
+    return {source_of(node), node.kind().toQualString(), on_one_line(why), "", ""};
   }
 
   void try_lowering(PartitionItem& item) {
@@ -172,17 +176,16 @@ class Items {
       item.computes = !part.model.operations.empty();
       if (item.computes) check_part(part, options_);
     } catch (const RefusedByDevice& error) {
-      item.reason = Refusal{source_of(node), node.kind().toQualString(), error.reasons(), "", ""};
+      item.reason = refusal(node, error.reasons());
     } catch (const UnknownType& error) {
       const auto why = reason_without_tensors(node);
-      item.reason = Refusal{source_of(node), node.kind().toQualString(), why.value_or(error.what()), "", ""};
+      item.reason = refusal(node, why.value_or(error.what()));
       if (!why) item.since = error.since();
     } catch (const ConvertError& error) {
       if (!diagnostics.refusals.empty()) {
         item.reason = diagnostics.refusals[0];
       } else {
-        const std::string why = reason_without_tensors(node).value_or(on_one_line(error.what()));
-        item.reason = Refusal{source_of(node), node.kind().toQualString(), why, "", ""};
+        item.reason = refusal(node, reason_without_tensors(node).value_or(error.what()));
       }
     }
   }

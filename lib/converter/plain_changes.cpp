@@ -170,17 +170,13 @@ bool changes_new_tensor(const Node& change) {
 void remove_plain_changes(Graph& graph) {
   std::vector<std::pair<Node*, c10::Symbol>> chunks;
   std::vector<Node*> changes;
-  for (Node* outer : graph.nodes()) {
-    for_each_node(*outer, [&](Node& node) {
-      if (const auto kind = safe_kind(node)) chunks.emplace_back(&node, *kind);
-    });
-  }
+  for_each_node(graph, [&](Node& node) {
+    if (const auto kind = safe_kind(node)) chunks.emplace_back(&node, *kind);
+  });
   for (const auto& [chunk, kind] : chunks) make_safe(chunk, kind);
-  for (Node* outer : graph.nodes()) {
-    for_each_node(*outer, [&](Node& node) {
-      if (functional_kind(node)) changes.push_back(&node);
-    });
-  }
+  for_each_node(graph, [&](Node& node) {
+    if (functional_kind(node)) changes.push_back(&node);
+  });
   for (Node* change : changes) {
     if (changes_new_tensor(*change)) make_functional(change);
   }

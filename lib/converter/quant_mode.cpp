@@ -81,9 +81,7 @@ class QuantModeEdit {
  private:
   bool is_quantized_model() const {
     bool found = std::any_of(types_.begin(), types_.end(), [](const TensorType& type) { return type.is_quantized(); });
-    for (Node* outer : model_.graph->nodes()) {
-      for_each_node(*outer, [&found](const Node& node) { found = found || is_quantized_node(node); });
-    }
+    for_each_node(*model_.graph, [&found](const Node& node) { found = found || is_quantized_node(node); });
     return found;
   }
 

@@ -38,13 +38,11 @@ const TensorType* type_of(const Value& value, const TypeMap& types) {
 class Copies {
  public:
   Copies(NormalisedModel& model, TypeMap& types) : model_(model), types_(types) {
-    for (Node* outer : model.graph->nodes()) {
-      for_each_node(*outer, [this](Node& node) {
-        const c10::FunctionSchema* schema = const_cast<const Node&>(node).maybeSchema();
-        keeps_ = keeps_ || node.kind() == c10::prim::SetAttr;
-        changes_ = changes_ || (schema != nullptr && schema->is_mutable());
-      });
-    }
+    for_each_node(*model.graph, [this](Node& node) {
+      const c10::FunctionSchema* schema = const_cast<const Node&>(node).maybeSchema();
+      keeps_ = keeps_ || node.kind() == c10::prim::SetAttr;
+      changes_ = changes_ || (schema != nullptr && schema->is_mutable());
+    });
   }
 
   void insert() {

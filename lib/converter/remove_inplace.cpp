@@ -186,11 +186,9 @@ void warn_of_input(const Node& node, Diagnostics& diagnostics) {
 // What the model keeps in its attributes has to change where it is.
 bool may_be_state(const AliasDb& aliases, Graph& graph, Value* value) {
   bool may_be = false;
-  for (Node* outer : graph.nodes()) {
-    for_each_node(*outer, [&](Node& node) {
-      may_be = may_be || (node.kind() == c10::prim::GetAttr && may_share(aliases, value, node.output()));
-    });
-  }
+  for_each_node(graph, [&](Node& node) {
+    may_be = may_be || (node.kind() == c10::prim::GetAttr && may_share(aliases, value, node.output()));
+  });
   return may_be;
 }
 

@@ -27,24 +27,17 @@ bool is_of_code(const Node& node) {
   return type != nullptr && !type->scalarType().has_value();
 }
 
-template <typename Visit>
-void for_each_node_of(Graph& graph, const Visit& visit) {
-  for (Node* outer : graph.nodes()) for_each_node(*outer, visit);
-}
-
-// True if an operator takes the number there instead of the tensor.
-bool takes_number(Node& node, size_t index, Value* number) {
+// Where the node's operator has an overload that takes it instead of the tensor.
+void give_number(Node& node, size_t index, Value* number) {
   Value* tensor = node.input(index);
   node.replaceInput(index, number);
-  if (node.maybeOperator() != nullptr) return true;
-  node.replaceInput(index, tensor);
-  return false;
+  if (node.maybeOperator() == nullptr) node.replaceInput(index, tensor);
 }
 
 }  // namespace
 
 void mark_numbers(Graph& graph) {
-  for_each_node_of(graph, [](Node& node) {
+  for_each_node(graph, [](Node& node) {
     const std::optional<at::Tensor> constant = single_constant(node);
     if (!constant || !is_of_code(node)) return;
     if (constant->scalar_type() != at::kDouble && constant->scalar_type() != at::kLong) return;
@@ -56,16 +49,15 @@ void mark_numbers(Graph& graph) {
 
 void use_scalars(Graph& graph) {
   std::vector<Node*> constants;
-  for_each_node_of(graph, [&](Node& node) {
+  for_each_node(graph, [&](Node& node) {
     const std::optional<at::Tensor> constant = single_constant(node);
     if (constant && constant->unsafeGetTensorImpl()->is_wrapped_number()) constants.push_back(&node);
   });
   for (Node* node : constants) {
     const torch::jit::WithInsertPoint at_node(node);
     Value* number = graph.insertConstant(single_constant(*node)->item());
-    for (const torch::jit::Use& use : torch::jit::use_list(node->output()->uses())) {
-      takes_number(*use.user, use.offset, number);
-    }
+    const torch::jit::use_list uses = node->output()->uses();  // replacing changes the original
+    for (const torch::jit::Use& use : uses) give_number(*use.user, use.offset, number);
     if (!number->hasUses()) number->node()->destroy();
   }
 }

@@ -221,19 +221,20 @@ std::vector<uint8_t> Constant::bytes() const {
 
 void Constant::write_to(const ByteSink& sink) const {
   constexpr size_t kPieceBytes = size_t{1} << 18;
-  const int64_t row_count = shape_.empty() ? 1 : shape_[0];
-  const size_t row_bytes = byte_count() / static_cast<size_t>(std::max<int64_t>(row_count, 1));
-  const auto rows_at_once = static_cast<int64_t>(std::max<size_t>(kPieceBytes / std::max<size_t>(row_bytes, 1), 1));
-  for (int64_t begin = 0; begin < row_count; begin += rows_at_once) {
-    const bool is_whole = is_source() || row_count <= rows_at_once;
-    const std::optional<Constant> part =
-        is_whole ? std::nullopt : rows(begin, std::min(begin + rows_at_once, row_count));
-    const Constant& written = part ? *part : *this;
-    const Buffer buffer =
-        evaluate({written.source_type_, written.source_shape_, written.source_bytes()}, written.steps_);
+  const auto write = [&](const Constant& part) {
+    const Buffer buffer = evaluate({part.source_type_, part.source_shape_, part.source_bytes()}, part.steps_);
     sink(buffer.bytes(), buffer.size());
-    if (!part) return;
+  };
+  if (is_source() || byte_count() <= kPieceBytes || !has_rows()) return write(*this);
+  const size_t row_bytes = byte_count() / static_cast<size_t>(shape_[0]);
+  const auto rows_at_once = static_cast<int64_t>(std::max<size_t>(kPieceBytes / row_bytes, 1));
+  for (int64_t begin = 0; begin < shape_[0]; begin += rows_at_once) {
+    write(*rows(begin, std::min(begin + rows_at_once, shape_[0])));
   }
+}
+
+bool Constant::has_rows() const {
+  return !shape_.empty() && rows(0, shape_[0]).has_value();
 }
 
 // What gives the elements of the result with these indices of axis 0; nothing if they need others of the source.

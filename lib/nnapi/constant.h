@@ -84,6 +84,7 @@ class Constant {
 
  private:
   const uint8_t* source_bytes() const;
+  bool has_rows() const;
   std::optional<Constant> rows(int64_t begin, int64_t end) const;
 
   DataType source_type_;

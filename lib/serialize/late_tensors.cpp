@@ -45,13 +45,12 @@ uint32_t write_to_tensor(const LateTensors::Write& write, const at::Tensor& tens
 
 at::Tensor LateTensors::add(const nnapi::Constant& constant) {
   if (constant.byte_count() < kLeastBytes) return to_tensor(constant);
-  const at::Tensor tensor = reserved_tensor(constant.shape(), scalar_type(constant.type()), constant.byte_count());
   const auto write = [value = constant](bool releases, const nnapi::ByteSink& sink) mutable {
     value.write_to(sink);
     if (releases) value.release();
   };
-  late_.emplace(tensor.data_ptr(), Late{tensor, write, [](uint32_t) {}});
-  return tensor;
+  return keep(
+      {reserved_tensor(constant.shape(), scalar_type(constant.type()), constant.byte_count()), write, [](uint32_t) {}});
 }
 
 at::Tensor LateTensors::add(uint64_t size, Write write, OnWritten on_written) {
@@ -61,8 +60,12 @@ at::Tensor LateTensors::add(uint64_t size, Write write, OnWritten on_written) {
     on_written(write_to_tensor(write, tensor));
     return tensor;
   }
-  at::Tensor tensor = reserved_tensor(shape, at::kByte, size);
-  late_.emplace(tensor.data_ptr(), Late{tensor, std::move(write), std::move(on_written)});
+  return keep({reserved_tensor(shape, at::kByte, size), std::move(write), std::move(on_written)});
+}
+
+at::Tensor LateTensors::keep(Late late) {
+  const at::Tensor tensor = late.tensor;
+  late_.emplace(tensor.data_ptr(), std::move(late));
   return tensor;
 }
 

@@ -39,6 +39,8 @@ class LateTensors {
     Write write;
     OnWritten on_written;
   };
+  at::Tensor keep(Late late);
+
   std::unordered_map<const void*, Late> late_;  // by their data
 };
 
