@@ -1,0 +1,144 @@
+"""What became of each sample of an operator, which reasons are NNAPI's own, and the tables of it."""
+
+import collections
+import json
+import pathlib
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional
+
+OUTCOMES = ("whole", "parts", "refused", "inexpressible", "untraced", "wrong", "crash", "hang")
+AGREEING = ("whole", "parts")
+FAULTS = ("wrong", "crash", "hang")
+
+# Operations of NNAPI that only move or convert: a sample of which no other one went to NNAPI is refused.
+MOVES = {"RESHAPE", "CAST", "TRANSPOSE", "SQUEEZE", "EXPAND_DIMS"}
+
+# What NNAPI can't express, by the text of a problem or refusal; the first that is found says the reason.
+INEXPRESSIBLE = [
+    (r"random numbers", "random numbers, or memory that nothing was written to"),
+    (r"no tensor goes in", "no tensor goes in"),
+    (r"[Jj]iterator", "compiled for CUDA as it runs"),
+    (r"[Cc]omplex(32|64|128)?", "complex numbers"),
+    (r"[Ss]parse", "sparse tensors"),
+    (r"(float64|\bdouble\b|Double)", "float64"),
+    (r"(float16|bfloat16|\bHalf\b|BFloat16)", "float16 or bfloat16 numbers"),
+    (r"\b(int16|int8|uint8|Short|Char|Byte)\b", "int8, uint8 or int16 numbers"),
+    (r"size \"0\" is neither", "a tensor without elements"),
+    (r"without elements", "a tensor without elements"),
+    (r"size of its result depends on values", "the size of the result depends on values"),
+]
+
+# What NNAPI can't express, by operator: a sentence each.
+DECOMPOSITION = "a matrix decomposition, which iterates until it converges; NNAPI has none"
+INEXPRESSIBLE_OPERATORS: Dict[str, str] = {
+    name: DECOMPOSITION
+    for name in (
+        "cholesky", "geqrf", "linalg.cholesky", "linalg.cholesky_ex", "linalg.cond", "linalg.eig", "linalg.eigh",
+        "linalg.eigvals", "linalg.eigvalsh", "linalg.ldl_factor", "linalg.ldl_factor_ex", "linalg.lstsq",
+        "linalg.lstsq (grad_oriented)", "linalg.lu", "linalg.lu_factor", "linalg.lu_factor_ex",
+        "linalg.matrix_rank", "linalg.matrix_rank (hermitian)", "linalg.pinv", "linalg.pinv (hermitian)",
+        "linalg.pinv (singular)", "linalg.qr", "linalg.svd", "linalg.svdvals", "lu", "pca_lowrank", "pinverse", "qr",
+        "svd", "svd_lowrank", "symeig")
+}
+
+
+class Outcome(NamedTuple):
+    operator: str
+    number: int
+    text: str  # of the sample
+    outcome: str
+    reason: str = ""
+    share: Optional[float] = None  # of the operations, on NNAPI
+
+
+def inexpressible(operator: str, reasons: Iterable[str], types: Iterable[str] = ()) -> str:
+    """Why NNAPI can't express it, or an empty text."""
+    if operator in INEXPRESSIBLE_OPERATORS:
+        return INEXPRESSIBLE_OPERATORS[operator]
+    if any(re.search(r"[\[ ]0[\],]", each) for each in types):
+        return "a tensor without elements"
+    for reason in [*reasons, *types]:
+        for pattern, text in INEXPRESSIBLE:
+            if re.search(pattern, reason):
+                return text
+    return ""
+
+
+def agrees(outcomes: List[Outcome]) -> bool:
+    """Some sample agrees, and all others are beyond NNAPI."""
+    kinds = {each.outcome for each in outcomes}
+    return bool(kinds & set(AGREEING)) and kinds <= {*AGREEING, "inexpressible"}
+
+
+def by_operator(outcomes: Iterable[Outcome]) -> Dict[str, List[Outcome]]:
+    found: Dict[str, List[Outcome]] = {}
+    for each in outcomes:
+        found.setdefault(each.operator, []).append(each)
+    return found
+
+
+def worst_reason(outcomes: List[Outcome]) -> str:
+    for kind in ("crash", "hang", "wrong", "refused", "untraced", "inexpressible"):
+        for each in outcomes:
+            if each.outcome == kind:
+                return each.reason
+    return ""
+
+
+def cell(text: str, most: int = 160) -> str:
+    text = re.sub(r"\s+", " ", text).replace("|", "\\|")
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def summary(found: Dict[str, List[Outcome]]) -> List[str]:
+    total = collections.Counter(each.outcome for outcomes in found.values() for each in outcomes)
+    some = sum(any(each.outcome in AGREEING for each in outcomes) for outcomes in found.values())
+    beyond = sum(all(each.outcome == "inexpressible" for each in outcomes) for outcomes in found.values())
+    lines = ["| | operators |", "|---|---|", f"| run | {len(found)} |"]
+    lines += [f"| agree | {sum(map(agrees, found.values()))} |", f"| agree on some sample | {some} |"]
+    lines += [f"| beyond NNAPI altogether | {beyond} |", "", "| outcome | samples |", "|---|---|"]
+    return lines + [f"| {kind} | {total[kind]} |" for kind in OUTCOMES] + [f"| all | {sum(total.values())} |"]
+
+
+def rows(found: Dict[str, List[Outcome]]) -> List[str]:
+    header = "| operator | " + " | ".join(["samples", *OUTCOMES]) + " | reason of the first that doesn't agree |"
+    lines = [header, "|---" * (len(OUTCOMES) + 3) + "|"]
+    for name, outcomes in sorted(found.items()):
+        counts = collections.Counter(each.outcome for each in outcomes)
+        numbers = " | ".join(str(counts[kind] or "") for kind in OUTCOMES)
+        mark = "" if agrees(outcomes) else " "
+        lines.append(f"| {name}{mark} | {len(outcomes)} | {numbers} | {cell(worst_reason(outcomes))} |")
+    return lines
+
+
+def read_counts(table: pathlib.Path) -> Dict[str, Dict[str, int]]:
+    """The counts of each operator in a page that `rows` wrote."""
+    counts: Dict[str, Dict[str, int]] = {}
+    for line in table.read_text().splitlines():
+        cells = [each.strip() for each in line.split(" | ")]
+        if len(cells) != len(OUTCOMES) + 3 or not cells[1].isdigit():
+            continue
+        numbers = [int(each or 0) for each in cells[1 : len(OUTCOMES) + 2]]
+        counts[cells[0].lstrip("| ")] = dict(zip(("samples", *OUTCOMES), numbers))
+    return counts
+
+
+def worse(found: Dict[str, List[Outcome]], table: pathlib.Path) -> List[str]:
+    """Operators of which fewer samples agree, or run whole, than the table says; and those that it lacks."""
+    recorded = read_counts(table)
+    problems = []
+    for name, outcomes in found.items():
+        now = collections.Counter(each.outcome for each in outcomes)
+        then = recorded.get(name)
+        if then is None:
+            problems.append(f"{name}: not in {table}")
+            continue
+        if now["whole"] < then["whole"]:
+            problems.append(f"{name}: {now['whole']} samples run whole, {then['whole']} needed")
+        elif now["whole"] + now["parts"] < then["whole"] + then["parts"]:
+            problems.append(f"{name}: {now['whole'] + now['parts']} samples agree, {then['whole'] + then['parts']} needed")
+    return problems
+
+
+def to_json(outcomes: Iterable[Outcome]) -> str:
+    return json.dumps([each._asdict() for each in outcomes], indent=1) + "\n"

@@ -1,0 +1,160 @@
+"""A process that traces samples of operators, and runs converted ones on PyTorch's own NNAPI loader: operators.py starts
+it, writes a request as JSON on a line of its stdin, and reads lines of JSON from its stdout. What ends or stops this
+process costs one sample."""
+
+import json
+import os
+import pathlib
+import random
+import sys
+from typing import Any, Dict, List
+
+import operator_samples
+import torch
+
+TOLERANCE = 1e-4  # of the range of the expected values
+INPUT_DTYPES = (torch.float32, torch.int32, torch.int64, torch.bool, torch.uint8)  # that --input can name
+
+OPERATORS = operator_samples.operators()
+
+
+def answer(channel, value: Any) -> None:
+    channel.write(json.dumps(value) + "\n")
+    channel.flush()
+
+
+def flat(value: Any) -> List[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"a result of type {type(value).__name__}")
+    return [tensor for part in value for tensor in flat(part)]
+
+
+def seeded(seed: int, call, tensors: List[torch.Tensor]):
+    random.seed(seed)
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        return [tensor.detach() for tensor in flat(call(*[tensor.clone() for tensor in tensors]))]
+
+
+def difference(expected: List[torch.Tensor], found: List[torch.Tensor]) -> str:
+    """Empty if they agree."""
+    if len(expected) != len(found):
+        return f"{len(found)} tensors, not {len(expected)}"
+    for number, (one, other) in enumerate(zip(expected, found)):
+        problem = difference_of(one, other)
+        if problem:
+            return f"output {number}: {problem}" if len(expected) > 1 else problem
+    return ""
+
+
+def difference_of(expected: torch.Tensor, found: torch.Tensor) -> str:
+    wanted, given = operator_samples.type_text(expected), operator_samples.type_text(found)
+    if wanted != given:
+        return f"{given}, not {wanted}"
+    if not expected.is_floating_point() and not expected.is_complex():
+        wrong = int((expected != found).sum())
+        return f"{wrong} of {expected.numel()} elements differ" if wrong else ""
+    one, other = expected.double(), found.double()
+    finite = one.isfinite()
+    if not torch.equal(finite, other.isfinite()) or not torch.equal(one.isnan(), other.isnan()):
+        return "other elements are NaN or infinite"
+    infinite = ~finite & ~one.isnan()
+    if not torch.equal(one[infinite], other[infinite]):
+        return "infinite elements of another sign"
+    one, other = one[finite], other[finite]
+    if one.numel() == 0:
+        return ""
+    scale = max((one.max() - one.min()).item(), one.abs().max().item(), 1e-6)
+    error = (one - other).abs().max().item() / scale
+    return f"off by {error:.1e} of the range" if error > TOLERANCE else ""
+
+
+def beside_another(sample: operator_samples.Sample) -> operator_samples.Sample:
+    """The operator's results and an operation on the first tensor: NNAPI has something to run where these are inputs or
+    constants."""
+
+    def call(*tensors):
+        first = tensors[0]
+        return sample.call(*tensors), first.logical_not() if first.dtype == torch.bool else first.clone().neg()
+
+    return operator_samples.Sample(sample.text, sample.tensors, call, sample.module)
+
+
+def trace(request: Dict[str, Any], channel) -> None:
+    name, folder = request["operator"], pathlib.Path(request["folder"])
+    samples, count = operator_samples.distinct_samples(name, OPERATORS[name], request["most"])
+    answer(channel, {"samples": len(samples), "distinct": count})
+    for number, sample in enumerate(samples):
+        if number < request["begin"] or number not in request.get("numbers", [number]):
+            continue
+        answer(channel, {"number": number, "text": sample.text})
+        try:
+            answer(channel, traced(beside_another(sample) if request.get("beside") else sample, folder, number))
+        except Exception as error:
+            answer(channel, {"problem": f"the original doesn't trace: {first_line(error)}"})
+
+
+def traced(sample, folder: pathlib.Path, number: int) -> Dict[str, Any]:
+    expected = seeded(0, sample.call, sample.tensors)
+    types = [operator_samples.type_text(tensor) for tensor in sample.tensors]
+    found = {"inputs": types, "results": [operator_samples.type_text(tensor) for tensor in expected]}
+    if difference(expected, seeded(1, sample.call, sample.tensors)):
+        return {**found, "problem": "random numbers, or memory that nothing was written to"}
+    if not sample.tensors:
+        return {**found, "problem": "no tensor goes in"}
+    for tensor, text in zip(sample.tensors, types):
+        if tensor.numel() == 0:
+            return {**found, "problem": f"an input without elements: {text}"}
+        if tensor.dtype not in INPUT_DTYPES or tensor.layout != torch.strided:
+            return {**found, "problem": f"an input of {text}, {tensor.layout}"}
+    with torch.no_grad():
+        module = torch.jit.trace(operator_samples.module_for(sample), [tensor.clone() for tensor in sample.tensors],
+                                 check_trace=False, strict=False)
+    problem = difference(expected, seeded(0, module, sample.tensors))
+    if problem:
+        if difference(seeded(0, module, sample.tensors), seeded(1, module, sample.tensors)):
+            return {**found, "problem": "random numbers, or memory that nothing was written to"}
+        return {**found, "problem": f"the original doesn't trace: the traced module gives {problem}"}
+    folder.mkdir(parents=True, exist_ok=True)
+    module.save(str(folder / f"{number}.pt"))
+    torch.save({"inputs": sample.tensors, "expected": expected}, folder / f"{number}.values")
+    return found
+
+
+def first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[-1] if "Traceback of TorchScript" in str(error) else lines[0] if lines else type(error).__name__)[:300]
+
+
+def run(request: Dict[str, Any], channel) -> None:
+    for converted, values in request["files"]:
+        answer(channel, {"begins": converted})
+        try:
+            saved = torch.load(values)
+            module = torch.jit.load(converted).eval()
+            problem = difference(saved["expected"], seeded(0, module, saved["inputs"]))
+            if not problem:
+                again = difference(saved["expected"], seeded(0, module, saved["inputs"]))
+                problem = again and f"in the second call, {again}"
+            answer(channel, {"problem": problem})
+        except Exception as error:
+            answer(channel, {"problem": f"it raises: {first_line(error)}"})
+
+
+def main() -> None:
+    channel = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print is no answer
+    torch.set_num_threads(1)
+    answer(channel, {"ready": True})
+    for line in sys.stdin:
+        request = json.loads(line)
+        {"trace": trace, "run": run}[request["do"]](request, channel)
+        answer(channel, {"done": True})
+
+
+if __name__ == "__main__":
+    main()
