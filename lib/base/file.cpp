@@ -19,17 +19,6 @@ namespace fs = std::filesystem;
   throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path.string(), reason));
 }
 
-// Follows symbolic links, dangling ones too, so that the file they name is written and not the link replaced.
-fs::path resolve(fs::path destination) {
-  constexpr int kMaxLinks = 40;
-  std::error_code error;
-  for (int i = 0; i < kMaxLinks && fs::is_symlink(destination, error); ++i) {
-    destination = destination.parent_path() / fs::read_symlink(destination, error);
-  }
-  fs::path resolved = fs::weakly_canonical(destination, error);
-  return error ? fs::absolute(destination) : resolved;
-}
-
 void flush_to_disk(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) fail(path, std::strerror(errno));
@@ -39,9 +28,27 @@ void flush_to_disk(const fs::path& path) {
   if (result != 0 && error != EINVAL) fail(path, std::strerror(error));
 }
 
+// `shown` is for the message.
+void write_text(const fs::path& path, const std::string& text, const fs::path& shown) {
+  OutputFile output(path);
+  output.append(text.data(), text.size());
+  const std::string reason = output.finish();
+  if (!reason.empty()) fail(shown, reason);
+}
+
 }  // namespace
 
-PendingFile::PendingFile(const fs::path& destination) : destination_(resolve(destination)) {
+fs::path resolved(fs::path destination) {
+  constexpr int kMaxLinks = 40;
+  std::error_code error;
+  for (int i = 0; i < kMaxLinks && fs::is_symlink(destination, error); ++i) {
+    destination = destination.parent_path() / fs::read_symlink(destination, error);
+  }
+  fs::path whole = fs::weakly_canonical(fs::absolute(destination), error);  // absolute also where nothing exists
+  return error ? fs::absolute(destination) : whole;
+}
+
+PendingFile::PendingFile(const fs::path& destination) : destination_(resolved(destination)) {
   std::error_code ignored;
   if (destination.empty() || destination.filename().empty()) fail(destination, "not a file name");
   if (fs::exists(destination_, ignored) && !fs::is_regular_file(destination_, ignored)) {
@@ -58,23 +65,41 @@ PendingFile::~PendingFile() {
   fs::remove_all(folder_, ignored);
 }
 
-void PendingFile::commit() {
+void PendingFile::finish() {
   std::error_code error;
   const fs::file_status existing = fs::status(destination_, error);
   if (fs::is_regular_file(existing)) fs::permissions(temporary_, existing.permissions(), error);
   flush_to_disk(temporary_);
-  error.clear();
+  is_finished_ = true;
+}
+
+void PendingFile::commit() {
+  if (!is_finished_) finish();
+  std::error_code error;
   fs::rename(temporary_, destination_, error);
   if (error) fail(destination_, error.message());
 }
 
 void write_file(const fs::path& destination, const std::string& text) {
   PendingFile file(destination);
-  OutputFile output(file.path());
-  output.append(text.data(), text.size());
-  const std::string reason = output.finish();
-  if (!reason.empty()) fail(destination, reason);
+  write_text(file.path(), text, destination);
   file.commit();
+}
+
+void PendingTexts::add(const fs::path& destination, const std::string& text) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(destination, ignored);
+  if (fs::is_character_file(status) || fs::is_fifo(status)) {
+    write_text(destination, text, destination);
+    return;
+  }
+  files_.push_back(std::make_unique<PendingFile>(destination));
+  write_text(files_.back()->path(), text, destination);
+  files_.back()->finish();
+}
+
+void PendingTexts::commit() {
+  for (const auto& file : files_) file->commit();
 }
 
 }  // namespace nnapi_convert

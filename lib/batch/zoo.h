@@ -19,13 +19,14 @@ struct BatchModel {
 
 struct ZooRequest {
   std::string zoo;
-  std::filesystem::path output_folder;  // not searched, should it lie within the zoo
+  std::filesystem::path output_folder;  // what lies in it is never a model
   OptionRules rules;
   OptionSet command_line;  // goes before a manifest's defaults, and behind what it says of one model
 };
 
-// In order of names; a manifest keeps its own. Throws ConvertError: kBadFile where the zoo can't be read, kUsage where
-// a manifest breaks its schema, or there is no model.
+// In order of names; a manifest keeps its own. Folders and patterns leave out results: what lies in the output folder,
+// or in that of an earlier batch. Throws ConvertError: kBadFile where the zoo can't be read, kUsage where a manifest
+// breaks its schema or names a model in the output folder, or there is no model.
 std::vector<BatchModel> find_models(const ZooRequest& request);
 
 }  // namespace nnapi_convert

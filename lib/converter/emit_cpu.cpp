@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/passes/xnnpack_rewrite.h>
 
-#include "lib/base/file.h"
 #include "lib/converter/arguments.h"
 #include "lib/serialize/archive_writer.h"
 #include "lib/serialize/torchscript_emitter.h"
@@ -38,10 +37,8 @@ torch::jit::Module cpu_counterpart(const LoadedModel& loaded, const ModuleInterf
 
 void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path) {
   const torch::jit::Module wrapped = cpu_counterpart(loaded, conversion.interface, conversion.bundled_inputs);
-  PendingFile file(path);
   LateTensors none;
-  write_module(optimised_for_mobile(wrapped), none, file.path().string(), {});
-  file.commit();
+  write_module(optimised_for_mobile(wrapped), none, path, {});
 }
 
 }  // namespace nnapi_convert

@@ -4,7 +4,7 @@ import json
 import unittest
 
 from batch_cli import BatchTest
-from cli import run
+from cli import run, unchanged
 
 
 class Baseline(BatchTest):
@@ -109,8 +109,10 @@ class Baseline(BatchTest):
         self.save()
         self.assertEqual(["-", "refused", "", "new"], self.row(self.compare(1), "refused", "status"))
 
-    def test_baseline_may_be_the_summary_that_is_replaced(self):
-        self.assertIn("Nothing changed", self.batch(*self.options, "--baseline", self.out / "summary.json").stdout)
+    def test_baseline_is_not_replaced(self):
+        with unchanged(self, self.out / "summary.json"):
+            self.fail_with(2, "batch", self.zoo, "-o", self.out, *self.options, "--baseline", self.out / "summary.json",
+                           needed=["is the same file as --baseline"])
 
     def test_baseline_that_is_none(self):
         for text, needed in [("", "no JSON"), ("{", "no JSON"), ("[]", "no summary"), ('{"version": 1}', "no summary"),

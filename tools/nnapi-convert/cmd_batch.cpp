@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "lib/base/error.h"
+#include "lib/base/files_apart.h"
 #include "lib/base/host_library.h"
 #include "lib/batch/baseline.h"
 #include "lib/batch/batch.h"
@@ -125,6 +126,32 @@ std::vector<BatchModel> read_zoo(const BatchArguments& arguments, const OptionSe
   return models;
 }
 
+// What all of its conversions read and write, and what it does besides.
+FilesInUse files_of(const BatchArguments& arguments, const BatchRequest& request) {
+  const std::filesystem::path folder = arguments.output;
+  FilesInUse files;
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(arguments.zoo, ignored)) files.read.push_back({"manifest", arguments.zoo});
+  files.read.push_back({"--baseline", arguments.baseline});
+  for (const BatchModel& model : request.models) {
+    files.read.push_back({"model", model.file});
+    for (const OptionRule& rule : request.worker.rules) {
+      const auto given = model.options.find(rule.name);
+      if (!rule.is_path || given == model.options.end()) continue;
+      for (const std::string& value : given->second) {
+        if (rule.is_file(value)) files.read.push_back({"--" + rule.name, value});
+      }
+    }
+    for (const std::string& name : output_names(model, arguments.extension)) {
+      files.written.push_back({"result", folder / name});
+    }
+  }
+  for (const char* name : {"summary.json", "summary.md", "summary.xml"}) {
+    files.written.push_back({"summary", folder / name});
+  }
+  return files;
+}
+
 BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) {
   BatchRequest request;
   for (const ConvertOption& option : convert_options()) request.worker.rules.push_back(option.rule);
@@ -169,11 +196,14 @@ int run_batch_command(const Arguments& command_line) {
   add_passed_options(app, arguments);
   app.footer("Limits of --baseline, and what they are unless given:\n" + limits_help() + kExitCodes);
   if (const auto code = parse_command_line(app, command_line)) return *code;
+  refuse_standard_output("--output", arguments.output);
   Limits limits = default_limits();
   for (const std::string& text : arguments.limits) set_limit(limits, text);
   std::optional<nlohmann::json> earlier;
   if (!arguments.baseline.empty()) earlier = read_summary(arguments.baseline);
-  const BatchResult result = run_batch(make_request(app, arguments));
+  const BatchRequest request = make_request(app, arguments);
+  check_files_apart(files_of(arguments, request));
+  const BatchResult result = run_batch(request);
   std::optional<Comparison> comparison;
   if (earlier) comparison = compare(*earlier, summary_json(result.batch), limits);
   const std::string markdown = comparison ? comparison->markdown : "";

@@ -49,6 +49,7 @@ int run_check(const Arguments& command_line) {
   app.footer(kExitCodes);
   if (const auto code = parse_command_line(app, command_line)) return *code;
   read_parsed(app, arguments);
+  check_files_apart(files_of(arguments));
   for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
   request.options = arguments.options;
   request.measure_loss = arguments.has_target;

@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/files_apart.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/emit_cpu.h"
@@ -69,18 +70,8 @@ class Progress {
   size_t done_ = 0;
 };
 
-void write_reports(const std::vector<std::string>& paths, const nlohmann::json& report) {
-  for (const std::string& path : paths) {
-    if (path == "-") {
-      std::cout << report_text(report, path);
-    } else {
-      write_file(path, report_text(report, path));
-    }
-  }
-}
-
 bool has_stdout(const std::vector<std::string>& reports) {
-  return std::find(reports.begin(), reports.end(), "-") != reports.end();
+  return std::any_of(reports.begin(), reports.end(), is_standard_output);
 }
 
 void log_warnings(const Diagnostics& diagnostics) {
@@ -110,6 +101,51 @@ nlohmann::json with_loss(nlohmann::json report, const std::optional<TargetLoss>&
   return report;
 }
 
+// Brings reports beside their places, and prints those for standard output.
+void add_reports(PendingTexts& texts, const std::vector<std::string>& paths, const nlohmann::json& report) {
+  for (const std::string& path : paths) {
+    if (is_standard_output(path)) {
+      std::cout << report_text(report, "-");
+    } else {
+      texts.add(path, report_text(report, path));
+    }
+  }
+}
+
+// The files of a run that succeeds. They take their places together, once all of them are whole.
+struct Outputs {
+  explicit Outputs(const std::string& path) : converted(path) {}
+
+  PendingFile converted;
+  std::optional<PendingFile> cpu;
+  PendingTexts reports;
+};
+
+Verification verify_output(const ConvertArguments& arguments, const std::string& converted) {
+  VerifyRequest request;
+  request.original = arguments.model;
+  request.converted = converted;
+  request.inputs = arguments.options.inputs;
+  return verify(request);
+}
+
+// What is printed comes before the files take their places: without room for it nothing is written.
+int finish(Outputs& outputs, bool is_verified, const ConvertArguments& arguments) {
+  flush_standard_output();
+  if (!is_verified) {
+    outputs.reports.commit();
+    spdlog::error("verification failed: {} is not written", arguments.output);
+    return static_cast<int>(ExitCode::kVerificationFailed);
+  }
+  outputs.converted.finish();
+  if (outputs.cpu) outputs.cpu->finish();
+  outputs.reports.commit();
+  if (outputs.cpu) outputs.cpu->commit();
+  outputs.converted.commit();
+  spdlog::info("wrote {}", arguments.output);
+  return static_cast<int>(ExitCode::kDone);
+}
+
 // Converts and writes the output; with --verify, checks the result before it takes its place.
 int convert_and_write(const ConvertArguments& arguments, Findings& findings, Progress& progress) {
   Diagnostics& diagnostics = findings.diagnostics;
@@ -124,16 +160,18 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   // LibTorch's modules have no move: exchange lets go of this one.
   Conversion conversion = convert(std::exchange(loaded, {}), arguments.options, diagnostics);
   progress.show("write");
-  PendingFile file(arguments.output);
-  write_and_release(conversion, file.path().string());
+  Outputs outputs(arguments.output);
+  const std::string converted = outputs.converted.path().string();
+  write_and_release(conversion, converted);
   std::optional<Verification> verification;
   if (arguments.verify) {
     progress.show("verify");
-    VerifyRequest request;
-    request.original = arguments.model;
-    request.converted = file.path().string();
-    request.inputs = arguments.options.inputs;
-    verification = verify(request);
+    verification = verify_output(arguments, converted);
+  }
+  const bool is_verified = !verification || verification->passed;
+  if (original && is_verified) {
+    outputs.cpu.emplace(arguments.options.emit_cpu);
+    emit_cpu(*original, conversion, outputs.cpu->path().string());
   }
   progress.clear();
   log_warnings(diagnostics);
@@ -142,18 +180,11 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   // A report on stdout has the same numbers, and stays alone there.
   if (verification) (has_stdout(arguments.reports) ? std::cerr : std::cout) << to_text(*verification);
   if (!arguments.reports.empty()) {
-    write_reports(arguments.reports,
-                  with_loss(make_report(arguments.model, arguments.output, conversion, diagnostics, verification),
-                            findings.loss));
+    add_reports(outputs.reports, arguments.reports,
+                with_loss(make_report(arguments.model, arguments.output, conversion, diagnostics, verification),
+                          findings.loss));
   }
-  if (verification && !verification->passed) {
-    spdlog::error("verification failed: {} is not written", arguments.output);
-    return static_cast<int>(ExitCode::kVerificationFailed);
-  }
-  if (original) emit_cpu(*original, conversion, arguments.options.emit_cpu);
-  file.commit();
-  spdlog::info("wrote {}", arguments.output);
-  return static_cast<int>(ExitCode::kDone);
+  return finish(outputs, is_verified, arguments);
 }
 
 }  // namespace
@@ -167,6 +198,7 @@ int run_convert(const Arguments& command_line) {
   app.footer(exit_codes_text());
   if (const auto code = parse_command_line(app, command_line)) return *code;
   read_parsed(app, arguments);
+  check_files_apart(files_of(arguments));
   Progress progress;
   arguments.options.on_stage = [&](const std::string& stage) {
     spdlog::info("{}", stage);
@@ -185,8 +217,11 @@ int run_convert(const Arguments& command_line) {
     log_warnings(findings.diagnostics);
     log_loss(findings.loss);
     if (!arguments.reports.empty() && error.exit_code() == ExitCode::kNotConvertible) {
-      write_reports(arguments.reports,
-                    with_loss(make_failure_report(arguments.model, error.what(), findings.diagnostics), findings.loss));
+      PendingTexts reports;
+      add_reports(reports, arguments.reports,
+                  with_loss(make_failure_report(arguments.model, error.what(), findings.diagnostics), findings.loss));
+      flush_standard_output();
+      reports.commit();
     }
     throw;
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/files_apart.h"
 #include "lib/base/json_text.h"
 #include "lib/converter/converted_file.h"
 #include "lib/converter/converted_graph.h"
@@ -159,6 +160,7 @@ int run_inspect(const Arguments& command_line) {
   add_log_options(app);
   app.footer(exit_codes_text());
   if (const auto code = parse_command_line(app, command_line)) return *code;
+  check_files_apart({{{"OUT", path}}, {}});
   const ConvertedFile file = read_converted_file(path);
   std::cout << shown(file, path, format);
   return 0;

@@ -2,7 +2,9 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
+#include "lib/base/files_apart.h"
 #include "lib/base/folder.h"
 #include "lib/converter/embedded_source.h"
 #include "lib/shim_files/shim_files.h"
@@ -20,6 +22,12 @@ Examples:
   nnapi-convert shim --emit nnapi_shim
   nnapi-convert shim --emit shim_of_out --from out.pt)";
 
+FilesInUse files_of(const std::string& folder, const std::vector<FolderFile>& written, const std::string& archive) {
+  FilesInUse files = {{{"--from", archive}}, {{"--emit", folder}}};
+  for (const FolderFile& file : written) files.written.push_back({"--emit", std::filesystem::path(folder) / file.name});
+  return files;
+}
+
 }  // namespace
 
 int run_shim(const Arguments& command_line) {
@@ -34,7 +42,9 @@ int run_shim(const Arguments& command_line) {
   add_log_options(app);
   app.footer(exit_codes_text());
   if (const auto code = parse_command_line(app, command_line)) return *code;
+  refuse_standard_output("--emit", folder);
   const std::vector<FolderFile> files = app.count("--from") != 0 ? read_shim_source(archive) : shim_files();
+  check_files_apart(files_of(folder, files, archive));
   write_folder(folder, files, may_replace);
   spdlog::info("wrote {} files to {}", files.size(), folder);
   return 0;

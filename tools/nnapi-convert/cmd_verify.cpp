@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "lib/base/error.h"
+#include "lib/base/files_apart.h"
 #include "lib/base/json_text.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/operation_check.h"
@@ -46,6 +47,16 @@ CLI::Validator not_negative() {
   return {check, ""};
 }
 
+FilesInUse files_of(const VerifyRequest& request, const std::vector<std::string>& torch_libraries) {
+  FilesInUse files;
+  files.read = {{"MODEL", request.original},
+                {"OUT", request.converted},
+                {"--inputs", request.inputs_file},
+                {"--reference", request.reference}};
+  for (const std::string& path : torch_libraries) files.read.push_back({"--torch-library", path});
+  return files;
+}
+
 int check_each_operation(const VerifyRequest& request, bool is_json) {
   const OperationCheck check = check_operations(request);
   std::cout << (is_json ? to_json(check).dump(2) + "\n" : to_text(check));
@@ -85,6 +96,7 @@ int run_verify(const Arguments& command_line) {
   add_log_options(app);
   app.footer(exit_codes_text());
   if (const auto code = parse_command_line(app, command_line)) return *code;
+  check_files_apart(files_of(request, torch_libraries));
   for (const std::string& text : inputs) request.inputs.push_back(parse_input_spec(text));
   for (const std::string& path : torch_libraries) load_torch_library(path);
   if (per_op) return check_each_operation(request, format == "json");

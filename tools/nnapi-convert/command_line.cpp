@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "lib/base/error.h"
+#include "lib/base/files_apart.h"
 
 namespace nnapi_convert {
 
@@ -38,6 +39,18 @@ void add_library_option(CLI::App& app, std::vector<std::string>& paths) {
   app.add_option("--torch-library", paths, "shared library with operators of the original that LibTorch lacks")
       ->type_name("FILE")
       ->allow_extra_args(false);
+}
+
+void refuse_standard_output(const std::string& option, const std::string& path) {
+  if (!is_standard_output(path)) return;
+  throw ConvertError(
+      ExitCode::kUsage,
+      fmt::format("{} {}: standard output found, a name needed; only --report goes there", option, path));
+}
+
+void flush_standard_output() {
+  if (std::cout.flush()) return;
+  throw ConvertError(ExitCode::kBadFile, "can't write to standard output");
 }
 
 std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments) {

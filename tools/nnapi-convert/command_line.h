@@ -19,6 +19,10 @@ std::string exit_codes_text();
 void add_log_options(CLI::App& app);
 // --torch-library: the paths go to load_torch_library() before a model is read.
 void add_library_option(CLI::App& app, std::vector<std::string>& paths);
+// Throws ConvertError (kUsage) where an option that names a file or folder to write has standard output instead.
+void refuse_standard_output(const std::string& option, const std::string& path);
+// Throws ConvertError (kBadFile) where what was printed has not arrived whole, for example on a full disk.
+void flush_standard_output();
 // Parses. The exit code to leave with (after --help, --version or a usage error, which are printed), or nothing.
 std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -27,6 +28,11 @@ std::string profile_names() {
   std::string names;
   for (const FolderFile& profile : shipped_profiles()) names += (names.empty() ? "" : " or ") + profile.name;
   return names;
+}
+
+bool is_shipped_profile(const std::string& name) {
+  const std::vector<FolderFile> profiles = shipped_profiles();
+  return std::any_of(profiles.begin(), profiles.end(), [&](const FolderFile& profile) { return profile.name == name; });
 }
 
 // CLI11's own names the largest double.
@@ -196,6 +202,8 @@ void read_target(const CLI::App& app, ConvertArguments& arguments) {
 }  // namespace
 
 void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
+  if (!arguments.output.empty()) refuse_standard_output("--output", arguments.output);
+  if (!arguments.options.emit_cpu.empty()) refuse_standard_output("--emit-cpu", arguments.options.emit_cpu);
   for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
   arguments.options.layout = layout_choice(app, arguments);
   read_target(app, arguments);
@@ -207,6 +215,17 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
   }
+}
+
+FilesInUse files_of(const ConvertArguments& arguments) {
+  FilesInUse files = {{{"MODEL", arguments.model}}, {{"--output", arguments.output}}};
+  if (!is_shipped_profile(arguments.device_profile)) {
+    files.read.push_back({"--device-profile", arguments.device_profile});
+  }
+  for (const std::string& path : arguments.torch_libraries) files.read.push_back({"--torch-library", path});
+  files.written.push_back({"--emit-cpu", arguments.options.emit_cpu});
+  for (const std::string& path : arguments.reports) files.written.push_back({"--report", path});
+  return files;
 }
 
 std::vector<ConvertOption> convert_options() {

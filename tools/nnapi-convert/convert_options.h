@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "lib/base/files_apart.h"
 #include "lib/batch/option_set.h"
 #include "lib/converter/options.h"
 #include "tools/nnapi-convert/commands.h"
@@ -39,6 +40,9 @@ const std::vector<std::string>& conversion_stages();
 // What needs more than CLI11's own reading, once it has read. Throws ConvertError (kUsage, or kBadFile for a device's
 // profile).
 void read_parsed(const CLI::App& app, ConvertArguments& arguments);
+
+// What the conversion reads and writes.
+FilesInUse files_of(const ConvertArguments& arguments);
 
 // All but those that tell what to read and write, or what to print. --emit-cpu is a flag here.
 std::vector<ConvertOption> convert_options();

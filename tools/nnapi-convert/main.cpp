@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <iostream>
 #include <map>
 
 #include "lib/base/error.h"
 #include "lib/converter/load.h"
+#include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 
 namespace nnapi_convert {
@@ -27,11 +27,10 @@ int report(const std::string& message, ExitCode code) {
   return static_cast<int>(code);
 }
 
-// Output that didn't arrive whole, for example on a full disk, is no success.
+// Output that didn't arrive whole is no success.
 int flushed(int code) {
-  std::cout.flush();
-  if (std::cout.good() || code != static_cast<int>(ExitCode::kDone)) return code;
-  return report("can't write to standard output", ExitCode::kBadFile);
+  if (code == static_cast<int>(ExitCode::kDone)) flush_standard_output();
+  return code;
 }
 
 int run(int argc, char** argv) {
