@@ -91,7 +91,7 @@ class BodyCopy {
 KnownTypes carried_types(Node& loop, const TypeMap& types, const InferOptions& options) {
   KnownTypes carried;
   for (size_t i = kLoopInputs; i < loop.inputs().size(); ++i) carried.push_back(known_type(loop.input(i), types));
-  for (bool is_fixed = false; !is_fixed;) {
+  for (bool is_fixed = false; !is_fixed;) {  // each round but the last one makes a type unknown
     is_fixed = true;
     const KnownTypes after = BodyCopy(loop, types).types_after(carried, options);
     for (size_t i = 0; i < carried.size(); ++i) {

@@ -3,7 +3,6 @@
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
-#include <torch/csrc/jit/passes/loop_unrolling.h>
 #include <torch/csrc/jit/passes/lower_tuples.h>
 #include <torch/csrc/jit/passes/peephole.h>
 #include <torch/csrc/jit/passes/peephole_list_idioms.h>
@@ -19,6 +18,7 @@
 #include "lib/converter/node_reads.h"
 #include "lib/converter/objects_apart.h"
 #include "lib/converter/segment.h"
+#include "lib/converter/unroll_loops.h"
 
 namespace nnapi_convert {
 namespace {
@@ -346,6 +346,7 @@ bool rewrite(Block* block) {
     for (Block* inner : node->blocks()) changed = rewrite(inner) || changed;
     if (node->kind() == c10::prim::DictConstruct || node->kind() == c10::prim::ListConstruct) {
       const bool is_dict = node->kind() == c10::prim::DictConstruct;
+      // Each takes one change of a container out of the graph.
       while (is_dict ? make_with_element(node) : make_with_change(node)) changed = true;
       it = std::next(node->iterator());
     } else {
@@ -379,7 +380,7 @@ bool simplify_containers(std::shared_ptr<Graph>& graph) {
     torch::jit::ConstantPropagationImmutableTypes(graph);
     torch::jit::PeepholeOptimize(graph);
     torch::jit::LowerSimpleTuples(graph);
-    is_unrolled = torch::jit::UnrollConstantLoops(graph);
+    is_unrolled = unroll_loops(graph);
     torch::jit::EliminateDeadCode(graph);
     any = any || changed || is_unrolled || number_of_nodes(*graph) != nodes;
   }

@@ -8,6 +8,7 @@
 
 #include "lib/converter/segment.h"
 #include "lib/converter/state.h"
+#include "lib/converter/unroll_loops.h"
 
 namespace nnapi_convert {
 
@@ -94,6 +95,7 @@ class Search {
 
 std::optional<std::string> reason_of_effect(const TorchNode& node) {
   if (node.kind() == c10::prim::If) return "which branch runs depends on values";
+  if (is_too_long(node)) return "it is too long to be written out";
   if (node.kind() == c10::prim::Loop) return "how often it runs depends on values";
   if (!node.blocks().empty()) return "what runs depends on values";
   if (node.kind() == c10::prim::GetAttr && !gives_module(node)) return "reads an attribute that may change";

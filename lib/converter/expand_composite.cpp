@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "lib/converter/lineage.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/observe.h"
 #include "lib/converter/remove_inplace.h"
@@ -148,8 +149,13 @@ bool is_list(const TorchNode& node) {
          node.kind() == c10::prim::TupleConstruct;
 }
 
-// True if rules take all of it or what that is made of, but for what is computed of constants.
-bool has_rules(const Graph& graph) {
+bool is_in(const std::vector<std::string>& lineage, const TorchNode& node) {
+  return std::find(lineage.begin(), lineage.end(), operator_name(node)) != lineage.end();
+}
+
+// True if rules take all of it or what that is made of, but for what is computed of constants. An operator of the
+// lineage has been here before: it is made of itself, as index_fill is of a copy and index_fill_.
+bool has_rules(const Graph& graph, const std::vector<std::string>& lineage) {
   std::set<const TorchValue*> closed;
   for (const TorchNode* node : graph.nodes()) {
     const c10::FunctionSchema* schema = node->maybeSchema();
@@ -161,7 +167,7 @@ bool has_rules(const Graph& graph) {
     if (is_closed) {
       closed.insert(node->outputs().begin(), node->outputs().end());
     } else if (!is_list(*node) && find_rule(*node) == nullptr &&
-               (!composite_operator(*node) || sizes_depend_on_values(*node))) {
+               (!composite_operator(*node) || sizes_depend_on_values(*node) || is_in(lineage, *node))) {
       return false;
     }
   }
@@ -195,7 +201,7 @@ std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types)
   }
   Diagnostics ignored;
   remove_inplace(graph, ignored);
-  if (graph->outputs().size() != node.outputs().size() || !has_rules(*graph)) return {};
+  if (graph->outputs().size() != node.outputs().size() || !has_rules(*graph, lineage_of(node))) return {};
   return insert(*graph, node, arguments.values());
 }
 

@@ -10,7 +10,7 @@ namespace nnapi_convert {
 // Inserts before the node what ATen calls for it, and gives the values that stand for the node's outputs; the node
 // itself stays. The operator is traced once on made-up tensors of the inputs' types. Nothing is inserted, and the
 // result is empty, where the operator is not composite, a size is not fixed, what is called depends on values or
-// changes a tensor in place, or an operator that is called has no rule.
+// changes a tensor in place, or an operator that is called has no rule or is the operator itself (lineage.h).
 std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

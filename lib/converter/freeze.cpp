@@ -6,7 +6,6 @@
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/passes/inliner.h>
-#include <torch/csrc/jit/passes/loop_unrolling.h>
 #include <torch/csrc/jit/passes/lower_tuples.h>
 #include <torch/csrc/jit/passes/peephole.h>
 #include <torch/csrc/jit/passes/remove_mutation.h>
@@ -16,6 +15,7 @@
 #include "lib/converter/node_reads.h"
 #include "lib/converter/plain_changes.h"
 #include "lib/converter/traced_numbers.h"
+#include "lib/converter/unroll_loops.h"
 
 namespace nnapi_convert {
 namespace {
@@ -66,7 +66,7 @@ void drop_dropouts(Graph& graph) {
 void simplify(std::shared_ptr<Graph> graph) {
   torch::jit::Inline(*graph);
   // Loops that run a number of times known now; the lists that they append to are made at once.
-  if (torch::jit::UnrollConstantLoops(graph)) torch::jit::RemoveListMutation(graph);
+  if (unroll_loops(graph)) torch::jit::RemoveListMutation(graph);
   torch::jit::LowerSimpleTuples(graph);
   torch::jit::PeepholeOptimize(graph);
   drop_dropouts(*graph);
@@ -90,6 +90,7 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     torch::jit::Module module = loaded.module.clone(true);
     const std::shared_ptr<Graph> graph = module.get_method("forward").graph();
     inline_methods(*graph->block());
+    check_nested_loops(*graph);
     mark_numbers(*graph);
     remove_plain_changes(*graph);
     for (int round = 0; round < kMostRounds; ++round) {
@@ -99,6 +100,8 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     simplify(module.get_method("forward").graph());
     loaded.frozen = module;
     return module;
+  } catch (const ConvertError&) {
+    throw;
   } catch (const std::exception& error) {
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("{} can't be frozen to constants: {}", loaded.path, first_line(error)));

@@ -1,5 +1,6 @@
 #include "lib/converter/infer.h"
 
+#include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "lib/converter/known_rewrites.h"
 #include "lib/converter/observe.h"
 #include "lib/converter/segment.h"
+#include "lib/converter/unroll_loops.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
 
@@ -25,6 +27,8 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 std::string hint_for(const Node& node) {
+  if (is_too_long(node))
+    return "make the loop shorter, or use --control-flow nnapi, which needs --runtime shim --feature-level 4";
   if (!node.blocks().empty())
     return "control flow that depends on the input stays with PyTorch; trace the model instead, or use --control-flow "
            "nnapi, which needs --runtime shim --feature-level 4";
@@ -93,7 +97,8 @@ class Inference {
     return rewrites_.unroll();
   }
 
-  // True if other nodes, which are still to be visited, took the place of this one.
+  // True if other nodes, which are still to be visited, took the place of this one. Ends: there is one prim::If less,
+  // or one number less that isn't computed by tensors, or nodes of a longer lineage (KnownRewrites::expand).
   bool rewrite(Node* node) {
     return rewrites_.choose_branch(node) ||
            (!options_.keeps_numbers && rewrites_.replace_by_tensors(node, result_.types)) ||
@@ -285,7 +290,9 @@ class Inference {
     }
     const c10::FunctionSchema* schema = node.maybeSchema();
     std::string found = "no rule for this node";
-    if (node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr) {
+    if (is_too_long(node)) {
+      found = fmt::format("loops of more than {} operations when they are written out", kMostUnrolledNodes);
+    } else if (node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr) {
       found = "forward changes the attribute " + node.s(c10::attr::name);
     } else if (schema != nullptr) {
       const std::string overload = schema->overload_name().empty() ? "" : "." + schema->overload_name();
@@ -316,6 +323,8 @@ class Inference {
   std::unordered_set<const Value*> failed_;
 };
 
+// Ends: what begins it again is an unrolled loop (unroll_loops.h), or one of kMostRounds rounds.
+//
 // `kept` is that of the options and more, where a constant was made that has to be kept: then all of this was in vain.
 InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options,
                                std::set<int64_t>& kept) {
@@ -338,6 +347,7 @@ InferredTypes infer(NormalisedModel& model, const TypeMap& input_types, const In
   std::set<int64_t> kept = options.kept;
   if (!options.keeps_numbers || options.is_trial) return infer_until_done(model, input_types, options, kept);
   number_nodes(*model.graph);
+  // Each round but the last one adds to `kept`, which has numbers of this graph's nodes.
   for (TypeMap given = input_types;;) {
     const GraphBefore before(model);
     InferredTypes types = infer_until_done(model, given, keeping, kept);

@@ -1,7 +1,6 @@
 #include "lib/converter/known_rewrites.h"
 
 #include <torch/csrc/jit/ir/constants.h>
-#include <torch/csrc/jit/passes/loop_unrolling.h>
 #include <torch/csrc/jit/passes/remove_mutation.h>
 
 #include <algorithm>
@@ -11,8 +10,10 @@
 #include "lib/converter/expand_composite.h"
 #include "lib/converter/graph_before.h"
 #include "lib/converter/known_elements.h"
+#include "lib/converter/lineage.h"
 #include "lib/converter/runtime_numbers.h"
 #include "lib/converter/runtime_sizes.h"
+#include "lib/converter/unroll_loops.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
 
@@ -57,9 +58,16 @@ bool KnownRewrites::replace_by_tensors(Node* node, const TypeMap& types) {
 
 bool KnownRewrites::expand(Node* node, const TypeMap& types) {
   if (is_structural(*node) || find_typed_rule(*node, types) != nullptr || known_refusal(*node) != nullptr) return false;
-  if (keeping_outputs(model_, [node](const auto&) { return decompose(node); })) return true;
+  if (is_made_of_itself(*node)) return false;
+  const std::vector<std::string> lineage = lineage_of(*node);
+  Node *before = node->prev(), *after = node->next();
+  if (keeping_outputs(model_, [node](const auto&) { return decompose(node); })) {
+    set_lineage(before->next(), after, lineage);
+    return true;
+  }
   std::vector<Value*> values = known_elements(*node, types);
   if (values.empty()) values = expand_composite(*node, types);
+  set_lineage(before->next(), node, lineage);
   for (size_t i = 0; i < values.size(); ++i) {
     take_apart_list(*node->output(i), *values[i]->node());
     replace(node->output(i), values[i]);
@@ -122,7 +130,7 @@ void KnownRewrites::replace_fixed_sizes(Node* node, const TypeMap& types) {
 
 bool KnownRewrites::unroll() {
   return keeping_outputs(model_, [](std::shared_ptr<torch::jit::Graph>& graph) {
-    const bool any = torch::jit::UnrollConstantLoops(graph);
+    const bool any = unroll_loops(graph);
     if (any) torch::jit::RemoveListMutation(graph);
     return any;
   });

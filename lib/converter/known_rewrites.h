@@ -29,7 +29,8 @@ class KnownRewrites {
   bool choose_branch(TorchNode* node);
   // Arithmetic on numbers that were taken out of tensors becomes one of tensors (runtime_numbers.h).
   bool replace_by_tensors(TorchNode* node, const TypeMap& types);
-  // An operator without a rule that ATen makes of others that have rules (expand_composite.h).
+  // An operator without a rule that ATen makes of others that have rules (expand_composite.h). Ends: what is made of
+  // an operator knows its lineage (lineage.h), and no operator that was made of itself is taken apart.
   bool expand(TorchNode* node, const TypeMap& types);
   // What reads a tuple that is made in the graph: a branch may have made it, known once the branch was chosen.
   bool take_apart(TorchNode* node);
@@ -40,7 +41,8 @@ class KnownRewrites {
   // Sizes that turned out to be numbers are constants for what follows; the node stays.
   void replace_fixed_sizes(TorchNode* node, const TypeMap& types);
 
-  // Loops whose number of rounds turned out to be known. True if there were any: the caller begins again.
+  // Loops whose number of rounds turned out to be known (unroll_loops.h). True if there were any: the caller begins
+  // again.
   bool unroll();
 
  private:

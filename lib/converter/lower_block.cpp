@@ -21,6 +21,17 @@ bool is_structural(const Node& node) {
          node.kind() == c10::prim::ListUnpack || node.kind() == c10::prim::Uninitialized;
 }
 
+// False where the shape rule refused the node before, whose results were observed instead: the lowering takes for
+// granted what the shape rule checks.
+bool takes(const OpRule& rule, const OpArguments& args) {
+  try {
+    (void)rule.shape(args);
+    return true;
+  } catch (const NodeRefused&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 void BlockLowering::lower_nodes(const torch::jit::Block& block) {
@@ -62,6 +73,11 @@ void BlockLowering::lower_node(const Node& node) {
   if (!is_flow && (rule == nullptr || rule->lower == nullptr)) return;
   if (!is_typed(node) || !reads_operands(node)) {
     all_typed_ = false;
+    return;
+  }
+  if (!is_flow && !takes(*rule, OpArguments(node, scope_.types))) {
+    all_typed_ = false;
+    for (const Value* output : node.outputs()) stand_in(output);
     return;
   }
   builder_.set_source(source_of(node));

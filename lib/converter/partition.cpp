@@ -26,6 +26,7 @@ class Partitioner {
       return std::any_of(block.items().begin(), block.items().end(),
                          [](const PartitionItem& item) { return !item.reason; });
     });
+    // Each round but the last one moves an item from NNAPI to the CPU, and none comes back.
     do {
       for (BlockItems& block : blocks_) block.place();
     } while (drop_small() || drop_surplus() || !lower_segments());

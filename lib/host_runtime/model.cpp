@@ -8,6 +8,7 @@
 #include "lib/host_runtime/feature_level.h"
 #include "lib/host_runtime/kernel.h"
 #include "lib/host_runtime/log.h"
+#include "lib/host_runtime/plan_check.h"
 
 namespace nnapi_convert::host {
 namespace {
@@ -99,6 +100,8 @@ void Model::set_model(int32_t index, std::shared_ptr<const Model> value) {
     bad_data("operand {}: {} found, a referenced model needs MODEL", index, name_of(operand.type));
   }
   if (!value->finished()) bad_data("operand {}: the model it refers to is not finished", index);
+  const std::string problem = plan_problem(*value, true);
+  if (!problem.empty()) bad_data("operand {}: the model it refers to can't be planned: {}", index, problem);
   operand.lifetime = Lifetime::kModel;
   operand.model = std::move(value);
 }
@@ -259,6 +262,8 @@ void Model::finish() {
   check_writers();
   sort_operations();
   check_operations();
+  const std::string problem = plan_problem(*this, false);
+  if (!problem.empty()) bad_data("finish: {}", problem);
   log(LogLevel::kInfo, "model finished: {} operands, {} operations", operands_.size(), operations_.size());
   finished_ = true;
 }

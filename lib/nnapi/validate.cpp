@@ -124,6 +124,33 @@ void validate_one(const Model& model, int feature_level, const std::string& plac
   }
 }
 
+bool runs_models(const Operation& operation) {
+  return operation.code == OperationCode::IF || operation.code == OperationCode::WHILE;
+}
+
+// Android's runtime cuts a model with IF or WHILE into steps, and aborts the process where a step reads an output of
+// the model that IF or WHILE wrote, or an output of a subgraph that another step wrote: which operations make a step
+// depends on the device, so that no output of a subgraph may be read in it at all. IF and WHILE themselves may read
+// them.
+void check_read_outputs(const Model& model, const std::string& place, std::vector<std::string>& problems) {
+  std::vector<const Operation*> writers(model.operands.size(), nullptr);
+  std::vector<bool> is_read(model.operands.size(), false);
+  for (const Operation& operation : model.operations) {
+    for (const OperandId id : operation.outputs) writers[static_cast<size_t>(id)] = &operation;
+    if (runs_models(operation)) continue;
+    for (const OperandId id : operation.inputs) is_read[static_cast<size_t>(id)] = true;
+  }
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const auto id = static_cast<size_t>(model.outputs[i].operand);
+    const Operation* writer = writers[id];
+    if (writer == nullptr || !is_read[id] || !(model.is_subgraph || runs_models(*writer))) continue;
+    problems.push_back(
+        fmt::format("{}output {} is the result of {}, and an operation reads it; a copy needed for one of "
+                    "them, as Android's runtime aborts",
+                    place, i, name_of(writer->code)));
+  }
+}
+
 // An output has to be computed: NNAPI takes no constants and no inputs there.
 std::string output_problem(const Model& model, OperandId output) {
   if (model.at(output).is_constant()) return "is a constant";
@@ -138,7 +165,9 @@ std::vector<std::string> validate(const Model& model, int feature_level) {
   std::vector<std::string> problems;
   const std::vector<const Model*> models = with_subgraphs(model);
   for (size_t i = 0; i < models.size(); ++i) {
-    validate_one(*models[i], feature_level, i == 0 ? "" : fmt::format("subgraph {}: ", i), problems);
+    const std::string place = i == 0 ? "" : fmt::format("subgraph {}: ", i);
+    validate_one(*models[i], feature_level, place, problems);
+    check_read_outputs(*models[i], place, problems);
   }
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     const std::string problem = output_problem(model, model.outputs[i].operand);

@@ -1,5 +1,6 @@
 // Models with subgraphs: what validate asks of them, how passes and dumps treat them.
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/passes/optimise.h"
@@ -138,8 +139,9 @@ TEST_CASE("subgraphs: an output that is an input, a constant or a repeat is copi
   for (const OperandId id : {branch.x, y, y, weights}) branch.with_output(id);
   separate_outputs(*branch.model);
   const auto& outputs = branch.model->outputs;
-  CHECK(outputs[1].operand == y);
-  for (const size_t i : {0, 2, 3}) {
+  std::set<OperandId> all;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    CHECK(all.insert(outputs[i].operand).second);
     const auto& operations = branch.model->operations;
     const auto copy = std::find_if(operations.begin(), operations.end(), [&](const Operation& operation) {
       return operation.outputs[0] == outputs[i].operand;
@@ -147,10 +149,45 @@ TEST_CASE("subgraphs: an output that is an input, a constant or a repeat is copi
     REQUIRE(copy != operations.end());
     CHECK(copy->code == OperationCode::CAST);
   }
+  CHECK(validate(*branch.model, 4).empty());
+  separate_outputs(*branch.model);
+  CHECK(branch.model->operations.size() == 5);  // RELU and one copy each: nothing is left to do
   testing::Net main;
   main.output(main.input({2}));
   separate_outputs(main.model);
   CHECK(main.model.operations.empty());
+}
+
+TEST_CASE("subgraphs: a result of IF that goes out and is read again is copied") {
+  const Dims dims{2};
+  BranchNet net(dims, branch_of(OperationCode::RELU, dims), branch_of(OperationCode::TANH, dims));
+  CHECK(validate(net.model, 4).empty());
+  separate_outputs(net.model);
+  CHECK(net.model.operations.size() == 1);  // nothing reads it
+  const OperandId result = net.model.outputs[0].operand;
+  net.model.outputs.push_back({net.builder.add(OperationCode::RELU, {result}, float_type(dims))});
+  CHECK(validate(net.model, 4) == Problems{"output 0 is the result of IF, and an operation reads it; a copy needed for "
+                                           "one of them, as Android's runtime aborts"});
+  separate_outputs(net.model);
+  CHECK(validate(net.model, 4).empty());
+  CHECK(net.model.operations.back().code == OperationCode::CAST);
+  CHECK(net.model.operations.back().inputs[0] == result);
+  CHECK(net.model.outputs[0].operand == net.model.operations.back().outputs[0]);
+}
+
+TEST_CASE("subgraphs: any result that goes out of a subgraph and is read in it is copied") {
+  Branch branch({2});
+  const OperandId y = branch.unary(OperationCode::RELU, branch.x);
+  branch.with_output(y);
+  branch.with_output(branch.unary(OperationCode::TANH, y));
+  CHECK(validate(*branch.model, 4) ==
+        Problems{"output 0 is the result of RELU, and an operation reads it; a copy needed "
+                 "for one of them, as Android's runtime aborts"});
+  separate_outputs(*branch.model);
+  CHECK(validate(*branch.model, 4).empty());
+  branch.model->is_subgraph = false;  // plain operations of a main model are free to
+  branch.model->outputs[0].operand = y;
+  CHECK(validate(*branch.model, 4).empty());
 }
 
 namespace {

@@ -56,7 +56,7 @@ bool MoveChain::reshape(const Dims& dims) {
   size_t taken = 0;
   for (const Dim& dim : dims) {
     Dim rest = dim;
-    while (rest != Dim(1)) {
+    while (rest != Dim(1)) {  // takes one piece a round, or ends
       const std::vector<size_t> order = flattened(result_);
       if (taken == order.size()) return false;
       const Dim size = pieces_[order[taken]];

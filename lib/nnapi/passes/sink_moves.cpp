@@ -297,7 +297,9 @@ class MoveSinker {
 
 void sink_moves(Model& model) {
   merge_moves(model);
-  while (MoveSinker(model).run()) merge_moves(model);
+  // A round goes through all operations, and a move sinks as far as it can in one; what merging makes of moves side by
+  // side may sink in the next one. The model is right after each: as many rounds as operations are enough and an end.
+  for (size_t rounds = model.operations.size(); rounds > 0 && MoveSinker(model).run(); --rounds) merge_moves(model);
 }
 
 }  // namespace nnapi_convert::nnapi
