@@ -44,8 +44,10 @@ fs::path resolved(fs::path destination) {
   for (int i = 0; i < kMaxLinks && fs::is_symlink(destination, error); ++i) {
     destination = destination.parent_path() / fs::read_symlink(destination, error);
   }
-  fs::path whole = fs::weakly_canonical(fs::absolute(destination), error);  // absolute also where nothing exists
-  return error ? fs::absolute(destination) : whole;
+  const fs::path absolute = fs::absolute(destination, error);  // a new name would else stay relative
+  if (error) return destination;
+  fs::path whole = fs::weakly_canonical(absolute, error);
+  return error ? absolute : whole;
 }
 
 PendingFile::PendingFile(const fs::path& destination) : destination_(resolved(destination)) {
