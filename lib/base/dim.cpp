@@ -14,6 +14,23 @@ int64_t floor_divide(int64_t a, int64_t b) {
   return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
 }
 
+[[noreturn]] void overflow(const char* operation, int64_t a, int64_t b) {
+  throw ConvertError(ExitCode::kNotConvertible,
+                     fmt::format("a size of {} {} {}, which is more than 64 bits hold", a, operation, b));
+}
+
+int64_t checked_sum(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) overflow("+", a, b);
+  return sum;
+}
+
+int64_t checked_product(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) overflow("*", a, b);
+  return product;
+}
+
 std::string dump_symbol(int input, int axis) {
   return fmt::format("x{}.{}", input, axis);
 }
@@ -53,7 +70,9 @@ std::optional<int64_t> Dim::fixed_value() const {
 void Dim::add_term(const Monomial& monomial, int64_t coefficient) {
   if (coefficient == 0) return;
   auto [term, is_new] = terms_.emplace(monomial, coefficient);
-  if (!is_new && (term->second += coefficient) == 0) terms_.erase(term);
+  if (is_new) return;
+  term->second = checked_sum(term->second, coefficient);
+  if (term->second == 0) terms_.erase(term);
 }
 
 Dim& Dim::operator+=(const Dim& other) {
@@ -74,7 +93,7 @@ Dim& Dim::operator*=(const Dim& other) {
       both.insert(both.end(), right.begin(), right.end());
       std::sort(both.begin(), both.end(),
                 [](const Atom& a, const Atom& b) { return atom_text(a, dump_symbol) < atom_text(b, dump_symbol); });
-      result.add_term(both, left_coefficient * right_coefficient);
+      result.add_term(both, checked_product(left_coefficient, right_coefficient));
     }
   }
   return *this = std::move(result);
@@ -132,10 +151,10 @@ int64_t Dim::evaluate(const std::function<int64_t(int, int)>& size_of) const {
   for (const auto& [monomial, coefficient] : terms_) {
     int64_t term = coefficient;
     for (const Atom& atom : monomial) {
-      term *= atom.numerator ? floor_divide(atom.numerator->evaluate(size_of), atom.divisor)
-                             : size_of(atom.input, atom.axis);
+      term = checked_product(term, atom.numerator ? floor_divide(atom.numerator->evaluate(size_of), atom.divisor)
+                                                  : size_of(atom.input, atom.axis));
     }
-    sum += term;
+    sum = checked_sum(sum, term);
   }
   return sum;
 }

@@ -18,6 +18,7 @@
 #include "lib/converter/unroll_loops.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
+#include "lib/ops/tensor_limits.h"
 
 namespace nnapi_convert {
 namespace {
@@ -174,7 +175,7 @@ class Inference {
     rewrites_.keep(*node);
     if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
     if (node->kind() == c10::prim::ListUnpack) return visit_unpack(*node);
-    visit_operator(*node);
+    if (!visit_operator(node)) return;
     if (options_.keeps_numbers) forget_changed_lists(*node);
     if (!is_kept(*node)) rewrites_.replace_fixed_sizes(node, result_.types);
   }
@@ -209,19 +210,48 @@ class Inference {
     });
   }
 
-  void visit_operator(const Node& node) {
-    if (visit_open_sizes(node)) return;
-    const OpRule* rule = find_typed_rule(node, result_.types);
-    if (rule == nullptr) refuse_unknown(node);
-    if (needs_failed(node)) return failed(node);
-    if (rule == nullptr) return observe(node);
+  // False where constants took the node's place.
+  bool visit_operator(Node* node) {
+    if (visit_open_sizes(*node)) return true;
+    const bool reads_failed = needs_failed(*node);
+    const OpRule* rule = find_typed_rule(*node, result_.types);
+    std::optional<Refusal> refusal;
+    if (rule != nullptr && !reads_failed) refusal = type_by_rule(*node, *rule);
+    if (rule != nullptr && !reads_failed && !refusal) return true;
+    if (!reads_failed && !options_.keeps_numbers && rewrites_.replace_empty(node, result_.types)) return false;
+    if (rule == nullptr) refuse_unknown(*node);
+    if (refusal) result_.refusals.push_back(*refusal);
+    reads_failed ? failed(*node) : observe(*node);
+    return true;
+  }
+
+  // The types of the node's results by its rule, or why there are none.
+  std::optional<Refusal> type_by_rule(const Node& node, const OpRule& rule) {
     try {
-      std::vector<ValueType> types = rule->shape(OpArguments(node, result_.types));
+      const OpArguments args(node, result_.types);
+      std::vector<ValueType> types = rule.shape(args);
       NNC_ASSERT(types.size() == node.outputs().size(), node.kind().toQualString());
+      if (!options_.keeps_numbers) require_sizes(args, types);
       for (size_t i = 0; i < types.size(); ++i) result_.types[node.output(i)] = std::move(types[i]);
+      return std::nullopt;
     } catch (const NodeRefused& error) {
-      result_.refusals.push_back(error.refusal());
-      observe(node);
+      return error.refusal();
+    } catch (const ConvertError& error) {  // sizes beyond int64
+      return Refusal{source_of(node), node.kind().toQualString(), error.what(), "", ""};
+    }
+  }
+
+  // NNAPI has no such tensors; TorchScript has.
+  static void require_sizes(const OpArguments& args, const std::vector<ValueType>& types) {
+    for (const ValueType& type : types) {
+      TensorTypes tensors;
+      if (const auto* list = std::get_if<TensorTypes>(&type)) tensors = *list;
+      if (const auto* tensor = std::get_if<TensorType>(&type)) tensors = {*tensor};
+      for (const TensorType& tensor : tensors) {
+        args.require(!is_empty(tensor), "a result " + to_text(tensor), "sizes of 1 or more");
+        const std::string problem = excess(tensor);
+        args.require(problem.empty(), problem, "what NNAPI can address");
+      }
     }
   }
 

@@ -12,6 +12,7 @@
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/op_context.h"
 #include "lib/ops/shape_rules.h"
+#include "lib/ops/tensor_limits.h"
 
 namespace nnapi_convert {
 namespace {
@@ -137,6 +138,8 @@ void check(const TensorType& type, const Value* input, const std::string& name, 
     if (dim.is_fixed() && dim.value() < 1)
       fail(name, fmt::format("shape {} found, sizes of 1 or more needed", to_text(type.dims)));
   }
+  const std::string problem = excess(type);
+  if (!problem.empty()) fail(name, fmt::format("{}, the most that NNAPI can address", problem));
   if (feeds_quantized_operator(input) && !type.is_quantized()) {
     fail(name,
          fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));

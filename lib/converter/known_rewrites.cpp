@@ -11,6 +11,7 @@
 #include "lib/converter/graph_before.h"
 #include "lib/converter/known_elements.h"
 #include "lib/converter/lineage.h"
+#include "lib/converter/observe.h"
 #include "lib/converter/runtime_numbers.h"
 #include "lib/converter/runtime_sizes.h"
 #include "lib/converter/unroll_loops.h"
@@ -116,6 +117,19 @@ bool KnownRewrites::evaluate(Node* node, const TypeMap& types) {
   } else {
     return false;
   }
+  node->destroy();
+  return true;
+}
+
+bool KnownRewrites::replace_empty(Node* node, const TypeMap& types) {
+  const auto is_output = [this](const Value* value) {
+    return std::find(model_.outputs.begin(), model_.outputs.end(), value) != model_.outputs.end();
+  };
+  const auto outputs = node->outputs();
+  if (std::any_of(outputs.begin(), outputs.end(), is_output)) return false;
+  const auto empties = observed_empties(*node, types);
+  if (!empties || empties->empty()) return false;
+  for (size_t i = 0; i < empties->size(); ++i) replace(node->output(i), c10::IValue((*empties)[i]));
   node->destroy();
   return true;
 }

@@ -36,6 +36,8 @@ class KnownRewrites {
   bool take_apart(TorchNode* node);
   // What is known without being run on the device.
   bool evaluate(TorchNode* node, const TypeMap& types);
+  // What gives empty tensors only, none of which forward returns: they are constants.
+  bool replace_empty(TorchNode* node, const TypeMap& types);
   // The node stays, and reads its constants as they are at this point of the program.
   void keep(const TorchNode& node) { evaluation_.keep(node); }
   // Sizes that turned out to be numbers are constants for what follows; the node stays.

@@ -151,7 +151,10 @@ std::optional<at::Tensor> made_up_tensor(const TensorType& type) {
   return at::quantize_per_tensor(values, type.quantization.scale, type.quantization.zero_point, type.dtype);
 }
 
-std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types) {
+namespace {
+
+// What the operation gives for made-up tensors.
+std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const TypeMap& types) {
   if (!node.blocks().empty() || node.maybeOperator() == nullptr || node.outputs().empty() || !is_well_known(node) ||
       changes_inputs(node) || sizes_depend_on_values(node)) {
     return std::nullopt;
@@ -170,13 +173,33 @@ std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, cons
   } catch (const std::exception&) {
     return std::nullopt;
   }
+  return stack.size() == node.outputs().size() ? std::optional(stack) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::vector<at::Tensor>> observed_empties(const TorchNode& node, const TypeMap& types) {
+  const auto results = observed_results(node, types);
+  if (!results) return std::nullopt;
+  std::vector<at::Tensor> tensors;
+  for (const c10::IValue& value : *results) {
+    if (!value.isTensor() || !value.toTensor().defined() || value.toTensor().is_sparse()) return std::nullopt;
+    if (value.toTensor().numel() != 0 || value.toTensor().is_quantized()) return std::nullopt;
+    tensors.push_back(value.toTensor().detach().clone());
+  }
+  return tensors;
+}
+
+std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types) {
+  const auto results = observed_results(node, types);
+  if (!results) return std::nullopt;
   std::vector<ValueType> result;
-  for (const c10::IValue& value : stack) {
+  for (const c10::IValue& value : *results) {
     auto type = type_of(value);
     if (!type) return std::nullopt;
     result.push_back(std::move(*type));
   }
-  return result.size() == node.outputs().size() ? std::optional(result) : std::nullopt;
+  return result;
 }
 
 }  // namespace nnapi_convert

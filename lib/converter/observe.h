@@ -17,6 +17,10 @@ std::optional<at::Tensor> made_up_tensor(const TensorType& type);
 // tensors, its sizes depend on values, or the operation doesn't run here.
 std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types);
 
+// The results of an operation that gives empty tensors only, which are known without values; nothing for any other, or
+// where its types can't be observed.
+std::optional<std::vector<at::Tensor>> observed_empties(const TorchNode& node, const TypeMap& types);
+
 // True if `input` is a number on whose value no size of the node's results depends.
 bool takes_any_number(const TorchNode& node, const TorchValue& input);
 

@@ -101,7 +101,51 @@ std::string subgraph_problem(const Model& model, const Operation& operation) {
   return "";
 }
 
+int64_t element_size(OperandCode type) {
+  switch (type) {
+    case OperandCode::TENSOR_FLOAT32:
+    case OperandCode::TENSOR_INT32:
+      return 4;
+    case OperandCode::TENSOR_FLOAT16:
+    case OperandCode::TENSOR_QUANT16_SYMM:
+    case OperandCode::TENSOR_QUANT16_ASYMM:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+// Bytes and sizes that NNAPI and the buffers can't say: 0 stands for an unknown size, sizes are 32 bits, and so are the
+// bytes of a tensor. Sizes that depend on the inputs aren't known here.
+std::string size_problem(const Operand& operand) {
+  constexpr int64_t kMostBytes = UINT32_MAX;
+  if (!is_tensor(operand.type) || operand.is_omitted()) return "";
+  int64_t bytes = element_size(operand.type);
+  for (const Dim& dim : operand.dims) {
+    const auto size = dim.fixed_value();
+    if (!size) continue;
+    if (*size < 1) return fmt::format("{} found, sizes of 1 or more needed", type_text(operand));
+    if (*size > INT32_MAX || *size > kMostBytes / bytes) {
+      return fmt::format("{} found, {} bytes at most needed", type_text(operand), kMostBytes);
+    }
+    bytes *= *size;
+  }
+  return "";
+}
+
+std::string size_problem(const Model& model, const Operation& operation) {
+  for (const std::vector<OperandId>& operands : {operation.inputs, operation.outputs}) {
+    for (const OperandId id : operands) {
+      const std::string problem = size_problem(model.at(id));
+      if (!problem.empty()) return problem;
+    }
+  }
+  return "";
+}
+
 std::string problem_of(const Model& model, const Operation& operation, int feature_level) {
+  const std::string sizes = size_problem(model, operation);
+  if (!sizes.empty()) return sizes;
   const SignatureMatch match = match_signature(model, operation);
   if (match.signature == nullptr) return match.problem;
   if (match.feature_level > feature_level) {

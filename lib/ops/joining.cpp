@@ -5,6 +5,7 @@
 
 #include "lib/ops/families.h"
 #include "lib/ops/shape_rules.h"
+#include "lib/ops/tensor_limits.h"
 
 namespace nnapi_convert {
 namespace {
@@ -13,10 +14,20 @@ std::string list_name(const OpArguments& args) {
   return args.has("qx") ? "qx" : "tensors";
 }
 
-// PyTorch leaves out empty tensors of one axis.
+// Empty tensors add nothing but their dtype: those of size 0 along the axis, and those of one axis that PyTorch lets
+// join tensors of any rank. NNAPI has none.
 TensorTypes joined_tensors(const OpArguments& args) {
-  const TensorTypes tensors = args.tensors(list_name(args));
-  args.require(!tensors.empty(), "no tensors to join", "one or more");
+  const TensorTypes all = args.tensors(list_name(args));
+  args.require(!all.empty(), "no tensors to join", "one or more");
+  TensorTypes tensors;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(tensors), [](const auto& type) { return !is_empty(type); });
+  args.require(!tensors.empty(), "empty tensors only", "one that isn't");
+  const at::ScalarType dtype = tensors.front().dtype;
+  for (const TensorType& type : all) {
+    const bool promotes = type.dtype != dtype && c10::promoteTypes(type.dtype, dtype) != dtype;
+    args.require(!is_empty(type) || !promotes, fmt::format("{} and {}", to_text(type), to_text(tensors.front())),
+                 "tensors of equal dtype");
+  }
   return tensors;
 }
 
@@ -52,6 +63,7 @@ std::vector<ValueType> cat_type(const OpArguments& args) {
 std::vector<nnapi::OperandId> joined_operands(OpContext& ctx, const TensorType& output) {
   std::vector<nnapi::OperandId> inputs;
   for (const LoweredTensor& tensor : ctx.operands(list_name(ctx))) {
+    if (is_empty(tensor.type)) continue;
     const bool same = tensor.type.quantization == output.quantization;
     ctx.require(same || ctx.has("qx"), fmt::format("quantised tensors of unequal scales: {}", to_text(tensor.type)),
                 to_text(output), "use torch.ao.nn.quantized.FloatFunctional.cat");
@@ -64,7 +76,7 @@ void lower_cat(OpContext& ctx) {
   const TensorType output = ctx.output_type();
   std::vector<nnapi::OperandId> inputs = joined_operands(ctx, output);
   if (inputs.size() == 1) {
-    ctx.require(output.quantization == ctx.tensors(list_name(ctx))[0].quantization,
+    ctx.require(output.quantization == joined_tensors(ctx)[0].quantization,
                 "one tensor with another scale than its result", "equal scales");
     return ctx.set_output(inputs[0]);
   }
@@ -88,7 +100,7 @@ std::vector<ValueType> stack_type(const OpArguments& args) {
 void lower_stack(OpContext& ctx) {
   const TensorType output = ctx.output_type();
   std::vector<nnapi::OperandId> inputs = joined_operands(ctx, output);
-  const TensorType part = ctx.tensors("tensors").front();
+  const TensorType part = joined_tensors(ctx).front();
   const auto axis = static_cast<size_t>(checked_axis(ctx, ctx.integer("dim"), output.rank()));
   Dims part_dims = part.dims;
   if (axis == part.rank()) {

@@ -172,9 +172,17 @@ nnapi::OperandId emit_as_floats(OpContext& ctx, OperationCode code, std::vector<
   return ctx.emit_to(OperationCode::CAST, {result}, type);
 }
 
+// NNAPI takes a size of 0 for an unknown one.
+void require_elements(const OpContext& ctx, const Dims& dims) {
+  const bool is_empty = std::find(dims.begin(), dims.end(), Dim(0)) != dims.end();
+  ctx.require(!is_empty, "an empty tensor of shape " + to_text(dims), "sizes of 1 or more");
+}
+
 }  // namespace
 
 nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::OperandId> inputs, const TensorType& type) {
+  for (const nnapi::OperandId id : inputs) require_elements(*this, builder_.model().at(id).dims);
+  require_elements(*this, type.dims);
   const auto is_of = [&](size_t i, OperandCode kind) { return builder_.model().at(inputs[i]).type == kind; };
   const auto is_bool = [&](size_t i) { return is_of(i, OperandCode::TENSOR_BOOL8); };
   const auto is_integer = [&](size_t i) { return is_of(i, OperandCode::TENSOR_INT32); };

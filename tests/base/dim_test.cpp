@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "lib/base/error.h"
 #include "tests/base/random_dim.h"
 
 using namespace nnapi_convert;
@@ -167,4 +168,14 @@ TEST_CASE("a visitor sees what evaluate computes") {
     INFO(dim.text());
     CHECK(evaluation.values[whole] == dim.evaluate(size_of));
   }
+}
+
+TEST_CASE("dim: sizes beyond 64 bits are refused") {
+  const Dim large(int64_t{1} << 62);
+  CHECK_THROWS_AS(large + large, ConvertError);
+  CHECK_THROWS_AS(large * Dim(2), ConvertError);
+  CHECK_THROWS_AS(product({Dim(2000000000), Dim(2000000000), Dim(3)}), ConvertError);
+  const Dim flexible = large * Dim::of_input(0, 0);
+  CHECK(flexible.evaluate([](int, int) { return 1; }) == int64_t{1} << 62);
+  CHECK_THROWS_AS(flexible.evaluate([](int, int) { return 2; }), ConvertError);
 }

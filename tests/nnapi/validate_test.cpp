@@ -65,6 +65,29 @@ TEST_CASE("validate: outputs that nothing computes") {
   CHECK(validate(net.model, 3) == Problems{"output 1 is a constant", "output 2 is an input of the model"});
 }
 
+TEST_CASE("validate: sizes that NNAPI takes for unknown ones, and more bytes than it counts") {
+  const auto problems = [](const Dims& dims) {
+    Net net;
+    net.output(net.builder.add(OperationCode::RELU, {net.input(dims)}, testing::float_type(dims)));
+    return validate(net.model, 3);
+  };
+  CHECK(problems({2, 3}).empty());
+  CHECK(problems({32768, 32767}).empty());
+  const std::string where = "operation 0 (RELU): TENSOR_FLOAT32";
+  CHECK(problems({0, 3}) == Problems{where + "[0, 3] found, sizes of 1 or more needed"});
+  CHECK(problems({32768, 32768}) == Problems{where + "[32768, 32768] found, 4294967295 bytes at most needed"});
+  CHECK(problems({2000000000, 2000000000, 3}) ==
+        Problems{where + "[2000000000, 2000000000, 3] found, 4294967295 bytes at most needed"});
+  CHECK(problems({Dim::of_input(0, 0), 3}).empty());
+  Net constant;
+  const OperandId empty = constant.builder.tensor(zeros(DataType::kFloat32, {0, 3}));
+  const OperandId x = constant.input({2, 3});
+  constant.output(constant.builder.add(OperationCode::CONCATENATION, {empty, x, constant.builder.int32(0)},
+                                       testing::float_type({2, 3})));
+  CHECK(validate(constant.model, 3) ==
+        Problems{"operation 0 (CONCATENATION): TENSOR_FLOAT32[0, 3] found, sizes of 1 or more needed"});
+}
+
 TEST_CASE("validate: feature levels") {
   Net net;
   const OperandId x = net.unary(OperationCode::RELU, net.input({1, 3, 8, 8}));

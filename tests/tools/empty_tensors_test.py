@@ -1,0 +1,56 @@
+"""Tensors without elements, and tensors that NNAPI can't address, never reach a file."""
+
+import unittest
+
+import torch
+from torch import nn
+
+from scripted_model import ScriptedModelTest
+
+
+class Accumulator(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = torch.zeros([0, 4])
+        for i in range(3):
+            rows = torch.cat([rows, x * (i + 1.0)])
+        return rows
+
+
+class AccumulatorInParts(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = torch.cat([torch.zeros([0, 4]), torch.relu(x @ x)])
+        rest = torch.cumprod(rows, 0) @ x
+        return torch.cat([rest, torch.zeros([0]), x])
+
+
+class EmptySlicesInParts(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([x[:0], torch.cumprod(torch.relu(x @ x), 0) @ x, x])
+
+
+class EmptyResult(nn.Module):
+    def forward(self, x: torch.Tensor):
+        first, rest = torch.split(x, [0, 4], 1)
+        return torch.relu(x @ x), x[:, :0] + 1.0, first, rest
+
+
+class EmptyTensorsTest(ScriptedModelTest):
+    models = {model.__name__: model for model in (Accumulator, AccumulatorInParts, EmptySlicesInParts, EmptyResult)}
+
+    def test_what_is_written_runs(self):
+        for name in self.models:
+            with self.subTest(name):
+                self.save(name)
+                self.succeed(self.path, "-o", self.out, "--input", "4,4", "--min-segment-macs", "0", "--verify")
+
+    def test_too_large_inputs(self):
+        self.save("Accumulator")
+        for sizes in ("1,3,2000000000,2000000000", "1,3,20000,20000"):
+            for options in ([], ["--fallback", "none"], ["--runtime", "shim"]):
+                self.fail_with(1, self.path, "-o", self.out, "--input", sizes, *options,
+                               needed=["has more than 4294967295 bytes, the most that NNAPI can address"])
+                self.assertFalse(self.out.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
