@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace nnapi_convert {
@@ -97,11 +98,16 @@ class Replacement {
     return insert("add", {insert("mul", {numbers[0], step->toInt()}), numbers[1]});
   }
 
-  // One slice of a tensor, whose index NNAPI checks as it runs.
+  // One slice of a tensor: x[..., index]. Null for an axis that isn't known.
   Value* selected() {
+    const auto axis = axis_of(node_->input(0), node_->input(1));
+    if (!axis) return nullptr;
     Value* index = insert("reshape", {node_->input(2), c10::IValue(std::vector<int64_t>{1})});
-    Value* slices = insert("index_select", {node_->input(0), node_->input(1), index});
-    return insert("squeeze", {slices, node_->input(1)});
+    std::vector<Value*> indices(static_cast<size_t>(*axis), graph_.insertConstant(c10::IValue()));
+    indices.push_back(index);
+    Node* list = graph_.insertNode(graph_.createList(c10::OptionalType::ofTensor(), indices));
+    Value* slices = insert("index", {node_->input(0), placed(list->output())});
+    return insert("squeeze", {slices, *axis});
   }
 
   // The same operator, found anew for tensors where numbers were.
@@ -115,6 +121,16 @@ class Replacement {
   }
 
  private:
+  // Counted from the front.
+  std::optional<int64_t> axis_of(const Value* tensor, const Value* named) const {
+    const auto axis = torch::jit::toIValue(named), constant = torch::jit::toIValue(tensor);
+    const TensorType* type = runtime_type(tensor, types_);
+    if (!axis || (type == nullptr && !(constant && constant->isTensor()))) return std::nullopt;
+    const int64_t rank = type != nullptr ? static_cast<int64_t>(type->rank()) : constant->toTensor().dim();
+    const int64_t number = axis->toInt() < 0 ? axis->toInt() + rank : axis->toInt();
+    return number >= 0 && number < rank ? std::optional(number) : std::nullopt;
+  }
+
   Value* placed(Value* value) {
     value->node()->setSourceRange(node_->sourceRange());
     value->node()->setScope(node_->scope());

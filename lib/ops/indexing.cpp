@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "lib/ops/families.h"
+#include "lib/ops/indices.h"
 #include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
 
@@ -45,7 +46,7 @@ TensorType gathered(const TensorType& self, size_t axis, const Dims& indices) {
   return self.with_dims(dims);
 }
 
-// Run-time indices may be negative in PyTorch, and not in NNAPI, which refuses to run them: nothing goes wrong unseen.
+// PyTorch raises for run-time indices outside the axis; NNAPI doesn't say what a device does with them.
 nnapi::OperandId index_operand(OpContext& ctx, const std::string& name, const Dim& size) {
   if (!ctx.is_constant(name)) return ctx.operand(name).id;
   return ctx.constant_operand(checked_indices(ctx, ctx.constant(name), size));
@@ -174,14 +175,22 @@ std::vector<ValueType> index_type(const OpArguments& args) {
   return {result};
 }
 
+nnapi::OperandId computed_index(OpContext& ctx, const TorchValue& index, const Dim& size) {
+  LoweredTensor tensor = ctx.operand_of(&index);
+  if (is_never_negative(index)) return tensor.id;
+  if (tensor.type.dims.empty()) tensor.type.dims = {Dim(1)};
+  return counted_from_front({ctx, tensor}, size).id();
+}
+
 void lower_index(OpContext& ctx) {
   const LoweredTensor self = ctx.operand("self");
   const AdvancedIndex index = read_index(ctx, self.type);
   const TensorType source = indexed_source(self.type, index);
-  const nnapi::OperandId indices =
-      index.computed != nullptr ? ctx.operand_of(index.computed).id : ctx.constant_operand(index.merged);
   // A single index is a vector of one in NNAPI.
   const Dims dims = index.computed != nullptr ? ctx.type_of(index.computed).dims : index.dims;
+  const nnapi::OperandId indices = index.computed != nullptr
+                                       ? computed_index(ctx, *index.computed, self.type.dims[index.first])
+                                       : ctx.constant_operand(index.merged);
   const TensorType result = gathered(source, index.first, dims.empty() ? Dims{1} : dims);
   const nnapi::OperandId found =
       emit_gather(ctx, {ctx.reshaped(self, source.dims), source}, index.first, indices, result);
@@ -331,18 +340,18 @@ void lower_flip(OpContext& ctx) {
 }  // namespace
 
 OpRules indexing_rules() {
+  const char* kIndexNote = "constant indices of axes side by side, or one computed index, from -size to size - 1";
   return {
       {"aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool "
        "sparse=False) -> Tensor",
-       3, "", embedding_type, lower_embedding},
-      {"aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", 3, "", index_select_type,
+       3, kUncheckedIndices, embedding_type, lower_embedding},
+      {"aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", 3, kUncheckedIndices, index_select_type,
        lower_index_select},
-      {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", 3,
-       "constant indices of axes side by side, or one computed index", index_type, lower_index},
-      {"aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", 3,
-       "constant indices of axes side by side, or one computed index", index_type, lower_index},
-      {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", 3, "fixed sizes",
-       gather_type, lower_gather},
+      {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", 3, kIndexNote, index_type, lower_index},
+      {"aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", 3, kIndexNote, index_type,
+       lower_index},
+      {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", 3,
+       "fixed sizes; a computed index outside the axis: undefined, where PyTorch raises", gather_type, lower_gather},
       {"aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", 2,
        "a flexible axis has to be longer than the shift", roll_type, lower_roll},
       {"aten::flip(Tensor self, int[] dims) -> Tensor", 3, "", flip_type, lower_flip},
