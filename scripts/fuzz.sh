@@ -34,7 +34,7 @@ for target in "${targets[@]}"; do
       ;;
     buffer)
       cmake --build --preset fuzz --parallel 2 --target fuzz_buffer fuzz_buffer_seeds
-      $folder/bin/fuzz_buffer_seeds $folder/buffer_seeds testdata/buffers
+      $folder/bin/fuzz_buffer_seeds $folder/buffer_seeds
       fuzz buffer corpus_buffer buffer_seeds -max_len=8192 -timeout=60 -malloc_limit_mb=64
       ;;
     *)

@@ -8,7 +8,9 @@
 
 #include "lib/base/error.h"
 #include "lib/base/host_library.h"
+#include "lib/converter/stock_view.h"
 #include "lib/shim/compilation.h"
+#include "lib/shim/model_buffer.h"
 #include "lib/shim/torch_binding.h"
 
 namespace nnapi_convert {
@@ -131,36 +133,19 @@ void SegmentModel::read_shim(const torch::jit::Module& module, const std::vector
   const auto buffer = nnapi_shim::ModelBuffer::parse(kept_[0].data_ptr(), static_cast<size_t>(kept_[0].numel()),
                                                      weights_.bytes, &error);
   if (buffer == nullptr) fail(error, ExitCode::kBadFile);
-  std::vector<std::vector<int64_t>> sizes;
-  for (const at::Tensor& input : inputs) sizes.push_back(input.sizes().vec());
-  bind(*buffer, sizes);
+  std::vector<nnapi_shim_shape> shapes;
+  for (const at::Tensor& input : inputs) {
+    shapes.push_back({static_cast<uint32_t>(input.dim()), input.sizes().data()});
+  }
+  const int status = buffer->bind(shapes.data(), static_cast<uint32_t>(shapes.size()), &view_, &error);
+  if (status != NNAPI_SHIM_OK) fail(error, ExitCode::kBadFile);
 }
 
 void SegmentModel::read_pytorch(const torch::jit::Module& module) {
   for (const at::Tensor& tensor : module.attr("weights").toTensorVector()) kept_.push_back(tensor.contiguous());
-  const std::vector<nnapi_shim_buffer> weights = buffers_of(kept_);
-  kept_.push_back(module.attr("ser_model").toTensor().contiguous());
-  const at::Tensor& words = kept_.back();
-  const auto count = static_cast<size_t>(words.numel());
-  nnapi_shim_error error{};
-  const auto buffer =
-      nnapi_shim::ModelBuffer::parse_v1(words.data_ptr(), count, weights.data(), weights.size(), &error);
-  if (buffer == nullptr) fail(error, ExitCode::kBadFile);
-  const BufferModel model = read_buffer(words.data_ptr<int32_t>(), count);
-  std::vector<std::vector<int64_t>> sizes;  // version 1's arguments are the model's own inputs
-  for (const int32_t input : model.inputs) {
-    const std::vector<uint32_t>& dims = model.operands[static_cast<size_t>(input)].dims;
-    sizes.emplace_back(dims.begin(), dims.end());
-  }
-  bind(*buffer, sizes);
-}
-
-void SegmentModel::bind(const nnapi_shim::ModelBuffer& buffer, const std::vector<std::vector<int64_t>>& sizes) {
-  std::vector<nnapi_shim_shape> shapes;
-  for (const std::vector<int64_t>& each : sizes) shapes.push_back({static_cast<uint32_t>(each.size()), each.data()});
-  nnapi_shim_error error{};
-  const int status = buffer.bind(shapes.data(), static_cast<uint32_t>(shapes.size()), &view_, &error);
-  if (status != NNAPI_SHIM_OK) fail(error, ExitCode::kBadFile);
+  const at::Tensor words = module.attr("ser_model").toTensor().contiguous();
+  stock_ = read_buffer(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));
+  view_ = view_of(stock_, buffers_of(kept_));
 }
 
 std::vector<at::Tensor> SegmentModel::run(const std::vector<size_t>& operations, const std::vector<uint32_t>& inputs,

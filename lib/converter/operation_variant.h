@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/converter/converted_file.h"
-#include "lib/shim/model_buffer.h"
+#include "lib/serialize/buffer_reader.h"
 #include "lib/shim/model_view.h"
 
 namespace nnapi_convert {
@@ -30,11 +30,11 @@ class SegmentModel {
  private:
   void read_shim(const torch::jit::Module& module, const std::vector<at::Tensor>& inputs);
   void read_pytorch(const torch::jit::Module& module);
-  void bind(const nnapi_shim::ModelBuffer& buffer, const std::vector<std::vector<int64_t>>& sizes);
 
   nnapi_shim::ModelView view_;
   nnapi_shim::Weights weights_;
-  std::vector<at::Tensor> kept_;  // what the view and the weights point into
+  BufferModel stock_;             // the view of a model of PyTorch's runtime points into it
+  std::vector<at::Tensor> kept_;  // the view and the weights point into these
 };
 
 // True for operands whose elements are compared: tensors of float32, int32, bool and of 8 bits.

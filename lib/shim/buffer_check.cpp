@@ -20,14 +20,8 @@ constexpr const char* kRoleNames[] = {"nothing", "a model input", "a value", "an
 
 class ModelChecker {
  public:
-  ModelChecker(const BufferLayout& layout, const ModelView& view, uint64_t weight_bytes, const uint32_t* origin,
-               nnapi_shim_error* error)
-      : layout_(layout),
-        view_(view),
-        words_(view.words->data()),
-        weight_bytes_(weight_bytes),
-        origin_(origin),
-        error_(error) {}
+  ModelChecker(const BufferLayout& layout, const ModelView& view, uint64_t weight_bytes, nnapi_shim_error* error)
+      : layout_(layout), view_(view), words_(view.words->data()), weight_bytes_(weight_bytes), error_(error) {}
 
   bool check() {
     if (!mark_patches()) return false;
@@ -45,9 +39,6 @@ class ModelChecker {
   }
 
  private:
-  // The position to tell.
-  size_t told(size_t word) const { return origin_ == nullptr ? word : origin_[word]; }
-
   bool is_patched(size_t word) const { return !patched_.empty() && patched_[word] != 0; }
 
   // Ascending, and within the models.
@@ -59,13 +50,11 @@ class ModelChecker {
       const size_t at = layout_.patches + i * format::kPatchWords;
       const auto word = static_cast<uint32_t>(words_[at]), expression = static_cast<uint32_t>(words_[at + 1]);
       if (word >= layout_.models_end)
-        return damaged(error_, told(at), "patch of word %u found, less than %zu needed", word, layout_.models_end);
+        return damaged(error_, at, "patch of word %u found, less than %zu needed", word, layout_.models_end);
       if (word <= before)
-        return damaged(error_, told(at), "patch of word %u found after that of word %u, ascending needed", word,
-                       before);
+        return damaged(error_, at, "patch of word %u found after that of word %u, ascending needed", word, before);
       if (expression >= layout_.expression_count) {
-        return damaged(error_, told(at + 1), "expression %u found, the buffer has %u", expression,
-                       layout_.expression_count);
+        return damaged(error_, at + 1, "expression %u found, the buffer has %u", expression, layout_.expression_count);
       }
       patched_[word] = 1;
       before = word;
@@ -85,7 +74,7 @@ class ModelChecker {
     for (uint32_t i = 0; i < layout_.patch_count; ++i) {
       const size_t at = layout_.patches + i * format::kPatchWords;
       if (patched_[static_cast<uint32_t>(words_[at])] == 2) continue;
-      return damaged(error_, told(at),
+      return damaged(error_, at,
                      "patch of word %d found, which is neither a dimension nor an immediate INT32 or TENSOR_INT32",
                      words_[at]);
     }
@@ -97,11 +86,10 @@ class ModelChecker {
       const OperandView& operand = subgraph_->operands[i];
       const size_t record = model_->operands + i * format::kOperandWords;
       if (operand.type < 0 || operand.type > kHighestType) {
-        return damaged(error_, told(record), "type %d of operand %u found, 0 to %d needed", operand.type, i,
-                       kHighestType);
+        return damaged(error_, record, "type %d of operand %u found, 0 to %d needed", operand.type, i, kHighestType);
       }
       if (is_tensor(operand.type) != (operand.rank != 0)) {
-        return damaged(error_, told(record + 1), "rank %u of operand %u of type %d found, %s needed", operand.rank, i,
+        return damaged(error_, record + 1, "rank %u of operand %u of type %d found, %s needed", operand.rank, i,
                        operand.type, operand.rank == 0 ? "at least 1" : "0");
       }
       if (!check_dims(i, operand) || !check_channels(i, operand, record)) return false;
@@ -117,36 +105,36 @@ class ModelChecker {
     bool is_fixed = true;
     for (uint32_t axis = 0; axis < operand.rank; ++axis) {
       const int32_t size = words_[first + axis];
-      const bool is_flexible = is_patched(first + axis) || (origin_ != nullptr && size == 0);
+      const bool is_flexible = is_patched(first + axis);
       if (is_flexible ? size != 0 : size <= 0) {
-        return damaged(error_, told(first + axis), "dimension %u of operand %u is %d, %s needed", axis, number, size,
+        return damaged(error_, first + axis, "dimension %u of operand %u is %d, %s needed", axis, number, size,
                        is_flexible ? "0 where an expression gives it" : "at least 1 where no expression gives it");
       }
       is_fixed = is_fixed && !is_flexible;
     }
     uint64_t bytes = 0;
     if (!is_fixed || operand_bytes(operand, &bytes)) return true;
-    return damaged(error_, told(first), "operand %u has 4 GiB or more, less needed", number);
+    return damaged(error_, first, "operand %u has 4 GiB or more, less needed", number);
   }
 
   bool check_channels(uint32_t number, const OperandView& operand, size_t record) const {
     if (operand.type != static_cast<int32_t>(OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL)) {
       if (operand.channel_axis != -1) {
-        return damaged(error_, told(record + 4), "channel axis %d of operand %u of type %d found, -1 needed",
+        return damaged(error_, record + 4, "channel axis %d of operand %u of type %d found, -1 needed",
                        operand.channel_axis, number, operand.type);
       }
       if (operand.channel_scale_count == 0) return true;
-      return damaged(error_, told(record + 5), "%u channel scales of operand %u of type %d found, 0 needed",
+      return damaged(error_, record + 5, "%u channel scales of operand %u of type %d found, 0 needed",
                      operand.channel_scale_count, number, operand.type);
     }
     if (operand.channel_axis < 0 || static_cast<uint32_t>(operand.channel_axis) >= operand.rank) {
-      return damaged(error_, told(record + 4), "channel axis %d of operand %u found, 0 to %u needed",
-                     operand.channel_axis, number, operand.rank - 1);
+      return damaged(error_, record + 4, "channel axis %d of operand %u found, 0 to %u needed", operand.channel_axis,
+                     number, operand.rank - 1);
     }
     // A flexible size is 0 here.
     const uint32_t channels = operand.dims[operand.channel_axis];
     if (channels != 0 && operand.channel_scale_count == channels) return true;
-    return damaged(error_, told(record + 5),
+    return damaged(error_, record + 5,
                    "%u channel scales of operand %u found, %u needed, as many as axis %d has elements",
                    operand.channel_scale_count, number, channels, operand.channel_axis);
   }
@@ -154,7 +142,7 @@ class ModelChecker {
   bool check_index(size_t word, const char* what) const {
     const auto operand = static_cast<uint32_t>(words_[word]);
     if (operand < model_->operand_count) return true;
-    return damaged(error_, told(word), "operand %u found as %s, the model has %u operands", operand, what,
+    return damaged(error_, word, "operand %u found as %s, the model has %u operands", operand, what,
                    model_->operand_count);
   }
 
@@ -162,10 +150,9 @@ class ModelChecker {
     const uint32_t rank = subgraph_->operands[boundary.operand].rank;
     if (boundary.layout == format::Layout::kSame) return true;
     if (boundary.layout != format::Layout::kNhwc)
-      return damaged(error_, told(word), "layout %d found, 0 or 1 needed", words_[word]);
+      return damaged(error_, word, "layout %d found, 0 or 1 needed", words_[word]);
     if (rank == 4 && number_ == 0) return true;
-    return damaged(error_, told(word),
-                   "layout NHWC found for operand %u of rank %u of model %zu, rank 4 of model 0 needed",
+    return damaged(error_, word, "layout NHWC found for operand %u of rank %u of model %zu, rank 4 of model 0 needed",
                    boundary.operand, rank, number_);
   }
 
@@ -175,11 +162,11 @@ class ModelChecker {
       if (!check_index(record, "a model input")) return false;
       const BoundaryView& input = subgraph_->inputs[i];
       if (roles_[input.operand] != kNone)
-        return damaged(error_, told(record), "operand %u is a model input twice", input.operand);
+        return damaged(error_, record, "operand %u is a model input twice", input.operand);
       roles_[input.operand] = kInput;
       const auto argument = static_cast<uint32_t>(input.argument);
       if (number_ == 0 ? argument >= layout_.argument_count : input.argument != -1) {
-        return damaged(error_, told(record + 1), "argument %d of model input %u found, %s needed", input.argument, i,
+        return damaged(error_, record + 1, "argument %d of model input %u found, %s needed", input.argument, i,
                        number_ == 0 ? "one of the header's count" : "-1 in a subgraph");
       }
       if (!check_layout(record + 2, input)) return false;
@@ -193,7 +180,7 @@ class ModelChecker {
       if (!check_index(record, "a model output")) return false;
       const BoundaryView& output = subgraph_->outputs[i];
       if (is_output_[output.operand] != 0)
-        return damaged(error_, told(record), "operand %u is a model output twice", output.operand);
+        return damaged(error_, record, "operand %u is a model output twice", output.operand);
       is_output_[output.operand] = 1;
       if (!check_layout(record + 1, output)) return false;
     }
@@ -206,7 +193,7 @@ class ModelChecker {
       const size_t record = model_->values + i * format::kValueWords;
       if (!check_index(record, "a value")) return false;
       if (roles_[value.operand] != kNone) {
-        return damaged(error_, told(record), "a value of operand %u found, which is %s", value.operand,
+        return damaged(error_, record, "a value of operand %u found, which is %s", value.operand,
                        roles_[value.operand] == kValue ? "another value" : kRoleNames[kInput]);
       }
       roles_[value.operand] = kValue;
@@ -225,8 +212,7 @@ class ModelChecker {
         if (value.offset != 0) return refuse_offset(record, value, "0");
         if (value.length != 0) return refuse_length(record, value, 0);
         if (!is_model) return true;
-        return damaged(error_, told(record + 1), "operand %u is a MODEL that is left out, a model needed",
-                       value.operand);
+        return damaged(error_, record + 1, "operand %u is a MODEL that is left out, a model needed", value.operand);
       case ValueSource::kWeight:
         if (value.offset % format::kWeightAlignment != 0) return refuse_offset(record, value, "a multiple of 64");
         if (value.offset > weight_bytes_ || value.length > weight_bytes_ - value.offset) {
@@ -235,21 +221,21 @@ class ModelChecker {
         return check_length(value, operand, record);
       case ValueSource::kModel:
         if (!is_model)
-          return damaged(error_, told(record + 1), "a model found as value of operand %u, no MODEL", value.operand);
+          return damaged(error_, record + 1, "a model found as value of operand %u, no MODEL", value.operand);
         if (value.length != 0) return refuse_length(record, value, 0);
         if (value.model > number_ && value.model < layout_.models.size()) return true;
         return refuse_offset(record, value, "a later model's number");
     }
-    return damaged(error_, told(record + 1), "value source %d found, 0 to 3 needed", words_[record + 1]);
+    return damaged(error_, record + 1, "value source %d found, 0 to 3 needed", words_[record + 1]);
   }
 
   bool refuse_offset(size_t record, const ValueView& value, const char* needed) const {
-    return damaged(error_, told(record + 2), "offset %llu of the value of operand %u found, %s needed",
+    return damaged(error_, record + 2, "offset %llu of the value of operand %u found, %s needed",
                    static_cast<unsigned long long>(value.offset), value.operand, needed);
   }
 
   bool refuse_length(size_t record, const ValueView& value, uint64_t needed) const {
-    return damaged(error_, told(record + 4), "length %llu of the value of operand %u found, %llu needed",
+    return damaged(error_, record + 4, "length %llu of the value of operand %u found, %llu needed",
                    static_cast<unsigned long long>(value.length), value.operand,
                    static_cast<unsigned long long>(needed));
   }
@@ -261,13 +247,12 @@ class ModelChecker {
     }
     uint64_t bytes = 0;
     if (!operand_bytes(operand, &bytes) || bytes == 0) {
-      return damaged(error_, told(record + 1), "bytes found as value of operand %u, which is a MODEL", value.operand);
+      return damaged(error_, record + 1, "bytes found as value of operand %u, which is a MODEL", value.operand);
     }
     return value.length == bytes || refuse_length(record, value, bytes);
   }
 
   bool check_immediate(const ValueView& value, const OperandView& operand, size_t record) {
-    if (words_[record + 1] != static_cast<int32_t>(ValueSource::kImmediate)) return true;  // a numbered buffer's
     const size_t first = position(value.data);
     if (operand.type == static_cast<int32_t>(OperandCode::INT32) ||
         operand.type == static_cast<int32_t>(OperandCode::TENSOR_INT32)) {
@@ -276,7 +261,7 @@ class ModelChecker {
     const auto* bytes = static_cast<const uint8_t*>(value.data);
     for (uint64_t i = value.length; i % sizeof(int32_t) != 0; ++i) {
       if (bytes[i] != 0) {
-        return damaged(error_, told(first + static_cast<size_t>(i / sizeof(int32_t))),
+        return damaged(error_, first + static_cast<size_t>(i / sizeof(int32_t)),
                        "padding of the value of operand %u is not 0", value.operand);
       }
     }
@@ -289,7 +274,7 @@ class ModelChecker {
       const OperationView& operation = subgraph_->operations[i];
       const size_t record = model_->operations + i * format::kOperationWords;
       if (operation.code < 0 || operation.code > 0xFFFF) {
-        return damaged(error_, told(record), "code %d of operation %u found, 0 to 65535 needed", operation.code, i);
+        return damaged(error_, record, "code %d of operation %u found, 0 to 65535 needed", operation.code, i);
       }
       for (uint32_t k = 0; k < operation.input_count; ++k) {
         if (!check_index(argument++, "an operation's input")) return false;
@@ -298,7 +283,7 @@ class ModelChecker {
         if (!check_index(argument, "an operation's output")) return false;
         uint8_t& role = roles_[operation.outputs[k]];
         if (role != kNone) {
-          return damaged(error_, told(argument), "operand %u found as operation %u's output, which is %s",
+          return damaged(error_, argument, "operand %u found as operation %u's output, which is %s",
                          operation.outputs[k], i, kRoleNames[role]);
         }
         role = kResult;
@@ -311,13 +296,13 @@ class ModelChecker {
   bool check_roles() const {
     for (size_t word = model_->arguments; word < model_->inputs; ++word) {
       if (roles_[static_cast<uint32_t>(words_[word])] != kNone) continue;
-      return damaged(error_, told(word), "operand %d found in an operation, which is no input, value or output of any",
+      return damaged(error_, word, "operand %d found in an operation, which is no input, value or output of any",
                      words_[word]);
     }
     for (uint32_t i = 0; i < model_->output_count; ++i) {
       const uint32_t operand = subgraph_->outputs[i].operand;
       if (roles_[operand] == kResult) continue;
-      return damaged(error_, told(model_->outputs + i * format::kOutputWords),
+      return damaged(error_, model_->outputs + i * format::kOutputWords,
                      "operand %u found as a model output, which is %s, an operation's output needed", operand,
                      kRoleNames[roles_[operand]]);
     }
@@ -330,7 +315,7 @@ class ModelChecker {
     for (size_t word = model_->names; word < end; ++word) {
       const auto offset = static_cast<uint32_t>(words_[word]);
       if (offset < layout_.text_bytes) continue;
-      return damaged(error_, told(word), "text offset %u found, less than %zu needed", offset, layout_.text_bytes);
+      return damaged(error_, word, "text offset %u found, less than %zu needed", offset, layout_.text_bytes);
     }
     return true;
   }
@@ -338,10 +323,9 @@ class ModelChecker {
   bool check_text() const {
     if (layout_.text_bytes == 0) return true;
     const char* text = reinterpret_cast<const char*>(words_ + layout_.text);
-    if (text[0] != 0) return damaged(error_, told(layout_.text), "the text does not start with the empty string");
+    if (text[0] != 0) return damaged(error_, layout_.text, "the text does not start with the empty string");
     for (size_t i = layout_.text_bytes - 1; i == layout_.text_bytes - 1 || i % sizeof(int32_t) != 0; ++i) {
-      if (text[i] != 0)
-        return damaged(error_, told(layout_.text + i / sizeof(int32_t)), "the text does not end with 0");
+      if (text[i] != 0) return damaged(error_, layout_.text + i / sizeof(int32_t), "the text does not end with 0");
     }
     return true;
   }
@@ -350,7 +334,6 @@ class ModelChecker {
   const ModelView& view_;
   const int32_t* words_;
   uint64_t weight_bytes_;
-  const uint32_t* origin_;
   nnapi_shim_error* error_;
   size_t number_ = 0;  // of the model being checked
   const ModelLayout* model_ = nullptr;
@@ -361,9 +344,8 @@ class ModelChecker {
 
 }  // namespace
 
-bool check_models(const BufferLayout& layout, const ModelView& view, uint64_t weight_bytes, const uint32_t* origin,
-                  nnapi_shim_error* error) {
-  ModelChecker checker(layout, view, weight_bytes, origin, error);
+bool check_models(const BufferLayout& layout, const ModelView& view, uint64_t weight_bytes, nnapi_shim_error* error) {
+  ModelChecker checker(layout, view, weight_bytes, error);
   return checker.check();
 }
 

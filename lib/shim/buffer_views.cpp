@@ -14,9 +14,8 @@ uint64_t number64(const int32_t* words) {
 
 class ViewFiller {
  public:
-  ViewFiller(const BufferLayout& layout, const std::vector<const void*>& numbered, const int32_t* words)
-      : numbered_(numbered),
-        words_(words),
+  ViewFiller(const BufferLayout& layout, const int32_t* words)
+      : words_(words),
         text_(layout.text_bytes == 0 ? nullptr : reinterpret_cast<const char*>(words + layout.text)),
         text_bytes_(layout.text_bytes) {}
 
@@ -68,7 +67,6 @@ class ViewFiller {
     view->values.resize(model.value_count);
     const int32_t* data = words_ + model.value_data;
     const int32_t* record = words_ + model.values;
-    size_t piece = 0;
     for (uint32_t i = 0; i < model.value_count; ++i, record += format::kValueWords) {
       ValueView& value = view->values[i];
       value.operand = static_cast<uint32_t>(record[0]);
@@ -81,10 +79,6 @@ class ViewFiller {
       } else if (value.source == ValueSource::kModel) {
         // A number that does not fit is none of a model's.
         value.model = value.offset < format::kMaxCount ? static_cast<uint32_t>(value.offset) : format::kMaxCount;
-      } else if (value.source == ValueSource::kWeight && piece < numbered_.size()) {
-        value.source = ValueSource::kImmediate;
-        value.offset = 0;
-        value.data = numbered_[piece++];
       }
     }
   }
@@ -107,7 +101,6 @@ class ViewFiller {
     }
   }
 
-  const std::vector<const void*>& numbered_;
   const int32_t* words_;
   const char* text_;
   size_t text_bytes_;
@@ -115,8 +108,8 @@ class ViewFiller {
 
 }  // namespace
 
-void fill_models(const BufferLayout& layout, const std::vector<const void*>& numbered, ModelView* view) {
-  ViewFiller filler(layout, numbered, view->words->data());
+void fill_models(const BufferLayout& layout, ModelView* view) {
+  ViewFiller filler(layout, view->words->data());
   view->models.clear();
   view->models.resize(layout.models.size());
   for (size_t i = 0; i < layout.models.size(); ++i) filler.fill(layout.models[i], &view->models[i]);

@@ -1,17 +1,14 @@
 // The views of a buffer's models (lib/shim/model_view.h), and what has to hold for them.
 #pragma once
 
-#include <vector>
-
 #include "lib/shim/buffer_layout.h"
 #include "lib/shim/model_view.h"
 #include "lib/shim/nnapi_shim.h"
 
 namespace nnapi_shim {
 
-// Fills the models of `view` from its words, whose layout was checked. Where `numbered` is not empty, weight values in
-// turn become immediate values whose bytes are there.
-void fill_models(const BufferLayout& layout, const std::vector<const void*>& numbered, ModelView* view);
+// Fills the models of `view` from its words, whose layout was checked.
+void fill_models(const BufferLayout& layout, ModelView* view);
 
 // Bytes of one element; 0 for types that have no bytes (MODEL) or that NNAPI does not know.
 uint32_t element_bytes(int32_t type);
@@ -22,9 +19,7 @@ bool is_tensor(int32_t type);
 bool operand_bytes(const OperandView& operand, uint64_t* bytes);
 
 // Checks what find_layout leaves open: all codes, indices, lengths, sizes, texts and patches. `view` has been filled
-// from `words`. `origin` gives, for buffers converted from another version, the word there of each word here; may be
-// null, then sizes that are 0 have to be patched.
-bool check_models(const BufferLayout& layout, const ModelView& view, uint64_t weight_bytes, const uint32_t* origin,
-                  nnapi_shim_error* error);
+// from `words`. Sizes that are 0 have to be patched.
+bool check_models(const BufferLayout& layout, const ModelView& view, uint64_t weight_bytes, nnapi_shim_error* error);
 
 }  // namespace nnapi_shim

@@ -1,7 +1,6 @@
 // Compiling.
 #include "lib/shim/compilation.h"
 
-#include <functional>
 #include <utility>
 
 #include "lib/format/nnapi_codes.h"
@@ -31,20 +30,6 @@ int check_functions(const NnapiLibrary& library, const Options& options, nnapi_s
               level, library.feature_level);
 }
 
-// Values that are neither in the words nor in the weights: the numbered buffers of version 1.
-void add_outside_values(const ModelView& view, Sha256* sum) {
-  const std::less<const void*> before;
-  const void* start = view.words ? view.words->data() : nullptr;
-  const void* end = view.words ? view.words->data() + view.words->size() : nullptr;
-  for (const SubgraphView& model : view.models) {
-    for (const ValueView& value : model.values) {
-      if (value.source != format::ValueSource::kImmediate || value.length == 0) continue;
-      if (before(value.data, start) || !before(value.data, end))
-        sum->add(value.data, static_cast<size_t>(value.length));
-    }
-  }
-}
-
 }  // namespace
 
 CacheToken make_cache_token(const ModelView& view, const uint8_t weights_digest[Sha256::kDigestBytes]) {
@@ -53,7 +38,6 @@ CacheToken make_cache_token(const ModelView& view, const uint8_t weights_digest[
   sum.add(start, sizeof(start));
   if (view.words) sum.add(view.words->data(), view.words->size() * sizeof(int32_t));
   sum.add(weights_digest, Sha256::kDigestBytes);
-  add_outside_values(view, &sum);
   CacheToken token;
   sum.finish(token.bytes);
   return token;

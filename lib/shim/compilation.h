@@ -12,8 +12,7 @@
 namespace nnapi_shim {
 
 // What tells cached compilations apart: the SHA-256 of the format's version, the relax flag, the patched words and the
-// digest of the weights, then the numbered buffers of a model of version 1. NNAPI adds the device and its driver's
-// version itself.
+// digest of the weights. NNAPI adds the device and its driver's version itself.
 struct CacheToken {
   uint8_t bytes[Sha256::kDigestBytes];
 };

@@ -9,7 +9,6 @@
 #include "lib/shim/buffer_views.h"
 #include "lib/shim/expressions.h"
 #include "lib/shim/failure.h"
-#include "lib/shim/version_1.h"
 
 namespace nnapi_shim {
 namespace {
@@ -19,9 +18,6 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "buffers are little-end
 constexpr int32_t kHighestPreference = 2;
 // Positions are 32-bit numbers.
 constexpr size_t kMaxWords = std::numeric_limits<uint32_t>::max() / sizeof(int32_t);
-
-// That version 2 takes for one of version 1, whose input becomes an argument as well.
-constexpr size_t kMostWordsForOne = format::kInputWords + 1 + format::kMaxRank;
 
 std::vector<int32_t> copy_words(const void* words, size_t count) {
   std::vector<int32_t> copy(count);
@@ -60,15 +56,13 @@ bool check_header(const int32_t* words, uint64_t weight_bytes, nnapi_shim_error*
                  static_cast<unsigned long long>(needed), static_cast<unsigned long long>(weight_bytes));
 }
 
-bool check_arguments(const int32_t* words, const BufferLayout& layout, const uint32_t* origin,
-                     nnapi_shim_error* error) {
+bool check_arguments(const int32_t* words, const BufferLayout& layout, nnapi_shim_error* error) {
   size_t at = layout.arguments;
   for (uint32_t i = 0; i < layout.argument_count; ++i) {
     const auto rank = static_cast<uint32_t>(words[at++]);
     for (uint32_t axis = 0; axis < rank; ++axis, ++at) {
       if (words[at] < 0) {
-        return damaged(error, origin == nullptr ? at : origin[at],
-                       "size %d of axis %u of argument %u found, 0 or more needed", words[at], axis, i);
+        return damaged(error, at, "size %d of axis %u of argument %u found, 0 or more needed", words[at], axis, i);
       }
     }
   }
@@ -135,9 +129,8 @@ struct Name {
 // What could not be checked before sizes were known.
 class BoundChecker {
  public:
-  BoundChecker(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t count, bool is_v1,
-               nnapi_shim_error* error)
-      : view_(view), arguments_(arguments), count_(count), is_v1_(is_v1), error_(error) {}
+  BoundChecker(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t count, nnapi_shim_error* error)
+      : view_(view), arguments_(arguments), count_(count), error_(error) {}
 
   int check() const {
     for (size_t model = 0; model < view_.models.size(); ++model) {
@@ -157,13 +150,6 @@ class BoundChecker {
     for (uint32_t axis = 0; axis < operand.rank; ++axis) {
       const auto size = static_cast<int32_t>(operand.dims[axis]);
       if (size > 0) continue;
-      if (is_v1_) {
-        return fail(
-            error_, NNAPI_SHIM_BAD_ARGUMENT,
-            "dimension %u of operand %u is %d; write the flexible sizes into a buffer of version 1 before it is "
-            "opened",
-            axis, number, size);
-      }
       return fail(error_, NNAPI_SHIM_BAD_ARGUMENT,
                   "dimension %u of operand %u%s of model %zu becomes %d for arguments of sizes %s, at least 1 needed; "
                   "use larger inputs",
@@ -193,7 +179,6 @@ class BoundChecker {
   const ModelView& view_;
   const nnapi_shim_shape* arguments_;
   uint32_t count_;
-  bool is_v1_;
   nnapi_shim_error* error_;
 };
 
@@ -204,39 +189,22 @@ std::unique_ptr<const ModelBuffer> ModelBuffer::parse(const void* words, size_t 
   if (words == nullptr) word_count = 0;
   if (!check_size(word_count, kMaxWords, error)) return nullptr;
   std::unique_ptr<ModelBuffer> buffer(new ModelBuffer);
-  if (!buffer->take(copy_words(words, word_count), weight_bytes, nullptr, error)) return nullptr;
+  if (!buffer->take(copy_words(words, word_count), weight_bytes, error)) return nullptr;
   return buffer;
 }
 
-std::unique_ptr<const ModelBuffer> ModelBuffer::parse_v1(const void* words, size_t word_count,
-                                                         const nnapi_shim_buffer* buffers, size_t buffer_count,
-                                                         nnapi_shim_error* error) {
-  if (words == nullptr) word_count = 0;
-  if (buffers == nullptr) buffer_count = 0;
-  if (!check_size(word_count, kMaxWords / kMostWordsForOne, error)) return nullptr;
-  const std::vector<int32_t> copy = copy_words(words, word_count);
-  RenderedBuffer rendered;
-  if (!render_version_1(copy.data(), copy.size(), buffers, buffer_count, &rendered, error)) return nullptr;
-  std::unique_ptr<ModelBuffer> buffer(new ModelBuffer);
-  buffer->is_v1_ = true;
-  buffer->numbered_ = std::move(rendered.numbered);
-  if (!buffer->take(std::move(rendered.words), rendered.weight_bytes, rendered.origin.data(), error)) return nullptr;
-  return buffer;
-}
-
-bool ModelBuffer::take(std::vector<int32_t> words, uint64_t weight_bytes, const uint32_t* origin,
-                       nnapi_shim_error* error) {
+bool ModelBuffer::take(std::vector<int32_t> words, uint64_t weight_bytes, nnapi_shim_error* error) {
   words_ = std::make_shared<const std::vector<int32_t>>(std::move(words));
   weight_bytes_ = weight_bytes;
   const int32_t* data = words_->data();
   if (!find_layout(data, words_->size(), &layout_, error) || !check_header(data, weight_bytes, error) ||
-      !check_arguments(data, layout_, origin, error) || !check_expressions(data, layout_, error)) {
+      !check_arguments(data, layout_, error) || !check_expressions(data, layout_, error)) {
     return false;
   }
   ModelView view;
   view.words = words_;
-  fill_models(layout_, numbered_, &view);
-  return check_models(layout_, view, weight_bytes, origin, error);
+  fill_models(layout_, &view);
+  return check_models(layout_, view, weight_bytes, error);
 }
 
 int ModelBuffer::bind(const nnapi_shim_shape* arguments, uint32_t argument_count, ModelView* view,
@@ -253,15 +221,14 @@ int ModelBuffer::bind(const nnapi_shim_shape* arguments, uint32_t argument_count
     bound.words = std::make_shared<const std::vector<int32_t>>(std::move(patched));
   }
   fill_header(words, &bound);
-  fill_models(layout_, numbered_, &bound);
-  const BoundChecker checker(bound, arguments, argument_count, is_v1_, error);
+  fill_models(layout_, &bound);
+  const BoundChecker checker(bound, arguments, argument_count, error);
   if (const int status = checker.check()) return status;
   *view = std::move(bound);
   return NNAPI_SHIM_OK;
 }
 
 bool ModelBuffer::weights_match(const void* weights) const {
-  if (is_v1_) return true;
   const uint32_t sum = nnapi_convert::crc32(weights, static_cast<size_t>(weight_bytes_));
   return sum == static_cast<uint32_t>((*words_)[format::kWeightChecksum]);
 }

@@ -1,5 +1,5 @@
-// A model buffer of version 2 or 1 (schemas/nnapi_buffer.md), checked once, and the model it gives for arguments of
-// certain shapes.
+// A model buffer of version 2 (schemas/nnapi_buffer.md), checked once, and the model it gives for arguments of certain
+// shapes.
 //
 // Buffers may come from anywhere: every count, offset and index is checked with 64-bit arithmetic before it is used,
 // and memory is taken only in proportion to the buffer's own size. What fails is told by one sentence with the word's
@@ -25,40 +25,30 @@ class ModelBuffer {
   static std::unique_ptr<const ModelBuffer> parse(const void* words, size_t word_count, uint64_t weight_bytes,
                                                   nnapi_shim_error* error);
 
-  // The same for version 1, whose weights are numbered buffers: they have to stay while models bound from this are
-  // used. Sizes that are flexible have to be written into the words before. The module's arguments are the model's
-  // inputs, and there are no weights in version 2's sense: the numbered buffers become immediate values, whose bytes
-  // are outside ModelView::words, so that a hash of words and weights does not cover them.
-  static std::unique_ptr<const ModelBuffer> parse_v1(const void* words, size_t word_count,
-                                                     const nnapi_shim_buffer* buffers, size_t buffer_count,
-                                                     nnapi_shim_error* error);
-
   // The model for arguments of these shapes: expressions are computed and written into a copy of the words (which is
-  // not made where nothing is flexible). `view` does not need this object any more, but the weights (and numbered
-  // buffers) it does. Returns an nnapi_shim_status: NNAPI_SHIM_BAD_ARGUMENT for shapes that the model can't have.
+  // not made where nothing is flexible). `view` does not need this object any more, but the weights it
+  // does. Returns an nnapi_shim_status: NNAPI_SHIM_BAD_ARGUMENT for shapes that the model can't have.
   int bind(const nnapi_shim_shape* arguments, uint32_t argument_count, ModelView* view, nnapi_shim_error* error) const;
 
-  // Whether the CRC-32 of the weights is the header's. Reads all of them. True for version 1, which has none.
+  // Whether the CRC-32 of the weights is the header's. Reads all of them.
   bool weights_match(const void* weights) const;
 
   uint32_t argument_count() const { return layout_.argument_count; }
   uint32_t input_count() const { return layout_.models[0].input_count; }
   uint32_t output_count() const { return layout_.models[0].output_count; }
-  uint32_t feature_level() const;  // 1 for version 1, which does not tell
+  uint32_t feature_level() const;
   uint64_t weight_bytes() const { return weight_bytes_; }
   bool is_flexible() const { return layout_.patch_count != 0; }
-  // As they are in the buffer, before patching: of version 1 a rendering in version 2.
+  // As they are in the buffer, before patching.
   const std::vector<int32_t>& words() const { return *words_; }
 
  private:
   ModelBuffer() = default;
-  bool take(std::vector<int32_t> words, uint64_t weight_bytes, const uint32_t* origin, nnapi_shim_error* error);
+  bool take(std::vector<int32_t> words, uint64_t weight_bytes, nnapi_shim_error* error);
 
   std::shared_ptr<const std::vector<int32_t>> words_;
   BufferLayout layout_;
   uint64_t weight_bytes_ = 0;
-  bool is_v1_ = false;
-  std::vector<const void*> numbered_;  // version 1: where the bytes of each weight value are, in turn
 };
 
 }  // namespace nnapi_shim

@@ -27,7 +27,7 @@ struct OperandView {
 struct ValueView {
   uint32_t operand = 0;
   format::ValueSource source = format::ValueSource::kOmitted;
-  const void* data = nullptr;  // kImmediate; of version 1's numbered buffers the caller's memory
+  const void* data = nullptr;  // kImmediate
   uint64_t offset = 0;         // kWeight: into the weights
   uint64_t length = 0;         // bytes, of kImmediate and kWeight
   uint32_t model = 0;          // kModel: number of the subgraph

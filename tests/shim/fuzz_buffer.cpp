@@ -1,6 +1,5 @@
 // The fuzzer of what the shim reads: libFuzzer's entry points. The first byte of an input chooses what the others are:
-// a buffer of version 2, one of version 1, or an archive. Word count and checksum of version 2 are made right, so that
-// changes get past them.
+// a buffer or an archive. Word count and checksum of a buffer are made right, so that changes get past them.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,7 +17,7 @@ namespace {
 
 using namespace nnapi_shim;
 
-enum Kind : uint8_t { kVersion2, kVersion1, kArchive, kKinds };
+enum Kind : uint8_t { kBuffer, kArchive, kKinds };
 
 volatile uint64_t g_read;  // so that reading is not left out
 
@@ -106,7 +105,7 @@ uint64_t weight_bytes_of(const std::vector<int32_t>& words) {
          uint64_t{static_cast<uint32_t>(words[format::kWeightBytesHigh])} << 32;
 }
 
-void fuzz_version_2(std::vector<int32_t> words) {
+void fuzz_buffer(std::vector<int32_t> words) {
   if (words.size() >= format::kHeaderWords) {
     words[format::kWordCount] = static_cast<int32_t>(words.size());
     words[format::kChecksum] = 0;
@@ -114,14 +113,6 @@ void fuzz_version_2(std::vector<int32_t> words) {
   }
   nnapi_shim_error error{};
   const auto buffer = ModelBuffer::parse(words.data(), words.size(), weight_bytes_of(words), &error);
-  check_parsed(buffer.get(), error);
-}
-
-void fuzz_version_1(const std::vector<int32_t>& words) {
-  std::vector<uint8_t> first(28), second(4096);
-  const nnapi_shim_buffer buffers[] = {{first.data(), first.size()}, {second.data(), second.size()}, {nullptr, 100}};
-  nnapi_shim_error error{};
-  const auto buffer = ModelBuffer::parse_v1(words.data(), words.size(), buffers, 3, &error);
   check_parsed(buffer.get(), error);
 }
 
@@ -138,7 +129,7 @@ void fuzz_archive(const uint8_t* data, size_t size) {
   const Weights& weights = archive.weights();
   require(weights.bytes <= size && archive.words().size() <= size / sizeof(int32_t), "records are within the file");
   g_read = g_read + nnapi_convert::crc32(weights.data, static_cast<size_t>(weights.bytes));
-  fuzz_version_2(archive.words());
+  fuzz_buffer(archive.words());
 }
 
 }  // namespace
@@ -154,10 +145,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   std::vector<int32_t> words(size / sizeof(int32_t));
   if (!words.empty()) std::memcpy(words.data(), data, words.size() * sizeof(int32_t));
-  if (kind == kVersion2) {
-    fuzz_version_2(words);
-  } else {
-    fuzz_version_1(words);
-  }
+  fuzz_buffer(words);
   return 0;
 }

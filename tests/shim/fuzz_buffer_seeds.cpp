@@ -1,9 +1,7 @@
-// Writes inputs from which the fuzzer of the shim's buffers starts: fuzz_buffer_seeds FOLDER SAMPLES, where SAMPLES is
-// testdata/buffers.
+// Writes inputs from which the fuzzer of the shim's buffers starts: fuzz_buffer_seeds FOLDER.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "tests/shim/buffer_maker.h"
 #include "tests/shim/zip_maker.h"
@@ -14,7 +12,7 @@ using namespace nnapi_shim::testing;
 using Bytes = std::vector<uint8_t>;
 
 // The first bytes of inputs, as fuzz_buffer.cpp tells them apart.
-constexpr uint8_t kVersion2 = 0, kVersion1 = 1, kArchive = 2;
+constexpr uint8_t kBuffer = 0, kArchive = 1;
 
 void write(const std::filesystem::path& folder, const char* name, uint8_t kind, const Bytes& bytes) {
   std::ofstream file(folder / name, std::ios::binary);
@@ -36,20 +34,18 @@ Bytes archive_of(const MadeBuffer& made, bool is_64) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "fuzz_buffer_seeds FOLDER SAMPLES\n");
+  if (argc != 2) {
+    std::fprintf(stderr, "fuzz_buffer_seeds FOLDER\n");
     return 2;
   }
   const std::filesystem::path folder = argv[1];
   std::filesystem::create_directories(folder);
   Description stripped = full_net();
   stripped.stripped = true;
-  write(folder, "add", kVersion2, bytes_of(make_buffer(add_net()).words));
-  write(folder, "full", kVersion2, bytes_of(make_buffer(full_net()).words));
-  write(folder, "stripped", kVersion2, bytes_of(make_buffer(stripped).words));
+  write(folder, "add", kBuffer, bytes_of(make_buffer(add_net()).words));
+  write(folder, "full", kBuffer, bytes_of(make_buffer(full_net()).words));
+  write(folder, "stripped", kBuffer, bytes_of(make_buffer(stripped).words));
   write(folder, "archive", kArchive, archive_of(make_buffer(add_net()), false));
   write(folder, "archive_64", kArchive, archive_of(make_buffer(full_net()), true));
-  std::ifstream sample(std::filesystem::path(argv[2]) / "v1_small_net.bin", std::ios::binary);
-  write(folder, "version_1", kVersion1, Bytes(std::istreambuf_iterator<char>(sample), {}));
   return 0;
 }
