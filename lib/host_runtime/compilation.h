@@ -10,7 +10,7 @@
 
 #include "lib/host_runtime/cache_file.h"
 #include "lib/host_runtime/device.h"
-#include "lib/host_runtime/memory_descriptor.h"
+#include "lib/host_runtime/direction.h"
 #include "lib/host_runtime/model.h"
 #include "lib/host_runtime/program.h"
 

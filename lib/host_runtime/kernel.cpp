@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "lib/format/operation_table.h"
-#include "lib/host_runtime/program.h"
 #include "lib/host_runtime/quantization.h"
 
 namespace nnapi_convert::host {
@@ -22,41 +21,6 @@ at::Tensor ConstantCache::get(std::size_t operation, const std::string& key, con
   if (!tensor.defined()) tensor = make();
   return tensor;
 }
-
-at::ScalarType storage_type(OperandCode type) {
-  switch (type) {
-    case OperandCode::FLOAT32:
-    case OperandCode::TENSOR_FLOAT32:
-      return at::kFloat;
-    case OperandCode::FLOAT16:
-    case OperandCode::TENSOR_FLOAT16:
-      return at::kHalf;
-    case OperandCode::INT32:
-    case OperandCode::UINT32:
-    case OperandCode::TENSOR_INT32:
-      return at::kInt;
-    case OperandCode::TENSOR_QUANT16_SYMM:
-    case OperandCode::TENSOR_QUANT16_ASYMM:
-      return at::kShort;
-    case OperandCode::TENSOR_QUANT8_SYMM:
-    case OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL:
-    case OperandCode::TENSOR_QUANT8_ASYMM_SIGNED:
-      return at::kChar;
-    default:
-      return at::kByte;
-  }
-}
-
-at::Tensor view_of(const void* data, OperandCode type, const Dims& dims) {
-  return at::from_blob(const_cast<void*>(data), dims, at::TensorOptions(storage_type(type)));
-}
-
-OpContext::OpContext(const Operation& operation, Run& run)
-    : operation_(operation),
-      operands_(run.program().model().operands()),
-      shapes_(run.shapes()),
-      values_(&run.values()),
-      run_(&run) {}
 
 bool OpContext::find_if_present(const char* name, std::size_t n, uint32_t* index) const {
   const auto search = [&](const TableView<ArgumentInfo>& arguments, const std::vector<uint32_t>& indices) {
@@ -251,7 +215,7 @@ void OpContext::store(const at::Tensor& numbers, std::size_t n) {
 
 at::Tensor OpContext::cached(const char* argument, const std::string& key,
                              const std::function<at::Tensor()>& make) const {
-  return is_constant(argument) ? run_->program().cache().get(operation_.index, key, make) : make();
+  return is_constant(argument) ? run_->cache().get(operation_.index, key, make) : make();
 }
 
 std::vector<Value> OpContext::values(const char* name) const {
@@ -273,7 +237,7 @@ void OpContext::put_value(const Value& value, std::size_t n) {
 }
 
 std::chrono::nanoseconds OpContext::loop_timeout() const {
-  return run_->settings().loop_timeout;
+  return run_->loop_timeout();
 }
 
 }  // namespace nnapi_convert::host

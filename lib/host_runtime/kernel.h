@@ -18,6 +18,7 @@
 #include "lib/host_runtime/failure.h"
 #include "lib/host_runtime/operand.h"
 #include "lib/host_runtime/signature.h"
+#include "lib/host_runtime/storage.h"
 
 namespace nnapi_convert::host {
 
@@ -31,12 +32,23 @@ class ConstantCache {
   std::map<std::pair<std::size_t, std::string>, at::Tensor> tensors_;
 };
 
-class Run;
-
 // A tensor or scalar with its extents; without codes it is omitted.
 struct Value {
   Shape shape;
   at::Tensor codes;
+};
+
+// What an operation asks of the run that it is part of.
+class RunServices {
+ public:
+  virtual ConstantCache& cache() const = 0;
+  virtual std::chrono::nanoseconds loop_timeout() const = 0;
+  // Runs the model of an operation's argument.
+  virtual std::vector<Value> run_inner(const Operation& operation, const char* argument, const Model& model,
+                                       const std::vector<Value>& inputs, int64_t iteration) const = 0;
+
+ protected:
+  ~RunServices() = default;
 };
 
 class OpContext {
@@ -44,8 +56,10 @@ class OpContext {
   // When a model is finished: no values but constants.
   OpContext(const Operation& operation, const std::vector<Operand>& operands, std::vector<Shape>& shapes)
       : operation_(operation), operands_(operands), shapes_(shapes) {}
-  // In an execution.
-  OpContext(const Operation& operation, Run& run);
+  // In an execution: `values` are the operands', as far as they were computed.
+  OpContext(const Operation& operation, const std::vector<Operand>& operands, std::vector<Shape>& shapes,
+            std::vector<at::Tensor>& values, const RunServices& run)
+      : operation_(operation), operands_(operands), shapes_(shapes), values_(&values), run_(&run) {}
 
   void check();
   void run();
@@ -110,12 +124,8 @@ class OpContext {
   const std::vector<Operand>& operands_;
   std::vector<Shape>& shapes_;
   std::vector<at::Tensor>* values_ = nullptr;
-  Run* run_ = nullptr;
+  const RunServices* run_ = nullptr;
 };
-
-// The tensor type that holds an operand type's values, and a view of memory as such a tensor.
-at::ScalarType storage_type(OperandCode type);
-at::Tensor view_of(const void* data, OperandCode type, const Dims& dims);
 
 struct Kernel {
   OperationCode code;

@@ -8,10 +8,6 @@
 
 namespace nnapi_convert::host {
 
-const char* name_of(Direction direction) {
-  return direction == Direction::kInput ? "input" : "output";
-}
-
 void MemoryDescriptor::require_unfinished(const char* what) const {
   if (finished_) fail(ResultCode::BAD_STATE, "{}: the memory descriptor is finished already", what);
 }

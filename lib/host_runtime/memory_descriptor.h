@@ -6,14 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "lib/host_runtime/direction.h"
 #include "lib/host_runtime/operand.h"
 
 namespace nnapi_convert::host {
 
 class Compilation;
-
-enum class Direction { kInput, kOutput };
-const char* name_of(Direction direction);
 
 class MemoryDescriptor {
  public:

@@ -75,7 +75,7 @@ void Run::trace(const Operation& operation, std::chrono::nanoseconds taken) cons
 }
 
 void Run::compute(const Operation& operation) {
-  OpContext(operation, *this).run();
+  OpContext(operation, program_.model().operands(), shapes_, values_, *this).run();
   if (settings_.half_results) round_results(operation);
 }
 

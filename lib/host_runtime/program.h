@@ -50,20 +50,17 @@ struct RunSettings {
   bool timed() const { return trace || logs_operations || deadline != Clock::time_point::max(); }
 };
 
-class Run {
+class Run final : public RunServices {
  public:
   Run(const Program& program, const RunSettings& settings, const Frame* frame = nullptr);
 
   // A value for each of the model's inputs and outputs; `declared` is what the caller knows of the outputs.
   std::vector<Value> compute(const std::vector<Value>& inputs, const std::vector<Shape>& declared);
-  // Runs the model of an operation's argument.
-  std::vector<Value> run_inner(const Operation& operation, const char* argument, const Model& model,
-                               const std::vector<Value>& inputs, int64_t iteration) const;
 
-  const Program& program() const { return program_; }
-  const RunSettings& settings() const { return settings_; }
-  std::vector<Shape>& shapes() { return shapes_; }
-  std::vector<at::Tensor>& values() { return values_; }
+  ConstantCache& cache() const override { return program_.cache(); }
+  std::chrono::nanoseconds loop_timeout() const override { return settings_.loop_timeout; }
+  std::vector<Value> run_inner(const Operation& operation, const char* argument, const Model& model,
+                               const std::vector<Value>& inputs, int64_t iteration) const override;
 
  private:
   void take_inputs(const std::vector<Value>& inputs);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "lib/host_runtime/storage.h"
+
 namespace nnapi_convert::host {
 namespace {
 
@@ -155,11 +157,6 @@ at::Tensor to_shifted_codes(const at::Tensor& numbers, const Operand& operand) {
   return round_codes(codes, operand, FuseCode::NONE);
 }
 
-at::Tensor requantized(const OpContext& context, const char* name, const Operand& output) {
-  if (!is_quantized_8bit(output.type)) return context.stored(name);
-  return to_shifted_codes(context.real(name).to(at::kFloat).to(at::kDouble), output);
-}
-
 at::Tensor map_codes(const at::Tensor& codes, const Operand& input, const Operand& output,
                      const std::function<double(double)>& function) {
   std::array<uint8_t, 256> table{};
@@ -172,14 +169,6 @@ at::Tensor map_codes(const at::Tensor& codes, const Operand& input, const Operan
   auto* target = static_cast<uint8_t*>(to.data_ptr());
   for (int64_t i = 0; i < from.numel(); ++i) target[i] = table[source[i]];
   return to;
-}
-
-FuseCode activation_of(const OpContext& context) {
-  const int64_t code = context.integer("activation");
-  if (code < 0 || code > static_cast<int64_t>(FuseCode::RELU6)) {
-    context.refuse("activation", "{} found, 0 to 3 needed", code);
-  }
-  return static_cast<FuseCode>(code);
 }
 
 at::Tensor activate(at::Tensor numbers, FuseCode activation) {
@@ -221,27 +210,6 @@ at::Tensor requantize(const at::Tensor& sums, const at::Tensor& bias, const std:
 
 bool same_quantization(const Operand& a, const Operand& b) {
   return a.scale == b.scale && a.zero_point == b.zero_point;
-}
-
-void require_same_quantization(const OpContext& context, const char* a, const char* b) {
-  const Operand& first = context.operand(a);
-  const Operand& second = context.operand(b);
-  if (!is_quantized_8bit(first.type) || same_quantization(first, second)) return;
-  context.refuse(b, "scale {}, zero point {} found, those of {} needed: {}, {}", second.scale, second.zero_point, a,
-                 first.scale, first.zero_point);
-}
-
-void require_quantization(const OpContext& context, const char* name, float scale, int32_t zero_point) {
-  const Operand& operand = context.operand(name);
-  if (operand.scale == scale && operand.zero_point == zero_point) return;
-  context.refuse(name, "scale {}, zero point {} found, {}, {} needed", operand.scale, operand.zero_point, scale,
-                 zero_point);
-}
-
-void require_paddable(const OpContext& context) {
-  const Operand& input = context.operand("input");
-  if (!is_quantized_8bit(input.type) || context.feature_level() >= 3 || input.zero_point == 0) return;
-  context.refuse("input", "zero point {} found, 0 needed below feature level 3", input.zero_point);
 }
 
 }  // namespace nnapi_convert::host

@@ -1,4 +1,4 @@
-// Between codes and numbers, and the checks and arithmetic of quantised operations that several families share.
+// Between codes and numbers, and arithmetic of quantised operations that several families share.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -6,7 +6,6 @@
 #include <functional>
 #include <vector>
 
-#include "lib/host_runtime/kernel.h"
 #include "lib/host_runtime/operand.h"
 
 namespace nnapi_convert::host {
@@ -18,8 +17,6 @@ at::Tensor to_numbers(const at::Tensor& codes, const Operand& operand);
 at::Tensor to_codes(const at::Tensor& numbers, const Operand& operand);
 // The same for operations whose reference adds the zero point before it rounds: halves go away from the code 0.
 at::Tensor to_shifted_codes(const at::Tensor& numbers, const Operand& operand);
-// An argument's codes, in the output's quantisation if it has one; other types stay as they are stored.
-at::Tensor requantized(const OpContext& context, const char* name, const Operand& output);
 double to_number(int64_t code, const Operand& operand);
 int64_t to_code(double number, const Operand& operand);
 
@@ -27,8 +24,6 @@ int64_t to_code(double number, const Operand& operand);
 at::Tensor map_codes(const at::Tensor& codes, const Operand& input, const Operand& output,
                      const std::function<double(double)>& function);
 
-// The value of the argument `activation`; a rule calls it to check it.
-FuseCode activation_of(const OpContext& context);
 // Clamps in place: the tensor has to be the kernel's own.
 at::Tensor activate(at::Tensor numbers, FuseCode activation);
 
@@ -44,11 +39,6 @@ at::Tensor requantize(const at::Tensor& sums, const at::Tensor& bias, const std:
 // Codes (as numbers, in Float or Double) to the nearest whole ones, clamped to the activation's range.
 at::Tensor round_codes(const at::Tensor& codes, const Operand& output, FuseCode activation);
 
-// Rules.
-void require_same_quantization(const OpContext& context, const char* a, const char* b);
-void require_quantization(const OpContext& context, const char* name, float scale, int32_t zero_point);
 bool same_quantization(const Operand& a, const Operand& b);
-// Padding of codes stands for the number 0 from feature level 3 on; before, for the code 0.
-void require_paddable(const OpContext& context);
 
 }  // namespace nnapi_convert::host

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lib/host_runtime/quantization.h"
+#include "lib/host_runtime/quantization_rules.h"
 
 namespace nnapi_convert::host {
 namespace {

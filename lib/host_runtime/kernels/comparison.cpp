@@ -1,7 +1,7 @@
 // Comparisons, logical operations and SELECT.
 #include "lib/host_runtime/kernels/axes.h"
 #include "lib/host_runtime/kernels/kernels.h"
-#include "lib/host_runtime/quantization.h"
+#include "lib/host_runtime/quantization_rules.h"
 
 namespace nnapi_convert::host {
 namespace {

@@ -7,6 +7,7 @@
 #include "lib/host_runtime/kernels/boxes.h"
 #include "lib/host_runtime/kernels/kernels.h"
 #include "lib/host_runtime/quantization.h"
+#include "lib/host_runtime/quantization_rules.h"
 
 namespace nnapi_convert::host {
 namespace {

@@ -1,7 +1,7 @@
 // GATHER, EMBEDDING_LOOKUP, FILL and RANK.
 #include "lib/host_runtime/kernels/axes.h"
 #include "lib/host_runtime/kernels/kernels.h"
-#include "lib/host_runtime/quantization.h"
+#include "lib/host_runtime/quantization_rules.h"
 
 namespace nnapi_convert::host {
 void gather_rule(OpContext& context) {

@@ -1,7 +1,7 @@
 // L2_NORMALIZATION, LOCAL_RESPONSE_NORMALIZATION and INSTANCE_NORMALIZATION.
 #include "lib/host_runtime/kernels/axes.h"
 #include "lib/host_runtime/kernels/kernels.h"
-#include "lib/host_runtime/quantization.h"
+#include "lib/host_runtime/quantization_rules.h"
 
 namespace nnapi_convert::host {
 namespace {

@@ -1,7 +1,7 @@
 // PAD, PAD_V2 and MIRROR_PAD.
 #include "lib/host_runtime/kernels/axes.h"
 #include "lib/host_runtime/kernels/kernels.h"
-#include "lib/host_runtime/quantization.h"
+#include "lib/host_runtime/quantization_rules.h"
 
 namespace nnapi_convert::host {
 namespace {

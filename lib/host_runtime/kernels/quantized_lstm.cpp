@@ -6,7 +6,7 @@
 #include "lib/host_runtime/kernels/fixed_point.h"
 #include "lib/host_runtime/kernels/kernels.h"
 #include "lib/host_runtime/kernels/lstm_cell.h"
-#include "lib/host_runtime/quantization.h"
+#include "lib/host_runtime/quantization_rules.h"
 
 namespace nnapi_convert::host {
 namespace {

@@ -5,6 +5,7 @@
 #include "lib/host_runtime/kernels/exact_convolution.h"
 #include "lib/host_runtime/kernels/kernels.h"
 #include "lib/host_runtime/quantization.h"
+#include "lib/host_runtime/quantization_rules.h"
 
 namespace nnapi_convert::host {
 namespace {

@@ -1,0 +1,12 @@
+// Whether something belongs to a model's inputs or outputs.
+#pragma once
+
+namespace nnapi_convert::host {
+
+enum class Direction { kInput, kOutput };
+
+inline const char* name_of(Direction direction) {
+  return direction == Direction::kInput ? "input" : "output";
+}
+
+}  // namespace nnapi_convert::host

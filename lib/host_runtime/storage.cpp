@@ -1,0 +1,33 @@
+#include "lib/host_runtime/storage.h"
+
+namespace nnapi_convert::host {
+
+at::ScalarType storage_type(OperandCode type) {
+  switch (type) {
+    case OperandCode::FLOAT32:
+    case OperandCode::TENSOR_FLOAT32:
+      return at::kFloat;
+    case OperandCode::FLOAT16:
+    case OperandCode::TENSOR_FLOAT16:
+      return at::kHalf;
+    case OperandCode::INT32:
+    case OperandCode::UINT32:
+    case OperandCode::TENSOR_INT32:
+      return at::kInt;
+    case OperandCode::TENSOR_QUANT16_SYMM:
+    case OperandCode::TENSOR_QUANT16_ASYMM:
+      return at::kShort;
+    case OperandCode::TENSOR_QUANT8_SYMM:
+    case OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL:
+    case OperandCode::TENSOR_QUANT8_ASYMM_SIGNED:
+      return at::kChar;
+    default:
+      return at::kByte;
+  }
+}
+
+at::Tensor view_of(const void* data, OperandCode type, const Dims& dims) {
+  return at::from_blob(const_cast<void*>(data), dims, at::TensorOptions(storage_type(type)));
+}
+
+}  // namespace nnapi_convert::host
