@@ -1,11 +1,12 @@
 // LSH_PROJECTION and HASHTABLE_LOOKUP.
+#include <farmhash.h>
+
 #include <algorithm>
 #include <cstring>
 
-#include "lib/host_runtime/kernels/fingerprint.h"
 #include "lib/host_runtime/kernels/kernels.h"
 #include "lib/host_runtime/kernels/recurrent.h"
-#include "lib/host_runtime/quantization.h"
+#include "lib/host_runtime/quantization_rules.h"
 
 namespace nnapi_convert::host {
 namespace {
@@ -35,13 +36,13 @@ int64_t bits_for(int64_t count) {
 int32_t projected_bit(const at::Tensor& input, const double* weights, float seed) {
   const int64_t items = input.size(0);
   const std::size_t item_bytes = input.nbytes() / static_cast<std::size_t>(items);
-  std::vector<uint8_t> key(sizeof seed + item_bytes);
+  std::vector<char> key(sizeof seed + item_bytes);
   std::memcpy(key.data(), &seed, sizeof seed);
   double score = 0;
   for (int64_t i = 0; i < items; ++i) {
     const auto* item = static_cast<const uint8_t*>(input.data_ptr()) + static_cast<std::size_t>(i) * item_bytes;
     if (item_bytes > 0) std::memcpy(key.data() + sizeof seed, item, item_bytes);
-    const auto signature = static_cast<int64_t>(fingerprint64(key.data(), key.size()));
+    const auto signature = static_cast<int64_t>(NAMESPACE_FOR_HASH_FUNCTIONS::Fingerprint64(key.data(), key.size()));
     score += weights[i] * static_cast<double>(signature);
   }
   return score > 0 ? 1 : 0;
