@@ -2,10 +2,10 @@
 
 #include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
+#include <libdeflate.h>
 
 #include "lib/base/error.h"
 #include "lib/converter/archive_file.h"
-#include "lib/format/crc32.h"
 
 namespace nnapi_convert {
 namespace {
@@ -28,7 +28,7 @@ void check_archive(const std::string& path) {
   for (const std::string& record : reader.getAllRecords()) {
     if (is_weight(record)) continue;
     const auto [data, size] = reader.getRecord(record);
-    const uint32_t found = fast_crc32(data.get(), size);
+    const uint32_t found = libdeflate_crc32(0, data.get(), size);
     for (const nnapi_shim::ZipRecord& entry : archive.records()) {
       if (is_entry_of(entry.name, record) && found != entry.checksum) {
         throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: entry {} is damaged", path, entry.name));

@@ -1,7 +1,6 @@
 #include "lib/serialize/archive_stream.h"
 
 #include "lib/base/error.h"
-#include "lib/format/crc32.h"
 
 namespace nnapi_convert {
 namespace {

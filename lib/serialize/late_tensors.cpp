@@ -1,13 +1,13 @@
 #include "lib/serialize/late_tensors.h"
 
 #include <ATen/ATen.h>
+#include <libdeflate.h>
 #include <sys/mman.h>
 
 #include <cstring>
 #include <new>
 #include <utility>
 
-#include "lib/format/crc32.h"
 #include "lib/ops/constant_tensor.h"
 
 namespace nnapi_convert {
@@ -27,7 +27,7 @@ at::Tensor reserved_tensor(const std::vector<int64_t>& shape, at::ScalarType typ
 uint32_t write_with_checksum(const LateTensors::Write& write, bool releases, const nnapi::ByteSink& sink) {
   uint32_t checksum = 0;
   write(releases, [&](const void* bytes, size_t size) {
-    checksum = fast_crc32(bytes, size, checksum);
+    checksum = libdeflate_crc32(checksum, bytes, size);
     sink(bytes, size);
   });
   return checksum;

@@ -1,6 +1,7 @@
 #include "lib/serialize/shim_buffer_writer.h"
 
 #include <fmt/format.h>
+#include <libdeflate.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +12,6 @@
 
 #include "lib/base/error.h"
 #include "lib/format/buffer_format_v2.h"
-#include "lib/format/crc32.h"
 #include "lib/format/operation_table.h"
 
 namespace nnapi_convert {
@@ -349,7 +349,7 @@ void write_weights(ShimBuffer& buffer, bool releases, const nnapi::ByteSink& sin
 void seal(int32_t* words, size_t count, uint32_t weight_checksum) {
   words[format::kWeightChecksum] = low_word(weight_checksum);
   words[format::kChecksum] = 0;
-  words[format::kChecksum] = low_word(fast_crc32(words, 4 * count));
+  words[format::kChecksum] = low_word(libdeflate_crc32(0, words, 4 * count));
 }
 
 }  // namespace nnapi_convert
