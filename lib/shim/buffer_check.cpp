@@ -207,7 +207,7 @@ class ModelChecker {
     switch (value.source) {
       case ValueSource::kImmediate:
         if (value.offset != 0) return refuse_offset(record, value, "0");
-        return check_length(value, operand, record) && check_immediate(value, operand, record);
+        return check_length(value, operand, record) && check_immediate(value, operand);
       case ValueSource::kOmitted:
         if (value.offset != 0) return refuse_offset(record, value, "0");
         if (value.length != 0) return refuse_length(record, value, 0);
@@ -252,7 +252,7 @@ class ModelChecker {
     return value.length == bytes || refuse_length(record, value, bytes);
   }
 
-  bool check_immediate(const ValueView& value, const OperandView& operand, size_t record) {
+  bool check_immediate(const ValueView& value, const OperandView& operand) {
     const size_t first = position(value.data);
     if (operand.type == static_cast<int32_t>(OperandCode::INT32) ||
         operand.type == static_cast<int32_t>(OperandCode::TENSOR_INT32)) {

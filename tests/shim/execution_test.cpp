@@ -223,23 +223,6 @@ TEST_CASE("tokens of cached compilations") {
   CHECK(token(add_net(), {{{2, 3}}}) == std::vector<uint8_t>(expected, expected + 32));
 }
 
-TEST_CASE("tokens cover values that are outside of the words") {
-  std::vector<uint8_t> bytes = {1, 2, 3, 4};
-  nnapi_shim::ModelView view;
-  view.words = std::make_shared<const std::vector<int32_t>>(std::vector<int32_t>{1, 2, 3});
-  view.models.resize(1);
-  nnapi_shim::ValueView value;
-  value.source = format::ValueSource::kImmediate;
-  value.data = bytes.data();
-  value.length = bytes.size();
-  view.models[0].values = {value};
-  const uint8_t digest[32] = {};
-  const nnapi_shim::CacheToken first = make_cache_token(view, digest);
-  bytes[3] = 5;
-  const nnapi_shim::CacheToken second = make_cache_token(view, digest);
-  CHECK(!std::equal(first.bytes, first.bytes + 32, second.bytes));
-}
-
 TEST_CASE("weights go to NNAPI by file, and by pointer where it does not take the file") {
   const MadeBuffer made = make_buffer(three_operations());
   const int fd = memfd_create("weights", 0);
