@@ -5,7 +5,7 @@ set(NNAPI_CONVERT_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/nnapi_convert)
 set(NNAPI_CONVERT_HEADER_DIR ${CMAKE_INSTALL_INCLUDEDIR}/nnapi-convert)
 
 install(TARGETS
-  nnapi_base nnapi_format nnapi_model nnapi_ops nnapi_buffer nnapi_emitter nnapi_converter nnapi_report_page nnapi_shim_files nnapi_shim_objects
+  nnapi_base nnapi_format nnapi_model nnapi_types nnapi_ops nnapi_buffer nnapi_emitter nnapi_converter nnapi_report_page nnapi_shim_files nnapi_shim_objects
   nnapi_shim_binding_objects nnapi_shim_binding torch_deps
   EXPORT nnapi_convert_library
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/nnapi-convert)
@@ -21,8 +21,10 @@ install(EXPORT nnapi_convert_program NAMESPACE nnapi_convert:: FILE nnapi_conver
         DESTINATION ${NNAPI_CONVERT_CMAKE_DIR})
 install(EXPORT nnapi_convert_library NAMESPACE nnapi_convert:: FILE nnapi_convertLibrary.cmake
         DESTINATION ${NNAPI_CONVERT_CMAKE_DIR})
+set(NNAPI_CONVERT_ENGINE ${CMAKE_INSTALL_LIBDIR}/nnapi-convert/libnnapi_convert_engine.so)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/nnapi_convertConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/generated/nnapi_convertConfig.cmake INSTALL_DESTINATION ${NNAPI_CONVERT_CMAKE_DIR})
+  ${PROJECT_BINARY_DIR}/generated/nnapi_convertConfig.cmake INSTALL_DESTINATION ${NNAPI_CONVERT_CMAKE_DIR}
+  PATH_VARS NNAPI_CONVERT_ENGINE)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/nnapi_convertConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES

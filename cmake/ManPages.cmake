@@ -9,9 +9,15 @@ function(make_page about program)
   if(ARGN)
     set(page ${program}-${ARGN})
   endif()
+  # The page has the options that --help leaves to --help-all.
+  execute_process(COMMAND ${BIN}/${program} ${ARGN} --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
+  set(all "")
+  if(help MATCHES "--help-all")
+    set(all --help-option=--help-all)
+  endif()
   string(REPLACE ";" " " words "${BIN}/${program};${ARGN}")
   execute_process(
-    COMMAND ${HELP2MAN} --no-info --version-string=${VERSION} --name=${about} --output=${PAGES}/${page}.1 ${words}
+    COMMAND ${HELP2MAN} --no-info ${all} --version-string=${VERSION} --name=${about} --output=${PAGES}/${page}.1 ${words}
     COMMAND_ERROR_IS_FATAL ANY)
   # The name of a page has no space.
   file(READ ${PAGES}/${page}.1 text)

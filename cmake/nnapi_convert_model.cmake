@@ -30,12 +30,13 @@ function(nnapi_convert_model target)
   get_filename_component(folder ${output} DIRECTORY)
   get_filename_component(stem ${output} NAME_WLE)
   set(report ${folder}/${stem}.report.json)
+  get_target_property(engine nnapi_convert::nnapi-convert NNAPI_CONVERT_ENGINE)
   add_custom_command(
     OUTPUT ${output}
     BYPRODUCTS ${report}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
     COMMAND nnapi_convert::nnapi-convert ${model} --output ${output} --report ${report} ${arg_OPTIONS}
-    DEPENDS ${model} nnapi_convert::nnapi-convert ${arg_DEPENDS}
+    DEPENDS ${model} nnapi_convert::nnapi-convert ${engine} ${arg_DEPENDS}
     COMMENT "Converting ${arg_MODEL} to NNAPI"
     VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${output})

@@ -25,7 +25,10 @@ class Option(NamedTuple):
 
 def help_of(program: str, command: str) -> str:
     words = [program, *([command] if command else []), "--help"]
-    return subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
+    text = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
+    if "--help-all" not in text:
+        return text
+    return subprocess.run([*words[:-1], "--help-all"], stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def subcommands(text: str) -> Dict[str, str]:
@@ -34,21 +37,16 @@ def subcommands(text: str) -> Dict[str, str]:
 
 
 def options(text: str) -> List[Option]:
-    """Each begins a line with its names; what comes next is its value or a note, and a description after two spaces or
-    on the line after."""
+    """Each begins a line with its names and its value's; what it does comes after two spaces, and goes on in lines that
+    are indented further. Choices are there in braces."""
     found = []
-    lines = text.splitlines()
-    for number, line in enumerate(lines):
-        match = re.match(r"  (-[\w-]+(?:,-[\w-]+)*)(?: (\S.*?))?(?:  +(.*))?$", line)
-        if not match:
-            continue
-        names, note, about = match.groups()
-        if about is None and number + 1 < len(lines):
-            about = lines[number + 1].strip()
-        value = re.sub(r"(Excludes|REQUIRED).*", "", note or "").strip()
-        choices = re.search(r"\{(.*?)\}", value)
-        found.append(Option(names.split(","), bool(value), choices.group(1).split(",") if choices else [],
-                            (about or "").split(";")[0]))
+    for match in re.finditer(r"^  (-[\w-]+(?:,-[\w-]+)*)(?: (\S+(?: \.\.\.)?))?(?:  +(.*))?$((?:\n {10,}\S.*$)*)", text,
+                             re.M):
+        names, value, *about = match.groups()
+        words = " ".join(" ".join(filter(None, about)).split())
+        choices = re.search(r"\{(.*?)\}", words)
+        found.append(Option(names.split(","), bool(value), choices.group(1).split(", ") if choices else [],
+                            re.sub(r" [{\[(].*", "", words.split(";")[0])))
     return found
 
 

@@ -57,7 +57,7 @@ nnapi_model = rule(
             executable = True,
             cfg = "exec",
         ),
-        "runtime": attr.label(default = "@nnapi_convert//:runtime", cfg = "exec", doc = "the host's NNAPI, for verify"),
+        "runtime": attr.label(default = "@nnapi_convert//:runtime", cfg = "exec", doc = "the library that converts, and the host's NNAPI for verify"),
     },
 )
 

@@ -5,7 +5,7 @@ package(default_visibility = ["//visibility:public"])
 
 filegroup(
     name = "runtime",
-    srcs = glob(["lib/**/libneuralnetworks.so"]),
+    srcs = glob(["lib/**/*.so"]),
 )
 
 exports_files(["bin/nnapi-convert"])
@@ -17,12 +17,14 @@ def _nnapi_convert_repository_impl(repository_ctx):
     if not program.exists:
         fail("nnapi_convert_repository: no {}; install nnapi-convert, or set prefix".format(program))
 
-    # What decides the results is the program and the host's NNAPI: both are inputs of each action, by content.
+    # What decides the results is the program, its library that converts and the host's NNAPI: all are inputs of each
+    # action, by content.
     repository_ctx.symlink(program, "bin/nnapi-convert")
     for folder in ["lib", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"]:
-        library = repository_ctx.path("{}/{}/nnapi-convert/libneuralnetworks.so".format(prefix, folder))
-        if library.exists:
-            repository_ctx.symlink(library, "{}/nnapi-convert/libneuralnetworks.so".format(folder))
+        for name in ["libnnapi_convert_engine.so", "libneuralnetworks.so"]:
+            library = repository_ctx.path("{}/{}/nnapi-convert/{}".format(prefix, folder, name))
+            if library.exists:
+                repository_ctx.symlink(library, "{}/nnapi-convert/{}".format(folder, name))
     repository_ctx.file("BUILD.bazel", _BUILD)
 
 nnapi_convert_repository = repository_rule(

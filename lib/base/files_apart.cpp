@@ -4,13 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/standard_output.h"
 
 namespace nnapi_convert {
 namespace {
@@ -79,14 +79,6 @@ class KnownFiles {
 };
 
 }  // namespace
-
-bool is_standard_output(const fs::path& path) {
-  static const std::array<fs::path, 4> names = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
-  for (const fs::path& name : names) {
-    if (path == name) return true;
-  }
-  return false;
-}
 
 void check_files_apart(const FilesInUse& files) {
   KnownFiles known;

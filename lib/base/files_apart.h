@@ -18,9 +18,6 @@ struct FilesInUse {
   std::vector<NamedFile> read, written;
 };
 
-// True for "-" and for the system's names of standard output, such as /dev/stdout.
-bool is_standard_output(const std::filesystem::path& path);
-
 // Call it before anything is written. Throws ConvertError (kUsage) where a written file is also read, or is written
 // twice. Files are the same if their paths are, once links are followed, or if they are one file of the disk. Standard
 // output counts as written if it goes to a file. Devices and pipes may be named more than once.

@@ -28,20 +28,6 @@ namespace fs = std::filesystem;
   throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path.string(), reason));
 }
 
-void check_names(const BatchRequest& request) {
-  std::map<std::string, std::string> owners;
-  for (const BatchModel& model : request.models) {
-    for (const std::string& name : output_names(model, request.worker.extension)) {
-      const auto [owner, is_new] = owners.emplace(name, model.shown);
-      if (is_new) continue;
-      throw ConvertError(ExitCode::kUsage,
-                         fmt::format("{} and {} would both be written to {}; give one another \"name\" "
-                                     "in a manifest",
-                                     owner->second, model.shown, name));
-    }
-  }
-}
-
 // Makes the folder and keeps other batches out of it; what an earlier one left unfinished is removed.
 class OutputFolder {
  public:
@@ -136,6 +122,20 @@ void write_missing_report(const BatchModel& model, Outcome& outcome, const Batch
 }
 
 }  // namespace
+
+void check_names(const BatchRequest& request) {
+  std::map<std::string, std::string> owners;
+  for (const BatchModel& model : request.models) {
+    for (const std::string& name : output_names(model, request.worker.extension)) {
+      const auto [owner, is_new] = owners.emplace(name, model.shown);
+      if (is_new) continue;
+      throw ConvertError(ExitCode::kUsage,
+                         fmt::format("{} and {} would both be written to {}; give one another \"name\" "
+                                     "in a manifest",
+                                     owner->second, model.shown, name));
+    }
+  }
+}
 
 BatchResult run_batch(const BatchRequest& request) {
   check_names(request);

@@ -26,8 +26,11 @@ struct BatchResult {
   int signal = 0;  // that ended the run early
 };
 
-// Converts what is not up to date. Throws ConvertError: kUsage where two models would write the same file or the budget
-// holds no worker at all, kBadFile where the output folder can't be written or another batch writes to it. A model that
+// Throws ConvertError (kUsage) where two models would write the same file.
+void check_names(const BatchRequest& request);
+
+// Converts what is not up to date. Throws ConvertError: kUsage for check_names() or where the budget holds no worker at
+// all, kBadFile where the output folder can't be written or another batch writes to it. A model that
 // fails is no error.
 BatchResult run_batch(const BatchRequest& request);
 

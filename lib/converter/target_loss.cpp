@@ -9,14 +9,13 @@
 #include "lib/base/error.h"
 #include "lib/converter/mac_share.h"
 #include "lib/format/operation_table.h"
+#include "lib/nnapi/api_level.h"
 #include "lib/nnapi/cost.h"
 
 namespace nnapi_convert {
 namespace {
 
 using nlohmann::json;
-
-constexpr int64_t kFirstUpdatableCode = 1'000'000;
 
 int highest_level() {
   int level = 0;
@@ -102,21 +101,6 @@ json to_json(const Coverage& coverage) {
 }
 
 }  // namespace
-
-std::optional<int> level_of_api(int64_t api) {
-  std::optional<int> level;
-  for (const FeatureLevelInfo& info : all_feature_levels()) {
-    if (api > kFirstUpdatableCode ? info.code == api : info.min_api != 0 && info.min_api <= api) level = info.level;
-  }
-  return level;
-}
-
-std::optional<int> api_of_level(int level) {
-  for (const FeatureLevelInfo& info : all_feature_levels()) {
-    if (info.level == level && info.min_api != 0) return info.min_api;
-  }
-  return std::nullopt;
-}
 
 Coverage coverage_of(const Conversion& conversion) {
   Coverage coverage;

@@ -97,7 +97,7 @@ class Pipelines(unittest.TestCase):
         schema = json.loads((ROOT / "schemas" / "batch_summary.schema.json").read_text())
         for status in schema["$defs"]["status"]["enum"]:
             self.assertIn(f"`{status}`", text, status)
-        help_text = run(self.prefix / "bin" / "nnapi-convert", "batch", "--help")
+        help_text = run(self.prefix / "bin" / "nnapi-convert", "batch", "--help-all")
         for code, meaning in re.findall(r"^  (\d+) +(\S.*)$", help_text[help_text.index("Exit codes:"):], re.M):
             with self.subTest(code=code):
                 self.assertTrue(f"| {code} | {meaning[:12]}" in text)

@@ -134,7 +134,7 @@ class Help(BatchTest):
         def codes(text):
             return re.findall(r"^  (\d+)\+? +\S", text[text.index("Exit codes:"):], re.M)
 
-        self.assertEqual(["0", "1", "2", "3", "5", "70", "128"], codes(run("batch", "--help").stdout))
+        self.assertEqual(["0", "1", "2", "3", "5", "70", "128"], codes(run("batch", "--help-all").stdout))
 
 
 class Manifest(BatchTest):

@@ -85,11 +85,11 @@ class NoTerminal(CliTest):
 
 
 class Terminal(CliTest):
-    def run_on_terminal(self, *arguments):
+    def run_on_terminal(self, *arguments, **variables):
         """Gives the exit code, and what came out on stdout (a pipe) and stderr (a terminal)."""
         leader, follower = pty.openpty()
         process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=follower,
-                                   stdin=subprocess.DEVNULL, env=environment())
+                                   stdin=subprocess.DEVNULL, env=environment(variables))
         os.close(follower)
         stderr = b""
         while True:
@@ -114,6 +114,14 @@ class Terminal(CliTest):
         lengths = [len(bar) for bar, _ in stages]
         self.assertEqual(sorted(set(lengths)), lengths)
         self.assertTrue(stderr.endswith("\r\033[K"), repr(stderr[-40:]))
+
+    def test_colour_unless_it_is_unwanted(self):
+        """https://no-color.org: any value but an empty one."""
+        for variables, is_coloured in (({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False)):
+            with self.subTest(variables=variables):
+                _, _, stderr = self.run_on_terminal("nothing.pt", "-o", "out.pt", TERM="xterm-256color", **variables)
+                self.assertIn("error", stderr)
+                self.assertEqual(is_coloured, "m" in "".join(re.findall(r"\033\[[0-9;]*([a-zA-Z])", stderr)))
 
     def test_progress_bar_is_wiped_before_an_error(self):
         code, _, stderr = self.run_on_terminal(self.fixture("no_operations.pt"), *IMAGE, "-o", self.folder / "out.pt")

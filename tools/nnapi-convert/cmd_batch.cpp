@@ -1,5 +1,4 @@
 // nnapi-convert batch ZOO -o DIR: many models in one run.
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -19,6 +18,7 @@
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/convert_options.h"
+#include "tools/nnapi-convert/engine.h"
 
 namespace nnapi_convert {
 namespace {
@@ -27,25 +27,24 @@ constexpr int kModelsFailed = 1;
 constexpr int kWorseThanBaseline = 5;
 
 constexpr const char* kDescription =
-    R"(Converts many models, each in a process of its own, and writes reports and a summary: DIR/NAME.pt and
-DIR/NAME.report.json for each model, and DIR/summary.json, .md and .xml (JUnit). ZOO is a folder, a pattern in
-quotes, or a JSON manifest with options for each model.
+    R"(Converts many models, each in a process of its own, and writes reports and a summary: DIR/NAME.pt
+and DIR/NAME.report.json for each model, and DIR/summary.json, .md and .xml (JUnit). ZOO is a
+folder, a pattern in quotes, or a JSON manifest with options for each model.
 
 Examples:
   nnapi-convert batch models -o converted --nhwc --keep-going
   nnapi-convert batch 'models/*.pt' -o converted --nhwc --jobs 2 --memory 4GB
   nnapi-convert batch zoo.json -o converted --verify --resume
-  nnapi-convert batch zoo.json -o converted --verify --keep-going --baseline last.json --limit snr=3)";
+  nnapi-convert batch zoo.json -o converted --verify -k --baseline last.json --limit snr=3)";
 
-constexpr const char* kExitCodes = R"(
-Exit codes:
-  0    all models are converted; with --baseline: none is worse than there, and no new one failed
-  1    models failed, or were not reached
-  2    wrong command line or manifest
-  3    the zoo can't be read, or DIR can't be written
-  5    with --baseline: something got worse
-  70   internal error
-  128+ a signal ended it: 130 is SIGINT)";
+const ExitCodes kExitCodes = {
+    {"0", "all models are converted; with --baseline: none is worse than there, and no new one failed"},
+    {"1", "models failed, or were not reached"},
+    {"2", "wrong command line or manifest"},
+    {"3", "the zoo can't be read, or DIR can't be written"},
+    {"5", "with --baseline: something got worse"},
+    {"70", "internal error"},
+    {"128+", "a signal ended it: 130 is SIGINT"}};
 
 struct BatchArguments {
   std::string zoo, output, baseline, extension = "pt";
@@ -83,7 +82,7 @@ void add_batch_options(CLI::App& app, BatchArguments& arguments) {
   app.add_option("--baseline", arguments.baseline,
                  "summary.json of an earlier run: show what changed, fail if it got worse")
       ->type_name("FILE");
-  app.add_option("--limit", arguments.limits, "how much worse than the baseline a model may get, see below")
+  app.add_option("--limit", arguments.limits, "how much worse than the baseline a model may get, see --help-all")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
 }
@@ -162,12 +161,12 @@ BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) 
   request.worker.extension = arguments.extension;
   request.worker.resume = arguments.resume;
   // A version that is being worked on changes without a new number.
-  request.worker.program = version_text() + " " + hash_of_file("/proc/self/exe");
+  request.worker.program = version_text() + " " + hash_of_file("/proc/self/exe") + " " + hash_of_file(engine_path());
   // It decides what --verify finds.
   const std::string nnapi = host_library_path();
   if (std::filesystem::is_regular_file(nnapi)) request.worker.program += " " + hash_of_file(nnapi);
   request.worker.convert = [](const Arguments& command_line) {
-    at::set_num_threads(1);  // workers share the processors among themselves; and sums come out the same
+    engine().use_one_thread();  // workers share the processors among themselves; and sums come out the same
     return run_convert(command_line);
   };
   request.jobs = arguments.jobs;
@@ -194,15 +193,17 @@ int run_batch_command(const Arguments& command_line) {
   add_batch_options(app, arguments);
   add_log_options(app);
   add_passed_options(app, arguments);
-  app.footer("Limits of --baseline, and what they are unless given:\n" + limits_help() + kExitCodes);
-  if (const auto code = parse_command_line(app, command_line)) return *code;
+  app.footer("Limits of --baseline, and what they are unless given:\n" + limits_help());
+  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
   refuse_standard_output("--output", arguments.output);
   Limits limits = default_limits();
   for (const std::string& text : arguments.limits) set_limit(limits, text);
   std::optional<nlohmann::json> earlier;
   if (!arguments.baseline.empty()) earlier = read_summary(arguments.baseline);
   const BatchRequest request = make_request(app, arguments);
+  check_names(request);
   check_files_apart(files_of(arguments, request));
+  engine();  // once, before workers are forked
   const BatchResult result = run_batch(request);
   std::optional<Comparison> comparison;
   if (earlier) comparison = compare(*earlier, summary_json(result.batch), limits);

@@ -1,21 +1,17 @@
 // nnapi-convert check: whether and how well a model would convert; nothing is written.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <iostream>
 
-#include "lib/base/error.h"
-#include "lib/converter/check.h"
-#include "lib/converter/custom_operators.h"
+#include "lib/base/files_apart.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/convert_options.h"
+#include "tools/nnapi-convert/engine.h"
 
 namespace nnapi_convert {
 namespace {
 
 constexpr const char* kDescription =
-    R"(Says whether a model converts, whole or in which segments, and what of it is refused and why. It takes the options of
-the conversion and goes the same way, but writes nothing.
+    R"(Says whether a model converts, whole or in which segments, and what of it is refused and why. It
+takes the options of the conversion and goes the same way, but writes nothing.
 
 Examples:
   nnapi-convert check model.pt --input 1,3,224,224 --nhwc
@@ -24,38 +20,30 @@ Examples:
   nnapi-convert check model.pt --fallback none --format json
 )";
 
-constexpr const char* kExitCodes = R"(Exit codes:
-  0   the model converts, whole or in segments
-  1   it can't be converted
-  2   wrong command line
-  3   a file can't be read or is malformed
-  70  internal error)";
+const ExitCodes kExitCodes = {{"0", "the model converts, whole or in segments"},
+                              {"1", "it can't be converted"},
+                              {"2", "wrong command line"},
+                              {"3", "a file can't be read or is malformed"},
+                              {"70", "internal error"}};
 
 }  // namespace
 
 int run_check(const Arguments& command_line) {
-  ConvertArguments arguments;
-  CheckRequest request;
-  std::string format = "text";
+  CheckArguments request;
+  ConvertArguments& arguments = request.conversion;
   CLI::App app(kDescription, "nnapi-convert check");
   add_model_argument(app, arguments);
   add_model_options(app, arguments);
   app.add_flag("--explain-speed", request.explain_speed,
                "say what would run slowly and why (docs/check.md), and which --quant fits");
-  app.add_option("--format", format, "how to print it; json is by schemas/check.schema.json")
+  app.add_option("--format", request.format, "how to print it; json is by schemas/check.schema.json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   add_log_options(app);
-  app.footer(kExitCodes);
-  if (const auto code = parse_command_line(app, command_line)) return *code;
+  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
   read_parsed(app, arguments);
   check_files_apart(files_of(arguments));
-  for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
-  request.options = arguments.options;
-  request.measure_loss = arguments.has_target;
-  const CheckResult result = check_model(arguments.model, request);
-  std::cout << (format == "json" ? to_json(result).dump(2) + "\n" : to_text(result));
-  return static_cast<int>(result.converts ? ExitCode::kDone : ExitCode::kNotConvertible);
+  return engine().check(request);
 }
 
 }  // namespace nnapi_convert

@@ -1,42 +1,22 @@
 // nnapi-convert MODEL -o OUT: the conversion itself.
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <iostream>
-#include <utility>
 
-#include "lib/base/error.h"
-#include "lib/base/file.h"
 #include "lib/base/files_apart.h"
-#include "lib/converter/convert.h"
-#include "lib/converter/custom_operators.h"
-#include "lib/converter/emit_cpu.h"
-#include "lib/converter/report.h"
-#include "lib/converter/report_page.h"
-#include "lib/converter/target_loss.h"
-#include "lib/converter/verify.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/convert_options.h"
+#include "tools/nnapi-convert/engine.h"
 
 namespace nnapi_convert {
 namespace {
 
 constexpr const char* kDescription =
-    R"(Converts a TorchScript model to one with the same interface that runs on Android's Neural Networks API.
+    R"(Converts a TorchScript model to one of the same interface that runs on Android's NNAPI.
 
 Examples:
   nnapi-convert model.pt --nhwc -o out.pt
   nnapi-convert model.pt --input 1,3,224,224 --nhwc --verify -o out.ptl
   nnapi-convert quantised.pt --nhwc --quant full -o out.pt
-  nnapi-convert check model.pt --nhwc --explain-speed
-  nnapi-convert batch models -o converted --nhwc --verify --keep-going
-  nnapi-convert verify model.pt out.pt --samples 32
-  nnapi-convert inspect out.pt
-  nnapi-convert ops
 
 Subcommands (each has its own --help):
   batch    convert many models, and compare with an earlier run
@@ -47,145 +27,12 @@ Subcommands (each has its own --help):
   shim     write the sources of the shim, for apps that build it themselves
 )";
 
-// One line on a terminal that shows the stage and is wiped at the end.
-class Progress {
- public:
-  Progress() : is_shown_(isatty(STDERR_FILENO) != 0 && spdlog::should_log(spdlog::level::warn)) {}
-  ~Progress() { clear(); }
-
-  void show(const std::string& stage) {
-    static const size_t total = conversion_stages().size() + 2;  // load, write
-    if (!is_shown_) return;
-    ++done_;
-    std::cerr << fmt::format("\r\033[K[{:<{}}] {}", std::string(std::min(done_, total), '#'), total, stage)
-              << std::flush;
-  }
-  void clear() {
-    if (is_shown_ && done_ > 0) std::cerr << "\r\033[K" << std::flush;
-    done_ = 0;
-  }
-
- private:
-  bool is_shown_;
-  size_t done_ = 0;
-};
-
-bool has_stdout(const std::vector<std::string>& reports) {
-  return std::any_of(reports.begin(), reports.end(), is_standard_output);
-}
-
-void log_warnings(const Diagnostics& diagnostics) {
-  for (const std::string& warning : diagnostics.warnings) spdlog::warn("{}", warning);
-}
-
-// What a run has to say besides its result.
-struct Findings {
-  Diagnostics diagnostics;
-  std::optional<TargetLoss> loss;  // where a target is asked for
-};
-
-void log_loss(const std::optional<TargetLoss>& loss) {
-  if (loss) spdlog::log(loss->costs_parts() ? spdlog::level::warn : spdlog::level::info, "{}", to_text(*loss));
-}
-
-// One segment with all operations is as good as a whole model.
-void log_parts(const Conversion& conversion) {
-  if (!conversion.is_partitioned()) return;
-  const bool is_whole = conversion.segments.size() == 1 && conversion.cpu_nodes.empty();
-  spdlog::log(is_whole ? spdlog::level::info : spdlog::level::warn, "{}", partition_text(conversion));
-}
-
-// The report with the target in it, where there is one.
-nlohmann::json with_loss(nlohmann::json report, const std::optional<TargetLoss>& loss) {
-  if (loss) report["target"] = to_json(*loss);
-  return report;
-}
-
-// Brings reports beside their places, and prints those for standard output.
-void add_reports(PendingTexts& texts, const std::vector<std::string>& paths, const nlohmann::json& report) {
-  for (const std::string& path : paths) {
-    if (is_standard_output(path)) {
-      std::cout << report_text(report, "-");
-    } else {
-      texts.add(path, report_text(report, path));
-    }
-  }
-}
-
-// The files of a run that succeeds. They take their places together, once all of them are whole.
-struct Outputs {
-  explicit Outputs(const std::string& path) : converted(path) {}
-
-  PendingFile converted;
-  std::optional<PendingFile> cpu;
-  PendingTexts reports;
-};
-
-Verification verify_output(const ConvertArguments& arguments, const std::string& converted) {
-  VerifyRequest request;
-  request.original = arguments.model;
-  request.converted = converted;
-  request.inputs = arguments.options.inputs;
-  return verify(request);
-}
-
-// What is printed comes before the files take their places: without room for it nothing is written.
-int finish(Outputs& outputs, bool is_verified, const ConvertArguments& arguments) {
-  flush_standard_output();
-  if (!is_verified) {
-    outputs.reports.commit();
-    spdlog::error("verification failed: {} is not written", arguments.output);
-    return static_cast<int>(ExitCode::kVerificationFailed);
-  }
-  outputs.converted.finish();
-  if (outputs.cpu) outputs.cpu->finish();
-  outputs.reports.commit();
-  if (outputs.cpu) outputs.cpu->commit();
-  outputs.converted.commit();
-  spdlog::info("wrote {}", arguments.output);
-  return static_cast<int>(ExitCode::kDone);
-}
-
-// Converts and writes the output; with --verify, checks the result before it takes its place.
-int convert_and_write(const ConvertArguments& arguments, Findings& findings, Progress& progress) {
-  Diagnostics& diagnostics = findings.diagnostics;
-  for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
-  progress.show("load");
-  spdlog::info("load {}", arguments.model);
-  LoadedModel loaded = load_model(arguments.model, diagnostics);
-  // A copy keeps the original's weights in memory; only the CPU counterpart needs them.
-  std::optional<LoadedModel> original;
-  if (!arguments.options.emit_cpu.empty()) original = loaded;
-  if (arguments.has_target) findings.loss = measure_loss(loaded, arguments.options);
-  // LibTorch's modules have no move: exchange lets go of this one.
-  Conversion conversion = convert(std::exchange(loaded, {}), arguments.options, diagnostics);
-  progress.show("write");
-  Outputs outputs(arguments.output);
-  const std::string converted = outputs.converted.path().string();
-  write_and_release(conversion, converted);
-  std::optional<Verification> verification;
-  if (arguments.verify) {
-    progress.show("verify");
-    verification = verify_output(arguments, converted);
-  }
-  const bool is_verified = !verification || verification->passed;
-  if (original && is_verified) {
-    outputs.cpu.emplace(arguments.options.emit_cpu);
-    emit_cpu(*original, conversion, outputs.cpu->path().string());
-  }
-  progress.clear();
-  log_warnings(diagnostics);
-  log_loss(findings.loss);
-  log_parts(conversion);
-  // A report on stdout has the same numbers, and stays alone there.
-  if (verification) (has_stdout(arguments.reports) ? std::cerr : std::cout) << to_text(*verification);
-  if (!arguments.reports.empty()) {
-    add_reports(outputs.reports, arguments.reports,
-                with_loss(make_report(arguments.model, arguments.output, conversion, diagnostics, verification),
-                          findings.loss));
-  }
-  return finish(outputs, is_verified, arguments);
-}
+const ExitCodes kExitCodes = {{"0", "done"},
+                              {"1", "the model can't be converted"},
+                              {"2", "wrong command line"},
+                              {"3", "a file can't be read or written, or is malformed"},
+                              {"4", "verification failed"},
+                              {"70", "internal error"}};
 
 }  // namespace
 
@@ -195,36 +42,10 @@ int run_convert(const Arguments& command_line) {
   app.set_version_flag("--version", version_text());
   add_convert_options(app, arguments);
   add_log_options(app);
-  app.footer(exit_codes_text());
-  if (const auto code = parse_command_line(app, command_line)) return *code;
+  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
   read_parsed(app, arguments);
   check_files_apart(files_of(arguments));
-  Progress progress;
-  arguments.options.on_stage = [&](const std::string& stage) {
-    spdlog::info("{}", stage);
-    progress.show(stage);
-  };
-  if (!arguments.dump_after.empty()) {
-    arguments.options.on_dump = [&](const std::string& stage, const std::string& text) {
-      if (stage == arguments.dump_after) std::cout << text;
-    };
-  }
-  Findings findings;
-  try {
-    return convert_and_write(arguments, findings, progress);
-  } catch (const ConvertError& error) {
-    progress.clear();
-    log_warnings(findings.diagnostics);
-    log_loss(findings.loss);
-    if (!arguments.reports.empty() && error.exit_code() == ExitCode::kNotConvertible) {
-      PendingTexts reports;
-      add_reports(reports, arguments.reports,
-                  with_loss(make_failure_report(arguments.model, error.what(), findings.diagnostics), findings.loss));
-      flush_standard_output();
-      reports.commit();
-    }
-    throw;
-  }
+  return engine().convert(arguments);
 }
 
 }  // namespace nnapi_convert

@@ -1,146 +1,19 @@
 // nnapi-convert inspect OUT: what a converted file holds.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <map>
-#include <nlohmann/json.hpp>
 
 #include "lib/base/files_apart.h"
-#include "lib/base/json_text.h"
-#include "lib/converter/converted_file.h"
-#include "lib/converter/converted_graph.h"
-#include "lib/converter/report_page.h"
-#include "lib/format/buffer_format.h"
-#include "lib/format/operation_table.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
+#include "tools/nnapi-convert/engine.h"
 
 namespace nnapi_convert {
 namespace {
 
-using nlohmann::json;
-
-const char* operation_name(int32_t code) {
-  return name_of(static_cast<OperationCode>(code));
-}
-
-std::string shape_text(const std::vector<uint32_t>& dims) {
-  std::string text;
-  for (const uint32_t dim : dims) text += (text.empty() ? "" : ", ") + (dim == 0 ? "?" : std::to_string(dim));
-  return "[" + text + "]";
-}
-
-std::string operand_text(const BufferModel& model, int32_t id) {
-  const BufferOperand& operand = model.operands[static_cast<size_t>(id)];
-  std::string text =
-      fmt::format("%{}: {}{}", id, name_of(static_cast<OperandCode>(operand.type)), shape_text(operand.dims));
-  if (operand.scale != 0) text += fmt::format(" scale {} zero point {}", operand.scale, operand.zero_point);
-  return text;
-}
-
-std::map<std::string, int> operation_counts(const BufferModel& model) {
-  std::map<std::string, int> counts;
-  for (const BufferOperation& operation : model.operations) ++counts[operation_name(operation.code)];
-  return counts;
-}
-
-std::string operations_text(const BufferModel& model) {
-  const size_t total = model.operations.size();
-  std::string text = fmt::format("{} operation{}\n", total, total == 1 ? "" : "s");
-  for (const auto& [name, count] : operation_counts(model)) text += fmt::format("  {:>4}  {}\n", count, name);
-  return text;
-}
-
-std::string input_text(const MetadataInput& input) {
-  std::string text = fmt::format("  {}: {}", input.name, to_text(input.type));
-  if (input.nhwc) text += ", fed to NNAPI as NHWC";
-  return text + "\n";
-}
-
-const char* runtime_name(const ConvertedFile& file) {
-  return file.runtime == Runtime::kShim ? "shim" : "pytorch";
-}
-
-std::string buffer_text(const BufferModel& buffer) {
-  std::string text = "outputs of NNAPI\n";
-  for (const int32_t id : buffer.outputs) text += fmt::format("  {}\n", operand_text(buffer, id));
-  text += operations_text(buffer);
-  for (size_t i = 0; i < buffer.subgraphs.size(); ++i) {
-    text += fmt::format("subgraph {}: ", i + 1) + operations_text(buffer.subgraphs[i]);
-  }
-  return text;
-}
-
-std::string text_form(const ConvertedFile& file) {
-  std::string text = fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\ninputs of forward\n",
-                                 runtime_name(file), file.metadata.quant, file.metadata.feature_level);
-  for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
-  const ModelGraph graph = graph_of(file);
-  for (size_t i = 0; i < file.buffers.size(); ++i) {
-    const std::vector<BlockPlace> places = places_of_segment(graph, i);
-    const std::string place = places.empty() ? "" : ", " + to_text(places);
-    if (file.buffers.size() > 1 || !places.empty()) text += fmt::format("segment {}{}\n", i, place);
-    text += buffer_text(file.buffers[i]);
-  }
-  return text;
-}
-
-json model_json(const BufferModel& model) {
-  json form = {{"operations", json::array()}, {"operands", json::array()}};
-  for (const BufferOperation& operation : model.operations) {
-    form["operations"].push_back(
-        {{"name", operation_name(operation.code)}, {"inputs", operation.inputs}, {"outputs", operation.outputs}});
-  }
-  for (const BufferOperand& operand : model.operands) {
-    form["operands"].push_back({{"type", name_of(static_cast<OperandCode>(operand.type))},
-                                {"dimensions", operand.dims},
-                                {"scale", operand.scale},
-                                {"zero_point", operand.zero_point}});
-    if (operand.channel_scales.empty()) continue;
-    form["operands"].back()["channel_axis"] = operand.channel_axis;
-    form["operands"].back()["channel_scales"] = operand.channel_scales;
-  }
-  for (const BufferValue& value : model.values) {
-    json& operand = form["operands"][static_cast<size_t>(value.operand)];
-    if (operand["type"] == name_of(OperandCode::MODEL)) operand["subgraph"] = value.offset;
-  }
-  form["inputs"] = model.inputs;
-  form["outputs"] = model.outputs;
-  return form;
-}
-
-json buffer_json(const BufferModel& buffer) {
-  json form = model_json(buffer);
-  form["operation_count"] = buffer.operations.size();
-  form["subgraphs"] = json::array();
-  for (const BufferModel& subgraph : buffer.subgraphs) form["subgraphs"].push_back(model_json(subgraph));
-  return form;
-}
-
-// What a model that NNAPI runs whole has at the top, a partitioned one has in "segments".
-json json_form(const ConvertedFile& file) {
-  json form = {{"metadata", json::parse(to_json(file.metadata))}, {"runtime", runtime_name(file)}};
-  if (!file.is_partitioned()) {
-    form.update(buffer_json(file.buffers[0]));
-    return form;
-  }
-  form["segments"] = json::array();
-  const ModelGraph graph = graph_of(file);
-  for (size_t i = 0; i < file.buffers.size(); ++i) {
-    form["segments"].push_back(buffer_json(file.buffers[i]));
-    const std::vector<BlockPlace> places = places_of_segment(graph, i);
-    if (!places.empty()) form["segments"].back()["inside"] = to_json(places);
-  }
-  return form;
-}
-
-std::string shown(const ConvertedFile& file, const std::string& path, const std::string& format) {
-  if (format == "json") return json_text(json_form(file), 2) + "\n";
-  if (format == "dot") return to_dot(graph_of(file));
-  if (format == "html") return report_page(report_of(file, path));
-  return text_form(file);
-}
+const ExitCodes kExitCodes = {{"0", "done"},
+                              {"2", "wrong command line"},
+                              {"3", "a file can't be read or is malformed, or the output can't be written"},
+                              {"70", "internal error"}};
 
 }  // namespace
 
@@ -158,11 +31,9 @@ int run_inspect(const Arguments& command_line) {
       ->check(CLI::IsMember({"text", "json", "dot", "html"}))
       ->capture_default_str();
   add_log_options(app);
-  app.footer(exit_codes_text());
-  if (const auto code = parse_command_line(app, command_line)) return *code;
+  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
   check_files_apart({{{"OUT", path}}, {}});
-  const ConvertedFile file = read_converted_file(path);
-  std::cout << shown(file, path, format);
+  std::cout << engine().inspect(path, format);
   return 0;
 }
 

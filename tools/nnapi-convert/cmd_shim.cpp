@@ -6,17 +6,17 @@
 
 #include "lib/base/files_apart.h"
 #include "lib/base/folder.h"
-#include "lib/converter/embedded_source.h"
 #include "lib/shim_files/shim_files.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
+#include "tools/nnapi-convert/engine.h"
 
 namespace nnapi_convert {
 namespace {
 
 constexpr const char* kDescription =
-    R"(Writes the sources of the shim, the library that runs models made with --runtime shim: the core, its C header,
-the binding for PyTorch, a CMakeLists.txt and a Gradle module.
+    R"(Writes the sources of the shim, the library that runs models made with --runtime shim: the core,
+its C header, the binding for PyTorch, a CMakeLists.txt and a Gradle module.
 
 Examples:
   nnapi-convert shim --emit nnapi_shim
@@ -27,6 +27,11 @@ FilesInUse files_of(const std::string& folder, const std::vector<FolderFile>& wr
   for (const FolderFile& file : written) files.written.push_back({"--emit", std::filesystem::path(folder) / file.name});
   return files;
 }
+
+const ExitCodes kExitCodes = {{"0", "done"},
+                              {"2", "wrong command line"},
+                              {"3", "a file can't be read or written, or is malformed"},
+                              {"70", "internal error"}};
 
 }  // namespace
 
@@ -40,10 +45,9 @@ int run_shim(const Arguments& command_line) {
       ->type_name("OUT");
   app.add_flag("--force", may_replace, "write into a folder that is not empty: replaces files of the same names");
   add_log_options(app);
-  app.footer(exit_codes_text());
-  if (const auto code = parse_command_line(app, command_line)) return *code;
+  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
   refuse_standard_output("--emit", folder);
-  const std::vector<FolderFile> files = app.count("--from") != 0 ? read_shim_source(archive) : shim_files();
+  const std::vector<FolderFile> files = app.count("--from") != 0 ? engine().read_shim_source(archive) : shim_files();
   check_files_apart(files_of(folder, files, archive));
   write_folder(folder, files, may_replace);
   spdlog::info("wrote {} files to {}", files.size(), folder);

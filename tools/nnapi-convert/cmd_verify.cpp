@@ -2,17 +2,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 
-#include "lib/base/error.h"
 #include "lib/base/files_apart.h"
-#include "lib/base/json_text.h"
-#include "lib/converter/custom_operators.h"
-#include "lib/converter/operation_check.h"
-#include "lib/converter/report.h"
-#include "lib/converter/verify.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
+#include "tools/nnapi-convert/engine.h"
 #include "tools/nnapi-convert/input_spec.h"
 
 namespace nnapi_convert {
@@ -20,8 +14,8 @@ namespace {
 
 std::string description() {
   return fmt::format(
-      "Runs a model and its converted form on the same inputs on this machine and compares the results. The converted\n"
-      "form runs through stock PyTorch's NNAPI loader on the host's NNAPI.\n"
+      "Runs a model and its converted form on the same inputs on this machine and compares the results.\n"
+      "The converted form runs through stock PyTorch's NNAPI loader on the host's NNAPI.\n"
       "\n"
       "Examples:\n"
       "  nnapi-convert verify model.pt out.pt\n"
@@ -30,10 +24,10 @@ std::string description() {
       "  nnapi-convert verify model.pt out.pt --per-op\n"
       "\n"
       "It passes if\n"
-      "  for a float model, the max error is at most {:g} of the range of the original's output (--tolerance);\n"
-      "  for a quantised model with --reference, the RMS distance of NNAPI's results from the float model's is at "
-      "most\n"
-      "  {} times that of TorchScript's, {} times if the model's weights are per channel;\n"
+      "  for a float model, the max error is at most {:g} of the range of the original's output\n"
+      "  (--tolerance);\n"
+      "  for a quantised model with --reference, the RMS distance of NNAPI's results from the float\n"
+      "  model's is at most {} times that of TorchScript's, {} times if its weights are per channel;\n"
       "  for a quantised model without, the SNR is at least {} dB.",
       VerifyDefaults::kFloatTolerance, VerifyDefaults::kMaxDistanceRatio, VerifyDefaults::kMaxPerChannelRatio,
       VerifyDefaults::kQuantizedSnr);
@@ -47,29 +41,32 @@ CLI::Validator not_negative() {
   return {check, ""};
 }
 
-FilesInUse files_of(const VerifyRequest& request, const std::vector<std::string>& torch_libraries) {
+FilesInUse files_of(const VerifyArguments& arguments) {
+  const VerifyRequest& request = arguments.request;
   FilesInUse files;
   files.read = {{"MODEL", request.original},
                 {"OUT", request.converted},
                 {"--inputs", request.inputs_file},
                 {"--reference", request.reference}};
-  for (const std::string& path : torch_libraries) files.read.push_back({"--torch-library", path});
+  for (const std::string& path : arguments.torch_libraries) files.read.push_back({"--torch-library", path});
   return files;
 }
 
-int check_each_operation(const VerifyRequest& request, bool is_json) {
-  const OperationCheck check = check_operations(request);
-  std::cout << (is_json ? to_json(check).dump(2) + "\n" : to_text(check));
-  return static_cast<int>(check.first_drift() == nullptr ? ExitCode::kDone : ExitCode::kVerificationFailed);
-}
+const ExitCodes kExitCodes = {{"0", "the results agree"},
+                              {"1", "--per-op: the original doesn't convert as the file was"},
+                              {"2", "wrong command line"},
+                              {"3", "a file can't be read or is malformed"},
+                              {"4", "they differ, or a model fails to run"},
+                              {"70", "internal error"}};
 
 }  // namespace
 
 int run_verify(const Arguments& command_line) {
-  VerifyRequest request;
-  std::vector<std::string> inputs, torch_libraries;
+  VerifyArguments arguments;
+  VerifyRequest& request = arguments.request;
+  std::vector<std::string> inputs;
   CLI::App app(description(), "nnapi-convert verify");
-  app.add_option("MODEL", request.original, "the original TorchScript file")->required();
+  app.add_option("MODEL", request.original, "the original TorchScript file")->required()->type_name(" ");
   app.add_option("OUT", request.converted, "the converted file")->required();
   app.add_option("--input", inputs, "size of an argument with flexible sizes, in order; scripts may give all of them")
       ->type_name("SPEC")
@@ -82,27 +79,23 @@ int run_verify(const Arguments& command_line) {
                  fmt::format("number of random inputs [{}; with --reference {}]", VerifyDefaults::kSamples,
                              VerifyDefaults::kReferenceSamples))
       ->check(CLI::Range(1, 100000));
-  app.add_option("--seed", request.seed, "seed of the random inputs")->check(not_negative())->capture_default_str();
+  app.add_option("--seed", request.seed, "seed of the random inputs")
+      ->check(not_negative())
+      ->capture_default_str()
+      ->group("More options");
   app.add_option("--tolerance", request.tolerance, "largest error allowed, as a share of the output's range")
       ->check(not_negative());
-  bool per_op = false;
-  app.add_flag("--per-op", per_op,
+  app.add_flag("--per-op", arguments.per_op,
                "compare every value on the way instead, and name the first operation whose result drifts");
-  add_library_option(app, torch_libraries);
-  std::string format = "text";
-  app.add_option("--format", format, "how to show the result")
+  add_library_option(app, arguments.torch_libraries);
+  app.add_option("--format", arguments.format, "how to show the result")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   add_log_options(app);
-  app.footer(exit_codes_text());
-  if (const auto code = parse_command_line(app, command_line)) return *code;
-  check_files_apart(files_of(request, torch_libraries));
+  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
+  check_files_apart(files_of(arguments));
   for (const std::string& text : inputs) request.inputs.push_back(parse_input_spec(text));
-  for (const std::string& path : torch_libraries) load_torch_library(path);
-  if (per_op) return check_each_operation(request, format == "json");
-  const Verification verification = verify(request);
-  std::cout << (format == "json" ? json_text(to_json(verification), 2) + "\n" : to_text(verification));
-  return static_cast<int>(verification.passed ? ExitCode::kDone : ExitCode::kVerificationFailed);
+  return engine().verify(arguments);
 }
 
 }  // namespace nnapi_convert

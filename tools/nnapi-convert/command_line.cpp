@@ -4,26 +4,42 @@
 #include <spdlog/spdlog.h>
 #include <torch/version.h>
 
-#include <algorithm>
 #include <iostream>
 
 #include "lib/base/error.h"
-#include "lib/base/files_apart.h"
+#include "lib/base/nearest_name.h"
+#include "lib/base/standard_output.h"
 
 namespace nnapi_convert {
+namespace {
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+// An unknown option comes first: where it is misspelt, what is missing may be what it was meant to be.
+std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> rest = app.remaining();
+  const std::string see = fmt::format("; see {} --help", app.get_name());
+  for (const std::string& word : rest) {
+    if (word.size() < 2 || word[0] != '-') continue;
+    const std::string name = word.substr(0, word.find('='));
+    const std::string nearest = nearest_name(name, option_names(app));
+    return fmt::format("{}: unknown option{}", name, nearest.empty() ? see : "; did you mean " + nearest + "?");
+  }
+  const bool is_too_much = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !rest.empty();
+  return (is_too_much ? rest.front() + ": unexpected argument" : error.what()) + see;
+}
+
+}  // namespace
 
 std::string version_text() {
   return fmt::format("nnapi-convert {} (LibTorch {})", NNAPI_CONVERT_VERSION, TORCH_VERSION);
-}
-
-std::string exit_codes_text() {
-  return R"(Exit codes:
-  0   done
-  1   the model can't be converted
-  2   wrong command line
-  3   a file can't be read or written, or is malformed
-  4   verification failed
-  70  internal error)";
 }
 
 void add_log_options(CLI::App& app) {
@@ -38,7 +54,8 @@ void add_log_options(CLI::App& app) {
 void add_library_option(CLI::App& app, std::vector<std::string>& paths) {
   app.add_option("--torch-library", paths, "shared library with operators of the original that LibTorch lacks")
       ->type_name("FILE")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group("Operators");
 }
 
 void refuse_standard_output(const std::string& option, const std::string& path) {
@@ -48,23 +65,22 @@ void refuse_standard_output(const std::string& option, const std::string& path) 
       fmt::format("{} {}: standard output found, a name needed; only --report goes there", option, path));
 }
 
-void flush_standard_output() {
-  if (std::cout.flush()) return;
-  throw ConvertError(ExitCode::kBadFile, "can't write to standard output");
-}
-
-std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments) {
-  app.get_formatter()->column_width(34);
+std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments, const ExitCodes& exit_codes) {
+  const bool has_more = has_more_options(app);
+  app.set_help_flag("-h,--help", has_more ? "print the common options and exit" : "print this and exit");
+  if (has_more) app.set_help_all_flag("--help-all", "print all options and exit");
   try {
     Arguments reversed(arguments.rbegin(), arguments.rend());  // as CLI11 takes a vector
     app.parse(reversed);
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    std::cout << app.help();
+    std::cout << help_text(app, exit_codes, false);
+  } catch (const CLI::CallForAllHelp&) {
+    std::cout << help_text(app, exit_codes, true);
   } catch (const CLI::CallForVersion&) {
     std::cout << version_text() << "\n";
   } catch (const CLI::ParseError& error) {
-    spdlog::error("{}; see {} --help", error.what(), app.get_name());
+    spdlog::error("{}", complaint(app, error));
     return static_cast<int>(ExitCode::kUsage);
   }
   return static_cast<int>(ExitCode::kDone);

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "lib/base/error.h"
-#include "lib/converter/target_loss.h"
+#include "lib/nnapi/api_level.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/shipped_profiles.h"
 #include "tools/nnapi-convert/command_line.h"
@@ -16,6 +16,11 @@
 
 namespace nnapi_convert {
 namespace {
+
+// Groups of --help-all; what is in none of them is a common option.
+constexpr const char* kResult = "Result";
+constexpr const char* kPartition = "What stays on the CPU";
+constexpr const char* kFaults = "To find faults";
 
 std::vector<std::string> stages_and_passes() {
   std::vector<std::string> names = conversion_stages();
@@ -26,7 +31,7 @@ std::vector<std::string> stages_and_passes() {
 
 std::string profile_names() {
   std::string names;
-  for (const FolderFile& profile : shipped_profiles()) names += (names.empty() ? "" : " or ") + profile.name;
+  for (const FolderFile& profile : shipped_profiles()) names += (names.empty() ? "" : ", ") + profile.name;
   return names;
 }
 
@@ -47,41 +52,39 @@ void add_segment_options(CLI::App& app, SegmentLimits& limits) {
                  "of a partitioned model, what a segment has to save to go to NNAPI: multiply-adds, less one for each\n"
                  "element that is handed over or back; 0: any segment goes; not given: 100000, but one goes")
       ->check(kNotNegative)
-      ->type_name("N");
+      ->type_name("N")
+      ->group(kPartition);
   app.add_option("--max-segments", limits.max_segments, "keep the most valuable segments only; 0: no limit")
       ->check(kNotNegative)
       ->type_name("N")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(kPartition);
   app.add_option("--rows-per-call", limits.rows_per_call,
                  "of rows whose number depends on values (proposals, detections), how many a segment takes at a time;\n"
                  "0: all that are expected, within 2^31 multiply-adds")
       ->check(CLI::Range(int64_t{0}, SegmentLimits::kMostRowsPerCall))
       ->type_name("N")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(kPartition);
 }
 
 void add_target_options(CLI::App& app, ConvertArguments& arguments) {
-  auto* level =
-      app.add_option("--feature-level", arguments.options.feature_level,
-                     "highest NNAPI feature level to use; 3 is Android 10, the least that PyTorch's loader runs on");
-  level->check(CLI::Range(1, 8))->type_name("N")->capture_default_str();
+  auto* level = app.add_option(
+      "--feature-level", arguments.options.feature_level,
+      "highest NNAPI feature level to use, in place of --min-api: API level 27 has 1, 31 and later 5; 1000006\n"
+      "to 1000008, which NNAPI answers where it was updated, are 6 to 8; 3 is Android 10, the least that\n"
+      "PyTorch's loader runs on");
+  level->check(CLI::Range(1, 8))->type_name("N")->capture_default_str()->group("Target");
   app.add_option("--min-api", arguments.min_api,
-                 "the same by Android's API level: 27 is feature level 1, 31 and later 5; 1000006 to 1000008, which\n"
-                 "NNAPI answers where it was updated, are 6 to 8")
+                 "lowest Android API level to run on: 27 or later, or 1000006 to 1000008")
       ->type_name("N")
       ->excludes(level);
   app.add_option("--device-profile", arguments.device_profile,
-                 "keep to what a device takes: a file that nnapi-probe wrote, or " + profile_names())
+                 "keep to a device: " + profile_names() + " or a file by nnapi-probe")
       ->type_name("FILE");
 }
 
 }  // namespace
-
-const std::vector<std::string>& conversion_stages() {
-  static const std::vector<std::string> stages = {"normalise", "infer",     "lower", "optimise",
-                                                  "partition", "serialize", "emit"};
-  return stages;
-}
 
 void add_model_argument(CLI::App& app, ConvertArguments& arguments) {
   app.add_option("MODEL", arguments.model, "TorchScript file, from torch.jit.trace or torch.jit.script")
@@ -96,9 +99,9 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
       ->type_name("SPEC")
       ->allow_extra_args(false);
   // A flag with a value takes nothing but "--nhwc=..." as its value.
-  auto* nhwc = app.add_flag("--nhwc", arguments.nhwc,
-                            "hand 4-D inputs to NNAPI as NHWC (all, or by number: --nhwc=0,2); callers keep NCHW");
-  app.add_flag("--nchw", arguments.nchw, "keep NCHW, without the warning")->excludes(nhwc);
+  auto* nhwc =
+      app.add_flag("--nhwc", arguments.nhwc, "hand 4-D inputs to NNAPI as NHWC (--nhwc=0,2: these); callers keep NCHW");
+  app.add_flag("--nchw", arguments.nchw, "keep NCHW, without the warning")->excludes(nhwc)->group(kResult);
   const std::map<std::string, QuantMode> modes = {{"auto", QuantMode::kAuto},
                                                   {"none", QuantMode::kNone},
                                                   {"core", QuantMode::kCore},
@@ -110,12 +113,12 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
   const std::map<std::string, PreferenceCode> preferences = {{"low-power", PreferenceCode::LOW_POWER},
                                                              {"fast-single-answer", PreferenceCode::FAST_SINGLE_ANSWER},
                                                              {"sustained-speed", PreferenceCode::SUSTAINED_SPEED}};
-  add_choice(app, "--preference", arguments.options.preference, preferences, "what drivers compile for");
-  app.add_flag("--relax-fp16", arguments.options.relax_fp16, "let drivers compute float32 in float16");
+  add_choice(app, "--preference", arguments.options.preference, preferences, "what drivers compile for")
+      ->group(kResult);
+  app.add_flag("--relax-fp16", arguments.options.relax_fp16, "let drivers compute float32 in float16")->group(kResult);
   app.add_flag("--bundle-inputs", arguments.options.bundle_inputs,
-               "bundle sample inputs, for speed_benchmark_torch --use_bundled_input=0");
-  app.add_option("--emit-cpu", arguments.options.emit_cpu, "also write the CPU counterpart, optimised for mobile")
-      ->type_name("FILE");
+               "bundle sample inputs, for speed_benchmark_torch --use_bundled_input=0")
+      ->group(kResult);
   const std::map<std::string, Runtime> runtimes = {{"pytorch", Runtime::kPytorch}, {"shim", Runtime::kShim}};
   add_choice(app, "--runtime", arguments.options.runtime, runtimes,
              "what runs the result: pytorch is stock PyTorch Mobile; shim: libnnapi_shim, see docs/shim.md");
@@ -128,23 +131,28 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
       app, "--fallback", arguments.options.fallback, fallbacks,
       "what becomes of operations that NNAPI can't run: partition leaves them to TorchScript, in the same file;\n"
       "none refuses the model; cpu, cpu-plain (with the shim) refuse it, too, and add the whole model for\n"
-      "devices without NNAPI, optimised for mobile or as it is");
+      "devices without NNAPI, optimised for mobile or as it is")
+      ->group(kPartition);
   add_segment_options(app, arguments.options.segments);
   const std::map<std::string, ControlFlow> control_flows = {{"refuse", ControlFlow::kRefuse},
                                                             {"nnapi", ControlFlow::kNnapi}};
   add_choice(app, "--control-flow", arguments.options.control_flow, control_flows,
              "branches and loops that depend on the input: nnapi makes IF and WHILE of them, with the shim and from\n"
-             "feature level 4 on; drivers leave them to the CPU");
+             "feature level 4 on; drivers leave them to the CPU")
+      ->group(kPartition);
   app.add_flag("--strip", arguments.options.strip_names,
-               "leave out names and source lines that the shim's messages show");
+               "leave out names and source lines that the shim's messages show")
+      ->group(kResult);
   app.add_flag("--embed-shim-source", arguments.options.embed_shim_source,
-               "with the shim, store its sources in the output; nnapi-convert shim --from gets them out");
+               "with the shim, store its sources in the output; nnapi-convert shim --from gets them out")
+      ->group(kResult);
   add_target_options(app, arguments);
   add_library_option(app, arguments.torch_libraries);
   app.add_option("--disable-pass", arguments.options.disabled_passes,
                  "leave out a pass of the stage optimise, to find faults")
       ->check(CLI::IsMember(nnapi::pass_names()))
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->group(kFaults);
 }
 
 void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
@@ -153,15 +161,18 @@ void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
       ->required()
       ->type_name("OUT");
   add_model_options(app, arguments);
+  app.add_option("--emit-cpu", arguments.options.emit_cpu, "also write the CPU counterpart, optimised for mobile")
+      ->type_name("FILE")
+      ->group(kResult);
   app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
-  app.add_option("--report", arguments.reports,
-                 "write a report as JSON, or as a page where FILE ends in .html; - is stdout; may be repeated")
+  app.add_option("--report", arguments.reports, "write a report, JSON or a page (.html); - is stdout; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
   app.add_option("--dump-after", arguments.dump_after,
                  "print the model after a stage, or each time after a pass (see --disable-pass)")
       ->check(CLI::IsMember(stages_and_passes()).description(""))
-      ->type_name("STAGE");
+      ->type_name("STAGE")
+      ->group(kFaults);
 }
 
 namespace {

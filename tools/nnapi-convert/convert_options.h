@@ -8,8 +8,8 @@
 
 #include "lib/base/files_apart.h"
 #include "lib/batch/option_set.h"
-#include "lib/converter/options.h"
 #include "tools/nnapi-convert/commands.h"
+#include "tools/nnapi-convert/requests.h"
 
 namespace nnapi_convert {
 
@@ -19,24 +19,11 @@ struct ConvertOption {
   std::string description;
 };
 
-// What the command line of a conversion says.
-struct ConvertArguments {
-  std::string model, output, dump_after;
-  std::vector<std::string> inputs, torch_libraries, reports;
-  std::string nhwc, device_profile;
-  int64_t min_api = 0;
-  bool nchw = false, verify = false;
-  bool has_target = false;  // a feature level, an API level or a device is asked for
-  ConvertOptions options;
-};
-
 void add_model_argument(CLI::App& app, ConvertArguments& arguments);
 // The options that decide the result; what to write and to print is left to the subcommand.
 void add_model_options(CLI::App& app, ConvertArguments& arguments);
 // All of the conversion: the model, the options above, and what to write and to print.
 void add_convert_options(CLI::App& app, ConvertArguments& arguments);
-// The stages of a conversion that --dump-after takes.
-const std::vector<std::string>& conversion_stages();
 // What needs more than CLI11's own reading, once it has read. Throws ConvertError (kUsage, or kBadFile for a device's
 // profile).
 void read_parsed(const CLI::App& app, ConvertArguments& arguments);

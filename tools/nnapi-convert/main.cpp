@@ -6,10 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <map>
 
 #include "lib/base/error.h"
-#include "lib/converter/load.h"
+#include "lib/base/nearest_name.h"
+#include "lib/base/standard_output.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 
@@ -17,7 +19,11 @@ namespace nnapi_convert {
 namespace {
 
 void set_up_log() {
-  auto logger = spdlog::stderr_color_st("nnapi-convert");
+  // https://no-color.org
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool is_plain = no_color != nullptr && *no_color != '\0';
+  auto logger =
+      spdlog::stderr_color_st("nnapi-convert", is_plain ? spdlog::color_mode::never : spdlog::color_mode::automatic);
   logger->set_pattern("nnapi-convert: %^%l%$: %v");
   spdlog::set_default_logger(std::move(logger));
 }
@@ -33,13 +39,34 @@ int flushed(int code) {
   return code;
 }
 
+// LibTorch's have a backtrace on the lines after.
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+using Subcommands = std::map<std::string, int (*)(const Arguments&)>;
+
+// A word that is no file may be a subcommand's misspelt name.
+void check_spelling(const std::string& word, const Subcommands& subcommands) {
+  std::error_code ignored;
+  if (word.empty() || word[0] == '-' || std::filesystem::exists(word, ignored)) return;
+  std::vector<std::string> names;
+  for (const auto& [name, function] : subcommands) names.push_back(name);
+  const std::string nearest = nearest_name(word, names);
+  if (nearest.empty()) return;
+  throw ConvertError(ExitCode::kUsage, fmt::format("{}: no such subcommand or file; did you mean {}?", word, nearest));
+}
+
 int run(int argc, char** argv) {
-  static const std::map<std::string, int (*)(const Arguments&)> subcommands = {
-      {"batch", run_batch_command}, {"check", run_check},  {"inspect", run_inspect}, {"ops", run_ops},
-      {"shim", run_shim},           {"verify", run_verify}};
+  static const Subcommands subcommands = {{"batch", run_batch_command}, {"check", run_check},
+                                          {"inspect", run_inspect},     {"ops", run_ops},
+                                          {"shim", run_shim},           {"verify", run_verify}};
   Arguments arguments(argv + 1, argv + argc);
   const auto subcommand = arguments.empty() ? subcommands.end() : subcommands.find(arguments[0]);
-  if (subcommand == subcommands.end()) return run_convert(arguments);
+  if (subcommand == subcommands.end()) {
+    if (!arguments.empty()) check_spelling(arguments[0], subcommands);
+    return run_convert(arguments);
+  }
   arguments.erase(arguments.begin());
   return subcommand->second(arguments);
 }
@@ -52,7 +79,7 @@ int run_and_report(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return report("out of memory", ExitCode::kInternal);
   } catch (const std::exception& error) {
-    return report(fmt::format("internal error, please report it with the model: {}", first_line(error)),
+    return report(fmt::format("internal error, please report it with the model: {}", first_line(error.what())),
                   ExitCode::kInternal);
   }
 }

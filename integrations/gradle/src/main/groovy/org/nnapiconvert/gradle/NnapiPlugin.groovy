@@ -33,11 +33,18 @@ class NnapiPlugin implements Plugin<Project> {
         task.description = "Converts ${model.model} to NNAPI."
         task.model = project.file(model.model)
         task.converter = program(project, extension.converter)
-        task.files = project.files(model.files as Object[])
+        task.files = project.files(model.files as Object[]) + project.files(libraries(task.converter))
         task.arguments = model.arguments()
         task.module = new File(new File(assets, extension.folder), "${model.name}.${model.extension}")
         task.report = new File(project.buildDir, "reports/nnapi/${model.name}.report.json")
         task
+    }
+
+    /** What the program loads to convert: it decides the result, too. */
+    private static List<File> libraries(File program) {
+        File root = program.canonicalFile.parentFile.parentFile
+        List<String> folders = ['lib', 'lib/x86_64-linux-gnu', 'lib/aarch64-linux-gnu']
+        folders.collect { new File(root, "${it}/nnapi-convert/libnnapi_convert_engine.so") }.findAll { it.isFile() }
     }
 
     private static File program(Project project, Object converter) {

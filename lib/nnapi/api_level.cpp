@@ -1,0 +1,27 @@
+#include "lib/nnapi/api_level.h"
+
+#include "lib/format/operation_table.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr int64_t kFirstUpdatableCode = 1'000'000;
+
+}  // namespace
+
+std::optional<int> level_of_api(int64_t api) {
+  std::optional<int> level;
+  for (const FeatureLevelInfo& info : all_feature_levels()) {
+    if (api > kFirstUpdatableCode ? info.code == api : info.min_api != 0 && info.min_api <= api) level = info.level;
+  }
+  return level;
+}
+
+std::optional<int> api_of_level(int level) {
+  for (const FeatureLevelInfo& info : all_feature_levels()) {
+    if (info.level == level && info.min_api != 0) return info.min_api;
+  }
+  return std::nullopt;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,16 @@
+// The table of what needs LibTorch, which the program asks for.
+#include "tools/nnapi-convert/engine.h"
+
+#include <ATen/Parallel.h>
+
+#include "lib/converter/embedded_source.h"
+#include "tools/nnapi-convert/engine/functions.h"
+
+const nnapi_convert::Engine* nnapi_convert_engine(const char* version) {
+  using namespace nnapi_convert;
+  static const Engine engine = {
+      convert_and_print, check_and_print, verify_and_print, shown_file, listed_operations, read_shim_source, [] {
+        at::set_num_threads(1);
+      }};
+  return version == std::string(NNAPI_CONVERT_VERSION) ? &engine : nullptr;
+}

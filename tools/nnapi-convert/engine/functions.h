@@ -1,0 +1,16 @@
+// The functions of the table in tools/nnapi-convert/engine.h, a file for each.
+#pragma once
+
+#include <string>
+
+#include "tools/nnapi-convert/requests.h"
+
+namespace nnapi_convert {
+
+int convert_and_print(const ConvertArguments& arguments);
+int check_and_print(const CheckArguments& arguments);
+int verify_and_print(const VerifyArguments& arguments);
+std::string shown_file(const std::string& path, const std::string& format);
+std::string listed_operations(const std::string& format);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,43 @@
+// What the command lines of the subcommands say that need LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/converter/options.h"
+#include "lib/converter/verify.h"
+
+namespace nnapi_convert {
+
+struct ConvertArguments {
+  std::string model, output, dump_after;
+  std::vector<std::string> inputs, torch_libraries, reports;
+  std::string nhwc, device_profile;
+  int64_t min_api = 0;
+  bool nchw = false, verify = false;
+  bool has_target = false;  // a feature level, an API level or a device is asked for
+  ConvertOptions options;
+};
+
+struct CheckArguments {
+  ConvertArguments conversion;
+  bool explain_speed = false;
+  std::string format = "text";
+};
+
+struct VerifyArguments {
+  VerifyRequest request;
+  std::vector<std::string> torch_libraries;
+  bool per_op = false;
+  std::string format = "text";
+};
+
+// The stages of a conversion that --dump-after takes.
+inline const std::vector<std::string>& conversion_stages() {
+  static const std::vector<std::string> stages = {"normalise", "infer",     "lower", "optimise",
+                                                  "partition", "serialize", "emit"};
+  return stages;
+}
+
+}  // namespace nnapi_convert
