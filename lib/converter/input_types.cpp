@@ -131,8 +131,8 @@ TensorType type_from_spec(const InputSpec& spec, size_t index, const std::option
 }
 
 void check(const TensorType& type, const Value* input, const std::string& name, InputTakers takers) {
-  if (type.rank() < 1 || type.rank() > kHighestRank) {
-    fail(name, fmt::format("rank {} found, 1 to {} needed", type.rank(), kHighestRank));
+  if (type.rank() > kHighestRank) {
+    fail(name, fmt::format("rank {} found, 0 to {} needed", type.rank(), kHighestRank));
   }
   for (const Dim& dim : type.dims) {
     if (dim.is_fixed() && dim.value() < 1)

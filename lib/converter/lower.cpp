@@ -25,39 +25,41 @@ Dims merged_last_axes(const Dims& dims) {
 
 class Lowering {
  public:
-  Lowering(const NormalisedModel& normalised, const TypeMap& types, const Target& target, Diagnostics& diagnostics)
+  Lowering(const NormalisedModel& normalised, const std::vector<TensorType>& input_types, const TypeMap& types,
+           const Target& target, Diagnostics& diagnostics)
       : normalised_(normalised),
+        input_types_(input_types),
         types_(types),
         block_({types, target, diagnostics, result_.refusals}, result_.model),
         builder_(block_.builder()),
         operands_(block_.operands()) {}
 
-  LoweredModel run(const std::vector<TensorType>& input_types) {
-    visit_nodes(input_types);
+  LoweredModel run() {
+    visit_nodes();
     if (result_.refusals.empty() && block_.all_typed()) {
       for (const Value* output : normalised_.outputs) add_output(output);
     }
     return std::move(result_);
   }
 
-  std::vector<Refusal> refusals(const std::vector<TensorType>& input_types) {
-    visit_nodes(input_types);
+  std::vector<Refusal> refusals() {
+    visit_nodes();
     return std::move(result_.refusals);
   }
 
  private:
-  void visit_nodes(const std::vector<TensorType>& input_types) {
-    add_inputs(input_types);
+  void visit_nodes() {
+    add_inputs();
     block_.lower_nodes(*normalised_.graph->block());
   }
 
-  void add_inputs(const std::vector<TensorType>& input_types) {
+  void add_inputs() {
     for (size_t i = 0; i < normalised_.inputs.size(); ++i) {
       if (normalised_.inputs[i]->uses().empty()) continue;
-      const nnapi::OperandId id = add_input(input_types[i]);
+      const nnapi::OperandId id = add_input(input_types_[i]);
       result_.model.at(id).name = normalised_.inputs[i]->debugName();
       operands_[normalised_.inputs[i]] = {
-          with_all_axes(input_types[i].dtype == at::kBool ? as_bool(id) : id, input_types[i].dims)};
+          with_all_axes(input_types_[i].dtype == at::kBool ? as_bool(id) : id, input_types_[i].dims)};
       result_.model.inputs.push_back({id, false, i});
     }
   }
@@ -138,13 +140,19 @@ class Lowering {
       return {InterfaceOutput::Source::kConstant, 0, constant_output(*constant, type), false, {}};
     }
     const int input = input_number(id);
-    if (input >= 0) return {InterfaceOutput::Source::kInput, static_cast<size_t>(input), {}, false, {}};
+    if (input >= 0) {
+      InterfaceOutput output{InterfaceOutput::Source::kInput, static_cast<size_t>(input), {}, false, {}};
+      // Tensors of rank 0 and of one element have the same operand.
+      if (type.dims != input_types_[static_cast<size_t>(input)].dims) output.shape = type.dims;
+      return output;
+    }
     InterfaceOutput output{InterfaceOutput::Source::kNnapi, nnapi_output(with_nnapi_rank(id)), {}, false, {}};
     if (type.rank() == 0 || type.rank() > kMaxRank) output.shape = type.dims;
     return output;
   }
 
   const NormalisedModel& normalised_;
+  const std::vector<TensorType>& input_types_;
   const TypeMap& types_;
   LoweredModel result_;
   BlockLowering block_;
@@ -157,12 +165,12 @@ class Lowering {
 std::vector<Refusal> lowering_refusals(const NormalisedModel& normalised, const std::vector<TensorType>& input_types,
                                        const TypeMap& types, const Target& target) {
   Diagnostics ignored;
-  return Lowering(normalised, types, target, ignored).refusals(input_types);
+  return Lowering(normalised, input_types, types, target, ignored).refusals();
 }
 
 LoweredModel lower(const NormalisedModel& normalised, const std::vector<TensorType>& input_types, const TypeMap& types,
                    const Target& target, Diagnostics& diagnostics) {
-  return Lowering(normalised, types, target, diagnostics).run(input_types);
+  return Lowering(normalised, input_types, types, target, diagnostics).run();
 }
 
 }  // namespace nnapi_convert

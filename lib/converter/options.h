@@ -18,7 +18,7 @@ namespace nnapi_convert {
 // One argument of forward, as --input gives it.
 struct InputSpec {
   std::string name;                           // empty: by position
-  std::vector<std::optional<int64_t>> sizes;  // nullopt: flexible, written "?"
+  std::vector<std::optional<int64_t>> sizes;  // nullopt: flexible, written "?"; none: rank 0, "scalar"
   std::optional<at::ScalarType> dtype;
   std::optional<Quantization> quantization;
 };

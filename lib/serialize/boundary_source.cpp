@@ -91,7 +91,7 @@ std::string BoundarySource::check_dtype(const InterfaceInput& input) {
 std::string BoundarySource::check_shape(const InterfaceInput& input) {
   const Dims& dims = input.type.dims;
   const std::string size = fmt::format("torch.size({})", input.name);
-  if (all_fixed(dims)) {
+  if (!dims.empty() && all_fixed(dims)) {
     return raise_if(fmt::format("torch.ne({}, {})", size, to_text(dims)), input.name, "shape", size, to_text(dims));
   }
   std::string text = raise_if(fmt::format("torch.ne(torch.dim({}), {})", input.name, dims.size()), input.name, "shape",
@@ -142,9 +142,18 @@ bool BoundarySource::is_shared(size_t number) const {
   return output.source == InterfaceOutput::Source::kInput || &output_of_nnapi(output.index) != &output;
 }
 
+// An argument that is a result: NNAPI holds tensors of rank 0 and of one element alike, and int32 and int64.
+std::string BoundarySource::input_as_output(const InterfaceOutput& output) const {
+  const InterfaceInput& input = inputs()[output.index];
+  std::string text = quantised_input(input);
+  if (output.shape) text = fmt::format("torch.reshape({}, {})", text, sizes_text(*output.shape));
+  const bool is_quantised = input.quantize || input.type.is_quantized();
+  return is_quantised || output.dtype == input.type.dtype ? text : as_dtype(text, output.dtype);
+}
+
 std::string BoundarySource::output_value(size_t number) const {
   const InterfaceOutput& output = interface_.outputs[number];
-  std::string text = output.source == InterfaceOutput::Source::kInput      ? quantised_input(inputs()[output.index])
+  std::string text = output.source == InterfaceOutput::Source::kInput      ? input_as_output(output)
                      : output.source == InterfaceOutput::Source::kConstant ? fmt::format("self.constant_{}", number)
                                                                            : nnapi_output(output);
   if (is_shared(number)) text = fmt::format("torch.clone({})", text);

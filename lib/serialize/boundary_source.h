@@ -46,6 +46,7 @@ class BoundarySource {
 
  private:
   std::string nnapi_output(const InterfaceOutput& output) const;
+  std::string input_as_output(const InterfaceOutput& output) const;
 
   const nnapi::Model& model_;
   const ModuleInterface& interface_;

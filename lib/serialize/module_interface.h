@@ -40,7 +40,7 @@ struct InterfaceOutput {
   Quantization quantization;          // of the last quantised tensor on the way to the caller; none in float models
   at::ScalarType dtype = at::kFloat;  // what the caller gets
   at::ScalarType original_dtype = at::kFloat;  // what the original's forward gives
-  std::optional<Dims> shape = {};              // what the caller gets, where NNAPI has no tensors of that rank
+  std::optional<Dims> shape = {};              // what the caller gets, where NNAPI's tensor has another rank
   bool is_contiguous = false;                  // in memory too it is in PyTorch's order
 };
 

@@ -93,8 +93,8 @@ TEST_CASE("a quantised input without a scale is refused") {
   }
 }
 
-TEST_CASE("Rank 1 to 8 can be brought to what NNAPI takes") {
-  CHECK_THAT(refusal("mlp.pt", {"1,1,1,1,1,1,1,1,12"}), Contains("rank 9 found, 1 to 8 needed"));
+TEST_CASE("Rank 0 to 8 can be brought to what NNAPI takes") {
+  CHECK_THAT(refusal("mlp.pt", {"1,1,1,1,1,1,1,1,12"}), Contains("rank 9 found, 0 to 8 needed"));
 }
 
 }  // namespace nnapi_convert

@@ -22,8 +22,6 @@ std::vector<int64_t> parse_sizes(const std::string& text) {
 }
 
 TensorType parse_type(const std::string& text) {
-  const std::string scalar = "scalar";
-  if (text.compare(0, scalar.size(), scalar) == 0) return {text == "scalar:int64" ? at::kLong : at::kFloat, {}, {}};
   const InputSpec spec = parse_input_spec(text);
   TensorType type{spec.dtype.value_or(at::kFloat), {}, spec.quantization.value_or(Quantization{})};
   for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {

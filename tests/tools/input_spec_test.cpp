@@ -28,6 +28,14 @@ TEST_CASE("one size, the largest") {
   CHECK((parse_input_spec("2147483647").sizes == Sizes{2147483647}));
 }
 
+TEST_CASE("rank 0, with a name and a dtype") {
+  CHECK(parse_input_spec("scalar").sizes.empty());
+  const InputSpec spec = parse_input_spec("x=scalar:int64");
+  CHECK(spec.name == "x");
+  CHECK(spec.sizes.empty());
+  CHECK(spec.dtype == at::kLong);
+}
+
 TEST_CASE("dtypes") {
   CHECK(parse_input_spec("1:float32").dtype == at::kFloat);
   CHECK(parse_input_spec("1:int32").dtype == at::kInt);
@@ -52,7 +60,7 @@ TEST_CASE("scales in other notations, and the ends of zero points") {
 TEST_CASE("bad specifications stop with the code of a wrong command line") {
   for (const char* text :
        {"", ",", "1,", "-1", "+1", " 1", "1 ", "1.5", "0x10", "??", "1:", "1:float", "1:quint8:1e999:0",
-        "1:quint8:-1:0", "1:quint8:1:-1", "1:quint8::", "1:int32:", "a=b=1", "2147483648"}) {
+        "1:quint8:-1:0", "1:quint8:1:-1", "1:quint8::", "1:int32:", "a=b=1", "2147483648", "scalar,1", "1,scalar", "Scalar"}) {
     CAPTURE(text);
     try {
       parse_input_spec(text);

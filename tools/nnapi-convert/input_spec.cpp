@@ -12,6 +12,8 @@
 namespace nnapi_convert {
 namespace {
 
+constexpr const char* kScalar = "scalar";  // in place of sizes: a tensor of rank 0
+
 class SpecParser {
  public:
   explicit SpecParser(const std::string& text) : text_(text) {}
@@ -26,7 +28,9 @@ class SpecParser {
       rest = rest.substr(equals + 1);
     }
     const std::vector<std::string> parts = split(rest, ':');
-    for (const std::string& size : split(parts[0], ',')) spec.sizes.push_back(parse_size(size));
+    if (parts[0] != kScalar) {
+      for (const std::string& size : split(parts[0], ',')) spec.sizes.push_back(parse_size(size));
+    }
     if (parts.size() > 1) spec.dtype = parse_dtype(parts[1]);
     const bool is_quantized = spec.dtype && c10::isQIntType(*spec.dtype);
     if (is_quantized && parts.size() != 4) fail(parts[1] + " needs a scale and a zero point");
@@ -39,7 +43,7 @@ class SpecParser {
   [[noreturn]] void fail(const std::string& problem) const {
     throw ConvertError(ExitCode::kUsage,
                        fmt::format("--input {}: {}; write [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]], for example "
-                                   "1,3,224,224 or x=1,3,?,? or 1,3,224,224:quint8:0.0187:114",
+                                   "1,3,224,224 or x=1,3,?,? or x=scalar or 1,3,224,224:quint8:0.0187:114",
                                    text_, problem));
   }
 

@@ -1,4 +1,4 @@
-// Reads one --input: [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]].
+// Reads one --input: [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; DIMS is sizes with commas, or "scalar".
 #pragma once
 
 #include <string>
