@@ -60,7 +60,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="REGEX", default="", help="operators whose name has a match")
     parser.add_argument("--tenth", type=int, choices=range(10), help="every tenth operator, from this one on")
-    parser.add_argument("--samples", type=int, default=40, help="most samples of an operator; 0: all [40]")
+    parser.add_argument("--samples", type=int, default=12, help="most samples of an operator; 0: all [12]")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time [2]")
     parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="write the page as Markdown")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the outcome of each sample")
