@@ -99,7 +99,7 @@ c10::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& t
   const auto found = types.find(node.input(0));
   const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
   if (type == nullptr || type->is_quantized() || !all_fixed(type->dims)) return c10::nullopt;
-  torch::jit::Stack stack{at::empty({1}, at::TensorOptions(type->dtype)).expand(fixed_values(type->dims))};
+  torch::jit::Stack stack{at::empty({}, at::TensorOptions(type->dtype)).expand(fixed_values(type->dims))};
   for (size_t i = 1; i < node.inputs().size(); ++i) {
     const auto constant = torch::jit::toIValue(node.input(i));
     if (!constant) return c10::nullopt;

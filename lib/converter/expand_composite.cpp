@@ -49,6 +49,8 @@ class Arguments {
 
   const std::vector<TorchValue*>& values() const { return values_; }
   const Stack& tensors() const { return tensors_; }
+  // Those that are computed have other values.
+  const Stack& other_tensors() const { return other_tensors_; }
 
   Stack stack(const Stack& traced) const {
     Stack result;
@@ -91,6 +93,10 @@ class Arguments {
     return true;
   }
 
+  static at::Tensor other_values(const at::Tensor& tensor) {
+    return tensor.scalar_type() == at::kBool ? tensor.logical_not() : tensor + 1;
+  }
+
   bool read_tensor(TorchValue* value) {
     const auto constant = torch::jit::toIValue(value);
     const bool is_constant = constant && constant->isTensor() && constant->toTensor().defined();
@@ -102,18 +108,20 @@ class Arguments {
     has_computed_ = has_computed_ || !is_constant;
     values_.push_back(value);
     tensors_.emplace_back(tensor->detach());
+    other_tensors_.emplace_back(is_constant ? tensor->detach() : other_values(*tensor));
     return true;
   }
 
   const TypeMap* types_ = nullptr;
   std::vector<TorchValue*> values_;
   Stack tensors_;
+  Stack other_tensors_;
   std::vector<Argument> arguments_;
   bool has_computed_ = false;
 };
 
 // What the operator calls: below the tracer itself, and what is called above it.
-std::shared_ptr<Graph> trace(const c10::OperatorHandle& composite, const Arguments& arguments) {
+std::shared_ptr<Graph> trace(const c10::OperatorHandle& composite, const Arguments& arguments, const Stack& tensors) {
   const c10::NoGradGuard no_grad;
   const auto call = [&](Stack traced) {
     Stack stack = arguments.stack(traced);
@@ -121,7 +129,7 @@ std::shared_ptr<Graph> trace(const c10::OperatorHandle& composite, const Argumen
     return stack;
   };
   const auto no_name = [](const at::Tensor&) { return std::string(); };
-  return torch::jit::tracer::trace(arguments.tensors(), call, no_name, false).first->graph;
+  return torch::jit::tracer::trace(tensors, call, no_name, false).first->graph;
 }
 
 // True if a value, or a part of it, is read for nothing but writing to it.
@@ -195,7 +203,10 @@ std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types)
   if (!composite || !arguments.read(node, types)) return {};
   std::shared_ptr<Graph> graph;
   try {
-    graph = trace(*composite, arguments);
+    graph = trace(*composite, arguments, arguments.tensors());
+    // A trace holds numbers that the operator read out of tensors as constants.
+    const std::shared_ptr<Graph> other = trace(*composite, arguments, arguments.other_tensors());
+    if (graph->toString(false) != other->toString(false)) return {};
   } catch (const std::exception&) {
     return {};  // not with these arguments; the original fails with them, too, or branches on values
   }

@@ -144,7 +144,7 @@ Dims expanded(const OpArguments& args, const TensorType& self) {
 std::vector<ValueType> expand_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   const Dims wanted = expanded(args, self);
-  require_rank(args, self.with_dims(wanted), 1, kHighestRank);
+  require_rank(args, self.with_dims(wanted), 0, kHighestRank);
   const Dims own = with_rank(self.dims, wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
     args.require(own[i] == Dim(1) || own[i] == wanted[i],
@@ -177,7 +177,7 @@ std::vector<ValueType> repeat_type(const OpArguments& args) {
   Dims dims = with_rank(self.dims, multiples.size());
   for (size_t i = 0; i < dims.size(); ++i) dims[i] *= multiples[i];
   require_positive(args, dims);
-  require_rank(args, self.with_dims(dims), 1, kHighestRank);
+  require_rank(args, self.with_dims(dims), 0, kHighestRank);
   return {self.with_dims(dims)};
 }
 

@@ -26,6 +26,7 @@ std::vector<ValueType> reshaped(const OpArguments& args, const TensorType& self,
 
 std::vector<ValueType> flatten_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
+  if (self.rank() == 0) return reshaped(args, self, {Dim(1)});
   require_rank(args, self, 1, kHighestRank);
   const auto start = static_cast<size_t>(checked_axis(args, args.integer("start_dim"), self.rank()));
   const auto end = static_cast<size_t>(checked_axis(args, args.integer("end_dim"), self.rank()));
@@ -100,6 +101,7 @@ std::vector<ValueType> unsqueeze_type(const OpArguments& args) {
 
 std::vector<ValueType> squeeze_dim_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
+  if (self.rank() == 0) return {self};
   const int64_t axis = checked_axis(args, args.integer("dim"), self.rank());
   Dims dims = self.dims;
   const Dim& size = dims[static_cast<size_t>(axis)];
@@ -143,6 +145,7 @@ std::vector<int64_t> moved_axes(const OpArguments& args, const TensorType& self)
 std::vector<int64_t> permutation(const OpArguments& args, const TensorType& self) {
   std::vector<int64_t> order(self.rank());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+  if (order.empty()) return order;
   if (args.has("dim0")) {
     std::swap(order[static_cast<size_t>(checked_axis(args, args.integer("dim0"), self.rank()))],
               order[static_cast<size_t>(checked_axis(args, args.integer("dim1"), self.rank()))]);
@@ -165,7 +168,7 @@ std::vector<int64_t> permutation(const OpArguments& args, const TensorType& self
 
 std::vector<ValueType> permute_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  require_rank(args, self, 1, kHighestRank);
+  require_rank(args, self, 0, kHighestRank);
   return {self.with_dims(nnapi::permute(self.dims, permutation(args, self)))};
 }
 
