@@ -10,10 +10,9 @@
 #include "lib/converter/expand_composite.h"
 #include "lib/converter/graph_before.h"
 #include "lib/converter/known_elements.h"
-  if (is_structural(*node)) return false;
-  if (replace_by(node, with_axis(*node, types))) return true;
 #include "lib/converter/lineage.h"
 #include "lib/converter/observe.h"
+#include "lib/converter/rank_0.h"
 #include "lib/converter/runtime_numbers.h"
 #include "lib/converter/runtime_sizes.h"
 #include "lib/converter/unroll_loops.h"
@@ -60,8 +59,9 @@ bool KnownRewrites::replace_by_tensors(Node* node, const TypeMap& types) {
 }
 
 bool KnownRewrites::expand(Node* node, const TypeMap& types) {
-<<<<<<< HEAD
-  if (is_structural(*node) || find_typed_rule(*node, types) != nullptr || known_refusal(*node) != nullptr) return false;
+  if (is_structural(*node)) return false;
+  if (replace_by(node, with_axis(*node, types))) return true;
+  if (find_typed_rule(*node, types) != nullptr || known_refusal(*node) != nullptr) return false;
   if (is_made_of_itself(*node)) return false;
   const std::vector<std::string> lineage = lineage_of(*node);
   Node *before = node->prev(), *after = node->next();
@@ -72,16 +72,6 @@ bool KnownRewrites::expand(Node* node, const TypeMap& types) {
   std::vector<Value*> values = known_elements(*node, types);
   if (values.empty()) values = expand_composite(*node, types);
   set_lineage(before->next(), node, lineage);
-=======
-  if (is_structural(*node)) return false;
-  std::vector<Value*> values = with_axis(*node, types);
-  if (values.empty()) {
-    if (find_typed_rule(*node, types) != nullptr || known_refusal(*node) != nullptr) return false;
-    if (keeping_outputs(model_, [node](const auto&) { return decompose(node); })) return true;
-    values = known_elements(*node, types);
-    if (values.empty()) values = expand_composite(*node, types);
-  }
->>>>>>> e08d766 (Operators along an axis take tensors of rank 0; constants of rank 0)
   return replace_by(node, values);
 }
 

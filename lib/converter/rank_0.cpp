@@ -18,14 +18,13 @@ using torch::jit::Value;
 // Operators whose results have the rank of what they read, or none.
 bool works_along_axis(const std::string& kind) {
   static const std::set<std::string> kinds = {
-      "aten::softmax",      "aten::log_softmax",    "aten::_softmax",    "aten::_log_softmax",
-      "aten::cumsum",       "aten::cumprod",        "aten::cummax",      "aten::cummin",
-      "aten::sort",         "aten::argsort",        "aten::topk",        "aten::kthvalue",
-      "aten::median",       "aten::nanmedian",      "aten::mode",        "aten::argmax",
-      "aten::argmin",       "aten::max",            "aten::min",         "aten::flip",
-      "aten::roll",         "aten::index_select",   "aten::index_fill",  "aten::index_copy",
-      "aten::index_add",    "aten::index_reduce",   "aten::gather",      "aten::scatter",
-      "aten::scatter_add",  "aten::scatter_reduce", "aten::glu",         "aten::logcumsumexp",
+      "aten::softmax",      "aten::log_softmax",  "aten::_softmax",   "aten::_log_softmax", "aten::cumsum",
+      "aten::cumprod",      "aten::cummax",       "aten::cummin",     "aten::sort",         "aten::argsort",
+      "aten::topk",         "aten::kthvalue",     "aten::median",     "aten::nanmedian",    "aten::mode",
+      "aten::argmax",       "aten::argmin",       "aten::max",        "aten::min",          "aten::flip",
+      "aten::roll",         "aten::index_select", "aten::index_fill", "aten::index_copy",   "aten::index_add",
+      "aten::index_reduce", "aten::gather",       "aten::scatter",    "aten::scatter_add",  "aten::scatter_reduce",
+      "aten::glu",          "aten::logcumsumexp",
   };
   return kinds.count(kind) != 0;
 }
