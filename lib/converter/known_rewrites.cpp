@@ -12,6 +12,7 @@
 #include "lib/converter/known_elements.h"
 #include "lib/converter/lineage.h"
 #include "lib/converter/observe.h"
+#include "lib/converter/plain_forms.h"
 #include "lib/converter/rank_0.h"
 #include "lib/converter/runtime_numbers.h"
 #include "lib/converter/runtime_sizes.h"
@@ -70,6 +71,7 @@ bool KnownRewrites::expand(Node* node, const TypeMap& types) {
     return true;
   }
   std::vector<Value*> values = known_elements(*node, types);
+  if (values.empty()) values = plain_form(*node);
   if (values.empty()) values = expand_composite(*node, types);
   set_lineage(before->next(), node, lineage);
   return replace_by(node, values);

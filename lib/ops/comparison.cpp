@@ -64,6 +64,12 @@ std::vector<ValueType> logical_type(const OpArguments& args) {
 }
 
 // Bits of bool tensors alone; NNAPI has no operation on those of integers.
+std::vector<ValueType> bitwise_not_type(const OpArguments& args) {
+  const TensorType type = promoted_type(args, {"self"});
+  args.require(type.dtype != at::kFloat, "a result " + to_text(type), "bool, int32 or int64");
+  return {type};
+}
+
 std::vector<ValueType> bitwise_type(const OpArguments& args) {
   std::vector<std::string> names{"self"};
   if (args.has("other")) names.emplace_back("other");
@@ -81,6 +87,13 @@ void lower_not(OpContext& ctx) {
   const Expression self = argument(ctx, "self");
   if (self.dtype() != at::kBool) return compare(OperationCode::EQUAL, self, self.same(0)).set_output();
   self.then(OperationCode::LOGICAL_NOT).set_output();
+}
+
+// Of an integer, in two's complement.
+void lower_bitwise_not(OpContext& ctx) {
+  const Expression self = argument(ctx, "self");
+  if (self.dtype() == at::kBool) return lower_not(ctx);
+  (self.same(-1) - self).set_output();
 }
 
 constexpr const char* kNote = "float32, integers, bool and quint8";
@@ -124,7 +137,7 @@ OpRules comparison_rules() {
       {"aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_and},
       {"aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_or},
       {"aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_xor},
-      {"aten::bitwise_not(Tensor self) -> Tensor", 3, "bool", bitwise_type, lower_not},
+      {"aten::bitwise_not(Tensor self) -> Tensor", 3, "bool, integers", bitwise_not_type, lower_bitwise_not},
       {"aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_and},
       {"aten::__or__.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_or},
       {"aten::__xor__.Tensor(Tensor self, Tensor other) -> Tensor", 3, "bool", bitwise_type, logical_xor},

@@ -83,7 +83,6 @@ void require_supported(const OpArguments& args, const Equation& equation) {
   const std::string text = args.string("equation");
   args.require(equation.operands.size() <= 2, fmt::format("{} with {} operands", text, equation.operands.size()),
                "1 or 2", "write it as several einsums");
-  args.require(!equation.result.empty(), text + " with a result of rank 0", "rank 1 or more");
   for (const std::string& operand : equation.operands) {
     for (const char letter : operand) {
       args.require(std::count(operand.begin(), operand.end(), letter) == 1,
@@ -161,7 +160,6 @@ Lettered summed(OpContext& ctx, const Lettered& operand, const std::string& kept
     }
   }
   if (axes.empty()) return operand;
-  ctx.require(!type.dims.empty(), "an operand that is summed up to one number", "an axis that stays");
   const nnapi::OperandId sum =
       ctx.emit_to(OperationCode::REDUCE_SUM,
                   {operand.factor.operand(), ctx.builder().int32_tensor(axes), ctx.builder().boolean(false)}, type);

@@ -34,11 +34,14 @@ LoweredTensor reshaped(OpContext& ctx, const LoweredTensor& tensor, const Dims& 
   if (dims == tensor.type.dims) return tensor;
   const TensorType type = tensor.type.with_dims(dims);
   const nnapi::Operand operand = ctx.builder().model().at(tensor.id);
+  const Dims target = to_operand(type).dims;  // [1] for rank 0
+  if (target == operand.dims) return {tensor.id, type};
   if (const nnapi::Constant* constant = operand.constant()) {
-    return {ctx.builder().tensor(constant->then(nnapi::Reshape{fixed_values(dims)}), operand.scale, operand.zero_point),
-            type};
+    return {
+        ctx.builder().tensor(constant->then(nnapi::Reshape{fixed_values(target)}), operand.scale, operand.zero_point),
+        type};
   }
-  return {ctx.emit_to(OperationCode::RESHAPE, {tensor.id, ctx.builder().int32_tensor(dims)}, type), type};
+  return {ctx.emit_to(OperationCode::RESHAPE, {tensor.id, ctx.builder().int32_tensor(target)}, type), type};
 }
 
 LoweredTensor permuted(OpContext& ctx, const LoweredTensor& tensor, const std::vector<int64_t>& order) {

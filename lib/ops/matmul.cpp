@@ -177,8 +177,6 @@ Dims matmul_dims(const OpArguments& args, const Dims& left, const Dims& right) {
   Dims dims = broadcast(args, leading(left, matrix_of_left), leading(right, matrix_of_right));
   if (left.size() > 1) dims.push_back(left[left.size() - 2]);
   if (right.size() > 1) dims.push_back(right.back());
-  args.require(!dims.empty(), "a product of two vectors", "a result of rank 1 or more",
-               "give one of them an axis of size 1");
   return dims;
 }
 
