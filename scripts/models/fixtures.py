@@ -118,8 +118,8 @@ def refused_recipes() -> List[Recipe]:
     return [
         single("in_place_input", make_in_place, "overwrites its input; input 1,3,16,16"),
         single("training_mode", make_training_mode, "traced in training mode; input 1,3,16,16"),
-        picture_net("unknown_operations", nets.UnknownOperations, "two cumprod and a roll"),
-        picture_net("refused", nets.Refused, "two cumprod, and nothing that multiplies"),
+        picture_net("unknown_operations", nets.UnknownOperations, "two matrix_exp and a roll"),
+        picture_net("refused", nets.Refused, "two matrix_exp, and nothing that multiplies"),
         single("float64", make_float64, "double precision; input 1,3,16,16"),
         single("control_flow", make_control_flow, "scripted, with a branch on the data; input 1,3,16,16"),
     ]

@@ -191,9 +191,9 @@ class UnknownOperations(SharedBody):
     """Two nodes that NNAPI has nothing for, on different lines."""
 
     def forward(self, picture):
-        summed = torch.cumprod(self.body(picture), dim=2)
+        summed = torch.linalg.matrix_exp(self.body(picture))
         rolled = self.conv(picture).roll(1, dims=3)
-        spectrum = torch.cumprod(rolled, dim=3)
+        spectrum = torch.linalg.matrix_exp(rolled)
         return summed + spectrum
 
 
@@ -215,5 +215,5 @@ class Refused(nn.Module):
     """Two nodes that NNAPI has nothing for, and none that multiplies: no part of it is worth a call."""
 
     def forward(self, picture):
-        summed = torch.cumprod(torch.tanh(picture), dim=2)
-        return summed + torch.cumprod(picture.roll(1, dims=3), dim=3)
+        summed = torch.linalg.matrix_exp(torch.tanh(picture))
+        return summed + torch.linalg.matrix_exp(picture.roll(1, dims=3))

@@ -27,11 +27,10 @@ SUPPORTED = (
 )
 UNSUPPORTED = (
     "torch.fft.fft2({a}).abs() * 0.05",
-    "torch.cummax({a}, 3)[0]",
-    "torch.lgamma({a}.abs() + 1.0)",
-    "torch.special.i0(torch.tanh({a}))",
-    "torch.cumprod(torch.tanh({a}), 2)",
-    "torch.trapezoid({a}, dim=1).unsqueeze(1) * 0.1 + {b}",
+    "torch.igamma({a}.abs() + 1.0, {b}.abs())",
+    "torch.special.airy_ai(torch.tanh({a}))",
+    "torch.linalg.matrix_exp(torch.tanh({a}) * 0.1)",
+    "torch.nextafter({a}, {b})",
 )
 
 
