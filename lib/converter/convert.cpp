@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/converter/control_flow_options.h"
 #include "lib/converter/convert_partitioned.h"
 #include "lib/converter/emit_cpu.h"
 #include "lib/converter/infer.h"
@@ -48,20 +49,6 @@ void collect_refusals(const NormalisedModel& normalised, const std::vector<Tenso
   const std::vector<Refusal> rest = lowering_refusals(normalised, types, inferred.types, target);
   diagnostics.refusals = std::move(inferred.refusals);
   diagnostics.refusals.insert(diagnostics.refusals.end(), rest.begin(), rest.end());
-}
-
-// IF and WHILE run other models, which PyTorch's loader can't make.
-void check_control_flow(const ConvertOptions& options) {
-  constexpr int kLevel = 4;
-  if (options.control_flow == ControlFlow::kRefuse) return;
-  if (options.runtime != Runtime::kShim) {
-    throw ConvertError(ExitCode::kUsage, "--control-flow nnapi: runtime pytorch found, --runtime shim needed");
-  }
-  if (options.target_level() < kLevel) {
-    throw ConvertError(ExitCode::kUsage, fmt::format("--control-flow nnapi: feature level {} found, {} needed; use "
-                                                     "--feature-level {}",
-                                                     options.target_level(), kLevel, kLevel));
-  }
 }
 
 // The stages that need the original: from TorchScript to NNAPI operations.

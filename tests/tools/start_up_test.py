@@ -12,7 +12,8 @@ SUBCOMMANDS = ["batch", "check", "inspect", "ops", "shim", "verify"]
 HELP = [["--help"], ["--version"], *([command, "--help"] for command in SUBCOMMANDS)]
 WRONG = [[], ["model.pt"], ["model.pt", "-o", "out.pt", "--unknown"], ["model.pt", "-o", "out.pt", "--input", "1,x"],
          ["model.pt", "-o", "out.pt", "--nhwc=x"], ["model.pt", "-o", "out.pt", "--min-api", "3"],
-         ["model.pt", "-o", "out.pt", "--fallback", "cpu"], ["model.pt", "-o", "model.pt"],
+         ["model.pt", "-o", "out.pt", "--fallback", "cpu"], ["model.pt", "-o", "out.pt", "--control-flow", "nnapi"],
+         ["model.pt", "-o", "model.pt"],
          ["batch", "zoo"], ["batch", "zoo", "-o", "out", "--limit", "x=1"], ["check", "--format", "x"],
          ["inspect"], ["ops", "x"], ["shim"], ["verify", "a.pt", "b.pt", "--input", "x"]]
 

@@ -18,7 +18,7 @@ std::string version_text();
 void add_log_options(CLI::App& app);
 // --torch-library: the paths go to load_torch_library() before a model is read.
 void add_library_option(CLI::App& app, std::vector<std::string>& paths);
-// Throws ConvertError (kUsage) where an option that names a file or folder to write has standard output instead.
+// Throws ConvertError (kUsage) where an option that names a model or folder to write has standard output instead.
 void refuse_standard_output(const std::string& option, const std::string& path);
 // Parses; adds --help, and --help-all where options are in other groups than CLI11's first. The exit code to leave with
 // (after help, --version or a usage error, which are printed), or nothing.

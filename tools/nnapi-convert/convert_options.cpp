@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "lib/base/error.h"
+#include "lib/converter/control_flow_options.h"
 #include "lib/nnapi/api_level.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/shipped_profiles.h"
@@ -226,6 +227,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
   }
+  check_control_flow(arguments.options);
 }
 
 FilesInUse files_of(const ConvertArguments& arguments) {

@@ -35,7 +35,7 @@ std::string wrapped(std::string first, const std::string& words, size_t column) 
 // What CLI11 has in one text: "NAME:{a,b}" or "N:INT in [1 - 8]".
 struct Value {
   std::string name;
-  std::string choices;  // "{a, b}" or "1 to 8"
+  std::string choices;  // "{a, b}" or "(1 to 8)"
 };
 
 Value value_of(const CLI::Option& option) {
@@ -47,8 +47,9 @@ Value value_of(const CLI::Option& option) {
   if (colon == std::string::npos) return value;
   const size_t brace = type.find('{', colon), bracket = type.find('[', colon);
   if (brace != std::string::npos) {
-    for (const char letter : type.substr(brace))
+    for (const char letter : type.substr(brace)) {
       value.choices += letter == ',' ? std::string(", ") : std::string{letter};
+    }
   } else if (bracket != std::string::npos) {
     value.choices = "(" + type.substr(bracket + 1, type.find(']') - bracket - 1) + ")";
     const size_t dash = value.choices.find(" - ");
@@ -86,8 +87,9 @@ std::string exit_codes_text(const ExitCodes& exit_codes, bool is_list) {
     return text;
   }
   std::string words;
-  for (const auto& [code, meaning] : exit_codes)
+  for (const auto& [code, meaning] : exit_codes) {
     words += fmt::format("{}{} {}", words.empty() ? "" : "; ", code, meaning);
+  }
   return "\n" + wrapped("Exit codes:", words, std::string("Exit codes: ").size() + 1);
 }
 

@@ -8,7 +8,7 @@
 
 namespace nnapi_convert {
 
-// What a help page has besides the options: the exit codes with their meanings.
+// The exit codes that a command has, with their meanings.
 using ExitCodes = std::vector<std::pair<std::string, std::string>>;
 
 // True if options are left to --help-all: those of another group than CLI11's first, "Options".
