@@ -14,6 +14,7 @@
 #include "lib/converter/lower.h"
 #include "lib/converter/nnapi_part.h"
 #include "lib/converter/normalise.h"
+#include "lib/converter/original_run.h"
 #include "lib/converter/quant_mode.h"
 #include "lib/converter/recognise.h"
 #include "lib/converter/recorded_options.h"
@@ -61,6 +62,7 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
   stages.begin("infer");
   const std::vector<TensorType> original_types = input_types(normalised, loaded.bundled_inputs, options.inputs);
   InferredTypes inferred = infer(normalised, original_types, {options.control_flow});
+  check_original_runs(loaded, normalised, original_types, inferred);
   if (recognise(normalised, inferred.types)) inferred = infer(normalised, original_types, {options.control_flow});
   if (!inferred.refusals.empty()) {
     collect_refusals(normalised, original_types, inferred, target_of(options), diagnostics);
@@ -139,6 +141,8 @@ Planned make_plan(const LoadedModel& loaded, const ConvertOptions& options, Diag
   Planned result;
   try {
     result.whole = lower_whole(loaded, options, of_whole, stages);
+  } catch (const OriginalFails&) {
+    throw;
   } catch (const ConvertError& error) {
     diagnostics.refusals = of_whole.refusals;
     if (options.fallback == Fallback::kPartition && error.exit_code() == ExitCode::kNotConvertible) {

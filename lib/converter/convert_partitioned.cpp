@@ -11,6 +11,7 @@
 #include "lib/converter/infer.h"
 #include "lib/converter/input_types.h"
 #include "lib/converter/interface.h"
+#include "lib/converter/original_run.h"
 #include "lib/converter/partition.h"
 #include "lib/converter/quant_parts.h"
 #include "lib/converter/recognise.h"
@@ -45,8 +46,12 @@ bool any_flexible(const std::vector<TensorType>& types) {
 [[noreturn]] void refuse_all(const std::vector<TensorType>& types, const Plan& plan, const std::string& refusal,
                              const SegmentLimits& limits) {
   if (any_flexible(types)) {
-    refuse(refusal,
-           "a size of an input is flexible, and no segment is row by row along it; give every size with --input");
+    const auto placed = std::find_if(plan.cpu_nodes.begin(), plan.cpu_nodes.end(),
+                                     [](const CpuNode& node) { return !node.reason.where.empty(); });
+    const std::string where = placed == plan.cpu_nodes.end() ? "" : fmt::format(" (at {})", placed->reason.where);
+    refuse(refusal, fmt::format("NNAPI needs the flexible sizes of the inputs fixed: the model mixes elements along "
+                                "them{}; give every size with --input",
+                                where));
   }
   if (!plan.any_lowered || limits.min_macs == 0) throw ConvertError(ExitCode::kNotConvertible, refusal);
   refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
@@ -107,6 +112,7 @@ GraphForParts graph_for_parts(const LoadedModel& loaded, const ConvertOptions& o
   graph.inputs = input_types(model, bundled_tensors(model.arguments, loaded), options.inputs, InputTakers::kCpuToo);
   graph.original_inputs = graph.inputs;
   graph.inferred = infer(model, graph.inputs, for_cpu());
+  check_original_runs(loaded, model, graph.inputs, graph.inferred);
   find_outputs(model);
   graph.original_outputs = output_types(model, graph.inferred.types);
   if (options.quant == QuantMode::kAuto || options.quant == QuantMode::kNone) {

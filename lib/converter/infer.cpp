@@ -31,16 +31,19 @@ std::string hint_for(const Node& node) {
   if (is_too_long(node))
     return "make the loop shorter, or use --control-flow nnapi, which needs --runtime shim --feature-level 4";
   if (!node.blocks().empty())
-    return "control flow that depends on the input stays with PyTorch; trace the model instead, or use --control-flow "
+    return "PyTorch runs branches and loops whose condition depends on the input; trace the model instead, or use "
+           "--control-flow "
            "nnapi, which needs --runtime shim --feature-level 4";
   const std::string kind = node.kind().toQualString();
   if (node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr)
     return "take the attribute as an input of forward, and return it";
   if (kind.rfind("prepacked::", 0) == 0) return "convert the model as it was before optimize_for_mobile";
   if (kind == "aten::index_put_" || kind == "aten::copy_" || kind == "aten::fill_")
-    return "it changes a tensor of which another view is used later; make a new tensor, as with torch.where";
+    return "it changes a tensor in place, and another view of the tensor is read later; make a new tensor, as with "
+           "torch.where";
   if (kind.back() == '_' && kind[kind.size() - 2] != '_')
-    return "it changes a tensor of which another view is used later; write it without the underscore";
+    return "it changes a tensor in place, and another view of the tensor is read later; write it without the "
+           "underscore";
   return "see `nnapi-convert ops` for what can be lowered";
 }
 
@@ -221,7 +224,7 @@ class Inference {
     if (!reads_failed && !options_.keeps_numbers && rewrites_.replace_empty(node, result_.types)) return false;
     if (rule == nullptr) refuse_unknown(*node);
     if (refusal) result_.refusals.push_back(*refusal);
-    reads_failed ? failed(*node) : observe(*node);
+    reads_failed ? failed(*node) : observe(*node, refusal);
     return true;
   }
 
@@ -263,8 +266,14 @@ class Inference {
   }
 
   // What is refused stays on the CPU; what comes after it may not.
-  void observe(const Node& node) {
-    const auto types = observed_types(node, result_.types);
+  void observe(const Node& node, const std::optional<Refusal>& refusal = std::nullopt) {
+    std::string error;
+    const auto types = observed_types(node, result_.types, error);
+    const bool always_runs = node.owningBlock() == model_.graph->block();
+    if (!error.empty() && always_runs) {
+      result_.failures.push_back(
+          refusal.value_or(Refusal{source_of(node), node.kind().toQualString(), "it raises an error", "", ""}));
+    }
     if (!types) return failed(node);
     for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
   }
@@ -284,8 +293,8 @@ class Inference {
       const Dims* size = found == result_.types.end() ? nullptr : std::get_if<Dims>(&found->second);
       if (size == nullptr || size->size() != 1) {
         return refused(node, {source_of(node), node.kind().toQualString(),
-                              "a size %" + input->debugName() + " that depends on what tensors hold",
-                              "sizes that depend on the inputs' sizes only", ""});
+                              "the size %" + input->debugName() + " depends on the values of a tensor",
+                              "sizes computed from the inputs' sizes alone", ""});
       }
       sizes.push_back((*size)[0]);
     }

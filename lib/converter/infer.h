@@ -16,6 +16,7 @@ struct InferredTypes {
   TypeMap types;
   std::vector<Refusal> refusals;  // nodes that can't be typed: without a rule, or refused by it
   RuntimeSizeList runtime_sizes;  // that types refer to, where the graph keeps its numbers
+  std::vector<Refusal> failures;  // of operators that always run and raise an error in PyTorch, too
 };
 
 struct InferOptions {

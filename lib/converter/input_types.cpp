@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/converter/index_range.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/op_context.h"
 #include "lib/ops/shape_rules.h"
@@ -20,10 +21,23 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
+// "takes 2 tensors: colour, depth", and what of forward's arguments isn't one.
+std::string tensors_of(const NormalisedModel& model) {
+  const size_t count = model.inputs.size();
+  std::string text = count == 0 ? "takes no tensor"
+                                : fmt::format("takes {} tensor{}: {}", count, count == 1 ? "" : "s",
+                                              fmt::join(model.input_names, ", "));
+  for (const ArgumentTree* leaf : leaves(model.arguments)) {
+    if (leaf->is_tensor() || leaf->kind != ArgumentTree::Kind::kLeaf) continue;
+    text += fmt::format("; {} is {}, which --input doesn't give", leaf->path, leaf->type->annotation_str());
+  }
+  return text;
+}
+
 std::vector<const InputSpec*> specs_by_input(const NormalisedModel& model, const std::vector<InputSpec>& specs) {
   if (specs.size() > model.inputs.size()) {
     throw ConvertError(ExitCode::kUsage,
-                       fmt::format("{} --input found, and forward has {} inputs", specs.size(), model.inputs.size()));
+                       fmt::format("{} --input found, and forward {}", specs.size(), tensors_of(model)));
   }
   std::vector<const InputSpec*> result(model.inputs.size(), nullptr);
   size_t next = 0;
@@ -32,8 +46,8 @@ std::vector<const InputSpec*> specs_by_input(const NormalisedModel& model, const
     if (!spec.name.empty()) {
       const auto found = std::find(model.input_names.begin(), model.input_names.end(), spec.name);
       if (found == model.input_names.end()) {
-        throw ConvertError(ExitCode::kUsage, fmt::format("--input {}: forward has no such input; its inputs are {}",
-                                                         spec.name, fmt::join(model.input_names, ", ")));
+        throw ConvertError(ExitCode::kUsage,
+                           fmt::format("--input {}: forward has no such tensor; it {}", spec.name, tensors_of(model)));
       }
       index = static_cast<size_t>(found - model.input_names.begin());
     }
@@ -153,19 +167,82 @@ void check(const TensorType& type, const Value* input, const std::string& name, 
   }
 }
 
-TensorType type_from_weights(const Value* input, size_t index, const std::string& name) {
-  if (feeds_quantized_operator(input)) {
-    fail(name, "it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT");
-  }
+// Nothing where the weights don't tell.
+std::optional<TensorType> type_from_weights(const Value* input, size_t index) {
+  if (feeds_quantized_operator(input)) return std::nullopt;
   const auto channels = channels_from_weights(input);
-  if (!channels) {
-    fail(
-        name,
-        "its shape is not known: the file holds no bundled inputs, and shapes are read from the weights only where the "
-        "first operation is a convolution; give --input DIMS, for example --input 1,3,224,224");
-  }
-  return {at::kFloat, flexible_image(index, *channels), {}};
+  if (!channels) return std::nullopt;
+  return TensorType{at::kFloat, flexible_image(index, *channels), {}};
 }
+
+// Sizes that the first operation might take, for a message.
+std::string sizes_for_example(const Value* input) {
+  for (const torch::jit::Use& use : input->uses()) {
+    const std::string kind = use.user->kind().toQualString();
+    const bool is_linear = kind == "aten::linear", is_conv = kind == "aten::_convolution" || kind == "aten::conv1d";
+    if (use.offset != 0 || (!is_linear && !is_conv)) continue;
+    const auto weight = torch::jit::toIValue(use.user->namedInput("weight"));
+    if (!weight || !weight->isTensor() || weight->toTensor().dim() != (is_linear ? 2 : 3)) continue;
+    return fmt::format("1,{}{}", weight->toTensor().size(1), is_linear ? "" : ",100");
+  }
+  return "1,3,224,224";
+}
+
+// How to give the inputs without a shape, all at once.
+class MissingShapes {
+ public:
+  explicit MissingShapes(const NormalisedModel& model) : model_(model) {}
+
+  void add(size_t index) { missing_.push_back(index); }
+
+  // Throws if there is any.
+  void check() const {
+    if (missing_.empty()) return;
+    const Value* first = model_.inputs[missing_[0]];
+    if (missing_.size() == 1 && feeds_quantized_operator(first)) {
+      fail(model_.input_names[missing_[0]],
+           "it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT");
+    }
+    constexpr const char* kWhy =
+        "the file holds no bundled inputs, and shapes are read from the weights only where the first operation is a "
+        "convolution";
+    std::string examples, names, indices;
+    for (const size_t index : missing_) {
+      examples += " --input " + example(index);
+      names += (names.empty() ? "" : ", ") + model_.input_names[index];
+      indices += index_text(index);
+    }
+    if (missing_.size() == 1) {
+      fail(names,
+           fmt::format("its shape is not known: {}; give --input DIMS, for example{}{}", kWhy, examples, indices));
+    }
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("the shapes of {} inputs are not known: {}: {}; give --input DIMS for each, for "
+                                   "example{}{}",
+                                   missing_.size(), names, kWhy, examples, indices));
+  }
+
+ private:
+  std::string example(size_t index) const {
+    const Value* input = model_.inputs[index];
+    const std::string name = model_.inputs.size() == 1 ? "" : model_.input_names[index] + "=";
+    if (feeds_quantized_operator(input)) return name + "DIMS:quint8:SCALE:ZERO_POINT";
+    const auto range = index_range(*input, {});
+    if (!range) return name + sizes_for_example(input);
+    return name + (range->is_cast ? "1,5" : "1,5:int64");
+  }
+
+  std::string index_text(size_t index) const {
+    const auto range = index_range(*model_.inputs[index], {});
+    if (!range) return "";
+    const std::string where = source_of(*range->reader);
+    return fmt::format("; the model reads {} as indices ({}{})", model_.input_names[index],
+                       where.empty() ? "" : where + ": ", range->reader->kind().toQualString());
+  }
+
+  const NormalisedModel& model_;
+  std::vector<size_t> missing_;
+};
 
 }  // namespace
 
@@ -173,6 +250,7 @@ std::vector<TensorType> input_types(const NormalisedModel& model, const std::vec
                                     const std::vector<InputSpec>& specs, InputTakers takers) {
   const std::vector<const InputSpec*> by_input = specs_by_input(model, specs);
   std::vector<TensorType> types;
+  MissingShapes missing(model);
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const Value* input = model.inputs[i];
     const auto bundled = bundled_type(bundled_inputs, i);
@@ -181,12 +259,16 @@ std::vector<TensorType> input_types(const NormalisedModel& model, const std::vec
       type = type_from_spec(*by_input[i], i, bundled);
     } else if (bundled) {
       type = *bundled;
+    } else if (const auto from_weights = type_from_weights(input, i)) {
+      type = *from_weights;
     } else {
-      type = type_from_weights(input, i, model.input_names[i]);
+      missing.add(i);
+      continue;
     }
     check(type, input, model.input_names[i], takers);
     types.push_back(std::move(type));
   }
+  missing.check();
   return types;
 }
 

@@ -3,19 +3,16 @@
 #include <ATen/Context.h>
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "lib/base/error.h"
 #include "lib/converter/archive_check.h"
 #include "lib/converter/custom_operators.h"
+#include "lib/converter/file_kind.h"
 #include "lib/converter/mapped_archive.h"
 #include "lib/converter/quantised_engine.h"
+#include "lib/converter/training_mode.h"
 
 namespace nnapi_convert {
 namespace {
-
-namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& path, const std::string& reason) {
   throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, reason));
@@ -41,20 +38,11 @@ std::string first_line(const std::exception& error) {
 }
 
 void check_is_archive(const std::string& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) fail(path, "no such file");
-  if (fs::is_directory(path, error)) fail(path, "it is a folder; a TorchScript file is needed");
-  std::ifstream stream(path, std::ios::binary);
-  char magic[4] = {};
-  if (!stream.read(magic, sizeof magic)) fail(path, "it is shorter than 4 bytes, or not readable");
-  if (std::string(magic, 4) != "PK\x03\x04") {
-    fail(path,
-         "not a zip archive; save the model with torch.jit.trace(...).save(path) or torch.jit.script(...).save(path)");
-  }
+  check_file_kind(path, true);
 }
 
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
-  check_is_archive(path);
+  check_file_kind(path, false);
   choose_quantised_engine();
   declare_custom_operators();
   LoadedModel loaded{path, {}, {}};
@@ -69,11 +57,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
     fail(path, missing.empty() ? "not a TorchScript archive, or a damaged one: " + first_line(error) : missing);
   }
   if (!loaded.module.find_method("forward")) fail(path, "the module has no forward method");
-  if (loaded.module.is_training()) {
-    diagnostics.warn(
-        "the model was saved in training mode and is converted in evaluation mode: call model.eval() first");
-    loaded.module.eval();
-  }
+  leave_training_mode(loaded.module, diagnostics);
   return loaded;
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "lib/converter/runtime_sizes.h"
+#include "lib/converter/torch_error.h"
 
 namespace nnapi_convert {
 namespace {
@@ -154,7 +155,7 @@ std::optional<at::Tensor> made_up_tensor(const TensorType& type) {
 namespace {
 
 // What the operation gives for made-up tensors.
-std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const TypeMap& types) {
+std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const TypeMap& types, std::string& error) {
   if (!node.blocks().empty() || node.maybeOperator() == nullptr || node.outputs().empty() || !is_well_known(node) ||
       changes_inputs(node) || sizes_depend_on_values(node)) {
     return std::nullopt;
@@ -170,7 +171,8 @@ std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const T
   try {
     const c10::NoGradGuard no_grad;
     node.getOperation()(stack);
-  } catch (const std::exception&) {
+  } catch (const std::exception& raised) {
+    error = torch_reason(raised);
     return std::nullopt;
   }
   return stack.size() == node.outputs().size() ? std::optional(stack) : std::nullopt;
@@ -179,7 +181,8 @@ std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const T
 }  // namespace
 
 std::optional<std::vector<at::Tensor>> observed_empties(const TorchNode& node, const TypeMap& types) {
-  const auto results = observed_results(node, types);
+  std::string ignored;
+  const auto results = observed_results(node, types, ignored);
   if (!results) return std::nullopt;
   std::vector<at::Tensor> tensors;
   for (const c10::IValue& value : *results) {
@@ -190,8 +193,8 @@ std::optional<std::vector<at::Tensor>> observed_empties(const TorchNode& node, c
   return tensors;
 }
 
-std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types) {
-  const auto results = observed_results(node, types);
+std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types, std::string& error) {
+  const auto results = observed_results(node, types, error);
   if (!results) return std::nullopt;
   std::vector<ValueType> result;
   for (const c10::IValue& value : *results) {
@@ -200,6 +203,11 @@ std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, cons
     result.push_back(std::move(*type));
   }
   return result;
+}
+
+std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types) {
+  std::string ignored;
+  return observed_types(node, types, ignored);
 }
 
 }  // namespace nnapi_convert

@@ -16,6 +16,8 @@ std::optional<at::Tensor> made_up_tensor(const TensorType& type);
 // A type for each output; nothing where an input's type is not known or not fixed, a result is no tensor or list of
 // tensors, its sizes depend on values, or the operation doesn't run here.
 std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types);
+// The same; `error` gets PyTorch's reason where the operation raises an error.
+std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types, std::string& error);
 
 // The results of an operation that gives empty tensors only, which are known without values; nothing for any other, or
 // where its types can't be observed.

@@ -17,6 +17,7 @@
 #include "lib/converter/row_chunks.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/converter/segment_check.h"
+#include "lib/converter/torch_error.h"
 #include "lib/converter/verify_inputs.h"
 
 namespace nnapi_convert {
@@ -81,7 +82,7 @@ std::vector<std::vector<ReferenceValues>> run_original(const Reference& referenc
   } catch (const std::exception& error) {
     const std::string missing = missing_operator(error.what());
     throw ConvertError(ExitCode::kVerificationFailed,
-                       fmt::format("the original doesn't run: {}", missing.empty() ? error.what() : missing));
+                       fmt::format("the original doesn't run: {}", missing.empty() ? torch_reason(error) : missing));
   }
 }
 
@@ -160,14 +161,16 @@ void run_converted(ConvertedFile& file, const Tensors& sample) {
     const c10::InferenceMode guard;
     file.module.forward(std::vector<c10::IValue>(sample.begin(), sample.end()));
   } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kVerificationFailed, fmt::format("the converted model doesn't run: {}", error.what()));
+    throw ConvertError(ExitCode::kVerificationFailed,
+                       fmt::format("the converted model doesn't run: {}", torch_reason(error)));
   }
 }
 
 // Samples of a forward that takes tensors only, also in lists and the like.
-std::vector<Tensors> tensor_samples(const VerifyRequest& request, const ConvertedFile& file, int count) {
+std::vector<Tensors> tensor_samples(const VerifyRequest& request, const LoadedModel& original,
+                                    const ConvertedFile& file, int count) {
   std::vector<Tensors> samples;
-  for (const Values& sample : make_samples(request, file.metadata, arguments_of(file), count)) {
+  for (const Values& sample : make_samples(request, original, file.metadata, arguments_of(file), count)) {
     Tensors& tensors = samples.emplace_back();
     for (const c10::IValue& value : sample) {
       if (!value.isTensor()) {
@@ -198,7 +201,7 @@ OperationCheck check_operations(const VerifyRequest& request) {
   const LoadedModel original = load_model(request.original, ignored);
   ConvertedFile file = read_converted_file(request.converted);
   const std::vector<Tensors> samples =
-      tensor_samples(request, file, request.samples.value_or(VerifyDefaults::kSamples));
+      tensor_samples(request, original, file, request.samples.value_or(VerifyDefaults::kSamples));
   const ConvertOptions options = recorded_options(file);
   const Conversion conversion = convert(original, options, ignored);
   if (!file.is_partitioned() && is_flexible(file)) run_converted(file, samples.at(0));  // writes its sizes

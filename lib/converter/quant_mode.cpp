@@ -213,12 +213,12 @@ class QuantModeEdit {
     }
     const auto found = value_types_.find(output);
     const auto* type = found == value_types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
-    refuse(result_.mode,
-           fmt::format("output {} is {}, made by {}; end the model with a quantised operation or a "
-                       "DeQuantStub, or use core or nnapi",
-                       index,
-                       type == nullptr ? "of a type that is not known before the model runs" : dtype_name(type->dtype),
-                       output->node()->kind().toQualString()));
+    refuse(result_.mode, fmt::format("output {} is {}, made by {}; end the model with a quantised operation or a "
+                                     "DeQuantStub, or use core or nnapi",
+                                     index,
+                                     type == nullptr ? "a value whose dtype is known only when the model runs"
+                                                     : dtype_name(type->dtype),
+                                     output->node()->kind().toQualString()));
   }
 
   NormalisedModel& model_;

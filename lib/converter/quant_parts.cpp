@@ -143,14 +143,14 @@ void check_unknown(const NormalisedModel& model, const TypeMap& types, QuantMode
     const bool is_tensor = value->type()->kind() == c10::TypeKind::TensorType;  // apply_quant_mode() judges these
     if (mode == QuantMode::kFull && !is_tensor) {
       throw ConvertError(ExitCode::kNotConvertible,
-                         fmt::format("--quant full: forward returns {}, of which it is not known before the model runs "
-                                     "what tensors it holds; use core or nnapi",
+                         fmt::format("--quant full: forward returns {}, and which tensors it holds is known only when "
+                                     "the model runs; use core or nnapi",
                                      text_of(*value)));
     }
     if (mode != QuantMode::kFull && QuantisedSearch(types).may_be_quantised(*value)) {
       diagnostics.warn(
-          fmt::format("--quant {}: forward returns {}, which may be quantised: that is not known before "
-                      "the model runs, and it is returned as it is",
+          fmt::format("--quant {}: forward returns {}; whether it is quantised is known only when the "
+                      "model runs, so it is returned as it is",
                       name_of(mode), text_of(*value)));
     }
   }

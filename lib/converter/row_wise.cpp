@@ -347,7 +347,7 @@ std::optional<size_t> row_axis(const TensorType& type, const OpenSize& rows) {
   std::optional<size_t> axis;
   for (size_t i = 0; i < type.rank(); ++i) {
     if (type.dims[i].is_fixed()) continue;
-    if (axis || type.dims[i] != to_dim(rows)) fail("it reads or gives sizes that depend on values in several ways");
+    if (axis || type.dims[i] != to_dim(rows)) fail("several sizes of its input and its result depend on values");
     axis = i;
   }
   return axis;
@@ -360,11 +360,11 @@ bool may_be_row_wise(const TorchNode& node) {
 std::optional<OpenSize> rows_of(const TorchNode& node, const TypeMap& types) {
   const std::set<OpenSize> sizes = open_sizes(node, types);
   if (sizes.empty() || !all_typed(node, types)) return std::nullopt;
-  if (sizes.size() > 1) fail("it reads or gives sizes that depend on values in several ways");
+  if (sizes.size() > 1) fail("several sizes of its input and its result depend on values");
   if (!is_proved(node, types, *sizes.begin())) {
     fail(is_runtime_size(*sizes.begin())
-             ? "a size depends on values, and the rows of what it gives may depend on each other"
-             : "it isn't row by row along the size of the input that is flexible; give it with --input");
+             ? "a size depends on values, and it mixes the elements along that size"
+             : "it mixes the elements along the flexible size of the input; give that size with --input");
   }
   return *sizes.begin();
 }

@@ -49,6 +49,13 @@ at::Tensor to_interface(const at::Tensor& tensor, const TensorType& type) {
   return tensor;
 }
 
+at::Tensor random_indices(const TensorType& type, uint64_t seed, int64_t flexible_size, const IndexRange& range) {
+  at::Generator generator = at::detail::createCPUGenerator(seed);
+  const at::Tensor numbers = at::randint(range.lowest, range.highest + 1, sizes_of(type, flexible_size), generator,
+                                         at::TensorOptions(at::kLong));
+  return to_interface(numbers.to(type.is_quantized() ? at::kFloat : type.dtype), type);
+}
+
 at::Tensor random_tensor(const TensorType& type, uint64_t seed, int64_t flexible_size) {
   at::Generator generator = at::detail::createCPUGenerator(seed);
   const std::vector<int64_t> sizes = sizes_of(type, flexible_size);

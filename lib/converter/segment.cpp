@@ -34,6 +34,13 @@ std::string line_of(const Node& node) {
   return where;
 }
 
+// As a reader of the model's source knows it.
+std::string name_of_origin(const Node& node) {
+  if (node.kind() == c10::prim::Loop) return "the loop";
+  if (node.kind() == c10::prim::If) return "the branch";
+  return node.kind().toQualString();
+}
+
 // A name that Python's grammar takes and no local of the emitted source has: "x3_features_0".
 std::string argument_name(const Value& value, size_t number) {
   std::string name = fmt::format("x{}_", number);
@@ -101,34 +108,36 @@ class Extraction {
     return all_fixed(fixed) ? std::optional<c10::IValue>(sizes_constant(value, fixed_values(fixed))) : std::nullopt;
   }
 
-  TensorType type_of(const Value& value, const char* direction) const {
+  TensorType type_of(const Value& value, const char* what) const {
     const auto found = types_.find(&value);
     const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
     if (type != nullptr && has_operand_code(type->dtype)) {
       const TensorType result = type->with_dims(in_one_call(type->dims));
       if (all_fixed(result.dims)) return result;
     }
-    if (found == types_.end()) refuse_unknown(value, direction);
-    throw ConvertError(ExitCode::kNotConvertible,
-                       fmt::format("what it {} is {}", direction,
-                                   type == nullptr          ? "a list"
-                                   : !all_fixed(type->dims) ? "of a size that depends on values"
-                                                            : to_text(*type) + ", which NNAPI has no operands for"));
+    if (found == types_.end()) refuse_unknown(value, what);
+    throw ConvertError(
+        ExitCode::kNotConvertible,
+        fmt::format("{} {}", what,
+                    type == nullptr          ? "is a list"
+                    : !all_fixed(type->dims) ? "has a size that depends on values"
+                                             : fmt::format("is {}, and NNAPI has no such dtype", to_text(*type))));
   }
 
   // Names the operator after which nothing is known.
-  [[noreturn]] void refuse_unknown(const Value& value, const char* direction) const {
+  [[noreturn]] void refuse_unknown(const Value& value, const char* what) const {
     const Node* end = inside_.count(value.node()) != 0 ? nullptr : where_types_end(value, types_);
     if (end != nullptr) {
-      throw UnknownType(fmt::format("what it {} is of unknown type since {}", direction, end->kind().toQualString()),
+      throw UnknownType(fmt::format("the shape of {} is known only when the model runs: it depends on {}", what,
+                                    name_of_origin(*end)),
                         line_of(*end));
     }
     throw ConvertError(ExitCode::kNotConvertible,
-                       fmt::format("what it {} is of a type that isn't known before the model runs", direction));
+                       fmt::format("the shape of {} is known only when the model runs", what));
   }
 
   void add_input(Value* value) {
-    segment_.input_types.push_back(type_of(*value, "reads"));
+    segment_.input_types.push_back(type_of(*value, "its input"));
     segment_.input_row_axes.push_back(row_axis_of(*value));
     Value* input = graph().addInput();
     input->setType(c10::TensorType::get());
@@ -153,7 +162,7 @@ class Extraction {
   }
 
   void add_output(Value* value) {
-    segment_.output_types.push_back(type_of(*value, "gives"));
+    segment_.output_types.push_back(type_of(*value, "its result"));
     segment_.output_row_axes.push_back(row_axis_of(*value));
     segment_.outputs.push_back(value);
     segment_.model.outputs.push_back(values_.at(value));

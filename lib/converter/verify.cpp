@@ -14,6 +14,7 @@
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/load.h"
 #include "lib/converter/packed_weights.h"
+#include "lib/converter/torch_error.h"
 #include "lib/converter/verify_inputs.h"
 
 namespace nnapi_convert {
@@ -23,14 +24,21 @@ namespace {
   throw ConvertError(ExitCode::kVerificationFailed, message);
 }
 
-Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* which) {
+// What to do about inputs that the original doesn't take.
+std::string hint_for(const VerifyRequest& request) {
+  if (!request.inputs_file.empty()) return "";
+  return "; its inputs were random: give others with `nnapi-convert verify --inputs FILE`, written by torch.save((x, "
+         "...), FILE)";
+}
+
+Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* which, const std::string& hint = "") {
   Tensors outputs;
   try {
     c10::InferenceMode guard;
     flatten(module.forward(inputs), outputs);
   } catch (const std::exception& error) {
     const std::string missing = missing_operator(error.what());
-    fail(fmt::format("{} doesn't run: {}", which, missing.empty() ? error.what() : missing));
+    fail(fmt::format("{} doesn't run: {}", which, missing.empty() ? torch_reason(error) + hint : missing));
   }
   return outputs;
 }
@@ -208,12 +216,12 @@ Verification verify(const VerifyRequest& request) {
   if (!request.reference.empty()) reference = load_model(request.reference, ignored);
   const int count = request.samples.value_or(reference ? VerifyDefaults::kReferenceSamples : VerifyDefaults::kSamples);
   const ForwardArguments arguments = arguments_of(converted);
-  const std::vector<Values> samples = make_samples(request, converted.metadata, arguments, count);
+  const std::vector<Values> samples = make_samples(request, original, converted.metadata, arguments, count);
   std::vector<Accumulator> accumulators(converted.metadata.outputs.size());
   Distance original_distance, converted_distance;
   for (const Values& sample : samples) {
     const InputTuple for_original = assemble(arguments, with_original_dtypes(sample, converted.metadata));
-    const Tensors expected = run(original.module, for_original, "the original");
+    const Tensors expected = run(original.module, for_original, "the original", hint_for(request));
     const Tensors found = run(converted.module, assemble(arguments, sample), "the converted model");
     check_same_outputs(expected, found);
     check_same_dtypes(expected, found);

@@ -67,6 +67,36 @@ TensorType sample_type(const MetadataInput& input, const InputSpec* spec) {
   return type;
 }
 
+// By name, or by position where it has none.
+const InputSpec* spec_of(const VerifyRequest& request, const std::string& name, size_t position) {
+  for (const InputSpec& spec : request.inputs) {
+    if (spec.name == name) return &spec;
+  }
+  const bool is_given = position < request.inputs.size() && request.inputs[position].name.empty();
+  return is_given ? &request.inputs[position] : nullptr;
+}
+
+std::vector<TensorType> sample_types(const VerifyRequest& request, const Metadata& metadata) {
+  std::vector<TensorType> types;
+  for (size_t i = 0; i < metadata.inputs.size(); ++i) {
+    types.push_back(sample_type(metadata.inputs[i], spec_of(request, metadata.inputs[i].name, i)));
+  }
+  return types;
+}
+
+// What the original reads as indices.
+std::vector<std::optional<IndexRange>> ranges_for(const LoadedModel& original, const Metadata& metadata,
+                                                  const std::vector<TensorType>& types) {
+  std::vector<std::string> names;
+  std::vector<TensorType> original_types;
+  for (size_t i = 0; i < metadata.inputs.size(); ++i) {
+    names.push_back(metadata.inputs[i].name);
+    original_types.push_back(metadata.inputs[i].original);
+    original_types.back().dims = types[i].dims;
+  }
+  return index_ranges(original, names, original_types);
+}
+
 }  // namespace
 
 void load_host_library() {
@@ -96,7 +126,7 @@ Values with_original_dtypes(const Values& values, const Metadata& metadata) {
   });
 }
 
-std::vector<Values> make_samples(const VerifyRequest& request, const Metadata& metadata,
+std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata,
                                  const ForwardArguments& arguments, int count) {
   if (!request.inputs_file.empty()) {
     std::vector<Values> samples = read_inputs_file(request.inputs_file, arguments, metadata.inputs.size());
@@ -107,12 +137,14 @@ std::vector<Values> make_samples(const VerifyRequest& request, const Metadata& m
     }
     return samples;
   }
+  const std::vector<TensorType> types = sample_types(request, metadata);
+  const auto ranges = ranges_for(original, metadata, types);
   std::vector<Values> samples(static_cast<size_t>(count));
   for (size_t number = 0; number < samples.size(); ++number) {
     const auto random = [&](size_t i) {
-      const InputSpec* spec = i < request.inputs.size() ? &request.inputs[i] : nullptr;
       const uint64_t seed = request.seed + 1000 * (number + 1) + i;
-      return random_tensor(sample_type(metadata.inputs.at(i), spec), seed, kFlexibleSize);
+      if (ranges.at(i)) return random_indices(types.at(i), seed, kFlexibleSize, *ranges[i]);
+      return random_tensor(types.at(i), seed, kFlexibleSize);
     };
     samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs");
   }

@@ -26,9 +26,9 @@ void flatten(const c10::IValue& value, Tensors& tensors);
 // The arguments of the converted forward.
 ForwardArguments arguments_of(const ConvertedFile& converted);
 
-// `count` samples of what the converted module takes, seeded; or those of the request's file. Throws ConvertError
-// (kBadFile) for a file of other arguments.
-std::vector<Values> make_samples(const VerifyRequest& request, const Metadata& metadata,
+// `count` samples of what the converted module takes, seeded; or those of the request's file. What the original reads
+// as indices is within its tables. Throws ConvertError (kBadFile) for a file of other arguments.
+std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata,
                                  const ForwardArguments& arguments, int count);
 
 // Changes the tensors, of which `change` is given the number.

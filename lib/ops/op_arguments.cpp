@@ -88,7 +88,7 @@ c10::IValue OpArguments::value(const std::string& name) const {
   if (!constant) {
     const auto found = types_.find(input(name));
     const bool is_of_sizes = found != types_.end() && std::holds_alternative<Dims>(found->second);
-    refuse(fmt::format("argument {} depends on the input", name), "a constant",
+    refuse(fmt::format("the model computes argument {} from the input", name), "a constant",
            is_of_sizes ? "give every size of the input with --input" : "");
   }
   return *constant;

@@ -53,9 +53,9 @@ TEST_CASE("dtype and quantisation come with the spec") {
 }
 
 TEST_CASE("specs that don't fit the signature are a usage error") {
-  CHECK_THAT(usage_error("mlp.pt", {"1,12", "1,3"}), Contains("2 --input found, and forward has 1 inputs"));
+  CHECK_THAT(usage_error("mlp.pt", {"1,12", "1,3"}), Contains("2 --input found, and forward takes 1 tensor: "));
   CHECK_THAT(usage_error("two_input.pt", {"pixels=1,3,16,16"}),
-             Contains("--input pixels: forward has no such input") && Contains("colour, depth"));
+             Contains("--input pixels: forward has no such tensor; it takes 2 tensors: colour, depth"));
   CHECK_THAT(usage_error("two_input.pt", {"colour=1,3,8,8", "colour=1,3,9,9"}),
              Contains("two --input for input colour"));
 }
@@ -83,7 +83,7 @@ TEST_CASE("what is known of one input doesn't hold for another") {
 
 TEST_CASE("without any source the message names the flag") {
   CHECK_THAT(refusal("mlp.pt", {}),
-             Contains("input") && Contains("its shape is not known") && Contains("--input 1,3,224,224"));
+             Contains("input") && Contains("its shape is not known") && Contains("for example --input 1,12"));
 }
 
 TEST_CASE("a quantised input without a scale is refused") {

@@ -1,0 +1,26 @@
+// What a file is that should hold a model: told by its first bytes, and by the directory of an archive.
+#pragma once
+
+#include <string>
+
+namespace nnapi_convert {
+
+struct FileKind {
+  enum class Format {
+    kOpen,       // TorchScript, or nothing that is known: reading it tells
+    kConverted,  // this program wrote it
+    kOther,      // another format
+  };
+  Format format = Format::kOpen;
+  std::string found = {};   // of kOther: what it is, for example "an ONNX model"
+  std::string advice = {};  // of kOther: what to do
+};
+
+// Reads the first bytes, the directory of an archive and the beginning of what torch.save pickled; no weights.
+FileKind kind_of_file(const std::string& path);
+
+// Throws ConvertError (kBadFile) unless the file may be a TorchScript file, and says what it is instead.
+// `may_be_converted`: this program may have written it.
+void check_file_kind(const std::string& path, bool may_be_converted);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,72 @@
+#include "lib/converter/original_run.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "lib/converter/argument_samples.h"
+#include "lib/converter/observe.h"
+#include "lib/converter/torch_error.h"
+
+namespace nnapi_convert {
+namespace {
+
+// Nothing where a size is flexible, or an argument is neither a tensor nor has a default.
+std::optional<InputTuple> made_up_inputs(const NormalisedModel& model, const std::vector<TensorType>& types) {
+  std::vector<at::Tensor> tensors;
+  for (const TensorType& type : types) {
+    const auto tensor = made_up_tensor(type);
+    if (!tensor) return std::nullopt;
+    tensors.push_back(*tensor);
+  }
+  if (model.arguments.empty()) return InputTuple(tensors.begin(), tensors.end());
+  try {
+    return assemble(model.arguments, sample_leaves(
+                                         model.arguments, [&](size_t i) { return tensors.at(i); }, ""));
+  } catch (const ConvertError&) {
+    return std::nullopt;
+  }
+}
+
+// A run may change the module's buffers. Nothing for a module with objects that LibTorch can't copy.
+std::optional<torch::jit::Module> copy_of(const torch::jit::Module& module) {
+  try {
+    return module.deepcopy();
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+// Empty where it runs.
+std::string reason_of_original(const LoadedModel& loaded, const InputTuple& inputs) {
+  std::optional<torch::jit::Module> module = copy_of(loaded.module);
+  if (!module) return "";
+  try {
+    const c10::InferenceMode guard;
+    module->forward(inputs);
+  } catch (const std::exception& error) {
+    return torch_reason(error);
+  }
+  return "";
+}
+
+}  // namespace
+
+void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model, const std::vector<TensorType>& types,
+                         const InferredTypes& inferred) {
+  if (inferred.failures.empty()) return;
+  const auto inputs = made_up_inputs(model, types);
+  if (!inputs) return;
+  const std::string reason = reason_of_original(loaded, *inputs);
+  if (reason.empty()) return;
+  std::string shapes;
+  for (size_t i = 0; i < types.size(); ++i) {
+    shapes += fmt::format("{}{} {}", i == 0 ? "" : ", ", model.input_names[i], to_text(types[i]));
+  }
+  throw OriginalFails(fmt::format("the model itself can't run with {}: {}; PyTorch says: {}; is --input right?", shapes,
+                                  inferred.failures[0].message(), reason));
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,62 @@
+// What is told of LibTorch's exceptions.
+#include "lib/converter/torch_error.h"
+
+#include <c10/util/Exception.h>
+
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+#include "tests/converter/fixtures.h"
+
+namespace nnapi_convert {
+namespace {
+
+using namespace test;
+
+std::string reason_of_run(const std::string& source, const Tensors& inputs) {
+  torch::jit::Module module = from_source(source).module;
+  try {
+    module.forward(std::vector<c10::IValue>(inputs.begin(), inputs.end()));
+  } catch (const std::exception& error) {
+    return torch_reason(error);
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the reason of a module's error stands behind the trace") {
+  CHECK(reason_of_run("def forward(self, x: Tensor, y: Tensor):\n  return torch.matmul(x, y)\n",
+                      {at::ones({2, 3}), at::ones({4, 5})}) ==
+        "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)");
+  CHECK(reason_of_run("def forward(self, x: Tensor):\n  return torch.add(x, torch.view(x, [7]))\n", {at::ones({2, 3})})
+            .rfind("shape '[7]' is invalid for input of size 6", 0) == 0);
+}
+
+TEST_CASE("the reason of LibTorch's error has no backtrace") {
+  try {
+    at::ones({2, 3}).matmul(at::ones({4, 5}));
+    FAIL("it runs");
+  } catch (const std::exception& error) {
+    CHECK(torch_reason(error) == "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)");
+  }
+}
+
+TEST_CASE("other exceptions and errors of several lines are told on one line") {
+  CHECK(torch_reason(std::runtime_error("")) == "");
+  CHECK(torch_reason(std::runtime_error("one\n  two\n")) == "one");
+  const std::string trace = "Traceback of TorchScript (most recent call last):\n  File \"a.py\", line 3\n    x: int\n";
+  CHECK(torch_reason(std::runtime_error(trace + "RuntimeError: one\nBackend: two\n")) == "one");
+  CHECK(torch_reason(std::runtime_error(trace + "builtins.ValueError: no good\n")) == "builtins.ValueError: no good");
+  CHECK(torch_reason(std::runtime_error(trace + "no good\n")) == "no good");
+}
+
+TEST_CASE("a long reason is cut between words") {
+  std::string text;
+  while (text.size() < 1000) text += "backend, ";
+  const std::string found = torch_reason(std::runtime_error(text));
+  CHECK(found.size() < 250);
+  CHECK(found.substr(found.size() - 13) == " backend, ...");
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,263 @@
+"""What is said of models: which inputs lack a shape, which mode they were saved in, and where PyTorch itself can't run
+them; and that verify makes inputs that a model takes."""
+
+import unittest
+from typing import Dict
+
+import torch
+from cli import CliTest, run
+from torch import nn
+from torch.nn import functional
+from torch.utils.mobile_optimizer import optimize_for_mobile
+
+
+class Tables(nn.Module):
+    """Two tables of rows and a mask."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(7, 16), nn.Embedding(4, 16)
+        self.linear = nn.Linear(16, 3)
+
+    def forward(self, ids, positions, mask):
+        return self.linear((self.words(ids) + self.places(positions + 1)) * mask.unsqueeze(-1))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm, self.linear = nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.Linear(8 * 64, 10)
+
+    def forward(self, x):
+        return self.linear(functional.max_pool2d(self.norm(self.conv(x)).relu(), 4).flatten(1))
+
+
+class ModelTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(0)
+        self.model, self.out = self.folder / "model.pt", self.folder / "out.pt"
+
+    def save(self, module, *example):
+        module.eval()
+        traced = torch.jit.trace(module, example) if example else torch.jit.script(module)
+        traced.save(str(self.model))
+
+    def refuse(self, *options, needed=(), code=1):
+        """The same from the conversion and from check."""
+        self.fail_with(code, self.model, *options, "-o", self.out, needed=needed)
+        self.assertFalse(self.out.exists())
+        if code != 1:
+            return self.fail_with(code, "check", self.model, *options, needed=needed).stderr
+        checked = run("check", self.model, *options)
+        self.assertEqual(1, checked.code, checked)
+        for fragment in needed:
+            self.assertIn(fragment, checked.stdout)
+        return checked.stdout
+
+
+class MissingShapes(ModelTest):
+    def test_all_inputs_at_once(self):
+        self.save(Tables(), torch.zeros(1, 5, dtype=torch.long), torch.zeros(1, 5, dtype=torch.long), torch.ones(1, 5))
+        said = self.refuse(needed=["the shapes of 3 inputs are not known: ids, positions, mask",
+                                   "--input ids=1,5:int64 --input positions=1,5:int64 --input mask=1,3,224,224",
+                                   "the model reads ids as indices", "aten::embedding"])
+        self.assertNotIn("reads mask", said)
+        self.refuse("--input", "mask=1,5", needed=["the shapes of 2 inputs are not known: ids, positions:"])
+
+    def test_example_runs(self):
+        class Rows(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(4, 8)
+
+            def forward(self, ids):
+                return self.table(ids).sum(1)
+
+        self.save(Rows(), torch.zeros(1, 3, dtype=torch.long))
+        self.refuse(needed=["input ids: its shape is not known", "for example --input 1,5:int64"])
+        self.succeed(self.model, "--input", "1,5:int64", "--verify", "-o", self.out)
+
+    def test_arguments_that_are_no_tensors(self):
+        class Rate(nn.Module):
+            def forward(self, x: torch.Tensor, rate: int):
+                return torch.relu(x) * rate
+
+        self.save(Rate())
+        self.refuse("--input", "1,3", "--input", "1", code=2,
+                    needed=["2 --input found, and forward takes 1 tensor: x; rate is int, which --input doesn't give"])
+        self.refuse("--input", "rate=1", code=2, needed=["--input rate: forward has no such tensor"])
+
+
+class TrainingMode(ModelTest):
+    example = torch.rand(1, 3, 32, 32)
+
+    def said_of(self, module):
+        module.save(str(self.model))
+        return self.succeed(self.model, "--input", "1,3,32,32", "--nhwc", "-o", self.out).stderr
+
+    def test_no_mode(self):
+        net = Net().eval()
+        traced = torch.jit.trace(net, self.example)
+        function = torch.jit.trace(lambda x: torch.relu(x) * x, self.example)
+        frozen = torch.jit.freeze(torch.jit.script(net))
+        for module in (traced, function, frozen):
+            self.assertNotIn("training", self.said_of(module))
+        self.assertNotIn("training", self.said_of(optimize_for_mobile(traced, {
+            torch.utils.mobile_optimizer.MobileOptimizerType.INSERT_FOLD_PREPACK_OPS})))
+
+    def test_nothing_depends_on_it(self):
+        self.assertNotIn("training", self.said_of(torch.jit.script(nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU()).train())))
+
+    def test_mode_that_matters(self):
+        self.assertIn("saved in training mode and is converted in evaluation mode", self.said_of(torch.jit.script(Net())))
+
+    def test_trace_of_training(self):
+        torch.jit.trace(Net().train(), self.example, check_trace=False).save(str(self.model))
+        self.fail_with(1, self.model, "--input", "1,3,32,32", "--nhwc", "--fallback", "none", "-o", self.out,
+                       needed=["the model was traced in training mode", "aten::batch_norm"])
+
+
+class IndexInputs(ModelTest):
+    """Random inputs lie within the tables."""
+
+    def verify(self, module, *inputs, example):
+        self.save(module, *example)
+        options = ["--feature-level", "4", *(option for spec in inputs for option in ("--input", spec))]
+        self.succeed(self.model, *options, "--verify", "-o", self.out)
+        self.succeed("verify", self.model, self.out, "--samples", "20")
+
+    def test_tables(self):
+        example = (torch.zeros(1, 5, dtype=torch.long), torch.zeros(1, 5, dtype=torch.long), torch.ones(1, 5))
+        self.verify(Tables(), "1,5:int64", "1,5:int64", "1,5", example=example)
+
+    def test_ways_to_an_index(self):
+        class Ways(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(5, 4)
+                self.register_buffer("offsets", torch.tensor([0, 2]))
+
+            def forward(self, x, ids):
+                ids = ids.to(torch.long).reshape(2)
+                rows = self.table(ids + self.offsets)  # up to 2
+                picked = x.gather(1, ids.unsqueeze(0).expand(1, 2)) + x.index_select(1, 3 - ids)
+                return rows.sum() * picked + functional.one_hot(ids, 3).sum(0)[:2] + self.table((ids * 2).clamp(0, 4)).sum()
+
+        self.verify(Ways(), "1,4", "1,2:int32", example=(torch.rand(1, 4), torch.zeros(1, 2, dtype=torch.int32)))
+
+    def test_unproved(self):
+        """Where the graph doesn't tell, the message says how to give inputs, with PyTorch's reason."""
+        class Squared(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(3, 4)
+
+            def forward(self, ids):
+                return self.table(ids * ids + 1)
+
+        self.save(Squared(), torch.zeros(1, 5, dtype=torch.long))
+        self.succeed(self.model, "--input", "1,5:int64", "--feature-level", "4", "-o", self.out)
+        said = self.fail_verify(needed=["the original doesn't run", "index out of range in self", "--inputs"])
+        self.assertNotIn("Traceback", said)
+        self.assertNotIn("frame #", said)
+        inputs = self.folder / "inputs.pt"
+        torch.save((torch.tensor([[0, 1, 1, 0, 1]]),), str(inputs))
+        self.succeed("verify", self.model, self.out, "--inputs", inputs)
+
+    def fail_verify(self, needed):
+        result = run("verify", self.model, self.out)
+        self.assertEqual(4, result.code, result)
+        for fragment in needed:
+            self.assertIn(fragment, result.stderr)
+        self.assertEqual(1, len(result.stderr.splitlines()), result)
+        return result.stderr
+
+
+class Wrong(nn.Module):
+    """A contradiction of sizes for inputs of another size than the traced one."""
+
+    def __init__(self, kind: str):
+        super().__init__()
+        self.kind = kind
+        self.first, self.conv, self.linear = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(16, 4, 1), nn.Linear(16, 10)
+        self.register_buffer("weight", torch.rand(16, 5))
+        self.register_buffer("map", torch.rand(1, 8, 16, 16))
+
+    def forward(self, x):
+        x = self.first(x).relu()
+        ways = {"linear": lambda: self.linear(x),
+                "matmul": lambda: x @ self.weight,
+                "cat": lambda: torch.cat([x, self.map], 1),
+                "add": lambda: x + self.map,
+                "mul": lambda: self.map * x,
+                "view": lambda: x.view(1, 8 * 16 * 16),
+                "reshape": lambda: x.reshape(8, 16, 2, 8),
+                "conv": lambda: self.conv(x.transpose(1, 2)),
+                "norm": lambda: functional.layer_norm(x, [16]),
+                "stack": lambda: torch.stack([x, self.map]),
+                "expand": lambda: x.expand(2, 8, 16, 16),
+                "split": lambda: torch.cat(x.split([10, 6], 3)[:1], 1),
+                "where": lambda: torch.where(x > 0, x, self.map),
+                "bmm": lambda: torch.bmm(x[0], self.map[0])}
+        return torch.tanh(ways[self.kind]())
+
+
+class OriginalFails(ModelTest):
+    """PyTorch's reason and the model's line, and exit 1."""
+
+    REASONS: Dict[str, str] = {
+        "linear": "mat1 and mat2 shapes cannot be multiplied", "matmul": "mat1 and mat2 shapes cannot be multiplied",
+        "cat": "Sizes of tensors must match except in dimension 1", "add": "must match the size of tensor b",
+        "mul": "must match the size of tensor b", "view": "is invalid for input of size",
+        "reshape": "is invalid for input of size", "conv": "channels, but got 64 channels instead",
+        "norm": "Given normalized_shape=[16]", "stack": "stack expects each tensor to be equal size",
+        "expand": "must match the existing size", "split": "split_with_sizes expects split_sizes to sum exactly",
+        "where": "must match the size of tensor b", "bmm": "Expected size for first two dimensions"}
+
+    def test_contradictions(self):
+        for kind, reason in self.REASONS.items():
+            with self.subTest(kind=kind):
+                self.save(Wrong(kind), torch.rand(1, 3, 16, 16))
+                self.succeed("check", self.model, "--input", "1,3,16,16", "--nhwc")
+                for options in ([], ["--fallback", "none"]):
+                    self.refuse("--input", "1,3,64,64", "--nhwc", *options,
+                                needed=["the model itself can't run with x float32[1, 3, 64, 64]", reason, ".py:"])
+
+    def test_net(self):
+        self.save(Net(), torch.rand(1, 3, 32, 32))
+        said = self.refuse("--input", "1,3,64,64", "--nhwc",
+                           needed=["the model itself can't run", "(1x2048 and 512x10)", "--input"])
+        self.assertNotIn("converts in", said)
+
+    def test_script_with_other_arguments(self):
+        class Scaled(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = torch.jit.trace(Net().eval(), torch.rand(1, 3, 32, 32))
+
+            def forward(self, x: torch.Tensor, scale: float = 2.0):
+                return self.net(x) * scale
+
+        self.save(Scaled())
+        self.refuse("--input", "x=1,3,64,64", "--nhwc", needed=["the model itself can't run", "(1x2048 and 512x10)"])
+
+    def test_branch_that_is_not_taken(self):
+        """An operator of a branch may never run."""
+        class Branch(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv, self.linear = nn.Conv2d(3, 8, 3), nn.Linear(5, 5)
+
+            def forward(self, x: torch.Tensor):
+                x = self.conv(x)
+                if bool(x.sum() > 1e9):
+                    x = self.linear(x)
+                return torch.relu(x)
+
+        self.save(Branch())
+        self.succeed(self.model, "--input", "1,3,64,64", "--nhwc", "-o", self.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
