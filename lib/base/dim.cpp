@@ -100,7 +100,10 @@ Dim& Dim::operator*=(const Dim& other) {
 }
 
 Dim Dim::floor_div(int64_t divisor) const {
-  NNC_ASSERT(divisor > 0, std::to_string(divisor));
+  if (divisor < 1) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("a stride or step of {} found, 1 or more needed", divisor));
+  }
   if (divisor == 1) return *this;
   // Multiples of the divisor leave the division, the constant by its floor.
   Dim whole;

@@ -42,7 +42,9 @@ Dim bound(const OpArguments& args, const std::string& name, const Dim& size, con
 Range slice_range(const OpArguments& args, const TensorType& self) {
   const size_t axis = axis_of(args, self);
   const Dim& size = size_at(self, axis);
-  return {axis, bound(args, "start", size, Dim(0)), bound(args, "end", size, size), args.integer("step")};
+  const int64_t step = args.integer("step");
+  args.require(step > 0, fmt::format("a step of {}", step), "1 or more");
+  return {axis, bound(args, "start", size, Dim(0)), bound(args, "end", size, size), step};
 }
 
 TensorType ranged_type(const OpArguments& args, const TensorType& self, const Range& range) {
