@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
+#include "lib/format/json_nesting.h"
 
 namespace nnapi_convert {
 namespace {
@@ -70,17 +71,26 @@ class Table {
   int changes_ = 0;
 };
 
+bool is_snr(const Metric& metric) {
+  return std::string(metric.name) == "snr";
+}
+
 // An SNR that is null is that of equal results.
 double value_of(const json& entry, const Metric& metric) {
   const json& value = entry.at(metric.key);
   return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>() * metric.scale;
 }
 
+// Shares of multiply-adds of which some aren't known are null.
+bool is_measured(const json& entry, const Metric& metric) {
+  return entry.contains(metric.key) && (is_snr(metric) || !entry[metric.key].is_null());
+}
+
 void compare_metric(const json& earlier, const json& now, const Metric& metric, double limit, Table& table) {
   const std::string name = now.at("name");
-  if (!earlier.contains(metric.key)) return;
+  if (!is_measured(earlier, metric)) return;
   const double before = value_of(earlier, metric);
-  if (!now.contains(metric.key)) {
+  if (!is_measured(now, metric)) {
     table.add(name, metric.name, number_text(before), "-", "", true, "not measured");
     return;
   }
@@ -130,7 +140,7 @@ bool is_summary(const json& value) {
     }
     for (const Metric& metric : kMetrics) {
       if (!entry.contains(metric.key)) continue;
-      const bool may_be_null = std::string(metric.name) == "snr";
+      const bool may_be_null = is_snr(metric) || std::string(metric.name) == "mac-share";
       if (!entry[metric.key].is_number() && !(may_be_null && entry[metric.key].is_null())) return false;
     }
   }
@@ -176,6 +186,7 @@ json read_summary(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (!stream && text.empty()) fail(path, "can't be read");
+  if (is_nested_too_deep(text)) fail(path, fmt::format("lists or objects more than {} deep", kMostNestedJson));
   json summary = json::parse(text, nullptr, false);
   if (summary.is_discarded()) fail(path, "no JSON");
   if (!is_summary(summary)) fail(path, "no summary of version 1");

@@ -18,6 +18,7 @@
 #include "lib/base/json_text.h"
 #include "lib/batch/pool.h"
 #include "lib/batch/progress.h"
+#include "lib/format/json_nesting.h"
 
 namespace nnapi_convert {
 namespace {
@@ -71,6 +72,7 @@ class Estimates {
     for (size_t i = 0; request.memory != 0 && i < sizes.size(); ++i) {
       std::ifstream stream(record_path(request.worker.output_folder, request.models[i].name), std::ios::binary);
       const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+      if (is_nested_too_deep(text)) continue;
       const nlohmann::json record = nlohmann::json::parse(text, nullptr, false);
       if (record.is_object() && record.value("peak_bytes", nlohmann::json()).is_number_unsigned()) {
         known_[i] = record["peak_bytes"];

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "lib/base/error.h"
+#include "lib/format/json_nesting.h"
 
 namespace nnapi_convert {
 namespace {
@@ -24,6 +25,10 @@ json read_json(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (!stream && text.empty()) throw ConvertError(ExitCode::kBadFile, "can't read " + path);
+  if (is_nested_too_deep(text)) {
+    throw ConvertError(ExitCode::kBadFile,
+                       fmt::format("{}: lists or objects more than {} deep found", path, kMostNestedJson));
+  }
   try {
     return json::parse(text);
   } catch (const json::parse_error& error) {

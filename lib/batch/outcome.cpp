@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "lib/base/report_version.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -81,12 +83,8 @@ Outcome outcome_from_json(const json& object) {
 }
 
 json failure_report(const std::string& model, const std::string& error) {
-  return {{"version", 1},
-          {"model", model},
-          {"converted", false},
-          {"error", error},
-          {"refusals", json::array()},
-          {"warnings", json::array()}};
+  return {{"version", kReportVersion}, {"model", model},           {"converted", false}, {"error", error},
+          {"refusals", json::array()}, {"warnings", json::array()}};
 }
 
 }  // namespace nnapi_convert

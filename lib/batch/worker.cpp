@@ -11,6 +11,7 @@
 
 #include "lib/base/json_text.h"
 #include "lib/batch/content_hash.h"
+#include "lib/format/json_nesting.h"
 
 namespace nnapi_convert {
 namespace {
@@ -36,7 +37,9 @@ std::string key_of(const BatchModel& model, const WorkerSettings& settings) {
 
 json read_json(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
-  return json::parse(std::string((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>()));
+  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (is_nested_too_deep(text)) throw ConvertError(ExitCode::kBadFile, path.string() + ": nested too deep");
+  return json::parse(text);
 }
 
 // Without the wait for the disk that write_file() has: hashes tell a later run what did not arrive there.

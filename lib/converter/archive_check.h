@@ -1,12 +1,13 @@
-// Checks a zip archive's checksums, which LibTorch doesn't: damaged code could crash its parser.
+// Checks what LibTorch doesn't: a zip archive's checksums, and what its entries hold (archive_content.h). Damaged ones
+// could crash it.
 #pragma once
 
 #include <string>
 
 namespace nnapi_convert {
 
-// Compares the checksum of every entry but the weights (data/...), which are large and only numbers. Throws
-// ConvertError (kBadFile) for a damaged entry.
+// Reads every entry but the weights (data/...), which are large and only numbers. Throws ConvertError (kBadFile) for a
+// damaged entry.
 void check_archive(const std::string& path);
 
 }  // namespace nnapi_convert

@@ -39,9 +39,14 @@ std::vector<torch::jit::Node*> BlockItems::nodes_of(const StepMembers& members) 
 }
 
 int64_t BlockItems::macs_of(const StepMembers& members) const {
-  int64_t sum = 0;
-  for (const size_t member : members) sum += items_[member].macs;
-  return sum;
+  Count sum = 0;
+  for (const size_t member : members) sum += items_[member].macs.value_or(0);
+  return sum.value_or_most();
+}
+
+size_t BlockItems::uncounted_of(const StepMembers& members) const {
+  return static_cast<size_t>(
+      std::count_if(members.begin(), members.end(), [&](size_t member) { return !items_[member].macs.is_known(); }));
 }
 
 size_t BlockItems::products_of(const StepMembers& members) const {

@@ -31,7 +31,10 @@ class BlockItems {
   // Puts each item into the earliest step that what it needs allows.
   void place();
   std::vector<torch::jit::Node*> nodes_of(const StepMembers& members) const;
+  // Multiply-adds, as far as they are known.
   int64_t macs_of(const StepMembers& members) const;
+  // How many of them have multiply-adds that aren't known.
+  size_t uncounted_of(const StepMembers& members) const;
   // How many of them multiply: convolutions, products and their like.
   size_t products_of(const StepMembers& members) const;
   // The size along which a step of NNAPI goes row by row.

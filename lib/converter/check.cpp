@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/percent.h"
 #include "lib/converter/mac_share.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/cost.h"
@@ -20,41 +21,35 @@ using nlohmann::json;
 // One call of NNAPI.
 struct Row {
   const nnapi::Model* model;
-  int64_t macs;
+  Count macs;
   std::vector<BlockPlace> places = {};
 };
 
 std::vector<Row> rows_of(const CheckResult& result) {
   std::vector<Row> rows;
   if (!result.converts) return rows;
-  for (const SegmentSummary& segment : result.conversion.segments)
-    rows.push_back({&segment.model, segment.macs, segment.places});
+  for (const SegmentSummary& segment : result.conversion.segments) {
+    const bool is_counted = segment.uncounted == 0;
+    rows.push_back({&segment.model, is_counted ? Count(segment.macs) : Count(std::nullopt), segment.places});
+  }
   if (rows.empty()) rows.push_back({&result.conversion.model, nnapi::multiply_adds(result.conversion.model)});
   return rows;
 }
 
-int64_t all_macs(const CheckResult& result) {
-  int64_t sum = 0;
-  for (const Row& row : rows_of(result)) sum += row.macs;
-  for (const CpuNode& node : result.conversion.cpu_nodes) sum += node.macs.value_or(0);
-  return sum;
-}
+// Of the multiply-adds that are counted.
+struct Shares {
+  int64_t all = 0;
+  bool is_partitioned = false;
 
-double share_of(const CheckResult& result, int64_t macs) {
-  const int64_t all = all_macs(result);
-  if (all != 0) return static_cast<double>(macs) / static_cast<double>(all);
-  return result.conversion.is_partitioned() ? 0 : 1;
-}
-
-// Nothing where a size is flexible.
-std::optional<int64_t> bytes_of(const nnapi::Model& model, const std::vector<nnapi::Boundary>& boundaries) {
-  int64_t sum = 0;
-  for (const nnapi::Boundary& boundary : boundaries) {
-    const auto bytes = nnapi::byte_count(model.at(boundary.operand));
-    if (!bytes) return std::nullopt;
-    sum += *bytes;
+  double of(const Row& row) const {
+    if (!is_partitioned) return 1;
+    return all == 0 ? 0 : static_cast<double>(row.macs.value_or(0)) / static_cast<double>(all);
   }
-  return sum;
+  std::string text(const Row& row) const { return is_partitioned ? percent_text(row.macs.value_or(0), all) : "100.0"; }
+};
+
+Shares shares_of(const CheckResult& result) {
+  return {mac_share(result.conversion).all, result.conversion.is_partitioned()};
 }
 
 std::map<std::string, size_t> operations_of(const nnapi::Model& model) {
@@ -76,9 +71,8 @@ std::string headline(const CheckResult& result) {
   const size_t count = result.conversion.segments.size();
   if (count == 0) return "converts whole";
   const MacShare macs = mac_share(result.conversion);
-  std::string text = fmt::format("converts in {} segment{}, with {}", count, count == 1 ? "" : "s", to_text(macs));
-  if (macs.uncounted > 0) text += fmt::format("; {} on the CPU can't be counted", macs.uncounted);
-  return text;
+  return fmt::format("converts in {} segment{}, with {}{}", count, count == 1 ? "" : "s", to_text(macs),
+                     limits_text(macs));
 }
 
 std::string text_or_unknown(const std::optional<int64_t>& number) {
@@ -88,14 +82,16 @@ std::string text_or_unknown(const std::optional<int64_t>& number) {
 std::string segment_table(const CheckResult& result) {
   std::string text = fmt::format("  {:<8} {:>10} {:>14} {:>7} {:>11} {:>11} {:>6}\n", "segment", "operations",
                                  "multiply-adds", "share", "bytes in", "bytes out", "level");
+  const Shares shares = shares_of(result);
   size_t number = 0;
   for (const Row& row : rows_of(result)) {
-    text += fmt::format(
-        "  {:<8} {:>10} {:>14} {:>6.1f}% {:>11} {:>11} {:>6}{}\n",
-        result.conversion.is_partitioned() ? fmt::format("{}", number++) : "whole", operation_count(*row.model),
-        row.macs, 100 * share_of(result, row.macs), text_or_unknown(bytes_of(*row.model, row.model->inputs)),
-        text_or_unknown(bytes_of(*row.model, row.model->outputs)), nnapi::required_feature_level(*row.model),
-        row.places.empty() ? "" : "  " + to_text(row.places));
+    text +=
+        fmt::format("  {:<8} {:>10} {:>14} {:>6}% {:>11} {:>11} {:>6}{}\n",
+                    shares.is_partitioned ? fmt::format("{}", number++) : "whole", operation_count(*row.model),
+                    text_or_unknown(row.macs.value()), shares.text(row),
+                    text_or_unknown(byte_count(*row.model, row.model->inputs).value()),
+                    text_or_unknown(byte_count(*row.model, row.model->outputs).value()),
+                    nnapi::required_feature_level(*row.model), row.places.empty() ? "" : "  " + to_text(row.places));
   }
   return text;
 }
@@ -183,13 +179,14 @@ std::string to_text(const CheckResult& result) {
 
 json to_json(const CheckResult& result) {
   json segments = json::array(), refusals = json::array();
+  const Shares shares = shares_of(result);
   for (const Row& row : rows_of(result)) {
     segments.push_back({{"operation_count", operation_count(*row.model)},
                         {"operations", operations_of(*row.model)},
-                        {"macs", row.macs},
-                        {"share", share_of(result, row.macs)},
-                        {"bytes_in", optional_json(bytes_of(*row.model, row.model->inputs))},
-                        {"bytes_out", optional_json(bytes_of(*row.model, row.model->outputs))},
+                        {"macs", optional_json(row.macs.value())},
+                        {"share", shares.of(row)},
+                        {"bytes_in", optional_json(byte_count(*row.model, row.model->inputs).value())},
+                        {"bytes_out", optional_json(byte_count(*row.model, row.model->outputs).value())},
                         {"feature_level", nnapi::required_feature_level(*row.model)}});
     if (!row.places.empty()) segments.back()["inside"] = to_json(row.places);
   }

@@ -11,7 +11,7 @@
 
 namespace nnapi_convert {
 
-constexpr int kCheckVersion = 1;
+constexpr int kCheckVersion = 2;
 
 struct CheckRequest {
   ConvertOptions options;

@@ -26,13 +26,14 @@ struct RowSummary {
 // One call of NNAPI in a partitioned model, or several for the rows.
 struct SegmentSummary {
   nnapi::Model model;
-  int64_t macs = 0;
+  int64_t macs = 0;  // that are known
   size_t inputs = 0, outputs = 0;
-  uint64_t input_bytes = 0, output_bytes = 0;  // handed over and back in each call
-  std::vector<std::string> input_names = {};   // of the values that the segment's module takes
+  Count input_bytes = 0, output_bytes = 0;    // handed over and back in each call
+  std::vector<std::string> input_names = {};  // of the values that the segment's module takes
   std::optional<RowSummary> rows = {};
   std::vector<std::string> value_names = {};  // of what the nodes of the original's give that it runs
   size_t products = 0;                        // operations of the original's that multiply: convolutions and their like
+  size_t uncounted = 0;                       // of these, those whose multiply-adds aren't known
   std::vector<BlockPlace> places = {};        // the branches and loops that it is called in, the outermost first
 };
 

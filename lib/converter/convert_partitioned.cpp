@@ -22,6 +22,7 @@
 #include "lib/converter/sample_rows.h"
 #include "lib/converter/stages.h"
 #include "lib/converter/state.h"
+#include "lib/nnapi/cost.h"
 #include "lib/nnapi/dump.h"
 
 namespace nnapi_convert {
@@ -84,7 +85,8 @@ std::vector<InputTuple> bundled_tensors(const ForwardArguments& arguments, const
 }
 
 bool has_unknown_macs(const Plan& plan) {
-  return std::any_of(plan.cpu_nodes.begin(), plan.cpu_nodes.end(), [](const CpuNode& node) { return !node.macs; });
+  return std::any_of(plan.cpu_nodes.begin(), plan.cpu_nodes.end(),
+                     [](const CpuNode& node) { return !node.macs && node.cost == CostKind::kProduct; });
 }
 
 bool has_quantised(const TypeMap& types) {
@@ -196,12 +198,13 @@ void describe(Conversion& result, Plan& plan) {
   for (PlannedSegment& planned : plan.segments) {
     SegmentSummary summary{std::move(planned.part.model), planned.macs, planned.segment.inputs.size(),
                            planned.segment.outputs.size()};
-    summary.input_bytes = byte_count(summary.model, summary.model.inputs);
+    summary.input_bytes = nnapi::byte_count(summary.model, summary.model.inputs);
     for (const torch::jit::Value* input : planned.segment.inputs) summary.input_names.push_back(input->debugName());
-    summary.output_bytes = byte_count(summary.model, summary.model.outputs);
+    summary.output_bytes = nnapi::byte_count(summary.model, summary.model.outputs);
     if (planned.segment.rows) summary.rows = RowSummary{planned.segment.rows->per_call, *planned.expected_rows};
     summary.value_names = value_names[result.segments.size()];
     summary.products = planned.products;
+    summary.uncounted = planned.uncounted;
     summary.places = std::move(planned.places);
     result.segments.push_back(std::move(summary));
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/base/percent.h"
 #include "lib/converter/mac_share.h"
 #include "lib/converter/target_loss.h"
 #include "lib/nnapi/cost.h"
@@ -19,26 +20,30 @@ using nnapi::SpeedFinding;
 
 constexpr size_t kManySegments = 3;
 
-int64_t bytes_of(const nnapi::Model& model, const std::vector<nnapi::Boundary>& boundaries) {
-  int64_t bytes = 0;
-  for (const nnapi::Boundary& boundary : boundaries) bytes += byte_count(model.at(boundary.operand)).value_or(0);
-  return bytes;
-}
-
-int64_t elements_of(const nnapi::Model& model, const std::vector<nnapi::Boundary>& boundaries) {
-  int64_t count = 0;
-  for (const nnapi::Boundary& boundary : boundaries) {
-    const nnapi::Operand& operand = model.at(boundary.operand);
-    int64_t elements = 1;
-    for (const Dim& dim : operand.dims) elements *= dim.fixed_value().value_or(0);
-    count += elements;
-  }
+Count elements_of(const nnapi::Model& model, const std::vector<nnapi::Boundary>& boundaries) {
+  Count count = 0;
+  for (const nnapi::Boundary& boundary : boundaries) count += element_count(model.at(boundary.operand));
   return count;
 }
 
-int64_t crossing_bytes(const nnapi::Model& model) {
-  return bytes_of(model, model.inputs) + bytes_of(model, model.outputs);
-}
+// Costs of one call, as often as a segment for rows is called: in parts of a call.
+class Calls {
+ public:
+  explicit Calls(const SegmentSummary& segment) {
+    if (!segment.rows || segment.rows->per_call == 0) return;
+    factor_ = static_cast<double>(segment.rows->expected.estimate) / static_cast<double>(segment.rows->per_call);
+  }
+  Calls() = default;
+
+  int64_t of(int64_t cost) const {
+    if (factor_ == 1) return cost;
+    constexpr double kMost = 9e18;
+    return static_cast<int64_t>(std::min(factor_ * static_cast<double>(cost), kMost));
+  }
+
+ private:
+  double factor_ = 1;
+};
 
 // True if NHWC orders the elements otherwise than NCHW.
 bool is_permuted(const nnapi::Model& model, const nnapi::Boundary& boundary) {
@@ -55,33 +60,40 @@ class Explanation {
   SpeedReport run() {
     if (conversion_.is_partitioned()) {
       int number = 0;
-      for (const SegmentSummary& segment : conversion_.segments) look_at(segment.model, number++);
+      for (const SegmentSummary& segment : conversion_.segments) look_at(segment.model, number++, Calls(segment));
       check_segments();
+      nnapi_macs_ = share_.nnapi;
     } else {
-      look_at(conversion_.model, -1);
+      look_at(conversion_.model, -1, Calls());
+      nnapi_macs_ = nnapi::multiply_adds(conversion_.model);
     }
     check_interface();
-    for (const CpuNode& node : conversion_.cpu_nodes) report_.all_macs += node.macs.value_or(0);
-    judge();
+    report_.all_macs = conversion_.is_partitioned() ? share_.all : nnapi_macs_.value_or(0);
+    report_.counts_all = nnapi_macs_.is_known() && share_.counts_all();
+    report_.is_judged = nnapi_macs_.is_known() && crossing_elements_.is_known();
+    if (report_.is_judged) judge();
+    report_.is_explained = true;
     return std::move(report_);
   }
 
  private:
   void add(int segment, SpeedFinding finding) { report_.findings.push_back({std::move(finding), segment}); }
 
-  void look_at(const nnapi::Model& model, int segment) {
-    for (SpeedFinding& finding : nnapi::speed_findings(model)) add(segment, std::move(finding));
-    const int64_t macs = nnapi::multiply_adds(model);
-    report_.all_macs += macs;
-    nnapi_macs_ += macs;
-    crossing_elements_ += elements_of(model, model.inputs) + elements_of(model, model.outputs);
+  void look_at(const nnapi::Model& model, int segment, const Calls& calls) {
+    for (SpeedFinding& finding : nnapi::speed_findings(model)) {
+      finding.macs = calls.of(finding.macs);
+      finding.bytes = calls.of(finding.bytes);
+      add(segment, std::move(finding));
+    }
+    const Count handed_over = elements_of(model, model.inputs) + elements_of(model, model.outputs);
+    crossing_elements_ += handed_over.is_known() ? Count(calls.of(handed_over.value_or(0))) : handed_over;
     const auto copies = [&](const std::vector<nnapi::Boundary>& boundaries, const char* what, const char* fix) {
       for (size_t i = 0; i < boundaries.size(); ++i) {
         if (!is_permuted(model, boundaries[i])) continue;
         const nnapi::Operand& operand = model.at(boundaries[i].operand);
         add(segment, {"boundary-copy", "",
                       fmt::format("{} {} is copied between NCHW and NHWC, {}", what, i, to_text(operand.dims)), fix, 0,
-                      2 * byte_count(operand).value_or(0)});
+                      calls.of((byte_count(operand) * 2).value_or(0))});
       }
     };
     copies(model.inputs, "input", "hand over tensors in channels_last memory format, which are taken as they are");
@@ -89,13 +101,16 @@ class Explanation {
   }
 
   void check_segments() {
-    int64_t bytes = 0;
-    for (const SegmentSummary& segment : conversion_.segments) bytes += crossing_bytes(segment.model);
+    Count bytes = 0;
+    for (const SegmentSummary& segment : conversion_.segments) {
+      const Count handed_over = segment.input_bytes + segment.output_bytes;
+      bytes += handed_over.is_known() ? Count(Calls(segment).of(handed_over.value_or(0))) : handed_over;
+    }
     const size_t count = conversion_.segments.size();
     if (count >= kManySegments) {
-      add(-1,
-          {"many-partitions", "", fmt::format("{} calls of NNAPI for one inference", count),
-           "replace the operators that stay on the CPU, or keep the largest segments with --max-segments", 0, bytes});
+      add(-1, {"many-partitions", "", fmt::format("{} calls of NNAPI for one inference", count),
+               "replace the operators that stay on the CPU, or keep the largest segments with --max-segments", 0,
+               bytes.value_or(0)});
     }
   }
 
@@ -108,7 +123,7 @@ class Explanation {
       }
       if (input.quantize) {
         add(-1, {"boundary-copy", "", fmt::format("input {} is quantised on the CPU", input.name),
-                 "use --quant full and hand over quantised tensors", 0, elements(input.type.dims)});
+                 "use --quant full and hand over quantised tensors", 0, element_count(input.type.dims).value_or(0)});
       }
     }
     for (size_t i = 0; i < conversion_.interface.outputs.size(); ++i) {
@@ -118,29 +133,29 @@ class Explanation {
     }
   }
 
-  static int64_t elements(const Dims& dims) { return product(dims).fixed_value().value_or(0); }
-
   void judge() {
-    report_.is_judged = true;
-    const int64_t least = SegmentLimits::kMinMacs;
-    const int64_t worth = nnapi_macs_ - crossing_elements_;
-    if (worth < least) {
+    const int64_t on_nnapi = nnapi_macs_.value_or(0), least = SegmentLimits::kMinMacs;
+    if (on_nnapi - crossing_elements_.value_or(0) < least) {
       report_.slower.push_back(
           fmt::format("{} multiply-adds on NNAPI for {} elements handed over: less than the {} that a call is taken to "
                       "be worth",
-                      nnapi_macs_, crossing_elements_, least));
+                      on_nnapi, crossing_elements_.value_or(0), least));
     }
-    const MacShare share = mac_share(conversion_);
-    if (2 * share.uncounted > share.products) {
+    if (2 * share_.uncounted > share_.products) {
       report_.slower.push_back(fmt::format("{} of {} convolutions and products stay on the CPU and can't be counted",
-                                           share.uncounted, share.products));
+                                           share_.uncounted, share_.products));
     }
-    if (2 * nnapi_macs_ < report_.all_macs) {
-      report_.slower.push_back(fmt::format(
-          "{:.1f} % of the multiply-adds{} stay on the CPU",
-          100.0 * static_cast<double>(report_.all_macs - nnapi_macs_) / static_cast<double>(report_.all_macs),
-          share.uncounted > 0 ? " that can be counted" : ""));
+    const int64_t on_cpu = report_.all_macs - on_nnapi;
+    if (on_cpu > on_nnapi) {
+      report_.slower.push_back(fmt::format("{} % of the multiply-adds{} stay on the CPU",
+                                           percent_text(on_cpu, report_.all_macs),
+                                           report_.counts_all ? "" : " that can be counted"));
     }
+    warn_of_forms();
+  }
+
+  // That many drivers don't take.
+  void warn_of_forms() {
     int64_t in_nchw = 0, padded = 0;
     for (const LocatedFinding& each : report_.findings) {
       if (each.finding.rule == "nchw") in_nchw += each.finding.macs;
@@ -148,11 +163,12 @@ class Explanation {
     }
     if (options_.device) return;  // takes what is sent
     const auto warn_of_most = [&](int64_t macs, const char* what) {
-      if (2 * macs <= nnapi_macs_) return;
+      const int64_t on_nnapi = nnapi_macs_.value_or(0);
+      if (macs <= on_nnapi - macs) return;
       report_.slower.push_back(
-          fmt::format("{:.1f} % of the multiply-adds on NNAPI are {}, which many drivers leave to "
+          fmt::format("{} % of the multiply-adds on NNAPI are {}, which many drivers leave to "
                       "NNAPI's CPU",
-                      100.0 * static_cast<double>(macs) / static_cast<double>(nnapi_macs_), what));
+                      percent_text(std::min(macs, on_nnapi), on_nnapi), what));
     };
     warn_of_most(in_nchw, "in NCHW");
     warn_of_most(padded, "in convolutions with padding that is neither SAME nor VALID");
@@ -160,8 +176,9 @@ class Explanation {
 
   const Conversion& conversion_;
   const ConvertOptions& options_;
+  const MacShare share_ = mac_share(conversion_);
   SpeedReport report_;
-  int64_t nnapi_macs_ = 0, crossing_elements_ = 0;
+  Count nnapi_macs_ = 0, crossing_elements_ = 0;
 };
 
 size_t float_operations(const nnapi::Model& model) {
@@ -192,7 +209,8 @@ QuantFit fit_of(const LoadedModel& loaded, ConvertOptions options, QuantMode mod
     fit.converts = true;
     fit.segments = coverage.segments;
     fit.operations = coverage.operations;
-    fit.mac_share = coverage.mac_share;
+    fit.mac_share = coverage.mac_share();
+    fit.on_cpu = coverage.on_cpu.size();
     fit.float_operations = float_operations(conversion.model);
     for (const SegmentSummary& segment : conversion.segments) fit.float_operations += float_operations(segment.model);
   } catch (const ConvertError& error) {
@@ -211,11 +229,12 @@ struct Group {
   std::set<std::string> fixes;
 };
 
-std::string cost_text(int64_t macs, int64_t bytes, int64_t all_macs) {
+std::string cost_text(int64_t macs, int64_t bytes, const SpeedReport& report) {
   std::vector<std::string> parts;
-  if (macs > 0 && all_macs > 0) {
-    parts.push_back(fmt::format("{:.1f} % of the multiply-adds",
-                                100.0 * static_cast<double>(macs) / static_cast<double>(all_macs)));
+  if (macs > 0 && report.all_macs > 0) {
+    parts.push_back(fmt::format("{} % of the multiply-adds{}",
+                                percent_text(std::min(macs, report.all_macs), report.all_macs),
+                                report.counts_all ? "" : " that can be counted"));
   }
   if (bytes > 0) parts.push_back(fmt::format("{} bytes moved", bytes));
   return parts.empty() ? "not known" : fmt::format("{}", fmt::join(parts, ", "));
@@ -235,6 +254,30 @@ std::vector<QuantFit> quant_fits(const LoadedModel& loaded, const ConvertOptions
   return fits;
 }
 
+namespace {
+
+std::string fit_text(const QuantFit& fit) {
+  if (!fit.converts) return fmt::format("  --quant {}: does not convert: {}\n", name_of(fit.mode), fit.error);
+  std::string how = "whole";
+  if (!fit.is_whole())
+    how = fmt::format("{} segment{}, {} on the CPU", fit.segments, fit.segments == 1 ? "" : "s", fit.on_cpu);
+  return fmt::format("  --quant {}: {}, {} operations, {} of them on float tensors{}\n", name_of(fit.mode), how,
+                     fit.operations, fit.float_operations, fit.fits() ? "; fits" : "");
+}
+
+std::string verdict_text(const SpeedReport& report) {
+  if (!report.is_judged) return "  whether NNAPI is slower than the CPU isn't known: sizes are flexible\n";
+  if (report.slower.empty()) {
+    return fmt::format("  NNAPI is probably not slower than the CPU{}\n",
+                       report.counts_all ? "" : ", as far as multiply-adds can be counted");
+  }
+  std::string text = "  NNAPI is probably slower than the CPU:\n";
+  for (const std::string& reason : report.slower) text += "    " + reason + "\n";
+  return text;
+}
+
+}  // namespace
+
 std::string to_text(const SpeedReport& report) {
   std::map<std::string, Group> groups;
   for (const LocatedFinding& each : report.findings) {
@@ -247,28 +290,15 @@ std::string to_text(const SpeedReport& report) {
                                       each.segment < 0 ? "" : fmt::format(" (segment {})", each.segment)));
     group.fixes.insert(finding.fix);
   }
-  std::string text = report.is_judged && report.findings.empty() ? "speed: no finding\n" : "speed:\n";
+  std::string text = report.findings.empty() && report.is_explained ? "speed: no finding\n" : "speed:\n";
   for (const auto& [rule, group] : groups) {
     text += fmt::format("  {}: {} finding{}; {}\n", rule, group.count, group.count == 1 ? "" : "s",
-                        cost_text(group.macs, group.bytes, report.all_macs));
+                        cost_text(group.macs, group.bytes, report));
     for (const std::string& line : group.lines) text += line + "\n";
     for (const std::string& fix : group.fixes) text += fmt::format("    fix: {}\n", fix);
   }
-  for (const QuantFit& fit : report.quant) {
-    text += fmt::format("  --quant {}: ", name_of(fit.mode));
-    if (fit.converts) {
-      text += fmt::format("{}, {} operations, {} of them on float tensors{}\n",
-                          fit.mac_share == 1 && fit.segments == 1 ? "whole" : fmt::format("{} segments", fit.segments),
-                          fit.operations, fit.float_operations, fit.fits() ? "; fits" : "");
-    } else {
-      text += fmt::format("does not convert: {}\n", fit.error);
-    }
-  }
-  if (!report.is_judged) return text;
-  if (report.slower.empty()) return text + "  NNAPI is probably not slower than the CPU\n";
-  text += "  NNAPI is probably slower than the CPU:\n";
-  for (const std::string& reason : report.slower) text += "    " + reason + "\n";
-  return text;
+  for (const QuantFit& fit : report.quant) text += fit_text(fit);
+  return report.is_explained ? text + verdict_text(report) : text;
 }
 
 json to_json(const SpeedReport& report) {
@@ -289,7 +319,8 @@ json to_json(const SpeedReport& report) {
       entry["segments"] = fit.segments;
       entry["operation_count"] = fit.operations;
       entry["float_operation_count"] = fit.float_operations;
-      entry["mac_share"] = fit.mac_share;
+      entry["on_cpu"] = fit.on_cpu;
+      entry["mac_share"] = share_json(fit.mac_share);
     } else {
       entry["error"] = fit.error;
     }
@@ -297,6 +328,7 @@ json to_json(const SpeedReport& report) {
   }
   return {{"findings", findings},
           {"macs", report.all_macs},
+          {"counts_all", report.counts_all},
           {"probably_slower", report.is_judged ? json(!report.slower.empty()) : json(nullptr)},
           {"reasons", report.slower},
           {"quant", quant}};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,19 +24,23 @@ struct QuantFit {
   QuantMode mode = QuantMode::kNone;
   bool converts = false;
   std::string error;
-  size_t segments = 0, operations = 0, float_operations = 0;
-  double mac_share = 0;
+  size_t segments = 0, operations = 0, float_operations = 0, on_cpu = 0;
+  std::optional<double> mac_share;  // nothing where not all multiply-adds are known
 
-  // NNAPI runs all of it, and in whole numbers.
-  bool fits() const { return converts && segments == 1 && mac_share == 1 && float_operations == 0; }
+  // NNAPI runs all of it.
+  bool is_whole() const { return converts && segments == 1 && on_cpu == 0; }
+  // The same, and in whole numbers.
+  bool fits() const { return is_whole() && float_operations == 0; }
 };
 
 struct SpeedReport {
-  bool is_judged = false;  // false for a model that doesn't convert
+  bool is_explained = false;  // false for a model that doesn't convert: it has the other interfaces only
+  bool is_judged = false;     // false for one that doesn't convert, and where NNAPI's multiply-adds aren't known
   std::vector<LocatedFinding> findings;
   std::vector<std::string> slower;  // why NNAPI would probably be slower than the CPU; empty: it would not
   std::vector<QuantFit> quant;      // of a quantised model
   int64_t all_macs = 0;             // multiply-adds of the model, as far as they are known
+  bool counts_all = true;           // all are known
 };
 
 SpeedReport explain_speed(const Conversion& conversion, const ConvertOptions& options);

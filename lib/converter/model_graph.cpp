@@ -125,20 +125,6 @@ void append_step(ModelGraph& graph, const BufferModel& model, int segment, int s
   graph.steps.push_back(std::move(step));
 }
 
-uint64_t element_bytes(OperandCode type) {
-  switch (type) {
-    case OperandCode::TENSOR_FLOAT32:
-    case OperandCode::TENSOR_INT32:
-      return 4;
-    case OperandCode::TENSOR_FLOAT16:
-    case OperandCode::TENSOR_QUANT16_SYMM:
-    case OperandCode::TENSOR_QUANT16_ASYMM:
-      return 2;
-    default:
-      return 1;
-  }
-}
-
 }  // namespace
 
 std::vector<size_t> append(ModelGraph& graph, const nnapi::Model& model, int segment) {
@@ -154,8 +140,8 @@ std::vector<size_t> append(ModelGraph& graph, const nnapi::Model& model, int seg
       GraphNode node{name_of(operation.code), operation.source, shifted(operation.inputs, first),
                      shifted(operation.outputs, first)};
       node.arguments = argument_names(*each, operation);
-      const int64_t macs = nnapi::multiply_adds(*each, operation);
-      if (macs > 0) node.macs = macs;
+      const Count macs = nnapi::multiply_adds(*each, operation);
+      if (macs.value_or(0) > 0) node.macs = macs.value();
       step.nodes.push_back(std::move(node));
     }
     graph.steps.push_back(std::move(step));
@@ -208,17 +194,6 @@ std::vector<BlockPlace> places_of_segment(const ModelGraph& graph, size_t segmen
     places.insert(places.begin(), graph.blocks[static_cast<size_t>(at)].place);
   }
   return places;
-}
-
-uint64_t byte_count(const nnapi::Model& model, const std::vector<nnapi::Boundary>& boundaries) {
-  uint64_t sum = 0;
-  for (const nnapi::Boundary& boundary : boundaries) {
-    const nnapi::Operand& operand = model.at(boundary.operand);
-    uint64_t bytes = element_bytes(operand.type);
-    for (const Dim& dim : operand.dims) bytes *= static_cast<uint64_t>(dim.fixed_value().value_or(0));
-    sum += bytes;
-  }
-  return sum;
 }
 
 }  // namespace nnapi_convert

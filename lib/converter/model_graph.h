@@ -91,9 +91,6 @@ std::vector<size_t> append(ModelGraph& graph, const BufferModel& model, int segm
 // The same of a tensor that callers or the CPU have.
 size_t append(ModelGraph& graph, const std::string& name, const TensorType& type);
 
-// Bytes that a call hands over: 0 for sizes that aren't known.
-uint64_t byte_count(const nnapi::Model& model, const std::vector<nnapi::Boundary>& boundaries);
-
 // The branches and loops that a segment is called in, the outermost first.
 std::vector<BlockPlace> places_of_segment(const ModelGraph& graph, size_t segment);
 

@@ -51,9 +51,9 @@ class Partitioner {
 
   int64_t elements(const torch::jit::Value* value) const {
     const auto* type = std::get_if<TensorType>(&inferred_.types.at(value));
-    int64_t count = 1;
+    Count count = 1;
     for (const Dim& dim : type->dims) count *= estimated(dim, inferred_.runtime_sizes);
-    return count;
+    return count.value_or_most();
   }
 
   Segment extract(const BlockItems& block, const StepMembers& members) const {
@@ -63,10 +63,10 @@ class Partitioner {
   // Multiply-adds that NNAPI takes over, less one for each element that is handed over or back.
   int64_t worth(const BlockItems& block, const StepMembers& members) const {
     const Segment segment = extract(block, members);
-    int64_t worth = block.macs_of(members);
-    for (const torch::jit::Value* input : segment.inputs) worth -= elements(input);
-    for (const torch::jit::Value* output : segment.outputs) worth -= elements(output);
-    return worth;
+    Count handed_over = 0;
+    for (const torch::jit::Value* input : segment.inputs) handed_over += elements(input);
+    for (const torch::jit::Value* output : segment.outputs) handed_over += elements(output);
+    return block.macs_of(members) - handed_over.value_or_most();
   }
 
   std::optional<RuntimeSize> expected_rows(const BlockItems& block, const StepMembers& members) const {
@@ -176,7 +176,8 @@ class Partitioner {
     try {
       PlannedSegment planned{extract(block, members),    {},
                              block.macs_of(members),     expected_rows(block, members),
-                             block.products_of(members), places_of(*block.block())};
+                             block.products_of(members), block.uncounted_of(members),
+                             places_of(*block.block())};
       planned.part = lower_segment(planned.segment, options_, diagnostics);
       check_part(planned.part, options_);
       const std::vector<torch::jit::Value*>& outputs = planned.segment.outputs;
@@ -193,6 +194,12 @@ class Partitioner {
     return false;
   }
 
+  static bool is_in_loop(const BlockItems& block) {
+    const std::vector<BlockPlace> places = places_of(*block.block());
+    return std::any_of(places.begin(), places.end(),
+                       [](const BlockPlace& place) { return place.kind == BlockPlace::Kind::kLoop; });
+  }
+
   Plan make_plan() {
     int segment = 0;
     for (const BlockItems& block : blocks_) {
@@ -203,10 +210,12 @@ class Partitioner {
       for (const PartitionItem& item : block.items()) {
         if (!item.reason) continue;
         plan_.cpu_nodes.push_back({*item.reason,
-                                   item.has_unknown_macs ? std::nullopt : std::optional<int64_t>(item.macs),
+                                   item.macs.value(),
                                    {item.nodes.begin(), item.nodes.end()},
                                    item.is_estimated,
-                                   item.since});
+                                   item.since,
+                                   item.cost,
+                                   is_in_loop(block)});
       }
     }
     return std::move(plan_);

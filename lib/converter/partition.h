@@ -14,6 +14,7 @@
 #include "lib/converter/block_place.h"
 #include "lib/converter/infer.h"
 #include "lib/converter/nnapi_part.h"
+#include "lib/converter/node_cost.h"
 #include "lib/converter/normalise.h"
 #include "lib/converter/segment.h"
 
@@ -28,18 +29,21 @@ struct PlanStep {
 struct PlannedSegment {
   Segment segment;
   NnapiPart part;
-  int64_t macs = 0;                          // multiply-adds, in a loop those of one round
+  int64_t macs = 0;                          // multiply-adds that are known, in a loop those of one round
   std::optional<RuntimeSize> expected_rows;  // for which they were counted, where they depend on values
   size_t products = 0;                       // operations that multiply
+  size_t uncounted = 0;                      // of these, those whose multiply-adds aren't known
   std::vector<BlockPlace> places = {};       // the branches and loops around it, the outermost first
 };
 
 struct CpuNode {
   Refusal reason;
-  std::optional<int64_t> macs;                      // nothing where its sizes aren't known
+  std::optional<int64_t> macs;                      // nothing where its sizes or its cost aren't known
   std::vector<const torch::jit::Node*> nodes = {};  // of the plan's graph; the first is the one with the reason
   bool is_estimated = false;                        // they are for an estimate of sizes
   std::string since = {};                           // source line of what the reason names besides; may be empty
+  CostKind cost = CostKind::kNone;                  // of the operator
+  bool is_in_loop = false;                          // its multiply-adds are those of one round
 };
 
 struct Plan {

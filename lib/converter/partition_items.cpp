@@ -78,7 +78,7 @@ bool reads_index(const Node& node) {
 
 // Multiply-adds of a node.
 struct NodeCost {
-  std::optional<int64_t> macs;  // nothing where sizes aren't known
+  Count macs = 0;
   bool is_estimated = false;
 };
 
@@ -151,9 +151,10 @@ class Items {
       try_lowering(item);
     }
     const NodeCost cost = cost_of(node, inferred_);
-    item.macs = std::max(item.macs, cost.macs.value_or(0));
+    item.cost = cost_kind(node);
+    if (item.cost == CostKind::kUnknown && item.computes) return;  // NNAPI's operations tell
+    if (!cost.macs.is_known() ? item.macs == 0 : cost.macs.value_or(0) > item.macs.value_or(0)) item.macs = cost.macs;
     item.is_estimated = item.is_estimated || cost.is_estimated;
-    item.has_unknown_macs = item.macs == 0 && !cost.macs;
   }
 
   static Refusal refusal(const Node& node, const std::string& why) {
@@ -170,7 +171,7 @@ class Items {
       const NnapiPart part = lower_segment(segment, options_, diagnostics);
       item.macs = nnapi::multiply_adds(part.model);
       if (item.rows) {
-        item.macs = item.macs / kFewRows * estimated(to_dim(*item.rows), inferred_.runtime_sizes);
+        item.macs = item.macs.divided_by(kFewRows) * estimated(to_dim(*item.rows), inferred_.runtime_sizes);
         item.is_estimated = true;
       }
       item.computes = !part.model.operations.empty();

@@ -9,6 +9,7 @@
 
 #include "lib/converter/infer.h"
 #include "lib/converter/nnapi_part.h"
+#include "lib/converter/node_cost.h"
 #include "lib/converter/normalise.h"
 
 namespace nnapi_convert {
@@ -22,10 +23,10 @@ struct PartitionItem {
   std::string since = {};            // source line of what the reason names besides; may be empty
   bool is_pinned = false;            // the CPU can't run it
   std::optional<OpenSize> rows;      // it is row by row along this size
-  int64_t macs = 0;                  // multiply-adds, as far as they are known
+  Count macs = 0;                    // multiply-adds
+  CostKind cost = CostKind::kNone;   // of the operator
   bool is_estimated = false;         // they are for an estimate of how many rows there are
-  bool has_unknown_macs = false;     // it multiplies, but its sizes aren't known
-  bool multiplies() const { return macs > 0 || has_unknown_macs; }
+  bool multiplies() const { return macs.value_or(cost == CostKind::kProduct ? 1 : 0) > 0; }
   bool computes = false;  // NNAPI has operations for it; it is no constant, and not its input
 };
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "lib/base/percent.h"
 #include "lib/converter/mac_share.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/validate.h"
@@ -51,6 +52,10 @@ size_t total(const std::map<std::string, size_t>& counts) {
                          [](size_t sum, const auto& entry) { return sum + entry.second; });
 }
 
+json optional_json(const std::optional<int64_t>& number) {
+  return number ? json(*number) : json(nullptr);
+}
+
 json refusal_json(const Refusal& refusal) {
   return {{"where", refusal.where},
           {"op", refusal.op},
@@ -64,11 +69,11 @@ json partition_json(const Conversion& conversion) {
   for (const SegmentSummary& segment : conversion.segments) {
     std::map<std::string, size_t> operations;
     count_operations(segment.model, operations);
-    segments.push_back({{"macs", segment.macs},
+    segments.push_back({{"macs", segment.uncounted == 0 ? json(segment.macs) : json(nullptr)},
                         {"inputs", segment.inputs},
                         {"outputs", segment.outputs},
-                        {"input_bytes", segment.input_bytes},
-                        {"output_bytes", segment.output_bytes},
+                        {"input_bytes", optional_json(segment.input_bytes.value())},
+                        {"output_bytes", optional_json(segment.output_bytes.value())},
                         {"operation_count", total(operations)},
                         {"operations", operations},
                         {"feature_level", nnapi::required_feature_level(segment.model)}});
@@ -83,13 +88,14 @@ json partition_json(const Conversion& conversion) {
   json cpu = json::array();
   for (const CpuNode& node : conversion.cpu_nodes) {
     cpu.push_back(refusal_json(node.reason));
-    cpu.back()["macs"] = node.macs ? json(*node.macs) : json(nullptr);
+    cpu.back()["macs"] = optional_json(node.macs);
     if (node.is_estimated) cpu.back()["is_estimated"] = true;
     if (!node.since.empty()) cpu.back()["since"] = node.since;
   }
   const MacShare macs = mac_share(conversion);
-  return {{"mac_share", macs.share()},
-          {"estimated_mac_share", macs.of_all(macs.estimated)},
+  return {{"mac_share", share_json(macs.share())},
+          {"counted_mac_share", macs.of_counted(macs.nnapi)},
+          {"estimated_mac_share", macs.of_counted(macs.estimated)},
           {"products", products_json(macs)},
           {"segments", segments},
           {"cpu", cpu}};
@@ -225,15 +231,28 @@ std::vector<std::pair<std::string, CpuNodes>> by_reason(const std::vector<CpuNod
 std::string headline(const MacShare& macs, size_t segments, bool has_cpu_nodes) {
   const std::string of_nnapi = fmt::format("{} segment{}", segments, segments == 1 ? "" : "s");
   if (!has_cpu_nodes) return fmt::format("all operations go to NNAPI, in {} that TorchScript calls", of_nnapi);
-  std::string text = fmt::format("NNAPI can't run all of it: {} with {} go to NNAPI, the rest stays on the CPU",
-                                 of_nnapi, to_text(macs));
-  if (macs.uncounted > 0) {
-    text += fmt::format("; not counted: {} on the CPU whose sizes aren't known before the model runs", macs.uncounted);
+  return fmt::format("NNAPI can't run all of it: {} with {} go to NNAPI, the rest stays on the CPU{}", of_nnapi,
+                     to_text(macs), limits_text(macs));
+}
+
+std::string text_or_unknown(const std::optional<int64_t>& number) {
+  return number ? std::to_string(*number) : "unknown";
+}
+
+std::string row_text(const SegmentSummary& segment, size_t number, const MacShare& macs) {
+  std::map<std::string, size_t> operations;
+  count_operations(segment.model, operations);
+  const bool is_counted = segment.uncounted == 0;
+  std::string text =
+      fmt::format("\n  {:<10} {:>10} {:>14} {:>6}% {:>7} {:>8} {:>10} {:>10} {:>6}", number, total(operations),
+                  is_counted ? std::to_string(segment.macs) : "unknown", percent_text(segment.macs, macs.all),
+                  segment.inputs, segment.outputs, text_or_unknown(segment.input_bytes.value()),
+                  text_or_unknown(segment.output_bytes.value()), nnapi::required_feature_level(segment.model));
+  if (segment.rows) {
+    text += fmt::format("  {} rows a call, {} expected ({})", segment.rows->per_call, segment.rows->expected.estimate,
+                        name_of(segment.rows->expected.source));
   }
-  if (macs.estimated > 0) {
-    text += fmt::format("; {:.1f} % of all {}are estimates, for sizes that depend on values",
-                        100 * macs.of_all(macs.estimated), macs.uncounted > 0 ? "that are counted " : "");
-  }
+  if (!segment.places.empty()) text += (segment.rows ? ", " : "  ") + to_text(segment.places);
   return text;
 }
 
@@ -245,18 +264,7 @@ std::string partition_text(const Conversion& conversion) {
   std::string text = headline(macs, count, !conversion.cpu_nodes.empty());
   text += fmt::format("\n  {:<10} {:>10} {:>14} {:>7} {:>7} {:>8} {:>10} {:>10} {:>6}", "segment", "operations",
                       "multiply-adds", "share", "inputs", "outputs", "bytes in", "bytes out", "level");
-  for (size_t i = 0; i < count; ++i) {
-    const SegmentSummary& segment = conversion.segments[i];
-    text += fmt::format("\n  {:<10} {:>10} {:>14} {:>6.1f}% {:>7} {:>8} {:>10} {:>10} {:>6}", i,
-                        segment.model.operations.size(), segment.macs, 100 * macs.of_all(segment.macs), segment.inputs,
-                        segment.outputs, segment.input_bytes, segment.output_bytes,
-                        nnapi::required_feature_level(segment.model));
-    if (segment.rows) {
-      text += fmt::format("  {} rows a call, {} expected ({})", segment.rows->per_call, segment.rows->expected.estimate,
-                          name_of(segment.rows->expected.source));
-    }
-    if (!segment.places.empty()) text += (segment.rows ? ", " : "  ") + to_text(segment.places);
-  }
+  for (size_t i = 0; i < count; ++i) text += row_text(conversion.segments[i], i, macs);
   if (!conversion.cpu_nodes.empty()) text += "\n  on the CPU";
   for (const auto& [reason, nodes] : by_reason(conversion.cpu_nodes)) {
     text += fmt::format("\n  {:>5}  {}: {}", nodes.count, operators_text(nodes.operators), reason);

@@ -5,12 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "lib/base/report_version.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/verify.h"
 
 namespace nnapi_convert {
-
-constexpr int kReportVersion = 2;
 
 nlohmann::json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
                            const Diagnostics& diagnostics, const std::optional<Verification>& verification);

@@ -20,10 +20,14 @@ bool shows_something(torch::jit::Graph& graph) {
   return found;
 }
 
+bool is_uncounted(const CpuNode& node) {
+  return !node.macs && node.cost == CostKind::kProduct;
+}
+
 std::vector<CpuNode*> unknown_nodes(Plan& plan) {
   std::vector<CpuNode*> nodes;
   for (CpuNode& node : plan.cpu_nodes) {
-    if (!node.macs) nodes.push_back(&node);
+    if (is_uncounted(node)) nodes.push_back(&node);
   }
   return nodes;
 }
@@ -36,7 +40,7 @@ ReferenceRequest request_of(const torch::jit::Node& node) {
   return request;
 }
 
-std::optional<int64_t> macs_in(const torch::jit::Node& node, const ReferenceValues& values) {
+Count macs_in(const torch::jit::Node& node, const ReferenceValues& values) {
   return macs_of(node, [&](const TorchValue* value) -> std::optional<std::vector<int64_t>> {
     const auto found = values.find(value->debugName());
     return found == values.end() ? std::nullopt : std::optional(found->second.sizes().vec());
@@ -58,9 +62,9 @@ void count_macs_in_samples(NormalisedModel reference, const std::vector<InputTup
       const auto runs = graph.run(inputs);
       for (size_t i = 0; i < nodes.size(); ++i) {
         for (const ReferenceValues& values : runs[i]) {
-          const auto macs = macs_in(*nodes[i]->nodes[0], values);
-          if (!macs) continue;
-          nodes[i]->macs = std::max(nodes[i]->macs.value_or(0), *macs);
+          const Count macs = macs_in(*nodes[i]->nodes[0], values);
+          if (!macs.is_known()) continue;
+          nodes[i]->macs = std::max(nodes[i]->macs.value_or(0), macs.value_or(0));
           nodes[i]->is_estimated = true;
         }
       }

@@ -7,10 +7,9 @@
 #include <set>
 
 #include "lib/base/error.h"
-#include "lib/converter/mac_share.h"
+#include "lib/base/percent.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/api_level.h"
-#include "lib/nnapi/cost.h"
 
 namespace nnapi_convert {
 namespace {
@@ -90,11 +89,16 @@ std::string difference(size_t found, size_t highest, const char* one, const char
   return fmt::format("{} {} instead of {}", found, found == 1 ? one : several, highest);
 }
 
+// In percent, of what is counted.
+std::string share_text(const Coverage& coverage) {
+  return coverage.is_whole ? "100.0" : percent_text(coverage.macs.nnapi, coverage.macs.all);
+}
+
 json to_json(const Coverage& coverage) {
   json result = {{"converts", coverage.converts},
                  {"operation_count", coverage.operations},
                  {"segments", coverage.segments},
-                 {"mac_share", coverage.mac_share},
+                 {"mac_share", share_json(coverage.mac_share())},
                  {"on_cpu", coverage.on_cpu.size()}};
   if (!coverage.converts) result["error"] = coverage.error;
   return result;
@@ -111,15 +115,14 @@ Coverage coverage_of(const Conversion& conversion) {
   if (!conversion.is_partitioned()) {
     count(conversion.model);
     coverage.segments = 1;
-    coverage.mac_share = 1;
+    coverage.is_whole = true;
     return coverage;
   }
   for (const SegmentSummary& segment : conversion.segments) count(segment.model);
   for (const CpuNode& node : conversion.cpu_nodes) coverage.on_cpu.push_back(node.reason);
-  const MacShare macs = mac_share(conversion);
+  coverage.macs = mac_share(conversion);
   coverage.segments = conversion.segments.size();
-  coverage.mac_share = macs.share();
-  coverage.counts_all = macs.uncounted == 0;
+  coverage.is_whole = conversion.segments.size() == 1 && conversion.cpu_nodes.empty();
   return coverage;
 }
 
@@ -159,11 +162,11 @@ std::string to_text(const TargetLoss& loss) {
   std::vector<std::string> parts = {
       difference(loss.found.operations, loss.highest.operations, "operation", "operations"),
       difference(loss.found.segments, loss.highest.segments, "segment", "segments")};
-  if (loss.found.mac_share != loss.highest.mac_share) {
-    const bool counts_all = loss.found.counts_all && loss.highest.counts_all;
-    parts.push_back(fmt::format("{:.1f} % of the multiply-adds{} on NNAPI instead of {:.1f} %",
-                                100 * loss.found.mac_share, counts_all ? "" : " that can be counted",
-                                100 * loss.highest.mac_share));
+  const std::string share = share_text(loss.found), highest_share = share_text(loss.highest);
+  if (share != highest_share) {
+    const bool counts_all = loss.found.mac_share() && loss.highest.mac_share();
+    parts.push_back(fmt::format("{} % of the multiply-adds{} on NNAPI instead of {} %", share,
+                                counts_all ? "" : " that can be counted", highest_share));
   }
   parts.push_back(
       difference(loss.found.on_cpu.size(), loss.highest.on_cpu.size(), "node on the CPU", "nodes on the CPU"));

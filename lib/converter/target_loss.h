@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/converter/convert.h"
+#include "lib/converter/mac_share.h"
 
 namespace nnapi_convert {
 
@@ -16,10 +17,13 @@ struct Coverage {
   bool converts = false;
   size_t operations = 0;        // of NNAPI
   size_t segments = 0;          // 1 where NNAPI runs all of it
-  double mac_share = 0;         // multiply-adds that NNAPI takes, of those that are known
-  bool counts_all = true;       // all are known
+  bool is_whole = false;        // NNAPI runs all of it
+  MacShare macs;                // of one in segments
   std::vector<Refusal> on_cpu;  // or, for a model that doesn't convert, what is refused
   std::string error;            // of a model that doesn't convert
+
+  // NNAPI's part of the multiply-adds; nothing where some aren't known.
+  std::optional<double> mac_share() const { return is_whole ? std::optional<double>(1) : macs.share(); }
 };
 
 Coverage coverage_of(const Conversion& conversion);

@@ -2,8 +2,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "lib/format/json_nesting.h"
 #include "lib/format/operation_table.h"
 #include "lib/host_runtime/device.h"
 #include "lib/host_runtime/device_profile.h"
@@ -132,8 +134,10 @@ const Json& member(const Json& object, const std::string& where, const char* key
 DeviceProfile DeviceProfile::read(const std::string& path) {
   std::ifstream stream(path);
   if (!stream) bad_data("device profile {}: {}", path, std::strerror(errno));
-  const Json source = Json::parse(stream, nullptr, false);
   const std::string where = "device profile " + path;
+  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (is_nested_too_deep(text)) bad_data("{}: lists or objects more than {} deep found", where, kMostNestedJson);
+  const Json source = Json::parse(text, nullptr, false);
   if (source.is_discarded()) bad_data("{}: not JSON", where);
   require_keys(source, where, {"version", "device", "accepts", "refuses"});
   if (read_integer(member(source, where, "version"), where + ": version") != 1) bad_data("{}: version 1 needed", where);

@@ -1,19 +1,21 @@
 // What a model costs to run, as far as its shapes tell.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-
+#include "lib/base/count.h"
 #include "lib/nnapi/model.h"
 
 namespace nnapi_convert::nnapi {
 
-// Multiply-adds of convolutions, fully connected layers, matrix products and recurrent layers; other operations count
-// nothing, nor do operations on flexible sizes.
-int64_t multiply_adds(const Model& model);
-int64_t multiply_adds(const Model& model, const Operation& operation);
+// Multiply-adds of convolutions, fully connected layers, matrix products and recurrent layers; other operations have
+// none. Unknown on flexible sizes.
+Count multiply_adds(const Model& model, const Operation& operation);  // without its subgraphs
+// With subgraphs: unknown for branches that differ, and for loops that have any.
+Count multiply_adds(const Model& model);
 
-// Bytes of a tensor's elements, 0 for scalars; nothing for a flexible size.
-std::optional<int64_t> byte_count(const Operand& operand);
+// Elements of a tensor, 1 for scalars.
+Count element_count(const Operand& operand);
+// Bytes of a tensor's elements, 0 for scalars. Unknown for a flexible size.
+Count byte_count(const Operand& operand);
+Count byte_count(const Model& model, const std::vector<Boundary>& boundaries);
 
 }  // namespace nnapi_convert::nnapi

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "lib/base/error.h"
+#include "lib/format/json_nesting.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/device_profile.h"
 #include "lib/nnapi/shipped_profiles.h"
@@ -195,6 +196,10 @@ class ProfileReader {
 namespace {
 
 DeviceProfile parse(const std::string& text, const std::string& what) {
+  if (is_nested_too_deep(text)) {
+    throw ConvertError(ExitCode::kBadFile,
+                       fmt::format("{}: lists or objects more than {} deep found", what, kMostNestedJson));
+  }
   const json source = json::parse(text, nullptr, false);
   if (source.is_discarded()) throw ConvertError(ExitCode::kBadFile, what + ": not JSON");
   return ProfileReader::read({source, what});

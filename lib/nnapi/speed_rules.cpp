@@ -135,16 +135,16 @@ class SpeedRules {
 
   // What an operation reads and writes that is not constant.
   int64_t traffic(const Operation& operation) const {
-    int64_t bytes = byte_count(output(operation)).value_or(0);
+    Count bytes = byte_count(output(operation));
     for (const OperandId id : operation.inputs) {
-      if (!model_.at(id).is_constant()) bytes += byte_count(model_.at(id)).value_or(0);
+      if (!model_.at(id).is_constant()) bytes += byte_count(model_.at(id));
     }
-    return bytes;
+    return bytes.value_or(0);
   }
 
   void add(const char* rule, const Operation& operation, std::string found, std::string fix, int64_t bytes) {
     findings_.push_back({rule, operation.source, fmt::format("{} {}", name_of(operation.code), found), std::move(fix),
-                         multiply_adds(model_, operation), bytes});
+                         multiply_adds(model_, operation).value_or(0), bytes});
   }
 
   void check_padding(const Operation& operation) {

@@ -19,8 +19,8 @@ struct SpeedFinding {
   int64_t bytes = 0;  // that are moved for nothing, for each inference
 };
 
-// Rules that look at single operations and what is around them, in the order of operations. Sizes that aren't fixed
-// count nothing.
+// Rules that look at single operations and what is around them, in the order of operations. What depends on a size that
+// isn't fixed counts nothing.
 std::vector<SpeedFinding> speed_findings(const Model& model);
 
 }  // namespace nnapi_convert::nnapi

@@ -76,17 +76,18 @@ function section(id, title, ...content) {
 }
 
 function segmentTable(report) {
-  const all = report.partition.segments.reduce((sum, segment) => sum + segment.macs, 0)
-    + report.partition.cpu.reduce((sum, entry) => sum + (entry.macs || 0), 0);
+  const parts = [...report.partition.segments, ...report.partition.cpu];
+  const all = parts.reduce((sum, part) => sum + (part.macs || 0), 0);
+  const share = parts.some((part) => part.macs == null) ? "share of what is counted" : "share";
   const rows = report.partition.segments.map((segment, i) => {
     const swatch = element("span", { class: "swatch" });
     swatch.style.background = fillOf(i);
     swatch.style.borderColor = strokeOf(i);
     return [element("span", {}, swatch, `${i}`), `${segment.operation_count}`, macsText(segment.macs),
-      all > 0 ? `${(100 * segment.macs / all).toFixed(1)} %` : "-", `${segment.inputs}`, bytesText(segment.input_bytes),
+      all > 0 && segment.macs != null ? percentText(segment.macs, all) : "-", `${segment.inputs}`, bytesText(segment.input_bytes),
       `${segment.outputs}`, bytesText(segment.output_bytes), `${segment.feature_level}`, rowsText(segment), placeText(segment.inside || [])];
   });
-  const columns = [["segment"], ["operations", true], ["multiply-adds", true], ["share", true], ["inputs", true], ["bytes in", true],
+  const columns = [["segment"], ["operations", true], ["multiply-adds", true], [share, true], ["inputs", true], ["bytes in", true],
     ["outputs", true], ["bytes out", true], ["feature level", true], ["rows"], ["where"]];
   const shown = columns.map((column, i) => i).filter((i) => rows.some((row) => row[i] !== ""));
   return section("segments", "Segments", table(shown.map((i) => columns[i]), rows.map((row) => shown.map((i) => row[i]))));
@@ -100,13 +101,15 @@ function operationTable(report) {
   const macs = new Map();
   for (const step of report.graph ? report.graph.steps : []) {
     if (step.segment == null) continue;
-    for (const node of step.nodes) macs.set(node.op, (macs.get(node.op) || 0) + (node.macs || 0));
+    const { rows } = report.partition ? report.partition.segments[step.segment] : {};
+    const calls = rows ? rows.estimate / rows.per_call : 1;
+    for (const node of step.nodes) macs.set(node.op, (macs.get(node.op) || 0) + calls * (node.macs || 0));
   }
   const total = [...macs.values()].reduce((sum, each) => sum + each, 0);
   const rows = Object.entries(report.operations)
     .sort((a, b) => (macs.get(b[0]) || 0) - (macs.get(a[0]) || 0) || b[1] - a[1])
-    .map(([op, count]) => [element("code", {}, op), `${count}`, macs.get(op) ? macsText(macs.get(op)) : "-",
-      macs.get(op) ? `${(100 * macs.get(op) / total).toFixed(1)} %` : "-"]);
+    .map(([op, count]) => [element("code", {}, op), `${count}`, macs.get(op) ? macsText(Math.round(macs.get(op))) : "-",
+      macs.get(op) ? percentText(macs.get(op), total) : "-"]);
   const columns = [["operation"], ["count", true], ["multiply-adds", true], ["share", true]];
   const shown = total > 0 ? 4 : 2;  // a converted file's buffers tell no multiply-adds
   return section("operations", "NNAPI's operations by kind", table(columns.slice(0, shown), rows.map((row) => row.slice(0, shown))));
@@ -143,7 +146,7 @@ function verificationSection(report) {
     verification.passed ? "passed" : "FAILED"), ` with ${countText(verification.samples, "sample")}; needed: ${verification.criterion}`);
   const rows = verification.outputs.map((output, i) => [`${i}`, output.shape, output.dtype, errorText(output.max_error),
     errorText(output.relative_error), output.snr_db == null ? "exact" : output.snr_db.toFixed(1),
-    `${(100 * output.top1_agreement).toFixed(1)} %`, output.quanta == null ? "-" : output.quanta.toFixed(1),
+    percentText(output.top1_agreement, 1), output.quanta == null ? "-" : output.quanta.toFixed(1),
     output.is_constant ? "the same everywhere: this compares nothing"
       : output.ignores_input ? "hardly depends on the input: this compares little" : ""]);
   const columns = [["output"], ["shape"], ["dtype"], ["max error", true], ["of range", true], ["SNR dB", true], ["top-1", true],

@@ -18,6 +18,9 @@ function countText(count, what) {
   return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
 }
 
+// Rounded down: 99.97 % is no 100.0 %.
+const percentText = (part, all) => `${(Math.floor(1000 * part / all) / 10).toFixed(1)} %`;
+
 function scaledText(value, step, units) {
   let unit = 0;
   while (value >= step && unit + 1 < units.length) {
@@ -28,7 +31,7 @@ function scaledText(value, step, units) {
 }
 
 const macsText = (macs) => (macs == null ? "unknown" : scaledText(macs, 1000, ["", " K", " M", " G", " T"]));
-const bytesText = (bytes) => scaledText(bytes, 1024, [" B", " KB", " MB", " GB"]);
+const bytesText = (bytes) => (bytes == null ? "unknown" : scaledText(bytes, 1024, [" B", " KB", " MB", " GB"]));
 
 function errorText(value) {
   return value == null ? "infinite" : value === 0 ? "0" : value.toPrecision(3);

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json_text.h"
+#include "lib/format/json_nesting.h"
 #include "lib/nnapi/validate.h"
 
 namespace nnapi_convert {
@@ -85,6 +86,10 @@ std::string to_json(const Metadata& metadata) {
 }
 
 Metadata parse_metadata(const std::string& text) {
+  if (is_nested_too_deep(text)) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: lists or objects more than {} deep found",
+                                                       kMetadataFile, kMostNestedJson));
+  }
   try {
     const json root = json::parse(text);
     if (root.at("version") != kMetadataVersion) {

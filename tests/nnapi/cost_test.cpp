@@ -48,9 +48,18 @@ TEST_CASE("cost: recurrent layers take their matrices at each step") {
   CHECK(multiply_adds(net.model) == 12 * (8 * 6 + 8 * 8));
 }
 
-TEST_CASE("cost: what has no weights costs nothing, nor does what is of flexible size") {
+TEST_CASE("cost: what has no weights costs nothing, what is of flexible size isn't known") {
   Net net;
   net.softmax(net.input({1, 10}), 1);
-  net.conv(net.input({Dim::of_input(0, 0), 3, 8, 8}), 4);
   CHECK(multiply_adds(net.model) == 0);
+  net.conv(net.input({Dim::of_input(0, 0), 3, 8, 8}), 4);
+  CHECK_FALSE(multiply_adds(net.model).is_known());
+}
+
+TEST_CASE("cost: what int64_t doesn't hold isn't known") {
+  Net net;
+  const OperandId x = net.conv(net.input({1, 3, 2'000'000'000, 2'000'000'000}), 4);
+  CHECK_FALSE(multiply_adds(net.model).is_known());
+  CHECK_FALSE(byte_count(net.model.at(x)).is_known());
+  CHECK_FALSE(element_count(net.model.at(x)).is_known());
 }

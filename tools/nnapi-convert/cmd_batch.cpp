@@ -165,8 +165,9 @@ BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) 
   // It decides what --verify finds.
   const std::string nnapi = host_library_path();
   if (std::filesystem::is_regular_file(nnapi)) request.worker.program += " " + hash_of_file(nnapi);
-  request.worker.convert = [](const Arguments& command_line) {
+  request.worker.convert = [](Arguments command_line) {
     engine().use_one_thread();  // workers share the processors among themselves; and sums come out the same
+    command_line.push_back("--verbose");  // the last line tells what a worker that crashed was about
     return run_convert(command_line);
   };
   request.jobs = arguments.jobs;

@@ -1,0 +1,65 @@
+// Count: a number of elements, bytes or multiply-adds. It is unknown where it depends on a size that isn't known, and
+// where int64_t doesn't hold it; what is computed from an unknown number is unknown.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "lib/base/dim.h"
+
+namespace nnapi_convert {
+
+class Count {
+ public:
+  Count(int64_t value) : value_(value) {}     // NOLINT: numbers are counts
+  Count(const std::optional<int64_t>& value)  // NOLINT: sizes may be unknown
+      : value_(value.value_or(0)), is_known_(value.has_value()) {}
+
+  std::optional<int64_t> value() const { return is_known_ ? std::optional<int64_t>(value_) : std::nullopt; }
+  bool is_known() const { return is_known_; }
+  int64_t value_or(int64_t other) const { return is_known_ ? value_ : other; }
+  // For comparisons of cost: an unknown number is larger than any other.
+  int64_t value_or_most() const { return value_or(std::numeric_limits<int64_t>::max()); }
+
+  friend Count operator*(const Count& a, const Count& b) {
+    Count result = 0;
+    result.is_known_ = a.is_known_ && b.is_known_ && !__builtin_mul_overflow(a.value_, b.value_, &result.value_);
+    return result;
+  }
+  friend Count operator+(const Count& a, const Count& b) {
+    Count result = 0;
+    result.is_known_ = a.is_known_ && b.is_known_ && !__builtin_add_overflow(a.value_, b.value_, &result.value_);
+    return result;
+  }
+  Count& operator*=(const Count& other) { return *this = *this * other; }
+  Count& operator+=(const Count& other) { return *this = *this + other; }
+  // Unknown where the divisor is 0.
+  Count divided_by(int64_t divisor) const {
+    Count result = divisor == 0 ? 0 : value_ / divisor;
+    result.is_known_ = is_known_ && divisor != 0;
+    return result;
+  }
+  friend bool operator==(const Count& a, const Count& b) {
+    return a.is_known_ == b.is_known_ && (!a.is_known_ || a.value_ == b.value_);
+  }
+
+ private:
+  int64_t value_;
+  bool is_known_ = true;
+};
+
+// The product of all sizes; 1 for none.
+template <typename Sizes>
+Count product_of(const Sizes& sizes) {
+  Count product = 1;
+  for (const int64_t size : sizes) product *= size;
+  return product;
+}
+inline Count element_count(const Dims& dims) {
+  Count count = 1;
+  for (const Dim& dim : dims) count *= dim.fixed_value();
+  return count;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,19 @@
+// Percentages for people. They are rounded down: 99.97 % is no 100.0 %.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+
+namespace nnapi_convert {
+
+// "99.9", of numbers that aren't negative; "0.0" where there is nothing to have a share of.
+inline std::string percent_text(int64_t part, int64_t all) {
+  if (all <= 0) return "0.0";
+  __extension__ using Wide = __int128;
+  const auto tenths = static_cast<int64_t>(Wide{part} * 1000 / all);
+  return fmt::format("{}.{}", tenths / 10, tenths % 10);
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,45 @@
+// Reads a pickle without running anything: the opcodes that TorchScript's own archives have, as a tree of values.
+// LibTorch believes sizes, places and order of what it reads; here each is checked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nnapi_convert {
+
+using PickleId = uint32_t;  // number of a value in Pickle::values
+
+struct PickleValue {
+  enum class Kind {
+    kNone,
+    kBool,
+    kInt,
+    kDouble,
+    kString,
+    kTuple,
+    kList,
+    kDict,        // keys and values in turns
+    kGlobal,      // a function or class by its name
+    kCall,        // a global, and what it is called with
+    kObject,      // a global, and the state when it has one
+    kPersistent,  // what names a storage
+  };
+  Kind kind = Kind::kNone;
+  int64_t number = 0;              // of a bool or int
+  std::string_view text = {};      // of a string; of a global "module\nname"
+  std::vector<PickleId> elements;  // of what has some
+};
+
+struct Pickle {
+  std::vector<PickleValue> values;  // their texts are in the bytes that were read
+  PickleId root = 0;
+
+  const PickleValue& at(PickleId id) const { return values[id]; }
+};
+
+// Throws ConvertError (kBadFile) with what is wrong with the bytes. No value holds itself.
+Pickle read_pickle(std::string_view bytes);
+
+}  // namespace nnapi_convert
