@@ -13,6 +13,8 @@ FAULTS = ("wrong", "crash", "hang")
 # Operations of NNAPI that only move or convert: a sample of which no other one went to NNAPI is refused.
 MOVES = {"RESHAPE", "CAST", "TRANSPOSE", "SQUEEZE", "EXPAND_DIMS"}
 
+DECOMPOSITION = "a matrix decomposition, which iterates until it converges; NNAPI has none"
+
 # What NNAPI can't express, by the text of a problem or refusal; the first that is found says the reason.
 INEXPRESSIBLE = [
     (r"random numbers", "random numbers, or memory that nothing was written to"),
@@ -25,11 +27,13 @@ INEXPRESSIBLE = [
     (r"\b(int16|int8|uint8|Short|Char|Byte)\b", "int8, uint8 or int16 numbers"),
     (r"size \"0\" is neither", "a tensor without elements"),
     (r"without elements", "a tensor without elements"),
+    (r"a matrix decomposition", DECOMPOSITION),
+    (r"a degree that each element has", "a polynomial of a degree that depends on the element"),
+    (r"whose steps depend on the values|as long as its argument needs", "a number of steps that depends on values"),
     (r"size of its result depends on values", "the size of the result depends on values"),
 ]
 
 # What NNAPI can't express, by operator: a sentence each.
-DECOMPOSITION = "a matrix decomposition, which iterates until it converges; NNAPI has none"
 INEXPRESSIBLE_OPERATORS: Dict[str, str] = {
     name: DECOMPOSITION
     for name in (

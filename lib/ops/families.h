@@ -40,6 +40,16 @@ OpRules smooth_activation_rules();  // smooth_activation.cpp
 OpRules softmax_rules();            // softmax.cpp
 OpRules special_rules();            // special.cpp
 OpRules statistics_rules();         // statistics.cpp
+OpRules bessel_rules();             // bessel.cpp
+OpRules error_function_rules();     // error_function.cpp
+OpRules gamma_rules();              // gamma.cpp
+OpRules cumulative_rules();         // cumulative.cpp
+OpRules ranking_rules();            // ranking.cpp
+OpRules scatter_rules();            // scatter.cpp
+OpRules search_rules();             // search.cpp
+OpRules exceptional_rules();        // exceptional.cpp
+OpRules distance_rules();           // distance.cpp
+OpRules index_put_rules();          // index_put.cpp
 OpRules unary_rules();              // unary.cpp
 
 // Arithmetic on tensors that hold sizes, as traces write it. The operators have rules for other tensors above.

@@ -1,6 +1,7 @@
 #include "lib/ops/known_refusals.h"
 
 #include <unordered_map>
+#include <vector>
 
 namespace nnapi_convert {
 namespace {
@@ -23,39 +24,137 @@ constexpr KnownRefusal kTransposedVolume{"a transposed convolution of volumes", 
 constexpr KnownRefusal kDeformable{"a convolution that computes where it reads", "conv2d",
                                    "NNAPI has no such operation"};
 
-// By operator and overload.
-const std::unordered_map<std::string, const KnownRefusal*>& refusals() {
-  static const std::unordered_map<std::string, const KnownRefusal*> by_name = {
-      {"aten::lstm.data", &kPacked},
-      {"aten::gru.data", &kPacked},
-      {"aten::rnn_tanh.data", &kPacked},
-      {"aten::rnn_relu.data", &kPacked},
-      {"aten::_pack_padded_sequence", &kPacked},
-      {"aten::_pad_packed_sequence", &kPacked},
-      {"aten::quantized_lstm.input", &kDynamic},
-      {"aten::quantized_lstm.data", &kDynamic},
-      {"aten::quantized_lstm.input_legacy", &kDynamic},
-      {"aten::quantized_lstm.data_legacy", &kDynamic},
-      {"aten::quantized_gru.input", &kDynamic},
-      {"aten::quantized_gru.data", &kDynamic},
-      {"aten::quantized_gru.input_legacy", &kDynamic},
-      {"aten::quantized_gru.data_legacy", &kDynamic},
-      {"aten::conv_transpose3d.input", &kTransposedVolume},
-      {"torchvision::nms", &kSuppression},
-      {"torchvision::ps_roi_align", &kPositionSensitive},
-      {"torchvision::ps_roi_pool", &kPositionSensitive},
-      {"torchvision::deform_conv2d", &kDeformable},
-      {"quantized::quantized_lstm_cell_dynamic", &kDynamic},
-      {"quantized::quantized_gru_cell_dynamic", &kDynamic},
-      {"quantized::quantized_rnn_relu_cell_dynamic", &kDynamic},
-      {"quantized::quantized_rnn_tanh_cell_dynamic", &kDynamic},
-      {"quantized::linear_dynamic", &kDynamic},
-      {"quantized::linear_relu_dynamic", &kDynamic},
-      {"quantized::conv1d_dynamic", &kDynamic},
-      {"quantized::conv2d_dynamic", &kDynamic},
-      {"quantized::conv_transpose1d_dynamic", &kDynamic},
-      {"quantized::conv_transpose2d_dynamic", &kDynamic},
+constexpr KnownRefusal kDecomposition{"a matrix decomposition, or a system of equations that takes one",
+                                      "products of matrices, or the decomposition as a constant",
+                                      "NNAPI has no such operation: leave it to the app, or compute it beforehand"};
+constexpr KnownRefusal kCountedByValues{"the size of its result depends on values",
+                                        "results of fixed sizes, as PyTorch's NNAPI loader reserves them before the "
+                                        "model runs",
+                                        "let the model return the elements and a mask, and pick them in the app"};
+constexpr KnownRefusal kDegrees{"a polynomial of a degree that each element has of its own",
+                                "a formula that is the same for all elements",
+                                "write the polynomial of a fixed degree with additions and multiplications"};
+constexpr KnownRefusal kUnboundedSeries{"a series as long as its argument needs", "a number of terms that is fixed",
+                                        "NNAPI has no loop that stops by values in one element alone"};
+constexpr KnownRefusal kGreatestDivisor{"the greatest common divisor, whose steps depend on the values",
+                                        "a number of steps that is fixed", "compute it in the app"};
+
+// Operators, by name and overload, that are refused for one reason.
+struct RefusedOperators {
+  const KnownRefusal* refusal;
+  std::vector<const char*> names;
+};
+
+std::vector<RefusedOperators> refused_operators() {
+  return {
+      {&kPacked,
+       {"aten::lstm.data", "aten::gru.data", "aten::rnn_tanh.data", "aten::rnn_relu.data",
+        "aten::_pack_padded_sequence", "aten::_pad_packed_sequence"}},
+      {&kDynamic,
+       {"aten::quantized_lstm.input", "aten::quantized_lstm.data", "aten::quantized_lstm.input_legacy",
+        "aten::quantized_lstm.data_legacy", "aten::quantized_gru.input", "aten::quantized_gru.data",
+        "aten::quantized_gru.input_legacy", "aten::quantized_gru.data_legacy", "quantized::quantized_lstm_cell_dynamic",
+        "quantized::quantized_gru_cell_dynamic", "quantized::quantized_rnn_relu_cell_dynamic",
+        "quantized::quantized_rnn_tanh_cell_dynamic", "quantized::linear_dynamic", "quantized::linear_relu_dynamic",
+        "quantized::conv1d_dynamic", "quantized::conv2d_dynamic", "quantized::conv_transpose1d_dynamic",
+        "quantized::conv_transpose2d_dynamic"}},
+      {&kTransposedVolume, {"aten::conv_transpose3d.input"}},
+      {&kDecomposition,
+       {"aten::svd",
+        "aten::linalg_svd",
+        "aten::_linalg_svd",
+        "aten::linalg_svdvals",
+        "aten::qr",
+        "aten::linalg_qr",
+        "aten::geqrf",
+        "aten::linalg_eig",
+        "aten::linalg_eigvals",
+        "aten::linalg_eigh",
+        "aten::linalg_eigvalsh",
+        "aten::_linalg_eigh",
+        "aten::symeig",
+        "aten::cholesky",
+        "aten::linalg_cholesky",
+        "aten::linalg_cholesky_ex",
+        "aten::cholesky_inverse",
+        "aten::cholesky_solve",
+        "aten::inverse",
+        "aten::linalg_inv",
+        "aten::linalg_inv_ex",
+        "aten::linalg_solve",
+        "aten::linalg_solve_ex",
+        "aten::_linalg_solve_ex",
+        "aten::linalg_lstsq",
+        "aten::linalg_det",
+        "aten::_linalg_det",
+        "aten::det",
+        "aten::linalg_slogdet",
+        "aten::_linalg_slogdet",
+        "aten::slogdet",
+        "aten::logdet",
+        "aten::linalg_lu",
+        "aten::linalg_lu_factor",
+        "aten::linalg_lu_factor_ex",
+        "aten::linalg_lu_solve",
+        "aten::_lu_with_info",
+        "aten::lu_solve",
+        "aten::lu_unpack",
+        "aten::linalg_ldl_factor",
+        "aten::linalg_ldl_factor_ex",
+        "aten::linalg_ldl_solve",
+        "aten::linalg_pinv",
+        "aten::linalg_pinv.atol_rtol_float",
+        "aten::linalg_pinv.atol_rtol_tensor",
+        "aten::linalg_pinv.rcond_tensor",
+        "aten::pinverse",
+        "aten::linalg_matrix_rank",
+        "aten::linalg_matrix_rank.atol_rtol_float",
+        "aten::linalg_matrix_rank.atol_rtol_tensor",
+        "aten::linalg_matrix_rank.tol_tensor",
+        "aten::linalg_cond",
+        "aten::linalg_cond.p_str",
+        "aten::linalg_tensorinv",
+        "aten::linalg_tensorsolve",
+        "aten::triangular_solve",
+        "aten::linalg_solve_triangular",
+        "aten::linalg_householder_product",
+        "aten::orgqr",
+        "aten::ormqr",
+        "aten::nuclear_norm",
+        "aten::nuclear_norm.dim"}},
+      {&kCountedByValues,
+       {"aten::nonzero", "aten::nonzero_numpy", "aten::argwhere", "aten::masked_select", "aten::bincount",
+        "aten::_unique", "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive"}},
+      {&kDegrees,
+       {"aten::special_chebyshev_polynomial_t",         "aten::special_chebyshev_polynomial_t.x_scalar",
+        "aten::special_chebyshev_polynomial_u",         "aten::special_chebyshev_polynomial_u.x_scalar",
+        "aten::special_chebyshev_polynomial_v",         "aten::special_chebyshev_polynomial_v.x_scalar",
+        "aten::special_chebyshev_polynomial_w",         "aten::special_chebyshev_polynomial_w.x_scalar",
+        "aten::special_shifted_chebyshev_polynomial_t", "aten::special_shifted_chebyshev_polynomial_t.x_scalar",
+        "aten::special_shifted_chebyshev_polynomial_u", "aten::special_shifted_chebyshev_polynomial_u.x_scalar",
+        "aten::special_shifted_chebyshev_polynomial_v", "aten::special_shifted_chebyshev_polynomial_v.x_scalar",
+        "aten::special_shifted_chebyshev_polynomial_w", "aten::special_shifted_chebyshev_polynomial_w.x_scalar",
+        "aten::special_hermite_polynomial_h",           "aten::special_hermite_polynomial_h.x_scalar",
+        "aten::special_hermite_polynomial_he",          "aten::special_hermite_polynomial_he.x_scalar",
+        "aten::special_laguerre_polynomial_l",          "aten::special_laguerre_polynomial_l.x_scalar",
+        "aten::special_legendre_polynomial_p",          "aten::special_legendre_polynomial_p.x_scalar"}},
+      {&kUnboundedSeries,
+       {"aten::special_zeta", "aten::special_zeta.other_scalar", "aten::special_zeta.self_scalar", "aten::igammac"}},
+      {&kGreatestDivisor, {"aten::gcd", "aten::lcm"}},
+      {&kSuppression, {"torchvision::nms"}},
+      {&kPositionSensitive, {"torchvision::ps_roi_align", "torchvision::ps_roi_pool"}},
+      {&kDeformable, {"torchvision::deform_conv2d"}},
   };
+}
+
+const std::unordered_map<std::string, const KnownRefusal*>& refusals() {
+  static const auto by_name = [] {
+    std::unordered_map<std::string, const KnownRefusal*> found;
+    for (const RefusedOperators& each : refused_operators()) {
+      for (const char* name : each.names) found.emplace(name, each.refusal);
+    }
+    return found;
+  }();
   return by_name;
 }
 

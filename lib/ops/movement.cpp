@@ -8,6 +8,7 @@
 
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
+#include "lib/ops/movement.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -83,10 +84,14 @@ Table run_on_places(const OpArguments& args) {
   return table;
 }
 
+}  // namespace
+
 std::vector<ValueType> moved_type(const OpArguments& args) {
   const TensorType self = args.tensor(tensor_name(args));
   return {self.with_dims(to_dims(run_on_places(args).places.sizes().vec()))};
 }
+
+namespace {
 
 // All moved elements as one vector, which begins with a zero if any place needs one.
 LoweredTensor joined(OpContext& ctx, const Table& table, bool has_zero) {
@@ -114,38 +119,15 @@ nnapi::OperandId emit_places(OpContext& ctx, const Table& table) {
                      source.type.with_dims({Dim(places.numel())}));
 }
 
+}  // namespace
+
 void lower_moved(OpContext& ctx) {
   const Table table = run_on_places(ctx);
   const TensorType flat = ctx.output_type().with_dims({Dim(table.places.numel())});
   ctx.set_output(ctx.reshaped({emit_places(ctx, table), flat}, ctx.output_type().dims));
 }
 
-// y[mask] = 0, where the mask is computed: null for other indices.
-const TorchValue* computed_mask(const OpArguments& args) {
-  if (args.input("indices")->node()->kind() != c10::prim::ListConstruct) return nullptr;
-  const auto indices = args.elements("indices");
-  if (indices.size() != 1 || torch::jit::toIValue(indices[0])) return nullptr;
-  return args.type_of(indices[0]).dtype == at::kBool ? indices[0] : nullptr;
-}
-
-std::vector<ValueType> put_type(const OpArguments& args) {
-  const TorchValue* mask = computed_mask(args);
-  if (mask == nullptr) return moved_type(args);
-  const TensorType self = args.tensor("self"), values = args.tensor("values");
-  args.require(args.type_of(mask).dims == self.dims, "a mask " + to_text(args.type_of(mask)),
-               "the sizes of " + to_text(self));
-  args.require(product(values.dims) == Dim(1) && values.dtype == self.dtype, "values " + to_text(values),
-               "one of the dtype of " + to_text(self), "use torch.where");
-  args.require(!args.boolean("accumulate"), "accumulate=True", "False");
-  return {self};
-}
-
-void lower_put(OpContext& ctx) {
-  const TorchValue* mask = computed_mask(ctx);
-  if (mask == nullptr) return lower_moved(ctx);
-  const Expression value = expand(reshape(argument(ctx, "values"), {Dim(1)}), ctx.output_type().dims);
-  select({ctx, ctx.operand_of(mask)}, value, argument(ctx, "self")).set_output();
-}
+namespace {
 
 // The part of an axis that is written: from `begin` to before `end`.
 struct Part {
@@ -239,6 +221,15 @@ OpRules movement_rules() {
        lower_moved},
       {"aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", 3, kTableNote, moved_type,
        lower_moved},
+      {"aten::diag(Tensor self, int diagonal=0) -> Tensor", 3, kTableNote, moved_type, lower_moved},
+      {"aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", 3, kTableNote,
+       moved_type, lower_moved},
+      {"aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", 3, kTableNote, moved_type,
+       lower_moved},
+      {"aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) "
+       "-> "
+       "Tensor",
+       3, kTableNote, moved_type, lower_moved},
       {"aten::tril(Tensor self, int diagonal=0) -> Tensor", 3, kTableNote, moved_type, lower_moved},
       {"aten::triu(Tensor self, int diagonal=0) -> Tensor", 3, kTableNote, moved_type, lower_moved},
       {"aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", 3, kTableNote, moved_type, lower_moved},
@@ -246,20 +237,8 @@ OpRules movement_rules() {
        lower_moved},
       {"aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor", 3,
        kTableNote, moved_type, lower_moved},
-      {"aten::take(Tensor self, Tensor index) -> Tensor", 3, "constant index; float32 or integers of fixed sizes",
-       moved_type, lower_moved},
       {"aten::upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor", 3,
        kTableNote, moved_type, lower_moved},
-      {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor", 3,
-       "constant indices, or a computed mask of the tensor's sizes and one value; float32 or integers of fixed sizes",
-       put_type, lower_put},
-      {"aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor", 3,
-       "constant indices, or a computed mask of the tensor's sizes and one value; float32 or integers of fixed sizes",
-       put_type, lower_put},
-      {"aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", 3,
-       "constant index; float32 or integers of fixed sizes", moved_type, lower_moved},
-      {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 3,
-       "constant index; float32 or integers of fixed sizes", moved_type, lower_moved},
       {"aten::select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", 2, "", written_type,
        lower_written},
       {"aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) "

@@ -46,6 +46,16 @@ OpRules join_families() {
                                 softmax_rules(),
                                 special_rules(),
                                 statistics_rules(),
+                                bessel_rules(),
+                                error_function_rules(),
+                                gamma_rules(),
+                                cumulative_rules(),
+                                ranking_rules(),
+                                scatter_rules(),
+                                search_rules(),
+                                exceptional_rules(),
+                                distance_rules(),
+                                index_put_rules(),
                                 unary_rules()}) {
     all.insert(all.end(), family.begin(), family.end());
   }

@@ -105,22 +105,51 @@ void lower_norm(OpContext& ctx) {
   norm(x, order(ctx), reduced_axes(ctx, x.type()), keeps_axes(ctx)).set_output();
 }
 
-// A norm of vectors: of one axis, or of all without an order. Those of matrices are refused but for Frobenius's.
+constexpr const char* kDecompositionNeeded = "a matrix decomposition";
+
+// A norm of matrices: over two axes, by the sums of one and the extreme of the other.
+bool is_of_matrices(const OpArguments& args) {
+  const bool is_named = args.node().schema().overload_name() == "ord_str";
+  return is_named || (!args.is_none("ord") && reduced_axes(args, args.tensor("self")).size() == 2);
+}
+
+bool is_frobenius(const OpArguments& args) {
+  return args.node().schema().overload_name() == "ord_str" && args.string("ord") == "fro";
+}
+
 std::vector<ValueType> linalg_norm_type(const OpArguments& args) {
-  const TensorType self = args.tensor("self");
-  const bool is_vector = reduced_axes(args, self).size() == 1;
-  if (args.node().schema().overload_name() == "ord_str") {
-    args.require(args.string("ord") == "fro", "ord = " + args.string("ord"), "fro or a vector norm");
-  } else {
-    args.require(args.is_none("ord") || is_vector, "a norm of matrices", "the Frobenius norm or a norm of vectors");
+  const size_t axes = reduced_axes(args, args.tensor("self")).size();
+  if (is_of_matrices(args) && !is_frobenius(args)) {
+    const char* known = "fro, 1, -1, inf or -inf";
+    if (args.node().schema().overload_name() == "ord_str") {
+      args.refuse("ord = " + args.string("ord") + ", which takes " + kDecompositionNeeded, known);
+    }
+    const double order = args.number("ord");
+    args.require(std::abs(order) == 1 || std::isinf(order),
+                 fmt::format("ord = {} of matrices, which takes {}", order, kDecompositionNeeded), known);
+    return reduced_type(args);
   }
+  args.require(args.is_none("ord") || is_frobenius(args) || axes == 1, fmt::format("a norm over {} axes", axes),
+               "one over 1 or 2 axes");
   return reduced_type(args);
+}
+
+// The axes as they are given: reduced_axes puts them in order, and they differ in what they do.
+Expression matrix_norm(OpContext& ctx, const Expression& x) {
+  std::vector<int64_t> axes = ctx.is_none("dim") ? std::vector<int64_t>{-2, -1} : ctx.integers("dim");
+  for (int64_t& axis : axes) axis = checked_axis(ctx, axis, x.type().rank());
+  const double order = ctx.number("ord");
+  if (std::isinf(order)) std::swap(axes[0], axes[1]);
+  const Expression sums = reduce(OperationCode::REDUCE_SUM, abs(x), {axes[0]}, true);
+  const Expression extremes =
+      reduce(order > 0 ? OperationCode::REDUCE_MAX : OperationCode::REDUCE_MIN, sums, {axes[1]}, true);
+  return reshape(extremes, ctx.output_type().dims);
 }
 
 void lower_linalg_norm(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
-  const bool is_frobenius = ctx.node().schema().overload_name() == "ord_str";
-  norm(x, is_frobenius ? 2 : order(ctx), reduced_axes(ctx, x.type()), keeps_axes(ctx)).set_output();
+  if (is_of_matrices(ctx) && !is_frobenius(ctx)) return matrix_norm(ctx, x).set_output();
+  norm(x, is_frobenius(ctx) ? 2 : order(ctx), reduced_axes(ctx, x.type()), keeps_axes(ctx)).set_output();
 }
 
 // With the maximum taken out, so that nothing overflows.

@@ -1,0 +1,87 @@
+// The error function's relatives: erfcx, the normal distribution, its logarithm and its inverse.
+#include <cmath>
+#include <limits>
+
+#include "lib/ops/families.h"
+#include "lib/ops/formula.h"
+
+namespace nnapi_convert {
+namespace {
+
+// erfc(x) * exp(x^2) of x >= 0, within 2e-7 of its value: the Chebyshev fit of Numerical Recipes.
+Expression positive_erfcx(const Expression& x) {
+  const Expression t = 1 / (x * 0.5 + 1);
+  return t * exp(polynomial(t, {-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398,
+                                1.48851587, -0.82215223, 0.17087277}));
+}
+
+Expression erfcx(const Expression& x) {
+  const Expression size = abs(x);
+  const Expression positive = positive_erfcx(size);
+  return choose(is_less(x, 0), exp(square(size)) * 2 - positive, positive);
+}
+
+// What is beyond |x| on one side: its share of the whole.
+Expression tail(const Expression& size) {
+  return positive_erfcx(size * M_SQRT1_2) * exp(square(size) * -0.5) * 0.5;
+}
+
+Expression ndtr(const Expression& x) {
+  const Expression beyond = tail(abs(x));
+  return choose(is_less(x, 0), beyond, 1 - beyond);
+}
+
+// Below 0 by the logarithm of what exp(-x^2 / 2) leaves, which does not vanish; above by a series where 1 - tail is 1.
+Expression log_ndtr(const Expression& x) {
+  constexpr double kSmall = 1e-3;
+  const Expression size = abs(x);
+  const Expression below = log(positive_erfcx(size * M_SQRT1_2) * 0.5) - square(size) * 0.5;
+  const Expression beyond = tail(size);
+  const Expression series = -(beyond * (beyond * 0.5 + 1));
+  const Expression above = choose(is_less(beyond, kSmall), series, log(1 - beyond));
+  return choose(is_less(x, 0), below, above);
+}
+
+// The inverse of erf by M. Giles' polynomials in w = -log(1 - x^2), and one of our own for w above 16, which a float32
+// next to 1 does not reach, but a probability next to 0 does.
+Expression inverse(const Expression& x, const Expression& w) {
+  const Expression root = sqrt(w);
+  const Expression middle = polynomial(w - 2.5, {1.50140941, 0.246640727, -0.00417768164, -0.00125372503, 0.00021858087,
+                                                 -4.39150654e-06, -3.5233877e-06, 3.43273939e-07, 2.81022636e-08});
+  const Expression outer = polynomial(root - 3, {2.83297682, 1.00167406, 0.00943887047, -0.0076224613, 0.00573950773,
+                                                 -0.00367342844, 0.00134934322, 0.000100950558, -0.000200214257});
+  const Expression tail = polynomial(root - 6.5, {6.36459287, 1.00910937, -0.000508474475, -1.10027067e-05,
+                                                  1.00273928e-05, -2.71884005e-06, 9.06613922e-07, -1.52260241e-07});
+  return choose(is_less(w, 5), middle, choose(is_less(w, 16), outer, tail)) * x;
+}
+
+// Infinite at both ends; elsewhere beyond them a logarithm of a number below 0, which is none.
+Expression erfinv(const Expression& x) {
+  const Expression found = inverse(x, -log((1 - x) * (x + 1)));
+  const Expression is_end = is_equal(abs(x), 1);
+  return choose(is_end, sign_factor(x) * std::numeric_limits<double>::infinity(), found);
+}
+
+Expression ndtri(const Expression& p) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Expression found = inverse(p * 2 - 1, -log(p * (1 - p) * 4)) * M_SQRT2;
+  return choose(is_equal(p, 0), -kInfinity, choose(is_equal(p, 1), kInfinity, found));
+}
+
+OpRule rule(const char* schema, LowerRule lower) {
+  return {schema, 3, "within 1e-6", formula_type, lower};
+}
+
+}  // namespace
+
+OpRules error_function_rules() {
+  return {
+      rule("aten::special_erfcx(Tensor self) -> Tensor", lower_formula<erfcx>),
+      rule("aten::special_ndtr(Tensor self) -> Tensor", lower_formula<ndtr>),
+      rule("aten::special_log_ndtr(Tensor self) -> Tensor", lower_formula<log_ndtr>),
+      rule("aten::special_ndtri(Tensor self) -> Tensor", lower_formula<ndtri>),
+      rule("aten::erfinv(Tensor self) -> Tensor", lower_formula<erfinv>),
+  };
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,199 @@
+// Functions that treat signs, infinities and what is no number in their own way: copysign, fmax, xlogy, isinf...
+#include <cmath>
+#include <limits>
+
+#include "lib/ops/families.h"
+#include "lib/ops/formula.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::string other_name(const OpArguments& args) {
+  return args.has("other") ? "other" : "values";
+}
+
+// float32 of float32 or integers.
+std::vector<ValueType> real_pair_type(const OpArguments& args) {
+  TensorType type = promoted_type(args, {"self", other_name(args)});
+  type.dtype = float_of(type.dtype);
+  return {type};
+}
+
+// The promoted dtype.
+std::vector<ValueType> pair_type(const OpArguments& args) {
+  const TensorType type = promoted_type(args, {"self", other_name(args)});
+  args.require(type.dtype != at::kBool, "bool tensors", "numbers", "convert them with .float() or .int()");
+  return {type};
+}
+
+template <Expression (*formula)(const Expression&, const Expression&)>
+void lower_pair(OpContext& ctx) {
+  const at::ScalarType dtype = ctx.output_type().dtype;
+  const Expression result = formula(argument_as(ctx, "self", dtype), argument_as(ctx, other_name(ctx), dtype));
+  expand(result, ctx.output_type().dims).set_output();
+}
+
+// Of a zero the inverse tells the sign.
+Expression has_sign(const Expression& x) {
+  const Expression with_zero = choose(is_equal(x, 0), 1 / x, x);
+  return is_less(with_zero, 0);
+}
+
+Expression signbit(const Expression& x) {
+  return x.is_float() ? has_sign(x) : is_less(x, 0);
+}
+
+Expression copysign(const Expression& x, const Expression& other) {
+  const Expression size = abs(x);
+  return choose(has_sign(other), -size, size);
+}
+
+Expression fmax(const Expression& a, const Expression& b) {
+  if (!a.is_float()) return maximum(a, b);
+  return choose(is_nan(a), b, choose(is_nan(b), a, maximum(a, b)));
+}
+
+Expression fmin(const Expression& a, const Expression& b) {
+  if (!a.is_float()) return minimum(a, b);
+  return choose(is_nan(a), b, choose(is_nan(b), a, minimum(a, b)));
+}
+
+Expression heaviside(const Expression& x, const Expression& at_zero) {
+  return choose(is_equal(x, 0), at_zero, as_number(is_greater(x, 0), x.dtype()));
+}
+
+// 0 for x = 0, unless the other is no number.
+template <Expression (*logarithm)(const Expression&)>
+Expression times_log(const Expression& x, const Expression& y) {
+  return choose(is_nan(y), y + x, choose(is_equal(x, 0), filled(x.context(), 0, x.type()), x * logarithm(y)));
+}
+
+Expression log1p(const Expression& x) {
+  // What 1 + x rounds away is put back by the quotient (Goldberg).
+  const Expression sum = x + 1;
+  const Expression quotient = log(sum) * x / (sum - 1);
+  return choose(is_equal(sum, 1), x, choose(is_equal(sum, kInfinity), sum, quotient));
+}
+
+Expression logaddexp2(const Expression& a, const Expression& b) {
+  const Expression most = maximum(a, b);
+  const Expression sum = most + log1p(exp(-abs(a - b) * M_LN2)) * M_LOG2E;
+  return choose(is_equal(abs(most), kInfinity), most, sum);
+}
+
+Expression entr(const Expression& x) {
+  const Expression found = choose(is_equal(x, 0), 0.0, -x * log(x));
+  return choose(is_less(x, 0), -kInfinity, found);
+}
+
+Expression sinc(const Expression& x) {
+  const Expression angle = x * M_PI;
+  return choose(is_equal(x, 0), 1.0, sin(angle) / angle);
+}
+
+// Of real numbers: 0 or pi.
+Expression angle(const Expression& x) {
+  const Expression found = as_number(is_less(x, 0)) * M_PI;
+  return choose(is_nan(x), x, found);
+}
+
+std::vector<ValueType> truth_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  promoted_dtype(args, {"self"});
+  return {TensorType{at::kBool, self.dims, {}}};
+}
+
+template <Expression (*formula)(const Expression&)>
+void lower_truth(OpContext& ctx) {
+  const Expression self = argument(ctx, "self");
+  formula(self.dtype() == at::kBool ? cast(self, at::kFloat) : self).set_output();
+}
+
+// Of integers, none is infinite.
+template <Expression (*formula)(const Expression&)>
+void lower_infinity(OpContext& ctx) {
+  formula(argument_as(ctx, "self", at::kFloat)).set_output();
+}
+
+Expression isinf(const Expression& x) {
+  return is_equal(abs(x), kInfinity);
+}
+
+// A comparison with what is no number holds never.
+Expression isfinite(const Expression& x) {
+  return is_less(abs(x), kInfinity);
+}
+
+Expression isposinf(const Expression& x) {
+  return is_equal(x, kInfinity);
+}
+
+Expression isneginf(const Expression& x) {
+  return is_equal(x, -kInfinity);
+}
+
+std::vector<ValueType> isclose_type(const OpArguments& args) {
+  TensorType type = promoted_type(args, {"self", "other"});
+  type.dtype = at::kBool;
+  return {type};
+}
+
+// Equal, or finitely far apart, and not farther than allowed.
+void lower_isclose(OpContext& ctx) {
+  const Expression self = argument_as(ctx, "self", at::kFloat), other = argument_as(ctx, "other", at::kFloat);
+  const Expression distance = abs(self - other);
+  const Expression allowed = abs(other) * ctx.number("rtol") + ctx.number("atol");
+  const Expression is_near = compare(OperationCode::LESS_EQUAL, distance, allowed);
+  const Expression is_close = compare(OperationCode::LOGICAL_AND, isfinite(distance), is_near);
+  const Expression result = compare(OperationCode::LOGICAL_OR, compare(OperationCode::EQUAL, self, other), is_close);
+  if (!ctx.boolean("equal_nan")) return result.set_output();
+  const Expression are_none = compare(OperationCode::LOGICAL_AND, is_nan(self), is_nan(other));
+  compare(OperationCode::LOGICAL_OR, result, are_none).set_output();
+}
+
+Expression sign(const Expression& x) {
+  return as_number(is_greater(x, 0), x.dtype()) - as_number(is_less(x, 0), x.dtype());
+}
+
+OpRule pair(const char* schema, ShapeRule shape, LowerRule lower) {
+  return {schema, 3, "", shape, lower};
+}
+
+}  // namespace
+
+OpRules exceptional_rules() {
+  return {
+      pair("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", real_pair_type, lower_pair<copysign>),
+      pair("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor", real_pair_type, lower_pair<copysign>),
+      pair("aten::fmax(Tensor self, Tensor other) -> Tensor", pair_type, lower_pair<fmax>),
+      pair("aten::fmin(Tensor self, Tensor other) -> Tensor", pair_type, lower_pair<fmin>),
+      pair("aten::heaviside(Tensor self, Tensor values) -> Tensor", pair_type, lower_pair<heaviside>),
+      pair("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", real_pair_type, lower_pair<times_log<log>>),
+      pair("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", real_pair_type, lower_pair<times_log<log>>),
+      pair("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", real_pair_type, lower_pair<times_log<log>>),
+      pair("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor", real_pair_type, lower_pair<times_log<log1p>>),
+      pair("aten::special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor", real_pair_type,
+           lower_pair<times_log<log1p>>),
+      pair("aten::special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor", real_pair_type,
+           lower_pair<times_log<log1p>>),
+      pair("aten::logaddexp2(Tensor self, Tensor other) -> Tensor", real_pair_type, lower_pair<logaddexp2>),
+      {"aten::special_entr(Tensor self) -> Tensor", 3, "", formula_type, lower_formula<entr>},
+      {"aten::sinc(Tensor self) -> Tensor", 3, "", formula_type, lower_formula<sinc>},
+      {"aten::angle(Tensor self) -> Tensor", 3, "of real numbers", formula_type, lower_formula<angle>},
+      {"aten::sgn(Tensor self) -> Tensor", 3, "of real numbers; integers: feature level 4", same_as_self,
+       [](OpContext& ctx) { sign(argument(ctx, "self")).set_output(); }},
+      {"aten::signbit(Tensor self) -> Tensor", 3, "", truth_type, lower_truth<signbit>},
+      {"aten::isinf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isinf>},
+      {"aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool "
+       "equal_nan=False) -> Tensor",
+       3, "integers as float32, up to 2^24", isclose_type, lower_isclose},
+      {"aten::isfinite(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isfinite>},
+      {"aten::isposinf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isposinf>},
+      {"aten::isneginf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isneginf>},
+  };
+}
+
+}  // namespace nnapi_convert

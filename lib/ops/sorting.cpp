@@ -1,0 +1,55 @@
+#include "lib/ops/sorting.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+TensorType indices_of(const TensorType& values) {
+  return {at::kLong, values.dims, {}};
+}
+
+// TOPK_V2 along the last axis.
+Sorted greatest_of_last(const Expression& x, int64_t k) {
+  OpContext& ctx = x.context();
+  TensorType values = x.type();
+  values.dims.back() = Dim(k);
+  const TensorType indices = indices_of(values);
+  const std::vector<nnapi::OperandId> ids =
+      ctx.builder().add(OperationCode::TOPK_V2, {x.id(), ctx.builder().int32(k)},
+                        std::vector<nnapi::Operand>{to_operand(values), to_operand(indices)});
+  return {{ctx, {ids[0], values}}, {ctx, {ids[1], indices}}};
+}
+
+// NNAPI transposes no int32: integers go as float32, which holds indices.
+Expression transpose_any(const Expression& x, const std::vector<int64_t>& order) {
+  if (x.is_float() || x.type().is_quantized()) return transpose(x, order);
+  return cast(transpose(cast(x, at::kFloat), order), x.dtype());
+}
+
+Sorted greatest(const Expression& x, size_t axis, int64_t k) {
+  if (axis + 1 == x.type().rank()) return greatest_of_last(x, k);
+  std::vector<int64_t> order(x.type().rank());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[axis], order.back());
+  const Sorted found = greatest_of_last(transpose_any(x, order), k);
+  return {transpose_any(found.values, order), transpose_any(found.indices, order)};
+}
+
+}  // namespace
+
+// The least ones are the greatest of the negatives.
+Sorted first_in_order(const Expression& x, size_t axis, int64_t k, bool largest) {
+  OpContext& ctx = x.context();
+  if (x.type().rank() == 0) return {x, filled(ctx, 0, indices_of(x.type()))};
+  if (largest) return greatest(x, axis, k);
+  ctx.require(!x.type().is_quantized(), "the least of a quantised tensor", "the greatest",
+              "use dequantize() before it");
+  const Sorted found = greatest(-x, axis, k);
+  return {-found.values, found.indices};
+}
+
+}  // namespace nnapi_convert
