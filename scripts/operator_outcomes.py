@@ -14,6 +14,9 @@ FAULTS = ("wrong", "crash", "hang")
 MOVES = {"RESHAPE", "CAST", "TRANSPOSE", "SQUEEZE", "EXPAND_DIMS"}
 
 DECOMPOSITION = "a matrix decomposition, which iterates until it converges; NNAPI has none"
+SIZES = "the size of the result depends on values"
+BITS = "the bits of integers, for which NNAPI has no operation"
+MEMORY = "it reads a tensor's memory, whose layout NNAPI doesn't keep"
 
 # What NNAPI can't express, by the text of a problem or refusal; the first that is found says the reason.
 INEXPRESSIBLE = [
@@ -30,7 +33,13 @@ INEXPRESSIBLE = [
     (r"a matrix decomposition", DECOMPOSITION),
     (r"a degree that each element has", "a polynomial of a degree that depends on the element"),
     (r"whose steps depend on the values|as long as its argument needs", "a number of steps that depends on values"),
-    (r"size of its result depends on values", "the size of the result depends on values"),
+    (r"size of its result depends on values", SIZES),
+    (r"aten::(masked_select|argwhere|nonzero\w*|_unique2|unique_dim|unique_consecutive|bincount)\b", SIZES),
+    (r"aten::(repeat_interleave\.(self_)?Tensor|tensor_split\.tensor_indices)", SIZES),
+    (r"aten::(bitwise_(and|or|xor)|__(and|or|xor)__): a result int", BITS),
+    (r"aten::bitwise_(left|right)_shift", BITS),
+    (r"aten::(gcd|lcm)\b", "Euclid's algorithm, whose number of steps depends on values"),
+    (r"aten::(as_strided|as_strided_scatter|new_empty_strided)\b", MEMORY),
 ]
 
 # What NNAPI can't express, by operator: a sentence each.
@@ -44,6 +53,13 @@ INEXPRESSIBLE_OPERATORS: Dict[str, str] = {
         "linalg.pinv (singular)", "linalg.qr", "linalg.svd", "linalg.svdvals", "lu", "pca_lowrank", "pinverse", "qr",
         "svd", "svd_lowrank", "symeig")
 }
+INEXPRESSIBLE_OPERATORS.update({
+    name: "a product with or solution by a matrix decomposition, which NNAPI has not"
+    for name in (
+        "cholesky_inverse", "cholesky_solve", "linalg.det", "linalg.det (singular)", "linalg.inv", "linalg.inv_ex",
+        "linalg.ldl_solve", "linalg.lu_solve", "linalg.slogdet", "linalg.solve", "linalg.solve_ex", "linalg.tensorinv",
+        "linalg.tensorsolve", "logdet", "lu_solve", "norm (nuc)", "ormqr")
+})
 
 
 class Outcome(NamedTuple):
@@ -105,13 +121,13 @@ def summary(found: Dict[str, List[Outcome]]) -> List[str]:
 
 
 def rows(found: Dict[str, List[Outcome]]) -> List[str]:
-    header = "| operator | " + " | ".join(["samples", *OUTCOMES]) + " | reason of the first that doesn't agree |"
-    lines = [header, "|---" * (len(OUTCOMES) + 3) + "|"]
+    titles = ["operator", "agrees", "samples", *OUTCOMES, "reason of the first that doesn't agree"]
+    lines = [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
     for name, outcomes in sorted(found.items()):
         counts = collections.Counter(each.outcome for each in outcomes)
         numbers = " | ".join(str(counts[kind] or "") for kind in OUTCOMES)
-        mark = "" if agrees(outcomes) else " "
-        lines.append(f"| {name}{mark} | {len(outcomes)} | {numbers} | {cell(worst_reason(outcomes))} |")
+        answer = "yes" if agrees(outcomes) else "no"
+        lines.append(f"| {name} | {answer} | {len(outcomes)} | {numbers} | {cell(worst_reason(outcomes))} |")
     return lines
 
 
@@ -120,9 +136,9 @@ def read_counts(table: pathlib.Path) -> Dict[str, Dict[str, int]]:
     counts: Dict[str, Dict[str, int]] = {}
     for line in table.read_text().splitlines():
         cells = [each.strip() for each in line.split(" | ")]
-        if len(cells) != len(OUTCOMES) + 3 or not cells[1].isdigit():
+        if len(cells) < len(OUTCOMES) + 3 or not cells[2].isdigit():
             continue
-        numbers = [int(each or 0) for each in cells[1 : len(OUTCOMES) + 2]]
+        numbers = [int(each or 0) for each in cells[2 : len(OUTCOMES) + 3]]
         counts[cells[0].lstrip("| ")] = dict(zip(("samples", *OUTCOMES), numbers))
     return counts
 
@@ -137,10 +153,14 @@ def worse(found: Dict[str, List[Outcome]], table: pathlib.Path) -> List[str]:
         if then is None:
             problems.append(f"{name}: not in {table}")
             continue
-        if now["whole"] < then["whole"]:
+        faults = [sum(counts[kind] for kind in FAULTS) for counts in (now, then)]
+        if faults[0] > faults[1]:
+            problems.append(f"{name}: {faults[0]} samples are wrong, crash or hang, at most {faults[1]} allowed")
+        elif now["whole"] < then["whole"]:
             problems.append(f"{name}: {now['whole']} samples run whole, {then['whole']} needed")
         elif now["whole"] + now["parts"] < then["whole"] + then["parts"]:
-            problems.append(f"{name}: {now['whole'] + now['parts']} samples agree, {then['whole'] + then['parts']} needed")
+            agreeing = [counts["whole"] + counts["parts"] for counts in (now, then)]
+            problems.append(f"{name}: {agreeing[0]} samples agree, {agreeing[1]} needed")
     return problems
 
 

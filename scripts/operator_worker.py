@@ -1,6 +1,6 @@
-"""A process that traces samples of operators, and runs converted ones on PyTorch's own NNAPI loader: operators.py starts
-it, writes a request as JSON on a line of its stdin, and reads lines of JSON from its stdout. What ends or stops this
-process costs one sample."""
+"""A process that traces samples of operators, and runs converted ones on PyTorch's own NNAPI loader: operators.py
+starts it, writes a request as JSON on a line of its stdin, and reads lines of JSON from its stdout. What ends or stops
+this process costs one sample."""
 
 import json
 import os
@@ -127,7 +127,9 @@ def traced(sample, folder: pathlib.Path, number: int) -> Dict[str, Any]:
 
 def first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[-1] if "Traceback of TorchScript" in str(error) else lines[0] if lines else type(error).__name__)[:300]
+    if not lines:
+        return type(error).__name__
+    return lines[-1 if "Traceback of TorchScript" in str(error) else 0][:300]
 
 
 def run(request: Dict[str, Any], channel) -> None:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Runs PyTorch's own database of operators and modules through the converter: each sample becomes a module whose tensors
-are inputs of forward, is traced, converted whole (`--fallback none`) or, if that is refused, in parts, run by PyTorch's
-own loader on the host's NNAPI, and compared with eager PyTorch. Seeded: two runs give the same table."""
+"""Runs PyTorch's own database of operators and modules through the converter: each sample becomes a module whose
+tensors are inputs of forward, is traced, converted whole (`--fallback none`) or, if that is refused, in parts, run by
+PyTorch's own loader on the host's NNAPI, and compared with eager PyTorch. Seeded: two runs give the same table."""
 
 import argparse
 import concurrent.futures
@@ -27,10 +27,10 @@ TIMEOUT = 60  # seconds for a conversion, and for a run
 TITLE = """# PyTorch's own samples of its operators
 
 What becomes of the samples in PyTorch's database of operators and modules (`op_db` and `module_db` of
-`torch.testing._internal`, PyTorch 1.13.1): each is traced, converted, run by PyTorch's own loader on the host's NNAPI, and
-compared with eager PyTorch: dtypes, shapes and integers exactly, floats within 1e-4 of their range. Of an operator with
-more than {most} samples that differ in shapes or arguments, {most} are taken, evenly spread. `scripts/operators.py --table
-docs/operators.md` writes this page.
+`torch.testing._internal`, PyTorch 1.13.1): each is traced, converted, run by PyTorch's own loader on the host's NNAPI,
+and compared with eager PyTorch: dtypes, shapes and integers exactly, floats within 1e-4 of their range. Of an operator
+with more than {most} samples that differ in shapes or arguments, {most} are taken, evenly spread.
+`scripts/operators.py --table docs/operators.md` writes this page.
 
 - **whole**: NNAPI runs all of it. **parts**: some computing operation of it; the rest stays on the CPU.
 - **refused**: the converter refuses it, or leaves all that computes to the CPU, and says why.
@@ -60,7 +60,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="REGEX", default="", help="operators whose name has a match")
     parser.add_argument("--tenth", type=int, choices=range(10), help="every tenth operator, from this one on")
-    parser.add_argument("--samples", type=int, default=12, help="most samples of an operator; 0: all [12]")
+    parser.add_argument("--samples", type=int, default=6, help="most samples of an operator; 0: all [6]")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time [2]")
     parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="write the page as Markdown")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the outcome of each sample")
@@ -228,7 +228,8 @@ class Run(NamedTuple):
     def results(self, chosen: List[Traced], form: str) -> Dict[str, str]:
         """The problem of each converted sample, empty where it agrees."""
         def files_of(sample: Traced) -> Tuple[str, str]:
-            place = self.work / (form + "_beside" if sample.folder.parent.name == "beside" and form == "whole" else form)
+            is_beside = sample.folder.parent.name == "beside" and form == "whole"
+            place = self.work / (form + "_beside" if is_beside else form)
             return str(place / f"{sample.key}.pt"), f"{sample.folder}/{sample.number}.values"
 
         def of_chunk(chunk: List[Traced]) -> Dict[str, str]:
@@ -248,12 +249,14 @@ class Run(NamedTuple):
         def of_operator(chosen: List[Traced]) -> List[Traced]:
             folder = self.work / "beside" / chosen[0].folder.name
             numbers = [each.number for each in chosen]
-            return trace(self.workers, chosen[0].operator, folder, most=self.arguments.samples, numbers=numbers, beside=True)
+            options = {"most": self.arguments.samples, "numbers": numbers, "beside": True}
+            return trace(self.workers, chosen[0].operator, folder, **options)
 
         groups: Dict[str, List[Traced]] = {}
         for each in samples:
             groups.setdefault(each.operator, []).append(each)
-        return [sample for found in self.pool.map(of_operator, groups.values()) for sample in found if not sample.problem]
+        made = [sample for found in self.pool.map(of_operator, groups.values()) for sample in found]
+        return [sample for sample in made if not sample.problem]
 
     def judged(self, samples: List[Traced]) -> Dict[str, Outcome]:
         whole = convert(self.arguments, self.work, "whole", samples, {"fallback": "none"})
@@ -333,11 +336,10 @@ def report_on(arguments: argparse.Namespace, found: List[Outcome]) -> int:
         title = TITLE.format(most=arguments.samples)
         arguments.table.write_text("\n".join([title, *summary, "", *outcomes.rows(operators)]) + "\n")
     print("\n".join(summary))
-    problems = [f"{each.outcome}: {each.operator} [{each.number}] {each.text}: {each.reason}" for each in found
-                if each.outcome in outcomes.FAULTS]
-    if arguments.check:
-        problems += outcomes.worse(operators, arguments.check)
-    print("\n".join(problems), file=sys.stderr)
+    faults = [f"{each.outcome}: {each.operator} [{each.number}] {each.text}: {each.reason}" for each in found
+              if each.outcome in outcomes.FAULTS]
+    problems = outcomes.worse(operators, arguments.check) if arguments.check else faults
+    print("\n".join([*faults, *(problems if arguments.check else [])]), file=sys.stderr)
     return 1 if problems else 0
 
 
