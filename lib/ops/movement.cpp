@@ -129,6 +129,19 @@ void lower_moved(OpContext& ctx) {
 
 namespace {
 
+// ATen makes all tuples and keeps those in order.
+std::vector<ValueType> combinations_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  require_rank(args, self, 1, 1);
+  args.require(all_fixed(self.dims), "flexible sizes", "fixed sizes", kGiveSizes);
+  const int64_t r = args.integer("r");
+  int64_t tuples = 1;
+  for (int64_t i = 0; i < r && tuples <= kMostPlaces; ++i) tuples *= std::max<int64_t>(self.dims[0].value(), 2);
+  args.require(tuples <= kMostPlaces, fmt::format("tuples of {} out of {}", r, self.dims[0].text()),
+               fmt::format("{} tuples at most", kMostPlaces));
+  return moved_type(args);
+}
+
 // The part of an axis that is written: from `begin` to before `end`.
 struct Part {
   size_t axis;
@@ -224,8 +237,8 @@ OpRules movement_rules() {
       {"aten::diag(Tensor self, int diagonal=0) -> Tensor", 3, kTableNote, moved_type, lower_moved},
       {"aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", 3, kTableNote,
        moved_type, lower_moved},
-      {"aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", 3, kTableNote, moved_type,
-       lower_moved},
+      {"aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", 3, kTableNote,
+       combinations_type, lower_moved},
       {"aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) "
        "-> "
        "Tensor",

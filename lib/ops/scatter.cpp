@@ -71,7 +71,12 @@ Layout layout_of_each(const OpArguments& args, const TensorType& self) {
   }
   layout.index = rows_of(counted(index), sizes, axis);
   if (!has_source(args)) return layout;
-  at::Tensor source = counted(sizes_of(args.tensor(source_name(args))));
+  const TensorType written = args.tensor(source_name(args));
+  const std::vector<int64_t> whole = sizes_of(written);
+  bool covers = whole.size() == index.size();
+  for (size_t i = 0; covers && i < index.size(); ++i) covers = index[i] <= whole[i];
+  args.require(covers, "a source " + to_text(written), "at least the sizes of " + to_text(args.tensor("index")));
+  at::Tensor source = counted(whole);
   for (int64_t i = 0; i < source.dim(); ++i) source = source.narrow(i, 0, index[static_cast<size_t>(i)]);
   layout.source = rows_of(source, sizes, axis);
   return layout;
@@ -95,8 +100,11 @@ Layout layout_of_slices(const OpArguments& args, const TensorType& self) {
 
 // Places in the whole tensor, as one row.
 Layout layout_of_places(const OpArguments& args, const TensorType&) {
+  const TensorType index = args.tensor("index"), source = args.tensor("source");
+  args.require(product(index.dims) == product(source.dims), "a source " + to_text(source),
+               "as many elements as " + to_text(index));
   Layout layout;
-  layout.index = counted({1, product(args.tensor("index").dims).value()});
+  layout.index = counted({1, product(index.dims).value()});
   layout.source = layout.index;
   return layout;
 }

@@ -69,6 +69,8 @@ std::vector<ValueType> searchsorted_type(const OpArguments& args) {
   promoted_dtype(args, {boundaries_name(args), "self"});
   args.require(all_fixed(sequence.dims) && all_fixed(dims), "flexible sizes", "fixed sizes",
                "give every size of the input with --input");
+  args.require(sequence.dims.back().value() > 0 && product(sequence.dims).value() > 0, "a sequence without elements",
+               "one or more");
   const auto leading = [](Dims sizes) { return Dims(sizes.begin(), sizes.end() - 1); };
   args.require(sequence.rank() == 1 || (!dims.empty() && leading(dims) == leading(sequence.dims)),
                "a sequence " + to_text(sequence), "one, or one for each row of " + to_text(dims));
