@@ -40,6 +40,8 @@ INEXPRESSIBLE = [
     (r"aten::bitwise_(left|right)_shift", BITS),
     (r"aten::(gcd|lcm)\b", "Euclid's algorithm, whose number of steps depends on values"),
     (r"aten::(as_strided|as_strided_scatter|new_empty_strided)\b", MEMORY),
+    (r"that each call changes|, at each call", "tensors that each call changes"),
+    (r"all alignments of two sequences", "a recursion as long as tensors say"),
 ]
 
 # What NNAPI can't express, by operator: a sentence each.

@@ -8,10 +8,12 @@
 #include <torch/csrc/jit/ir/ir.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "lib/converter/formulas.h"
 #include "lib/converter/lineage.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/observe.h"
@@ -60,31 +62,41 @@ class Arguments {
   }
 
  private:
+  enum class Kind { kTensor, kPair, kList };
+
   struct Argument {
     std::optional<c10::IValue> value;  // as it is, or
-    std::vector<size_t> tensors;       // one tensor, or a list of them
-    bool is_list = false;
+    std::vector<size_t> tensors;       // one tensor, the parts of a complex one, or a list
+    Kind kind = Kind::kTensor;
   };
 
   static c10::IValue made_of(const Argument& argument, const Stack& traced) {
-    if (!argument.is_list) return traced[argument.tensors[0]];
+    if (argument.kind == Kind::kTensor) return traced[argument.tensors[0]];
+    if (argument.kind == Kind::kPair) {
+      return c10::ivalue::Tuple::create(traced[argument.tensors[0]], traced[argument.tensors[1]]);
+    }
     c10::List<at::Tensor> list;
     for (const size_t tensor : argument.tensors) list.push_back(traced[tensor].toTensor());
     return list;
   }
 
   bool read(TorchValue* value) {
+    if (is_pair(*value)) return read_pair(value->node()->inputs());
+    if (const auto parts = parts_of_constant(*value)) {
+      arguments_.push_back({*parts, {}, Kind::kTensor});
+      return true;
+    }
     if (value->type()->kind() == c10::TypeKind::TensorType) {
       const bool is_tensor = read_tensor(value);
-      if (is_tensor) arguments_.push_back({std::nullopt, {tensors_.size() - 1}, false});
+      if (is_tensor) arguments_.push_back({std::nullopt, {tensors_.size() - 1}, Kind::kTensor});
       return is_tensor;
     }
     if (const auto constant = torch::jit::toIValue(value)) {
-      arguments_.push_back({*constant, {}, false});
+      arguments_.push_back({*constant, {}, Kind::kTensor});
       return true;
     }
     if (value->node()->kind() != c10::prim::ListConstruct) return false;
-    Argument list{std::nullopt, {}, true};
+    Argument list{std::nullopt, {}, Kind::kList};
     for (TorchValue* element : value->node()->inputs()) {
       if (element->type()->kind() != c10::TypeKind::TensorType || !read_tensor(element)) return false;
       list.tensors.push_back(tensors_.size() - 1);
@@ -95,6 +107,20 @@ class Arguments {
 
   static at::Tensor other_values(const at::Tensor& tensor) {
     return tensor.scalar_type() == at::kBool ? tensor.logical_not() : tensor + 1;
+  }
+
+  // A constant of complex numbers.
+  static std::optional<c10::IValue> parts_of_constant(const TorchValue& value) {
+    const auto constant = torch::jit::toIValue(&value);
+    if (!constant || !constant->isTensor() || !constant->toTensor().is_complex()) return std::nullopt;
+    const at::Tensor whole = constant->toTensor().detach();
+    return c10::ivalue::Tuple::create(at::real(whole).contiguous(), at::imag(whole).contiguous());
+  }
+
+  bool read_pair(at::ArrayRef<TorchValue*> parts) {
+    if (!read_tensor(parts[0]) || !read_tensor(parts[1])) return false;
+    arguments_.push_back({std::nullopt, {tensors_.size() - 2, tensors_.size() - 1}, Kind::kPair});
+    return true;
   }
 
   bool read_tensor(TorchValue* value) {
@@ -120,16 +146,33 @@ class Arguments {
   bool has_computed_ = false;
 };
 
+using Call = std::function<Stack(const Stack&)>;
+
 // What the operator calls: below the tracer itself, and what is called above it.
-std::shared_ptr<Graph> trace(const c10::OperatorHandle& composite, const Arguments& arguments, const Stack& tensors) {
-  const c10::NoGradGuard no_grad;
-  const auto call = [&](Stack traced) {
-    Stack stack = arguments.stack(traced);
+Call call_of(const c10::OperatorHandle& composite) {
+  return [composite](const Stack& arguments) {
+    Stack stack = arguments;
     composite.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
     return stack;
   };
+}
+
+// What the formula calls; complex results are joined of their parts.
+Call call_of(const Formula& formula, const TorchNode& node) {
+  return [&formula, &node](const Stack& arguments) {
+    Stack results;
+    for (const Formed& formed : formula.form(FormulaArguments(node.schema(), arguments))) {
+      results.emplace_back(formed.is_complex() ? at::complex(formed.real, formed.imaginary) : formed.real);
+    }
+    return results;
+  };
+}
+
+std::shared_ptr<Graph> trace(const Call& call, const Arguments& arguments, const Stack& tensors) {
+  const c10::NoGradGuard no_grad;
+  const auto traced_call = [&](const Stack& traced) { return call(arguments.stack(traced)); };
   const auto no_name = [](const at::Tensor&) { return std::string(); };
-  return torch::jit::tracer::trace(tensors, call, no_name, false).first->graph;
+  return torch::jit::tracer::trace(tensors, traced_call, no_name, false).first->graph;
 }
 
 // True if a value, or a part of it, is read for nothing but writing to it.
@@ -150,6 +193,10 @@ bool gives_unwritten(const TorchNode& node) {
   static const std::set<std::string> kinds = {"aten::empty", "aten::empty_like", "aten::empty_strided",
                                               "aten::new_empty", "aten::new_empty_strided"};
   return kinds.count(node.kind().toQualString()) != 0 && !is_written_only(*node.output());
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
 }
 
 bool is_list(const TorchNode& node) {
@@ -175,7 +222,8 @@ bool has_rules(const Graph& graph, const std::vector<std::string>& lineage) {
     if (is_closed) {
       closed.insert(node->outputs().begin(), node->outputs().end());
     } else if (!is_list(*node) && find_rule(*node) == nullptr &&
-               (!composite_operator(*node) || sizes_depend_on_values(*node) || is_in(lineage, *node))) {
+               ((!may_have_formula(*node) && !composite_operator(*node)) || sizes_depend_on_values(*node) ||
+                is_in(lineage, *node))) {
       return false;
     }
   }
@@ -197,16 +245,21 @@ std::vector<TorchValue*> insert(const Graph& graph, TorchNode& node, const std::
 }  // namespace
 
 std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types) {
-  if (!node.blocks().empty() || node.isNondeterministic() || sizes_depend_on_values(node)) return {};
-  const auto composite = composite_operator(node);
+  if (!node.blocks().empty() || sizes_depend_on_values(node)) return {};
+  const Formula* formula = find_formula(node, types);
+  if (formula == nullptr && node.isNondeterministic()) return {};
+  const auto composite = formula == nullptr ? composite_operator(node) : std::nullopt;
   Arguments arguments;
-  if (!composite || !arguments.read(node, types)) return {};
+  if ((formula == nullptr && !composite) || !arguments.read(node, types)) return {};
   std::shared_ptr<Graph> graph;
   try {
-    graph = trace(*composite, arguments, arguments.tensors());
+    const Call call = formula != nullptr ? call_of(*formula, node) : call_of(*composite);
+    graph = trace(call, arguments, arguments.tensors());
     // A trace holds numbers that the operator read out of tensors as constants.
-    const std::shared_ptr<Graph> other = trace(*composite, arguments, arguments.other_tensors());
-    if (graph->toString(false) != other->toString(false)) return {};
+    if (formula == nullptr &&
+        graph->toString(false) != trace(call, arguments, arguments.other_tensors())->toString(false)) {
+      return {};
+    }
   } catch (const std::exception&) {
     return {};  // not with these arguments; the original fails with them, too, or branches on values
   }
@@ -214,6 +267,26 @@ std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types)
   remove_inplace(graph, ignored);
   if (graph->outputs().size() != node.outputs().size() || !has_rules(*graph, lineage_of(node))) return {};
   return insert(*graph, node, arguments.values());
+}
+
+std::optional<Refusal> formula_refusal(const TorchNode& node, const TypeMap& types) {
+  const Formula* formula = find_formula(node, types);
+  if (formula == nullptr) return std::nullopt;
+  Arguments arguments;
+  if (!arguments.read(node, types)) {
+    return FormulaRefused("flexible sizes, or an argument that is computed", "fixed sizes and constant arguments",
+                          "give every size of the input with --input")
+        .refusal_of(node);
+  }
+  try {
+    const c10::NoGradGuard no_grad;
+    (void)call_of(*formula, node)(arguments.stack(arguments.tensors()));
+  } catch (const FormulaRefused& refused) {
+    return refused.refusal_of(node);
+  } catch (const std::exception& error) {
+    return FormulaRefused("arguments that PyTorch refuses: " + first_line(error.what()), "others").refusal_of(node);
+  }
+  return std::nullopt;
 }
 
 }  // namespace nnapi_convert

@@ -11,8 +11,11 @@
 #include "lib/converter/closed_evaluation.h"
 #include "lib/converter/containers.h"
 #include "lib/converter/control_flow.h"
+#include "lib/converter/expand_composite.h"
+#include "lib/converter/formulas.h"
 #include "lib/converter/graph_before.h"
 #include "lib/converter/known_rewrites.h"
+#include "lib/converter/node_reads.h"
 #include "lib/converter/observe.h"
 #include "lib/converter/segment.h"
 #include "lib/converter/unroll_loops.h"
@@ -66,6 +69,7 @@ class Inference {
   // Nothing where loops were unrolled: inference begins again.
   c10::optional<InferredTypes> run() {
     if (!visit_nodes(*model_.graph->block())) return c10::nullopt;
+    settle_pairs();
     if (!options_.keeps_numbers && result_.refusals.empty()) refuse_unset_outputs();
     result_.runtime_sizes = runtime_sizes_.sizes();
     return std::move(result_);
@@ -327,6 +331,10 @@ class Inference {
           {source_of(node), node.kind().toQualString(), known->found, known->needed, known->hint});
       return;
     }
+    if (const auto refusal = formula_refusal(node, result_.types)) {
+      result_.refusals.push_back(*refusal);
+      return;
+    }
     const c10::FunctionSchema* schema = node.maybeSchema();
     std::string found = "no rule for this node";
     if (is_too_long(node)) {
@@ -338,6 +346,25 @@ class Inference {
       found = "no rule for " + schema->name() + overload;
     }
     result_.refusals.push_back({source_of(node), node.kind().toQualString(), found, "", hint_for(node)});
+  }
+
+  // Of complex numbers only their parts are left, where nothing else reads them.
+  void settle_pairs() {
+    std::vector<Node*> pairs;
+    for_each_node(*model_.graph, [&](Node& node) {
+      if (node.outputs().size() == 1 && is_pair(*node.output())) pairs.push_back(&node);
+    });
+    for (Node* node : pairs) {
+      const auto& outputs = model_.outputs;
+      const bool is_returned = std::find(outputs.begin(), outputs.end(), node->output()) != outputs.end();
+      if (is_returned || !node->output()->uses().empty()) {
+        result_.refusals.push_back({source_of(*node), node->kind().toQualString(), "complex numbers", "real ones",
+                                    "NNAPI has no complex operands: use the parts, as by view_as_real, abs or angle"});
+      } else {
+        result_.types.erase(node->output());
+        node->destroy();
+      }
+    }
   }
 
   void refuse_unset_outputs() {

@@ -8,6 +8,7 @@
 
 #include "lib/converter/decompose.h"
 #include "lib/converter/expand_composite.h"
+#include "lib/converter/formulas.h"
 #include "lib/converter/graph_before.h"
 #include "lib/converter/known_elements.h"
 #include "lib/converter/lineage.h"
@@ -61,17 +62,18 @@ bool KnownRewrites::replace_by_tensors(Node* node, const TypeMap& types) {
 
 bool KnownRewrites::expand(Node* node, const TypeMap& types) {
   if (is_structural(*node)) return false;
-  if (replace_by(node, with_axis(*node, types))) return true;
-  if (find_typed_rule(*node, types) != nullptr || known_refusal(*node) != nullptr) return false;
+  const bool has_formula = !is_made_of_itself(*node) && find_formula(*node, types) != nullptr;
+  if (!has_formula && replace_by(node, with_axis(*node, types))) return true;
+  if (!has_formula && (find_typed_rule(*node, types) != nullptr || known_refusal(*node) != nullptr)) return false;
   if (is_made_of_itself(*node)) return false;
   const std::vector<std::string> lineage = lineage_of(*node);
   Node *before = node->prev(), *after = node->next();
-  if (keeping_outputs(model_, [node](const auto&) { return decompose(node); })) {
+  if (!has_formula && keeping_outputs(model_, [node](const auto&) { return decompose(node); })) {
     set_lineage(before->next(), after, lineage);
     return true;
   }
-  std::vector<Value*> values = known_elements(*node, types);
-  if (values.empty()) values = plain_form(*node);
+  std::vector<Value*> values = has_formula ? std::vector<Value*>() : known_elements(*node, types);
+  if (values.empty() && !has_formula) values = plain_form(*node);
   if (values.empty()) values = expand_composite(*node, types);
   set_lineage(before->next(), node, lineage);
   return replace_by(node, values);

@@ -150,7 +150,7 @@ void lower_leaky_relu(OpContext& ctx) {
 }
 
 std::vector<ValueType> rrelu_type(const OpArguments& args) {
-  args.require(!args.boolean("training"), "training = True", "False", "call model.eval() before tracing or scripting");
+  args.require(!args.boolean("training"), "training = True, for random numbers", "False", "call model.eval() before tracing or scripting");
   return float_self(args);
 }
 
@@ -170,7 +170,7 @@ std::vector<ValueType> prelu_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   const TensorType slopes = args.tensor("weight");
   require_float(args, self);
-  require_rank(args, self, 1, kHighestRank);
+  require_rank(args, self, 0, kHighestRank);
   require_float(args, slopes);
   require_rank(args, slopes, 0, 1);
   const Dim channels = self.rank() > 1 ? self.dims[1] : Dim(1);

@@ -109,6 +109,15 @@ LoweredTensor with_excess_padding(OpContext& ctx, Convolution& conv, const Lower
   return padded(ctx, image, pairs, 0);
 }
 
+// NNAPI cuts off no more of a transposed convolution's result than its filter reaches.
+void check_transposed_padding(const OpContext& ctx, const Convolution& conv) {
+  for (size_t i = 0; i < 2 && conv.transposed; ++i) {
+    const int64_t reach = conv.dilation[i] * (conv.kernel(i) - 1) + 1;
+    ctx.require(conv.padding[i] < reach, fmt::format("padding {} of a kernel that reaches {}", conv.padding[i], reach),
+                "less padding, or fixed sizes of float32", "give every size of the input with --input");
+  }
+}
+
 bool is_split_by_groups(const Convolution& conv) {
   return conv.groups > 1 && (conv.transposed || (conv.is_dilated() && !conv.is_depthwise()));
 }
@@ -174,6 +183,7 @@ Dims convolution_dims(const OpArguments& args, const Convolution& conv, const Te
 
 LoweredTensor emit_image_convolution(OpContext& ctx, Convolution conv, const LoweredTensor& image,
                                      const WeightsInParts& weights, const TensorType& type, FuseCode activation) {
+  check_transposed_padding(ctx, conv);
   const LoweredTensor roomy = with_excess_padding(ctx, conv, image);
   if (is_split_by_groups(conv)) return convolved_by_groups(ctx, conv, roomy, weights, type, activation);
   return convolved(ctx, conv, roomy, weights(1).front(), type, activation);

@@ -157,6 +157,7 @@ std::vector<ValueType> expand_type(const OpArguments& args) {
 void lower_expand(OpContext& ctx) {
   const LoweredTensor self = ctx.operand("self");
   const Dims wanted = ctx.output_type().dims;
+  if (wanted == self.type.dims) return ctx.set_output(self.id);
   const Dims own = with_rank(self.type.dims, wanted.size());
   Dims multiples;
   for (size_t i = 0; i < wanted.size(); ++i) multiples.push_back(own[i] == Dim(1) ? wanted[i] : Dim(1));

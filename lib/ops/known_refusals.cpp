@@ -19,8 +19,14 @@ constexpr KnownRefusal kSuppression{
 constexpr KnownRefusal kPositionSensitive{"regions whose bins read channels of their own",
                                           "roi_align or roi_pool, whose bins read all channels",
                                           "NNAPI has no such operation"};
-constexpr KnownRefusal kTransposedVolume{"a transposed convolution of volumes", "conv3d, or conv_transpose2d",
-                                         "NNAPI transposes 2-D convolutions only"};
+constexpr KnownRefusal kAlignments{"a loss over all alignments of two sequences, whose lengths are tensors",
+                                   "a loss of elements or classes",
+                                   "return the scores, and compute the loss outside of the model"};
+constexpr KnownRefusal kRandomRegions{"pooling regions from random numbers", "max_pool or adaptive_max_pool",
+                                      "NNAPI's results depend on its inputs alone"};
+constexpr KnownRefusal kChangedTable{"a change of the embedding's table, by max_norm, at each call",
+                                     "a table that stays as it is",
+                                     "normalise the table before conversion, and leave out max_norm"};
 constexpr KnownRefusal kDeformable{"a convolution that computes where it reads", "conv2d",
                                    "NNAPI has no such operation"};
 
@@ -58,7 +64,9 @@ std::vector<RefusedOperators> refused_operators() {
         "quantized::quantized_rnn_tanh_cell_dynamic", "quantized::linear_dynamic", "quantized::linear_relu_dynamic",
         "quantized::conv1d_dynamic", "quantized::conv2d_dynamic", "quantized::conv_transpose1d_dynamic",
         "quantized::conv_transpose2d_dynamic"}},
-      {&kTransposedVolume, {"aten::conv_transpose3d.input"}},
+      {&kAlignments, {"aten::ctc_loss.IntList", "aten::ctc_loss.Tensor"}},
+      {&kRandomRegions, {"aten::fractional_max_pool2d", "aten::fractional_max_pool3d"}},
+      {&kChangedTable, {"aten::embedding_renorm", "aten::embedding_renorm_"}},
       {&kDecomposition,
        {"aten::svd",
         "aten::linalg_svd",

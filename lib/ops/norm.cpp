@@ -28,7 +28,8 @@ std::vector<ValueType> batch_norm_type(const OpArguments& args) {
   const TensorType input = args.tensor(tensor_name(args));
   require_rank(args, input, 2, kVolumeAxes + 2);
   const bool in_training = args.has("training") && args.boolean("training");
-  args.require(!in_training, "training = True", "False", "call model.eval() before tracing or scripting");
+  args.require(!in_training, "training = True, and running statistics that each call changes", "False",
+               "call model.eval() before tracing or scripting");
   const bool has_statistics = !args.is_none(statistic(args, "mean")) && !args.is_none(statistic(args, "var"));
   args.require(has_statistics, "no running statistics", "running_mean and running_var",
                "make the layer with track_running_stats=True");
@@ -198,20 +199,33 @@ void lower_group_norm(OpContext& ctx) {
   (ctx.is_none("bias") ? scaled : scaled + per_channel(ctx, ctx.constant("bias"), rank)).set_output();
 }
 
+// The axis along which vectors lie; none of rank 0, which is a vector of one number.
+std::vector<int64_t> vector_axes(const OpArguments& args, size_t rank) {
+  if (rank == 0) return {};
+  return {checked_axis(args, args.integer("dim"), rank)};
+}
+
 std::vector<ValueType> cosine_type(const OpArguments& args) {
   TensorType type = promoted_type(args, {"x1", "x2"});
   require_float(args, type);
-  const int64_t axis = checked_axis(args, args.integer("dim"), type.rank());
-  return {type.with_dims(without_axes(type.dims, {axis}, false))};
+  return {type.with_dims(without_axes(type.dims, vector_axes(args, type.rank()), false))};
+}
+
+// As many axes as the result of broadcasting has, and its size along those of the vectors.
+Expression as_vectors(const Expression& x, const Dims& dims, const std::vector<int64_t>& axes) {
+  Dims own = x.type().dims;
+  own.insert(own.begin(), dims.size() - own.size(), Dim(1));
+  Dims wanted = own;
+  for (const int64_t axis : axes) wanted[static_cast<size_t>(axis)] = dims[static_cast<size_t>(axis)];
+  return expand(reshape(x, own), wanted);
 }
 
 void lower_cosine_similarity(OpContext& ctx) {
-  const Expression a = argument_as(ctx, "x1", at::kFloat);
-  const Expression b = argument_as(ctx, "x2", at::kFloat);
-  const size_t rank = std::max(a.type().rank(), b.type().rank());
-  ctx.require(a.type().rank() == b.type().rank(), "tensors of two ranks", "equal ranks");
-  const int64_t axis = checked_axis(ctx, ctx.integer("dim"), rank);
-  const auto sum = [&](const Expression& x) { return reduce(OperationCode::REDUCE_SUM, x, {axis}, false); };
+  const Dims dims = promoted_type(ctx, {"x1", "x2"}).dims;
+  const std::vector<int64_t> axes = vector_axes(ctx, dims.size());
+  const Expression a = as_vectors(argument_as(ctx, "x1", at::kFloat), dims, axes);
+  const Expression b = as_vectors(argument_as(ctx, "x2", at::kFloat), dims, axes);
+  const auto sum = [&](const Expression& x) { return reduce(OperationCode::REDUCE_SUM, x, axes, false); };
   const double eps = ctx.number("eps");
   (sum(a * b) * rsqrt(maximum(sum(square(a)) * sum(square(b)), eps * eps))).set_output();
 }
@@ -256,8 +270,8 @@ OpRules norm_rules() {
       {"quantized::group_norm(Tensor input, int num_groups, Tensor? weight, Tensor? bias, float eps, float "
        "output_scale, int output_zero_point) -> Tensor",
        3, quantized_note, group_norm_type, lower_group_norm},
-      {"aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", 3, "equal ranks",
-       cosine_type, lower_cosine_similarity},
+      {"aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", 3, "float32", cosine_type,
+       lower_cosine_similarity},
   };
 }
 

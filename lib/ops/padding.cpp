@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/padding.h"
 #include "lib/ops/shape_rules.h"
@@ -117,6 +118,24 @@ void check_border(const OpArguments& args, const Padding& padding, const TensorT
   }
 }
 
+// Elements `indices` of an axis. Of more axes than NNAPI has, those beside it are joined.
+LoweredTensor gathered(OpContext& ctx, const LoweredTensor& self, size_t axis, const std::vector<int64_t>& indices) {
+  constexpr size_t kMostAxes = 4;
+  TensorType type = self.type;
+  type.dims[axis] = Dim(static_cast<int64_t>(indices.size()));
+  const nnapi::OperandId places = ctx.builder().int32_tensor(to_dims(indices));
+  if (type.rank() <= kMostAxes) {
+    const nnapi::OperandId place = ctx.builder().int32(static_cast<int64_t>(axis));
+    return {ctx.emit_to(OperationCode::GATHER, {self.id, place, places}, type), type};
+  }
+  const auto here = self.type.dims.begin() + static_cast<std::ptrdiff_t>(axis);
+  const Dim before = product(Dims(self.type.dims.begin(), here)), after = product(Dims(here + 1, self.type.dims.end()));
+  const nnapi::OperandId rows = ctx.reshaped(self, {before, *here, after});
+  const TensorType joined = type.with_dims({before, type.dims[axis], after});
+  const nnapi::OperandId found = ctx.emit_to(OperationCode::GATHER, {rows, ctx.builder().int32(1), places}, joined);
+  return {ctx.reshaped({found, joined}, type.dims), type};
+}
+
 void lower_own_elements(OpContext& ctx, LoweredTensor self, const Padding& padding) {
   check_border(ctx, padding, self.type);
   if (padding.border == Border::kReflect && ctx.can_use(OperationCode::MIRROR_PAD, 7)) {
@@ -129,12 +148,7 @@ void lower_own_elements(OpContext& ctx, LoweredTensor self, const Padding& paddi
     const Dim size = self.type.dims[axis];
     ctx.require(size.is_fixed(), fmt::format("a border of its own elements around flexible size {}", size.text()),
                 "a fixed size, or zeros", "give every size of the input with --input, or use --feature-level 7");
-    const auto indices = source_indices(padding.border, size.value(), before, after);
-    self.type.dims[axis] += Dim(before + after);
-    self.id = ctx.emit_to(
-        OperationCode::GATHER,
-        {self.id, ctx.builder().int32(static_cast<int64_t>(axis)), ctx.builder().int32_tensor(to_dims(indices))},
-        self.type);
+    self = gathered(ctx, self, axis, source_indices(padding.border, size.value(), before, after));
   }
   ctx.set_output(self.id);
 }
@@ -145,6 +159,12 @@ void lower_pad(OpContext& ctx) {
   const bool is_done = std::all_of(padding.sides.begin(), padding.sides.end(),
                                    [](const auto& side) { return side.first == 0 && side.second == 0; });
   if (is_done) return ctx.set_output(self.id);
+  if (padding.border == Border::kConstant && self.type.dtype == at::kBool) {
+    const Expression numbers = cast(Expression(ctx, self), at::kFloat);
+    const double value = padding.value == 0 ? 0 : 1;
+    const LoweredTensor result = padded(ctx, {numbers.id(), numbers.type()}, pairs_of(padding), value);
+    return Expression(ctx, result).set_output();
+  }
   if (padding.border == Border::kConstant) {
     return ctx.set_output(padded(ctx, self, pairs_of(padding), padding.value).id);
   }

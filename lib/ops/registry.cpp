@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "lib/ops/complex.h"
 #include "lib/ops/families.h"
 
 namespace nnapi_convert {
@@ -15,6 +16,7 @@ OpRules join_families() {
                                 attention_rules(),
                                 binary_rules(),
                                 comparison_rules(),
+                                complex_rules(),
                                 conv_rules(),
                                 conversion_rules(),
                                 creation_rules(),

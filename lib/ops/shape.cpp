@@ -181,7 +181,7 @@ void lower_permute(OpContext& ctx) {
 
 // Dropout and its like do nothing in evaluation, nor with a probability of 0.
 std::vector<ValueType> dropout_type(const OpArguments& args) {
-  args.require(!args.boolean("train") || args.number("p") == 0, "train = True", "False",
+  args.require(!args.boolean("train") || args.number("p") == 0, "train = True, for random numbers", "False",
                "call model.eval() before tracing or scripting");
   return same_as_input(args);
 }

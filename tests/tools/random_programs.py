@@ -26,7 +26,6 @@ SUPPORTED = (
     "torch.clamp({a}, -1.0, 1.5)",
 )
 UNSUPPORTED = (
-    "torch.fft.fft2({a}).abs() * 0.05",
     "torch.igamma({a}.abs() + 1.0, {b}.abs())",
     "torch.special.airy_ai(torch.tanh({a}))",
     "torch.linalg.matrix_exp(torch.tanh({a}) * 0.1)",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "lib/converter/formulas.h"
 #include "lib/ops/registry.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
@@ -59,6 +60,19 @@ std::string markdown_form() {
   for (const OpRule& rule : sorted_rules()) {
     text += fmt::format("| `{}` | {} | {} |\n", operator_of(rule), rule.feature_level, rule.note);
   }
+  text +=
+      "\n## Operators made of others\n\n"
+      "These are made of operators above, where all sizes are fixed. Some stand above, too: with arguments that their "
+      "rows\n"
+      "don't take (weights that are inputs, places of maxima, complex numbers) they are made of others. Complex "
+      "numbers "
+      "are\n"
+      "pairs of real ones, and have to be read as such (`abs`, `angle`, `real`, `imag`, `view_as_real`); Fourier "
+      "transforms are\n"
+      "products with constant matrices, of 2048 numbers at most. Operators that ATen itself makes of others "
+      "(`hstack`,\n"
+      "`tensordot`, `triplet_margin_loss`) need no entry.\n\n";
+  for (const std::string& name : operators_with_formulas()) text += fmt::format("- `{}`\n", name);
   return text;
 }
 

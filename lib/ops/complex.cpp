@@ -1,0 +1,27 @@
+// What gives complex numbers and what reads them are formulas of their two parts (lib/converter/formulas.h); joining
+// the parts costs nothing where nothing else reads them.
+#include "lib/ops/complex.h"
+#include "lib/ops/promotion.h"
+
+namespace nnapi_convert {
+namespace {
+
+std::vector<ValueType> complex_type(const OpArguments& args) {
+  const TensorType parts = promoted_type(args, {"real", "imag"});
+  args.require(parts.dtype == at::kFloat, "parts " + to_text(parts), "float32");
+  return {TensorType{at::kComplexFloat, parts.dims, {}}};
+}
+
+void lower_complex(OpContext& ctx) {
+  ctx.refuse("complex numbers", "real ones",
+             "NNAPI has no complex operands: use the parts, as by view_as_real, abs or angle");
+}
+
+}  // namespace
+
+OpRules complex_rules() {
+  return {{"aten::complex(Tensor real, Tensor imag) -> Tensor", 1, "read as real, imag, abs, angle or view_as_real",
+           complex_type, lower_complex}};
+}
+
+}  // namespace nnapi_convert
