@@ -26,9 +26,10 @@ Expression tail(const Expression& size) {
   return positive_erfcx(size * M_SQRT1_2) * exp(square(size) * -0.5) * 0.5;
 }
 
+// (1 + erf(x / sqrt(2))) / 2, as PyTorch has it: below 0 it keeps what the difference from 1 leaves of a float32.
 Expression ndtr(const Expression& x) {
-  const Expression beyond = tail(abs(x));
-  return choose(is_less(x, 0), beyond, 1 - beyond);
+  const Expression erf = 1 - tail(abs(x)) * 2;
+  return (choose(is_less(x, 0), -erf, erf) + 1) * 0.5;
 }
 
 // Below 0 by the logarithm of what exp(-x^2 / 2) leaves, which does not vanish; above by a series where 1 - tail is 1.

@@ -158,6 +158,12 @@ Expression sign(const Expression& x) {
   return as_number(is_greater(x, 0), x.dtype()) - as_number(is_less(x, 0), x.dtype());
 }
 
+std::vector<ValueType> sign_type(const OpArguments& args) {
+  const TensorType type = promoted_type(args, {"self"});
+  args.require(type.dtype != at::kBool, "a tensor " + to_text(type), "float32, int32 or int64");
+  return {type};
+}
+
 OpRule pair(const char* schema, ShapeRule shape, LowerRule lower) {
   return {schema, 3, "", shape, lower};
 }
@@ -183,7 +189,7 @@ OpRules exceptional_rules() {
       {"aten::special_entr(Tensor self) -> Tensor", 3, "", formula_type, lower_formula<entr>},
       {"aten::sinc(Tensor self) -> Tensor", 3, "", formula_type, lower_formula<sinc>},
       {"aten::angle(Tensor self) -> Tensor", 3, "of real numbers", formula_type, lower_formula<angle>},
-      {"aten::sgn(Tensor self) -> Tensor", 3, "of real numbers; integers: feature level 4", same_as_self,
+      {"aten::sgn(Tensor self) -> Tensor", 3, "of real numbers; integers: feature level 4", sign_type,
        [](OpContext& ctx) { sign(argument(ctx, "self")).set_output(); }},
       {"aten::signbit(Tensor self) -> Tensor", 3, "", truth_type, lower_truth<signbit>},
       {"aten::isinf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isinf>},
