@@ -25,12 +25,30 @@ struct Refusal {
   }
 };
 
+// What a result has that may surprise.
+struct Warning {
+  std::string kind;    // the sentence; warnings with the same one are told together
+  std::string where;   // source line of the model; may be empty
+  std::string op;      // may be empty
+  std::string detail;  // of this one, behind the sentence; may be empty
+  double magnitude;    // of those with the same sentence the largest is the worst
+
+  // One line: "where: kind: detail".
+  std::string message() const;
+};
+
 // Collected over one run.
 struct Diagnostics {
   std::vector<Refusal> refusals;
-  std::vector<std::string> warnings;
+  std::vector<Warning> warnings;
 
-  void warn(std::string message) { warnings.push_back(std::move(message)); }
+  void warn(Warning warning) { warnings.push_back(std::move(warning)); }
+  void warn(std::string message) { warn(Warning{std::move(message), "", "", "", 0}); }
 };
+
+// Each on a line, as data are reported.
+std::vector<std::string> messages_of(const std::vector<Warning>& warnings);
+// For people: those of one kind are one line, with how many there are and where the worst is.
+std::vector<std::string> summary_of(const std::vector<Warning>& warnings);
 
 }  // namespace nnapi_convert

@@ -171,7 +171,7 @@ std::string to_text(const CheckResult& result) {
     text += "  " + result.error + "\n";
   }
   text += refusals_text(result);
-  for (const std::string& warning : result.diagnostics.warnings) text += "  warning: " + warning + "\n";
+  for (const std::string& line : summary_of(result.diagnostics.warnings)) text += "  warning: " + line + "\n";
   if (result.loss) text += "  " + to_text(*result.loss) + "\n";
   if (result.speed && (result.converts || !result.speed->quant.empty())) text += to_text(*result.speed);
   return text;
@@ -205,7 +205,7 @@ json to_json(const CheckResult& result) {
                  {"segments", segments},
                  {"refusals", refusals},
                  {"target_feature_level", result.target_level},
-                 {"warnings", result.diagnostics.warnings}};
+                 {"warnings", messages_of(result.diagnostics.warnings)}};
   if (result.converts) {
     report["quant"] = name_of(result.conversion.quant);
     report["feature_level"] = result.conversion.feature_level();

@@ -1,7 +1,5 @@
 #include "lib/converter/dropped_effects.h"
 
-#include <fmt/format.h>
-
 #include <unordered_set>
 #include <vector>
 
@@ -66,11 +64,11 @@ bool runs_by_values(const Node& node) {
 void warn_of_dropped_effects(torch::jit::Graph& graph, Diagnostics& diagnostics) {
   for_each_node(graph, [&](const Node& node) {
     if (node.kind() == c10::prim::RaiseException && runs_by_values(node)) {
-      diagnostics.warn(fmt::format(
-          "{}: whether the original raises this error depends on the values of tensors; the converted model doesn't",
-          source_of(node)));
+      diagnostics.warn(
+          {"whether the original raises this error depends on the values of tensors; the converted model doesn't",
+           source_of(node), "", "", 0});
     } else if (node.kind() == c10::prim::Print) {
-      diagnostics.warn(fmt::format("{}: the converted model doesn't print this", source_of(node)));
+      diagnostics.warn({"the converted model doesn't print this", source_of(node), "", "", 0});
     }
   });
 }

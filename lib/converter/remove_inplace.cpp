@@ -1,6 +1,5 @@
 #include "lib/converter/remove_inplace.h"
 
-#include <fmt/format.h>
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/runtime/operator.h>
 
@@ -179,8 +178,9 @@ bool is_graph_input(const Graph& graph, const Value* value) {
 }
 
 void warn_of_input(const Node& node, Diagnostics& diagnostics) {
-  diagnostics.warn(fmt::format("{}: {} changes the caller's input in place; the converted model leaves it as it is",
-                               source_of(node), node.kind().toQualString()));
+  const std::string op = node.kind().toQualString();
+  diagnostics.warn({op + " changes the caller's input in place; the converted model leaves it as it is",
+                    source_of(node), op, "", 0});
 }
 
 // What the model keeps in its attributes has to change where it is.

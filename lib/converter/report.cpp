@@ -104,7 +104,7 @@ json partition_json(const Conversion& conversion) {
 json diagnostics_json(const Diagnostics& diagnostics) {
   json refusals = json::array();
   for (const Refusal& refusal : diagnostics.refusals) refusals.push_back(refusal_json(refusal));
-  return {{"refusals", refusals}, {"warnings", diagnostics.warnings}};
+  return {{"refusals", refusals}, {"warnings", messages_of(diagnostics.warnings)}};
 }
 
 // JSON has no infinity: an exact result has no SNR.

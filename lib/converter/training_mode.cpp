@@ -61,8 +61,10 @@ void leave_training_mode(torch::jit::Module& module, Diagnostics& diagnostics) {
         "the model was saved in training mode and is converted in evaluation mode: call model.eval() first");
   }
   for (const TorchNode* node : uses.recorded) {
-    diagnostics.warn(source_of(*node) + ": the model was traced in training mode, and " + node->kind().toQualString() +
-                     " stays as it is in training: call model.eval() before tracing");
+    diagnostics.warn(
+        {"the model was traced in training mode, and this stays as it is in training: call model.eval() "
+         "before tracing",
+         source_of(*node), node->kind().toQualString(), "", 0});
   }
   module.eval();
 }

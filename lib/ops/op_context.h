@@ -38,7 +38,10 @@ class OpContext : public OpArguments {
   bool can_use(OperationCode code, int level) const {
     return target_.feature_level >= level && (target_.device == nullptr || target_.device->may_take(code));
   }
-  void warn(const std::string& message) { diagnostics_.warn(source_of(node()) + ": " + message); }
+  // `detail` and `magnitude` as in Warning.
+  void warn(const std::string& kind, const std::string& detail = "", double magnitude = 0) {
+    diagnostics_.warn({kind, source_of(node()), node().kind().toQualString(), detail, magnitude});
+  }
 
   // A tensor argument as an operand; a constant tensor becomes a constant operand.
   LoweredTensor operand(const std::string& name);

@@ -80,10 +80,12 @@ std::vector<WeightPart> parts_by_scale(OpContext& ctx, const at::Tensor& weight,
   if (runs.size() == 1) return whole;
   std::vector<WeightPart> parts;
   for (const std::vector<Channel>& run : runs) parts.push_back(part_of(weight, bias, run));
-  ctx.warn(
-      fmt::format("per-channel weights requantised to {} scales, with an operation for each, as these "
-                  "differ by {:.2g} times: the largest weight error is {:.3g}",
-                  parts.size(), runs.front().front().scale / runs.back().front().scale, largest_error(weight, parts)));
+  const double error = largest_error(weight, parts);
+  const double largest = weight.dequantize().abs().max().item().toDouble();
+  ctx.warn("per-channel weights requantised to several scales, with an operation for each",
+           fmt::format("{} scales, as these differ by {:.2g} times; the largest weight error is {:.3g}", parts.size(),
+                       runs.front().front().scale / runs.back().front().scale, error),
+           error / largest);
   return parts;
 }
 

@@ -44,10 +44,10 @@ PerTensor requantized_per_tensor(OpContext& ctx, const at::Tensor& weight, doubl
   const double largest = largest_of(real);
   const auto scale = static_cast<float>(std::max(largest / 127, least_scale));
   const double error = largest_of((real / scale).round() * scale - real);
-  ctx.warn(
-      fmt::format("per-channel weights requantised to one scale per tensor: the largest weight error is {:.3g}, {:.2g} "
-                  "% of the largest weight",
-                  error, largest > 0 ? 100 * error / largest : 0));
+  const double share = largest > 0 ? error / largest : 0;
+  ctx.warn("per-channel weights requantised to one scale per tensor",
+           fmt::format("the largest weight error is {:.3g}, {:.2g} % of the largest weight", error, 100 * share),
+           share);
   return requantized(weight, weight.q_per_channel_axis(), weight.q_per_channel_scales(), scale);
 }
 

@@ -21,6 +21,31 @@ TEST_CASE("warnings keep their order") {
   Diagnostics diagnostics;
   diagnostics.warn("first");
   diagnostics.warn("second");
-  CHECK(diagnostics.warnings == std::vector<std::string>{"first", "second"});
+  CHECK(messages_of(diagnostics.warnings) == std::vector<std::string>{"first", "second"});
+  CHECK(summary_of(diagnostics.warnings) == std::vector<std::string>{"first", "second"});
   CHECK(diagnostics.refusals.empty());
+}
+
+TEST_CASE("a warning's message names place, sentence and detail") {
+  CHECK(Warning{"weights requantised", "a.py:3", "aten::conv2d", "error 2", 2}.message() ==
+        "a.py:3: weights requantised: error 2");
+  CHECK(Warning{"weights requantised", "", "aten::conv2d", "", 2}.message() == "weights requantised");
+}
+
+TEST_CASE("warnings of one kind are one line with their number and the worst place") {
+  const std::vector<Warning> warnings = {{"weights requantised", "a.py:3", "aten::conv2d", "error 2", 2},
+                                         {"another", "b.py:1", "", "", 0},
+                                         {"weights requantised", "a.py:4", "aten::linear", "error 5", 5},
+                                         {"weights requantised", "", "aten::conv2d", "error 4", 4}};
+  CHECK(summary_of(warnings) ==
+        std::vector<std::string>{"weights requantised, 3 times, the worst at a.py:4 (aten::linear): error 5",
+                                 "b.py:1: another"});
+  CHECK(messages_of(warnings).size() == 4);
+}
+
+TEST_CASE("warnings of one kind without detail name the first place") {
+  CHECK(summary_of({{"not printed", "a.py:3", "", "", 0}, {"not printed", "a.py:5", "", "", 0}}) ==
+        std::vector<std::string>{"not printed, 2 times, first at a.py:3"});
+  CHECK(summary_of({{"left out", "", "", "", 0}, {"left out", "", "", "", 0}}) ==
+        std::vector<std::string>{"left out, 2 times"});
 }

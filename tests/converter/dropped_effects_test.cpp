@@ -16,7 +16,7 @@ std::vector<std::string> warnings_of(const std::string& body) {
   const auto graph = torch::jit::toGraphFunction(unit->get_function("forward")).graph()->copy();
   Diagnostics diagnostics;
   warn_of_dropped_effects(*graph, diagnostics);
-  return diagnostics.warnings;
+  return messages_of(diagnostics.warnings);
 }
 
 }  // namespace

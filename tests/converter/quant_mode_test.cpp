@@ -285,7 +285,7 @@ TEST_CASE("per-channel weights cost a warning with the error") {
   Diagnostics diagnostics;
   convert_fixture("quant_per_channel.pt", options_for({}), diagnostics);
   REQUIRE_FALSE(diagnostics.warnings.empty());
-  CHECK_THAT(diagnostics.warnings[0],
+  CHECK_THAT(diagnostics.warnings[0].message(),
              Contains("per-channel weights requantised") && Contains("% of the largest weight"));
 }
 

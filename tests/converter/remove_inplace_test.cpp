@@ -22,7 +22,7 @@ Removed removed(const std::string& text) {
   Diagnostics diagnostics;
   remove_inplace(graph, diagnostics);
   graph->lint();
-  return {graph->toString(false), diagnostics.warnings};
+  return {graph->toString(false), messages_of(diagnostics.warnings)};
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ TEST_CASE("bundled inputs that don't fit are left out with a warning") {
     const auto samples = bundled_samples(interface_of({image()}), {misfit, {right}}, false, diagnostics);
     CHECK(samples.size() == 1);
     REQUIRE(diagnostics.warnings.size() == 1);
-    CHECK_THAT(diagnostics.warnings[0], Contains("doesn't fit the shape or dtype"));
+    CHECK_THAT(diagnostics.warnings[0].message(), Contains("doesn't fit the shape or dtype"));
   }
   Diagnostics diagnostics;
   const auto other_scale = quantised(right, 0.03, 120);

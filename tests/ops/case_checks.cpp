@@ -107,13 +107,14 @@ class CaseCheck {
   }
 
   void check_warnings(const Diagnostics& diagnostics) {
-    for (const std::string& warning : diagnostics.warnings) {
+    const std::vector<std::string> warnings = messages_of(diagnostics.warnings);
+    for (const std::string& warning : warnings) {
       const bool is_expected = std::any_of(case_.warnings.begin(), case_.warnings.end(),
                                            [&](const std::string& part) { return contains(warning, part); });
       if (!is_expected) problem("warning: " + warning);
     }
     for (const std::string& part : case_.warnings) {
-      const bool came = std::any_of(diagnostics.warnings.begin(), diagnostics.warnings.end(),
+      const bool came = std::any_of(warnings.begin(), warnings.end(),
                                     [&](const std::string& warning) { return contains(warning, part); });
       if (!came) problem(fmt::format("no warning with \"{}\"", part));
     }

@@ -52,7 +52,7 @@ bool has_stdout(const std::vector<std::string>& reports) {
 }
 
 void log_warnings(const Diagnostics& diagnostics) {
-  for (const std::string& warning : diagnostics.warnings) spdlog::warn("{}", warning);
+  for (const std::string& line : summary_of(diagnostics.warnings)) spdlog::warn("{}", line);
 }
 
 // What a run has to say besides its result.
