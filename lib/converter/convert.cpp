@@ -20,6 +20,7 @@
 #include "lib/converter/recorded_options.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/converter/stages.h"
+#include "lib/converter/wide_integers.h"
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/validate.h"
 #include "lib/serialize/archive_writer.h"
@@ -81,6 +82,7 @@ Conversion lower_to_nnapi(const LoadedModel& loaded, const ConvertOptions& optio
   diagnostics.refusals = lowered.refusals;
   stop_on_refusals(diagnostics);
   stages.end([&] { return nnapi::to_text(lowered.model); });
+  warn_of_wide_integers(all_nodes(*normalised.graph), normalised, inferred.types, diagnostics);
   Conversion result;
   result.quant = boundaries.mode;
   result.interface = make_interface(normalised, boundaries, lowered, original_types, original_outputs,

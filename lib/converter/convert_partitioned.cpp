@@ -22,6 +22,7 @@
 #include "lib/converter/sample_rows.h"
 #include "lib/converter/stages.h"
 #include "lib/converter/state.h"
+#include "lib/converter/wide_integers.h"
 #include "lib/nnapi/cost.h"
 #include "lib/nnapi/dump.h"
 
@@ -215,6 +216,18 @@ void describe(Conversion& result, Plan& plan) {
 
 namespace {
 
+std::vector<const torch::jit::Node*> nnapi_nodes(const Plan& plan) {
+  std::vector<const torch::jit::Node*> nodes;
+  const auto add = [&](const std::vector<PlanStep>& steps) {
+    for (const PlanStep& step : steps) {
+      if (step.segment >= 0) nodes.insert(nodes.end(), step.nodes.begin(), step.nodes.end());
+    }
+  };
+  add(plan.steps);
+  for (const auto& [block, steps] : plan.blocks) add(steps);
+  return nodes;
+}
+
 PartitionedModel make_parts(const LoadedModel& loaded, const ConvertOptions& options, const std::string& refusal,
                             bool recognises, Diagnostics& diagnostics) {
   Stages stages(options);
@@ -232,6 +245,7 @@ PartitionedModel make_parts(const LoadedModel& loaded, const ConvertOptions& opt
   const std::vector<InputTuple> samples = has_samples ? samples_for(graph, loaded) : std::vector<InputTuple>();
   count_in_samples(model, samples, inferred);
   Plan plan = partition(model, inferred, options, diagnostics);
+  warn_of_wide_integers(nnapi_nodes(plan), model, inferred.types, diagnostics);
   if (!samples.empty() && has_unknown_macs(plan)) {
     Diagnostics ignored;
     count_macs_in_samples(reference_for_parts(loaded, options, ignored), samples, plan);

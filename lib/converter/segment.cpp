@@ -15,6 +15,7 @@
 #include "lib/converter/quant_mode.h"
 #include "lib/converter/row_wise.h"
 #include "lib/nnapi/dump.h"
+#include "lib/ops/integer_range.h"
 
 namespace nnapi_convert {
 namespace {
@@ -142,6 +143,7 @@ class Extraction {
     Value* input = graph().addInput();
     input->setType(c10::TensorType::get());
     values_[value] = input;
+    if (const auto range = integer_range(*value, types_)) note_range(*input, *range);
     segment_.model.inputs.push_back(input);
     segment_.model.input_names.push_back(argument_name(*value, segment_.inputs.size()));
     segment_.inputs.push_back(value);

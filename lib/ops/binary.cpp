@@ -6,6 +6,7 @@
 
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
+#include "lib/ops/operand_range.h"
 #include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
 
@@ -90,10 +91,24 @@ Expression floor_quotient(const Expression& a, const Expression& b) {
   return a.is_float() ? floor(a / b) : a / b;
 }
 
-// CAST to an integer rounds towards zero.
+bool is_exact_in_float32(const Expression& x) {
+  const auto range = operand_range(x.context(), x.id());
+  return range && range->is_exact_in_float32();
+}
+
+// CAST to an integer rounds towards zero. Large integers are rounded down first; what is negative and no whole number
+// is one more.
 Expression trunc_quotient(const Expression& a, const Expression& b) {
+  constexpr int kCalculatesIntegers = 4;
   if (a.is_float()) return trunc(a / b);
-  return cast(cast(a, at::kFloat) / cast(b, at::kFloat), a.dtype());
+  const bool is_exact = is_exact_in_float32(a) && is_exact_in_float32(b);
+  if (is_exact || a.context().feature_level() < kCalculatesIntegers) {
+    return cast(cast(a, at::kFloat) / cast(b, at::kFloat), a.dtype());
+  }
+  const Expression below = a / b;
+  const Expression is_negative = compare(OperationCode::LESS, below, below.same(0));
+  const Expression has_rest = compare(OperationCode::NOT_EQUAL, below * b, a);
+  return below + cast(compare(OperationCode::LOGICAL_AND, is_negative, has_rest), below.dtype());
 }
 
 using Quotient = Expression (*)(const Expression&, const Expression&);
@@ -146,7 +161,7 @@ void lower_lerp(OpContext& ctx) {
 
 OpRules binary_rules() {
   const char* note = "float32; integers: feature level 4";
-  const char* sum = "float32; integers: feature level 4, below it as float32, up to 2^24";
+  const char* sum = "float32; integers: feature level 4, below it those known to be up to 2^24";
   const char* divided = "integers are divided as float32";
   return {
       {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, sum, binary_type, lower_add},

@@ -226,12 +226,10 @@ void lower_interleave(OpContext& ctx) {
 
 OpRules joining_rules() {
   return {
-      {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales; integers as float32, up to 2^24",
-       cat_type, lower_cat},
+      {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", cat_type, lower_cat},
       {"quantized::cat(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor", 1,
        "unequal scales: feature level 3", cat_type, lower_cat},
-      {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales; integers as float32, up to 2^24",
-       stack_type, lower_stack},
+      {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", stack_type, lower_stack},
       {"aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", 3, "", expand_type,
        lower_expand},
       {"aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", 3, "", expand_type, lower_expand},

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
-#include "lib/ops/constant_tensor.h"
+#include "lib/ops/integer_moves.h"
 
 namespace nnapi_convert {
 namespace {
@@ -115,26 +115,6 @@ bool moves_numbers_only(OperationCode code) {
          code == OperationCode::STRIDED_SLICE;
 }
 
-// How many of an operation's first inputs have to be float32 where they are integers, for what it takes no TENSOR_INT32
-// at this feature level and float32 does as well.
-size_t integers_as_floats(OperationCode code, int feature_level, size_t inputs) {
-  constexpr int kAddsIntegers = 4, kReshapesIntegers = 6;
-  switch (code) {
-    case OperationCode::CONCATENATION:
-      return inputs - 1;
-    case OperationCode::TRANSPOSE:
-    case OperationCode::STRIDED_SLICE:
-      return 1;
-    case OperationCode::RESHAPE:
-      return feature_level < kReshapesIntegers ? 1 : 0;
-    case OperationCode::ADD:
-    case OperationCode::SUB:
-      return feature_level < kAddsIntegers ? 2 : 0;
-    default:
-      return 0;
-  }
-}
-
 // The same number everywhere: a constant, or a TILE where that is large or of flexible size.
 nnapi::OperandId filled(OpContext& ctx, const TensorType& type, double value) {
   const at::TensorOptions options(type.dtype);
@@ -151,27 +131,6 @@ nnapi::OperandId numbers_of(OpContext& ctx, nnapi::OperandId condition, const Te
   return ctx.emit_to(OperationCode::SELECT, {condition, filled(ctx, type, 1), filled(ctx, type, 0)}, type);
 }
 
-// Constants that would be rounded are refused; of what is computed nothing is known.
-at::Tensor exact_floats(const OpContext& ctx, const at::Tensor& integers) {
-  constexpr int64_t kLargestExact = 1 << 24;
-  const bool is_exact = integers.numel() == 0 || integers.to(at::kLong).abs().max().item<int64_t>() <= kLargestExact;
-  ctx.require(is_exact, "a constant above 2^24 among integers that go as float32", "integers that float32 holds");
-  return integers.to(at::kFloat);
-}
-
-// float32 holds integers up to 2^24.
-nnapi::OperandId emit_as_floats(OpContext& ctx, OperationCode code, std::vector<nnapi::OperandId> inputs, size_t count,
-                                const TensorType& type) {
-  for (size_t i = 0; i < count; ++i) {
-    const nnapi::Operand& operand = ctx.builder().model().at(inputs[i]);
-    const nnapi::Constant* constant = operand.constant();
-    inputs[i] = constant != nullptr ? ctx.constant_operand(exact_floats(ctx, to_tensor(*constant)))
-                                    : ctx.emit_to(OperationCode::CAST, {inputs[i]}, {at::kFloat, operand.dims, {}});
-  }
-  const nnapi::OperandId result = ctx.emit_to(code, std::move(inputs), {at::kFloat, type.dims, {}});
-  return ctx.emit_to(OperationCode::CAST, {result}, type);
-}
-
 // NNAPI takes a size of 0 for an unknown one.
 void require_elements(const OpContext& ctx, const Dims& dims) {
   const bool is_empty = std::find(dims.begin(), dims.end(), Dim(0)) != dims.end();
@@ -185,7 +144,6 @@ nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::Opera
   require_elements(*this, type.dims);
   const auto is_of = [&](size_t i, OperandCode kind) { return builder_.model().at(inputs[i]).type == kind; };
   const auto is_bool = [&](size_t i) { return is_of(i, OperandCode::TENSOR_BOOL8); };
-  const auto is_integer = [&](size_t i) { return is_of(i, OperandCode::TENSOR_INT32); };
   if (code == OperationCode::CAST && type.dtype != at::kBool && is_bool(0)) {
     return numbers_of(*this, inputs[0], type);
   }
@@ -195,8 +153,10 @@ nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::Opera
     const nnapi::OperandId moved = emit_to(code, std::move(inputs), {at::kFloat, type.dims, {}});
     return emit_to(OperationCode::NOT_EQUAL, {moved, builder_.tensor(nnapi::Constant::of_floats({0}))}, type);
   }
-  const size_t as_floats = is_integer(0) ? integers_as_floats(code, feature_level(), inputs.size()) : 0;
-  if (as_floats > 0) return emit_as_floats(*this, code, std::move(inputs), as_floats, type);
+  if (is_of(0, OperandCode::TENSOR_INT32) && !takes_integers(code, feature_level())) {
+    return emit_integers(*this, code, std::move(inputs), type);
+  }
+  if (code == OperationCode::CAST) require_exact_cast(*this, inputs[0], type);
   require(has_operand_code(type.dtype), "a result of dtype " + dtype_name(type.dtype),
           "float32, int32, bool or quint8");
   return builder_.add(code, std::move(inputs), to_operand(type));

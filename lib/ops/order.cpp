@@ -4,6 +4,7 @@
 #include "lib/ops/axis.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
+#include "lib/ops/integer_fold.h"
 #include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
 #include "lib/ops/sorting.h"
@@ -66,8 +67,14 @@ void lower_extreme(OpContext& ctx) {
     return filled(ctx, 0, ctx.output_type(1)).set_output(1);
   }
   const int64_t axis = reduced_axes(ctx, self.type())[0];
-  const Expression x = self.type().is_quantized() ? self : cast(self, at::kFloat);
-  reduce(reduce_code, x, {axis}, keeps_axes(ctx)).set_output(0);
+  constexpr OperationCode fold_code =
+      reduce_code == OperationCode::REDUCE_MAX ? OperationCode::MAXIMUM : OperationCode::MINIMUM;
+  if (!self.type().is_quantized() && rounds_integers(fold_code, self, {axis})) {
+    fold_integers(fold_code, self, {axis}, keeps_axes(ctx)).set_output(0);
+  } else {
+    const Expression x = self.type().is_quantized() ? self : cast(self, at::kFloat);
+    reduce(reduce_code, x, {axis}, keeps_axes(ctx)).set_output(0);
+  }
   extreme_index(index_code, self, axis, keeps_axes(ctx)).set_output(1);
 }
 
@@ -130,9 +137,9 @@ OpRules order_rules() {
       {"aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", 3, "", index_type,
        lower_index<OperationCode::ARGMIN>},
       {"aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", 3,
-       "integers as float32, up to 2^24", extreme_type, kMax},
+       "integers as float32 where it holds them, else feature level 4 and fixed sizes", extreme_type, kMax},
       {"aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", 3,
-       "integers as float32, up to 2^24", extreme_type, kMin},
+       "integers as float32 where it holds them, else feature level 4 and fixed sizes", extreme_type, kMin},
       {"aten::topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor "
        "indices)",
        3, "quint8: the greatest", topk_type, lower_topk},

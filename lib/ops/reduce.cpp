@@ -1,9 +1,10 @@
 // Reductions along axes: sums, means, extremes, any and all. NNAPI reduces float32 and bool, and some quint8; integers
-// go by float32, which holds them up to 2^24.
+// go by float32 where that holds them, and are folded else.
 #include <fmt/format.h>
 
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
+#include "lib/ops/integer_fold.h"
 #include "lib/ops/pooling.h"
 #include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
@@ -57,8 +58,21 @@ Expression reduce_argument(OpContext& ctx, OperationCode code, const Expression&
   return reduce(code, x, reduced_axes(ctx, x.type()), keeps_axes(ctx));
 }
 
+// Integers that float32 would round are folded; true where they were.
+bool folded_integers(OpContext& ctx, OperationCode code) {
+  constexpr int kExtremesLevel = 3, kCalculatesIntegers = 4;
+  const bool is_extreme = code == OperationCode::MAXIMUM || code == OperationCode::MINIMUM;
+  const Expression x = argument(ctx, "self");
+  const std::vector<int64_t> axes = reduced_axes(ctx, x.type());
+  if (ctx.output_type().dtype == at::kFloat || x.type().is_quantized() || !rounds_integers(code, x, axes)) return false;
+  if (ctx.feature_level() < (is_extreme ? kExtremesLevel : kCalculatesIntegers)) return false;
+  fold_integers(code, x, axes, keeps_axes(ctx)).set_output();
+  return true;
+}
+
 // Below REDUCE_SUM a mean times the number of elements.
 void lower_sum(OpContext& ctx) {
+  if (folded_integers(ctx, OperationCode::ADD)) return;
   const Expression x = cast(argument(ctx, "self"), at::kFloat);
   if (ctx.can_use(OperationCode::REDUCE_SUM, kReduceLevel))
     return reduce_argument(ctx, OperationCode::REDUCE_SUM, x).set_output();
@@ -69,8 +83,15 @@ void lower_sum(OpContext& ctx) {
   (reduce_argument(ctx, OperationCode::MEAN, x) * static_cast<double>(count.value())).set_output();
 }
 
+// The operation on two integers for a reduction of floats.
+constexpr OperationCode fold_of(OperationCode code) {
+  if (code == OperationCode::REDUCE_PROD) return OperationCode::MUL;
+  return code == OperationCode::REDUCE_MAX ? OperationCode::MAXIMUM : OperationCode::MINIMUM;
+}
+
 template <OperationCode code>
 void lower_reduction(OpContext& ctx) {
+  if (code != OperationCode::MEAN && folded_integers(ctx, fold_of(code))) return;
   const Expression self = argument(ctx, "self");
   const Expression x = self.type().is_quantized() ? self : cast(self, at::kFloat);
   reduce_argument(ctx, code, x).set_output();
@@ -93,7 +114,7 @@ void lower_truth(OpContext& ctx) {
   reduce_argument(ctx, code, cast(argument(ctx, "self"), at::kBool)).set_output();
 }
 
-constexpr const char* kNote = "integers as float32, up to 2^24";
+constexpr const char* kNote = "integers as float32 where it holds them, else feature level 4 and fixed sizes";
 constexpr const char* kQuantizedNote = "float32 or quint8; quint8 but over height and width: feature level 3";
 
 }  // namespace

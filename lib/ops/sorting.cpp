@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lib/ops/operand_range.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -24,32 +25,37 @@ Sorted greatest_of_last(const Expression& x, int64_t k) {
   return {{ctx, {ids[0], values}}, {ctx, {ids[1], indices}}};
 }
 
-// NNAPI transposes no int32: integers go as float32, which holds indices.
-Expression transpose_any(const Expression& x, const std::vector<int64_t>& order) {
-  if (x.is_float() || x.type().is_quantized()) return transpose(x, order);
-  return cast(transpose(cast(x, at::kFloat), order), x.dtype());
-}
-
 Sorted greatest(const Expression& x, size_t axis, int64_t k) {
   if (axis + 1 == x.type().rank()) return greatest_of_last(x, k);
   std::vector<int64_t> order(x.type().rank());
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[axis], order.back());
-  const Sorted found = greatest_of_last(transpose_any(x, order), k);
-  return {transpose_any(found.values, order), transpose_any(found.indices, order)};
+  const Sorted found = greatest_of_last(transpose(x, order), k);
+  return {transpose(found.values, order), transpose(found.indices, order)};
+}
+
+// Numbers in the opposite order. The least integer has no negative.
+Expression reversed(const Expression& x) {
+  constexpr int kCalculatesIntegers = 4;
+  OpContext& ctx = x.context();
+  const auto range = x.is_float() ? std::nullopt : operand_range(ctx, x.id());
+  if (x.is_float() || (range && range->least > INT32_MIN)) return -x;
+  ctx.require(ctx.feature_level() >= kCalculatesIntegers, "integers of an unknown range in rising order",
+              "feature level 4", "use --feature-level 4, or --fallback partition");
+  return -1 - x;
 }
 
 }  // namespace
 
-// The least ones are the greatest of the negatives.
+// The least ones are the greatest of the numbers reversed.
 Sorted first_in_order(const Expression& x, size_t axis, int64_t k, bool largest) {
   OpContext& ctx = x.context();
   if (x.type().rank() == 0) return {x, filled(ctx, 0, indices_of(x.type()))};
   if (largest) return greatest(x, axis, k);
   ctx.require(!x.type().is_quantized(), "the least of a quantised tensor", "the greatest",
               "use dequantize() before it");
-  const Sorted found = greatest(-x, axis, k);
-  return {-found.values, found.indices};
+  const Sorted found = greatest(reversed(x), axis, k);
+  return {reversed(found.values), found.indices};
 }
 
 }  // namespace nnapi_convert

@@ -140,8 +140,8 @@ void lower_one_hot(OpContext& ctx) {
   dims.emplace_back(1);
   std::vector<int64_t> row(dims.size(), 1);
   row.back() = ctx.integer("num_classes");
-  const Expression classes = tensor_constant(ctx, at::arange(row.back(), at::kFloat).reshape(row));
-  const Expression matches = compare(OperationCode::EQUAL, reshape(cast(self, at::kFloat), dims), classes);
+  const Expression classes = tensor_constant(ctx, at::arange(row.back(), at::kInt).reshape(row));
+  const Expression matches = compare(OperationCode::EQUAL, reshape(cast(self, at::kInt), dims), classes);
   cast(matches, at::kLong).set_output();
 }
 

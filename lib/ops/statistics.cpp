@@ -254,7 +254,8 @@ OpRules statistics_rules() {
       {"aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", 3, "float32", reduced_type,
        lower_logsumexp},
       {"aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", 1,
-       "by a constant triangle: at most 2048 elements, integers up to 2^24", cumsum_type, lower_cumsum},
+       "by a constant triangle: at most 2048 elements, integers whose sums are known to be up to 2^24", cumsum_type,
+       lower_cumsum},
   };
 }
 

@@ -1,0 +1,297 @@
+#include "lib/ops/integer_moves.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "lib/format/operation_table.h"
+#include "lib/ops/constant_tensor.h"
+#include "lib/ops/expression.h"
+#include "lib/ops/operand_range.h"
+
+namespace nnapi_convert {
+namespace {
+
+using Moved = std::optional<nnapi::OperandId>;
+using nnapi::OperandId;
+
+constexpr int kPicksIntegers = 3;       // GATHER, EXPAND_DIMS, SELECT
+constexpr int kCalculatesIntegers = 4;  // ADD, SUB, MUL, DIV
+constexpr int kReshapesIntegers = 6;
+
+// How many of an operation's first inputs are the numbers.
+size_t number_count(OperationCode code, size_t inputs) {
+  if (code == OperationCode::CONCATENATION) return inputs - 1;
+  return code == OperationCode::ADD || code == OperationCode::SUB ? 2 : 1;
+}
+
+const Dims& dims_of(OpContext& ctx, OperandId id) {
+  return ctx.builder().model().at(id).dims;
+}
+
+LoweredTensor integers(OpContext& ctx, OperandId id) {
+  return {id, {at::kInt, dims_of(ctx, id), {}}};
+}
+
+bool are_exact_in_float32(OpContext& ctx, OperandId id) {
+  const auto range = operand_range(ctx, id);
+  return range && range->is_exact_in_float32();
+}
+
+// Constants are converted here.
+OperandId as_floats(OpContext& ctx, OperandId id) {
+  const nnapi::Operand operand = ctx.builder().model().at(id);
+  if (const nnapi::Constant* constant = operand.constant()) {
+    return ctx.constant_operand(to_tensor(*constant).to(at::kFloat));
+  }
+  if (const Dims* numbers = operand.ints(); numbers != nullptr && all_fixed(*numbers)) {
+    const at::Tensor values = at::tensor(fixed_values(*numbers));
+    return ctx.constant_operand(values.reshape(fixed_values(operand.dims)).to(at::kFloat));
+  }
+  const TensorType type{at::kFloat, operand.dims, {}};
+  return ctx.builder().add(OperationCode::CAST, {id}, to_operand(type));
+}
+
+OperandId emit_as_floats(OpContext& ctx, OperationCode code, std::vector<OperandId> inputs, const TensorType& type) {
+  const size_t count = number_count(code, inputs.size());
+  for (size_t i = 0; i < count; ++i) inputs[i] = as_floats(ctx, inputs[i]);
+  const OperandId result = ctx.emit_to(code, std::move(inputs), {at::kFloat, type.dims, {}});
+  return ctx.builder().add(OperationCode::CAST, {result}, to_operand(type));
+}
+
+bool has_constant_sizes(OpContext& ctx, const std::vector<OperandId>& inputs, size_t count) {
+  return std::all_of(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(count),
+                     [&](OperandId id) { return all_fixed(dims_of(ctx, id)); });
+}
+
+// Elements of an axis by a constant table of places, whose axes take its place.
+LoweredTensor picked(OpContext& ctx, const LoweredTensor& x, size_t axis, const at::Tensor& places) {
+  Dims dims(x.type.dims.begin(), x.type.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  for (const int64_t size : places.sizes()) dims.emplace_back(size);
+  dims.insert(dims.end(), x.type.dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.type.dims.end());
+  const TensorType type = x.type.with_dims(dims);
+  const OperandId axis_id = ctx.builder().int32(static_cast<int64_t>(axis));
+  return {ctx.emit_to(OperationCode::GATHER, {x.id, axis_id, ctx.constant_operand(places)}, type), type};
+}
+
+// Each part is spread over the whole axis, and a constant mask says where it counts.
+Moved joined(OpContext& ctx, const std::vector<OperandId>& inputs, const TensorType& type) {
+  const size_t count = inputs.size() - 1;
+  if (ctx.feature_level() < kPicksIntegers || !has_constant_sizes(ctx, inputs, count)) return std::nullopt;
+  const auto axis = static_cast<size_t>(ctx.builder().model().at(inputs.back()).ints()->at(0).value());
+  const int64_t size = type.dims[axis].value();
+  std::vector<int64_t> along(type.rank(), 1);
+  along[axis] = size;
+  int64_t begin = 0;
+  std::optional<LoweredTensor> result;
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t length = dims_of(ctx, inputs[i])[axis].value();
+    if (length == 0) continue;
+    const at::Tensor places = (at::arange(size) - begin).clamp(0, length - 1);
+    const LoweredTensor part = picked(ctx, integers(ctx, inputs[i]), axis, places);
+    const at::Tensor is_here = at::arange(size).ge(begin).reshape(along).expand(fixed_values(type.dims));
+    result = !result ? part
+                     : LoweredTensor{
+                           ctx.emit_to(OperationCode::SELECT,
+                                       {ctx.constant_operand(is_here.contiguous()), part.id, result->id}, part.type),
+                           part.type};
+    begin += length;
+  }
+  return result ? Moved(result->id) : std::nullopt;
+}
+
+// For each axis how many of the new ones, from the front, it becomes; nothing where an axis goes into others.
+std::optional<std::vector<size_t>> axes_made_of(const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
+  std::vector<size_t> counts;
+  size_t next = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    int64_t size = 1;
+    size_t count = 0;
+    const bool is_last = i + 1 == from.size();
+    while (next < to.size() && (count == 0 || size < from[i] || (is_last && to[next] == 1))) {
+      size *= to[next++];
+      ++count;
+    }
+    if (size != from[i] || count == 0) return std::nullopt;
+    counts.push_back(count);
+  }
+  return next == to.size() ? std::optional(counts) : std::nullopt;
+}
+
+// Axes of size 1 that come in between.
+std::optional<std::vector<size_t>> new_axes(const Dims& from, const Dims& to) {
+  std::vector<size_t> added;
+  size_t next = 0;
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (next < from.size() && from[next] == to[i]) {
+      ++next;
+    } else if (to[i] == Dim(1)) {
+      added.push_back(i);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return next == from.size() ? std::optional(added) : std::nullopt;
+}
+
+// Where no axes are merged.
+Moved unfolded(OpContext& ctx, OperandId input, const TensorType& type) {
+  if (ctx.feature_level() < kPicksIntegers) return std::nullopt;
+  LoweredTensor result = integers(ctx, input);
+  const Dims target = to_operand(type).dims;
+  if (const auto added = new_axes(result.type.dims, target)) {
+    for (const size_t axis : *added) {
+      TensorType wider = result.type;
+      wider.dims.insert(wider.dims.begin() + static_cast<std::ptrdiff_t>(axis), Dim(1));
+      const OperandId axis_id = ctx.builder().int32(static_cast<int64_t>(axis));
+      result = {ctx.emit_to(OperationCode::EXPAND_DIMS, {result.id, axis_id}, wider), wider};
+    }
+    return result.id;
+  }
+  if (!all_fixed(result.type.dims) || !all_fixed(target)) return std::nullopt;
+  const std::vector<int64_t> sizes = fixed_values(target);
+  const auto counts = axes_made_of(fixed_values(result.type.dims), sizes);
+  if (!counts) return std::nullopt;
+  size_t axis = 0;
+  for (const size_t count : *counts) {
+    const auto first = sizes.begin() + static_cast<std::ptrdiff_t>(axis);
+    const std::vector<int64_t> shape(first, first + static_cast<std::ptrdiff_t>(count));
+    const int64_t size = result.type.dims[axis].value();
+    if (count > 1) result = picked(ctx, result, axis, at::arange(size).reshape(shape));
+    axis += count;
+  }
+  return result.id;
+}
+
+// Steps along axes, by the places that they lead to.
+Moved stepped(OpContext& ctx, const std::vector<OperandId>& inputs) {
+  if (ctx.feature_level() < kPicksIntegers || !has_constant_sizes(ctx, inputs, 1)) return std::nullopt;
+  const auto numbers = [&](size_t i) { return *ctx.builder().model().at(inputs[i]).ints(); };
+  const Dims begin = numbers(1), end = numbers(2), steps = numbers(3);
+  if (!all_fixed(begin) || !all_fixed(end)) return std::nullopt;
+  LoweredTensor result = integers(ctx, inputs[0]);
+  for (size_t axis = 0; axis < begin.size(); ++axis) {
+    const bool is_whole = begin[axis] == Dim(0) && end[axis] == result.type.dims[axis] && steps[axis] == Dim(1);
+    if (is_whole) continue;
+    if (steps[axis].value() < 1) return std::nullopt;
+    result = picked(ctx, result, axis, at::arange(begin[axis].value(), end[axis].value(), steps[axis].value()));
+  }
+  return result.id;
+}
+
+// By the places in the flat tensor.
+Moved turned(OpContext& ctx, const std::vector<OperandId>& inputs, const TensorType& type) {
+  constexpr int64_t kMostPlaces = int64_t{1} << 20;
+  if (ctx.feature_level() < kReshapesIntegers || !all_fixed(type.dims)) return std::nullopt;
+  const int64_t count = product(type.dims).value();
+  if (count > kMostPlaces) return std::nullopt;
+  const LoweredTensor x = integers(ctx, inputs[0]);
+  const std::vector<int64_t> order = fixed_values(*ctx.builder().model().at(inputs[1]).ints());
+  const at::Tensor places = at::arange(count).reshape(fixed_values(x.type.dims)).permute(order).flatten();
+  const Dims flat{Dim(count)};
+  const LoweredTensor moved = picked(ctx, {ctx.reshaped(x, flat), x.type.with_dims(flat)}, 0, places);
+  return ctx.reshaped(moved, type.dims);
+}
+
+// Both halves of each integer move as float32, which holds them, and are put together again.
+OperandId moved_in_halves(OpContext& ctx, OperationCode code, const std::vector<OperandId>& inputs,
+                          const TensorType& type) {
+  constexpr double kHalf = 1 << 12;
+  std::vector<OperandId> high = inputs, low = inputs;
+  const size_t count = number_count(code, inputs.size());
+  for (size_t i = 0; i < count; ++i) {
+    const Expression x(ctx, integers(ctx, inputs[i]));
+    const Expression above = x / x.same(kHalf);  // DIV of integers rounds down
+    high[i] = as_floats(ctx, above.id());
+    low[i] = as_floats(ctx, (x - above * kHalf).id());
+  }
+  const auto moved = [&](std::vector<OperandId> halves) {
+    const OperandId floats = ctx.emit_to(code, std::move(halves), {at::kFloat, type.dims, {}});
+    const TensorType integer{at::kInt, type.dims, {}};
+    return Expression(ctx, {ctx.builder().add(OperationCode::CAST, {floats}, to_operand(integer)), integer});
+  };
+  return (moved(high) * kHalf + moved(low)).id();
+}
+
+// By operations that take integers; nothing where this feature level has none for it.
+Moved moved_exactly(OpContext& ctx, OperationCode code, const std::vector<OperandId>& inputs, const TensorType& type) {
+  Moved result;
+  if (code == OperationCode::CONCATENATION) result = joined(ctx, inputs, type);
+  if (code == OperationCode::RESHAPE) result = unfolded(ctx, inputs[0], type);
+  if (code == OperationCode::STRIDED_SLICE) result = stepped(ctx, inputs);
+  if (code == OperationCode::TRANSPOSE) result = turned(ctx, inputs, type);
+  const bool is_move = code != OperationCode::ADD && code != OperationCode::SUB;
+  if (!result && is_move && ctx.feature_level() >= kCalculatesIntegers) {
+    result = moved_in_halves(ctx, code, inputs, type);
+  }
+  return result;
+}
+
+// Of two terms the sum, too, has to be one.
+bool is_exact_as_floats(OpContext& ctx, OperationCode code, const std::vector<OperandId>& inputs) {
+  const size_t count = number_count(code, inputs.size());
+  for (size_t i = 0; i < count; ++i) {
+    if (!are_exact_in_float32(ctx, inputs[i])) return false;
+  }
+  if (code != OperationCode::ADD && code != OperationCode::SUB) return true;
+  const IntegerRange a = *operand_range(ctx, inputs[0]), b = *operand_range(ctx, inputs[1]);
+  return (code == OperationCode::ADD ? a + b : a + -b).is_exact_in_float32();
+}
+
+[[noreturn]] void refuse_rounding(OpContext& ctx, const std::string& what, bool needs_level) {
+  ctx.refuse(fmt::format("integers that may be above 2^24, which NNAPI {} as float32 only", what),
+             "integers that float32 holds",
+             needs_level ? "use --feature-level 4, which has arithmetic of integers, or --fallback partition"
+                         : "use --fallback partition");
+}
+
+bool gives_integers(OpContext& ctx) {
+  const auto outputs = ctx.node().outputs();
+  return std::any_of(outputs.begin(), outputs.end(), [&](const TorchValue* output) {
+    const auto found = ctx.types().find(output);
+    if (found == ctx.types().end()) return false;
+    if (const auto* list = std::get_if<TensorTypes>(&found->second)) {
+      return !list->empty() && c10::isIntegralType(list->front().dtype, /*includeBool=*/false);
+    }
+    const auto* type = std::get_if<TensorType>(&found->second);
+    return type != nullptr && c10::isIntegralType(type->dtype, /*includeBool=*/false);
+  });
+}
+
+}  // namespace
+
+bool takes_integers(OperationCode code, int feature_level) {
+  switch (code) {
+    case OperationCode::CONCATENATION:
+    case OperationCode::TRANSPOSE:
+    case OperationCode::STRIDED_SLICE:
+      return false;
+    case OperationCode::RESHAPE:
+      return feature_level >= kReshapesIntegers;
+    case OperationCode::ADD:
+    case OperationCode::SUB:
+      return feature_level >= kCalculatesIntegers;
+    default:
+      return true;
+  }
+}
+
+OperandId emit_integers(OpContext& ctx, OperationCode code, std::vector<OperandId> inputs, const TensorType& type) {
+  if (is_exact_as_floats(ctx, code, inputs)) return emit_as_floats(ctx, code, std::move(inputs), type);
+  if (const Moved moved = moved_exactly(ctx, code, inputs, type)) return *moved;
+  const bool is_sum = code == OperationCode::ADD || code == OperationCode::SUB;
+  refuse_rounding(ctx, fmt::format("{} at feature level {}", is_sum ? "calculates" : "moves", ctx.feature_level()),
+                  ctx.feature_level() < kCalculatesIntegers);
+}
+
+void require_exact_cast(OpContext& ctx, OperandId input, const TensorType& type) {
+  const bool from_integers = ctx.builder().model().at(input).type == OperandCode::TENSOR_INT32;
+  const bool to_integers = type.dtype == at::kInt || type.dtype == at::kLong;
+  if (from_integers == to_integers || !gives_integers(ctx)) return;
+  if (to_integers && depends_on_floats(ctx, input)) return;  // as the model itself rounds them
+  if (!are_exact_in_float32(ctx, input)) refuse_rounding(ctx, "calculates", false);
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,573 @@
+#include "lib/ops/integer_range.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+
+IntegerRange IntegerRange::joined(const IntegerRange& other) const {
+  const bool are_exact = is_exact_in_float32() && other.is_exact_in_float32();
+  return {std::min(least, other.least), std::max(greatest, other.greatest), are_exact};
+}
+
+IntegerRange operator+(const IntegerRange& a, const IntegerRange& b) {
+  return {a.least + b.least, a.greatest + b.greatest};
+}
+
+IntegerRange operator-(const IntegerRange& a) {
+  return {-a.greatest, -a.least, a.are_floats};
+}
+
+IntegerRange rounded_floats() {
+  return {static_cast<double>(INT64_MIN), static_cast<double>(INT64_MAX), true};
+}
+
+IntegerRange operator*(const IntegerRange& a, const IntegerRange& b) {
+  const auto [least, greatest] =
+      std::minmax({a.least * b.least, a.least * b.greatest, a.greatest * b.least, a.greatest * b.greatest});
+  return {least, greatest};
+}
+
+IntegerRange quotient(const IntegerRange& a, const IntegerRange& b) {
+  if (b.greatest < 0) return quotient(-a, -b);
+  const double size = std::max(std::abs(a.least), std::abs(a.greatest));
+  if (b.least <= 0) return {-size, size};  // by 1 or -1 at least
+  return {std::min(0.0, std::floor(a.least / b.least)), std::max(0.0, std::ceil(a.greatest / b.least))};
+}
+
+IntegerRange greater_of(const IntegerRange& a, const IntegerRange& b) {
+  return {std::max(a.least, b.least), std::max(a.greatest, b.greatest),
+          a.is_exact_in_float32() && b.is_exact_in_float32()};
+}
+
+IntegerRange lesser_of(const IntegerRange& a, const IntegerRange& b) {
+  return {std::min(a.least, b.least), std::min(a.greatest, b.greatest),
+          a.is_exact_in_float32() && b.is_exact_in_float32()};
+}
+
+namespace {
+
+using Found = std::optional<IntegerRange>;
+using torch::jit::Use;
+
+constexpr double kLongestAxis = kExactInFloat32;  // where the size isn't known yet
+
+std::string kind_of(const TorchNode& node) {
+  return node.kind().toQualString();
+}
+
+c10::Symbol least_of(size_t input) {
+  return c10::Symbol::attr("least_" + std::to_string(input));
+}
+
+c10::Symbol greatest_of(size_t input) {
+  return c10::Symbol::attr("greatest_" + std::to_string(input));
+}
+
+c10::Symbol are_floats(size_t input) {
+  return c10::Symbol::attr("are_floats_" + std::to_string(input));
+}
+
+bool is_integral(at::ScalarType dtype) {
+  return c10::isIntegralType(dtype, /*includeBool=*/true);
+}
+
+// What a dtype of few bits holds.
+Found range_of_dtype(at::ScalarType dtype) {
+  if (dtype == at::kBool) return IntegerRange{0, 1};
+  if (dtype == at::kByte) return IntegerRange{0, UINT8_MAX};
+  if (dtype == at::kChar) return IntegerRange{INT8_MIN, INT8_MAX};
+  if (dtype == at::kShort) return IntegerRange{INT16_MIN, INT16_MAX};
+  return std::nullopt;
+}
+
+Found range_of_constant(const at::Tensor& tensor) {
+  if (!is_integral(tensor.scalar_type())) return std::nullopt;
+  if (tensor.numel() == 0) return IntegerRange{0, 0};
+  const at::Tensor numbers = tensor.to(at::kDouble);
+  return IntegerRange{numbers.min().item<double>(), numbers.max().item<double>()};
+}
+
+Found range_of_constant(const c10::IValue& value) {
+  if (value.isInt()) return IntegerRange{static_cast<double>(value.toInt()), static_cast<double>(value.toInt())};
+  if (value.isBool()) return IntegerRange{value.toBool() ? 1.0 : 0.0, value.toBool() ? 1.0 : 0.0};
+  return value.isTensor() ? range_of_constant(value.toTensor()) : std::nullopt;
+}
+
+double count_of(const Dim& size) {
+  return size.is_fixed() ? static_cast<double>(size.value()) : kLongestAxis;
+}
+
+double count_of(const Dims& dims) {
+  const Dim count = product(dims);
+  return count_of(count);
+}
+
+const TensorType* tensor_type(const TorchNode& node, const char* name, const TypeMap& types) {
+  const auto index = node.schema().argumentIndexWithName(name);
+  if (!index) return nullptr;
+  const auto found = types.find(node.input(static_cast<size_t>(*index)));
+  return found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+}
+
+std::optional<TensorType> table_of(const TorchNode& node, const char* name, const TypeMap& types) {
+  if (const TensorType* type = tensor_type(node, name, types)) return *type;
+  const auto index = node.schema().argumentIndexWithName(name);
+  const auto constant = index ? torch::jit::toIValue(node.input(static_cast<size_t>(*index))) : c10::nullopt;
+  if (!constant || !constant->isTensor()) return std::nullopt;
+  return type_of_constant(constant->toTensor());
+}
+
+// The size of the axis that argument `dim` names.
+double named_axis(const TorchNode& node, const TensorType& table) {
+  const auto constant = torch::jit::toIValue(node.namedInput(c10::Symbol::attr("dim")));
+  if (!constant || !constant->isInt() || table.rank() == 0) return kLongestAxis;
+  const int64_t rank = static_cast<int64_t>(table.rank());
+  const int64_t axis = constant->toInt() < 0 ? constant->toInt() + rank : constant->toInt();
+  return axis >= 0 && axis < rank ? count_of(table.dims[static_cast<size_t>(axis)]) : kLongestAxis;
+}
+
+IntegerRange places_of(double count) {
+  return {-count, count - 1};
+}
+
+// How the range of a result follows from those of the arguments.
+enum class Rule {
+  kMove,   // each element is one of the integer arguments'
+  kFirst,  // each element is one of the first argument's
+  kIndex,  // places along an axis
+  kAdd,    // self + alpha * other
+  kSubtract,
+  kReverseSubtract,
+  kMultiply,
+  kQuotient,
+  kRemainder,
+  kNegate,
+  kAbsolute,
+  kSum,   // of as many elements as an axis, or the tensor, has
+  kPick,  // the first result is an element, the second its place
+  kPool,  // the second result is a place in the whole picture
+  kMaximum,
+  kMinimum,
+  kClamp,
+  kOneHot,
+};
+
+const std::map<std::string, Rule>& rules() {
+  static const std::map<std::string, Rule> rules = {
+      {"aten::cat", Rule::kMove},
+      {"aten::stack", Rule::kMove},
+      {"aten::where", Rule::kMove},
+      {"aten::masked_fill", Rule::kMove},
+      {"aten::meshgrid", Rule::kMove},
+      {"aten::broadcast_tensors", Rule::kMove},
+      {"aten::view", Rule::kFirst},
+      {"aten::reshape", Rule::kFirst},
+      {"aten::_reshape_alias", Rule::kFirst},
+      {"aten::flatten", Rule::kFirst},
+      {"aten::unflatten", Rule::kFirst},
+      {"aten::squeeze", Rule::kFirst},
+      {"aten::unsqueeze", Rule::kFirst},
+      {"aten::transpose", Rule::kFirst},
+      {"aten::permute", Rule::kFirst},
+      {"aten::t", Rule::kFirst},
+      {"aten::expand", Rule::kFirst},
+      {"aten::expand_as", Rule::kFirst},
+      {"aten::broadcast_to", Rule::kFirst},
+      {"aten::repeat", Rule::kFirst},
+      {"aten::tile", Rule::kFirst},
+      {"aten::repeat_interleave", Rule::kFirst},
+      {"aten::slice", Rule::kFirst},
+      {"aten::select", Rule::kFirst},
+      {"aten::narrow", Rule::kFirst},
+      {"aten::split", Rule::kFirst},
+      {"aten::split_with_sizes", Rule::kFirst},
+      {"aten::chunk", Rule::kFirst},
+      {"aten::tensor_split", Rule::kFirst},
+      {"aten::unbind", Rule::kFirst},
+      {"aten::flip", Rule::kFirst},
+      {"aten::roll", Rule::kFirst},
+      {"aten::rot90", Rule::kFirst},
+      {"aten::diagonal", Rule::kFirst},
+      {"aten::contiguous", Rule::kFirst},
+      {"aten::clone", Rule::kFirst},
+      {"aten::detach", Rule::kFirst},
+      {"aten::to", Rule::kFirst},
+      {"aten::type_as", Rule::kFirst},
+      {"aten::embedding", Rule::kFirst},
+      {"aten::index_select", Rule::kFirst},
+      {"aten::gather", Rule::kFirst},
+      {"aten::index", Rule::kFirst},
+      {"aten::take", Rule::kFirst},
+      {"aten::masked_select", Rule::kFirst},
+      {"aten::movedim", Rule::kFirst},
+      {"aten::swapaxes", Rule::kFirst},
+      {"aten::amax", Rule::kFirst},
+      {"aten::amin", Rule::kFirst},
+      {"prim::ListUnpack", Rule::kFirst},
+      {"aten::__getitem__", Rule::kFirst},
+      {"aten::argmax", Rule::kIndex},
+      {"aten::argmin", Rule::kIndex},
+      {"aten::argsort", Rule::kIndex},
+      {"aten::nonzero", Rule::kIndex},
+      {"aten::nonzero_numpy", Rule::kIndex},
+      {"torchvision::nms", Rule::kIndex},
+      {"aten::add", Rule::kAdd},
+      {"aten::sub", Rule::kSubtract},
+      {"aten::rsub", Rule::kReverseSubtract},
+      {"aten::mul", Rule::kMultiply},
+      {"aten::floor_divide", Rule::kQuotient},
+      {"aten::div", Rule::kQuotient},
+      {"aten::remainder", Rule::kRemainder},
+      {"aten::fmod", Rule::kRemainder},
+      {"aten::neg", Rule::kNegate},
+      {"aten::abs", Rule::kAbsolute},
+      {"aten::sum", Rule::kSum},
+      {"aten::cumsum", Rule::kSum},
+      {"aten::max", Rule::kPick},
+      {"aten::min", Rule::kPick},
+      {"aten::topk", Rule::kPick},
+      {"aten::sort", Rule::kPick},
+      {"aten::adaptive_max_pool1d", Rule::kPool},
+      {"aten::adaptive_max_pool2d", Rule::kPool},
+      {"aten::adaptive_max_pool3d", Rule::kPool},
+      {"aten::max_pool1d_with_indices", Rule::kPool},
+      {"aten::max_pool2d_with_indices", Rule::kPool},
+      {"aten::maximum", Rule::kMaximum},
+      {"aten::minimum", Rule::kMinimum},
+      {"aten::clamp", Rule::kClamp},
+      {"aten::clamp_min", Rule::kClamp},
+      {"aten::clamp_max", Rule::kClamp},
+      {"aten::one_hot", Rule::kOneHot},
+  };
+  return rules;
+}
+
+class Ranges {
+ public:
+  explicit Ranges(const TypeMap& types) : types_(types) {}
+
+  Found of(const TorchValue& value) {
+    const auto known = made_.find(&value);
+    if (known != made_.end()) return known->second;
+    made_[&value] = std::nullopt;  // where it comes back to itself, as in a loop, nothing is known
+    Found range = by_dtype_or_maker(value);
+    if (!range) range = read_as(value);
+    const TensorType* type = type_of(value);
+    if (!range && type != nullptr && type->dtype == at::kInt) range = IntegerRange{INT32_MIN, INT32_MAX};
+    made_[&value] = range;
+    return range;
+  }
+
+  // What the readers of the value take it to be, if all of them say that.
+  Found read_as(const TorchValue& value) {
+    const auto known = read_.find(&value);
+    if (known != read_.end()) return known->second;
+    read_[&value] = std::nullopt;
+    if (!value.hasUses()) return std::nullopt;
+    Found range;
+    for (const Use& use : value.uses()) {
+      const Found one = taken_as(use);
+      if (!one) return std::nullopt;
+      range = range ? range->joined(*one) : *one;
+    }
+    read_[&value] = range;
+    return range;
+  }
+
+ private:
+  const TensorType* type_of(const TorchValue& value) const {
+    const auto found = types_.find(&value);
+    return found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  }
+
+  Found by_dtype_or_maker(const TorchValue& value) {
+    if (const auto constant = torch::jit::toIValue(&value)) return range_of_constant(*constant);
+    const TensorType* type = type_of(value);
+    if (type != nullptr) {
+      if (const Found range = range_of_dtype(type->dtype)) return range;
+      if (!is_integral(type->dtype)) return std::nullopt;
+    }
+    const TorchNode& node = *value.node();
+    if (node.kind() == c10::prim::Param) return noted(value);
+    if (node.kind() == c10::prim::If) return of_branches(node, value.offset());
+    const auto rule = rules().find(kind_of(node));
+    return rule == rules().end() ? std::nullopt : made_by(node, value.offset(), rule->second);
+  }
+
+  Found noted(const TorchValue& value) const {
+    const TorchNode& node = *value.node();
+    const size_t number = value.offset();
+    if (!node.hasAttribute(least_of(number))) return std::nullopt;
+    return IntegerRange{node.f(least_of(number)), node.f(greatest_of(number)), node.i(are_floats(number)) != 0};
+  }
+
+  Found of_branches(const TorchNode& node, size_t output) {
+    Found range;
+    for (const torch::jit::Block* block : node.blocks()) {
+      const Found one = of(*block->outputs()[output]);
+      if (!one) return std::nullopt;
+      range = range ? range->joined(*one) : *one;
+    }
+    return range;
+  }
+
+  // Of all tensors among the arguments, also of those in lists, from argument `first` on.
+  Found of_tensors(const TorchNode& node, size_t first = 0) {
+    Found range;
+    for (size_t i = first; i < node.inputs().size(); ++i) {
+      const TorchValue& input = *node.input(i);
+      const bool is_list = input.node()->kind() == c10::prim::ListConstruct;
+      const bool is_number = input.type()->kind() != c10::TypeKind::TensorType;
+      if (!is_list && is_number && i > 0 && !input.type()->isSubtypeOf(*c10::NumberType::get())) continue;
+      if (is_condition(node, i)) continue;
+      if (!is_list && is_number && kind_of(node) == "aten::cat") continue;  // the axis
+      if (!is_list && is_number && kind_of(node) == "aten::stack") continue;
+      const Found one = is_list ? of_tensors(*input.node()) : of(input);
+      if (!one) return std::nullopt;
+      range = range ? range->joined(*one) : *one;
+    }
+    return range;
+  }
+
+  static bool is_condition(const TorchNode& node, size_t input) {
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    if (schema == nullptr || input >= schema->arguments().size()) return false;
+    const std::string& name = schema->arguments()[input].name();
+    return name == "condition" || name == "mask";
+  }
+
+  Found argument(const TorchNode& node, const char* name) {
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName(name);
+    return index ? of(*node.input(static_cast<size_t>(*index))) : std::nullopt;
+  }
+
+  bool is_none(const TorchNode& node, const char* name) const {
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName(name);
+    if (!index) return true;
+    const auto constant = torch::jit::toIValue(node.input(static_cast<size_t>(*index)));
+    return constant && constant->isNone();
+  }
+
+  // Of the first argument, a tensor or a list.
+  Found first_of(const TorchNode& node) {
+    const TorchValue& input = *node.input(0);
+    const TensorType* type = type_of(input);
+    if (type != nullptr && type->dtype == at::kFloat) return rounded_floats();
+    return input.node()->kind() == c10::prim::ListConstruct ? of_tensors(*input.node()) : of(input);
+  }
+
+  // Places in what the node reads, along any of its axes; of the flat tensor where no axis is named.
+  Found places(const TorchNode& node) const {
+    const TensorType* self = type_of(*node.input(0));
+    if (self == nullptr) return IntegerRange{0, kLongestAxis - 1};
+    double longest = 1;
+    for (const Dim& size : self->dims) longest = std::max(longest, count_of(size));
+    const bool is_flat = (kind_of(node) == "aten::argmax" || kind_of(node) == "aten::argmin") && is_none(node, "dim");
+    return IntegerRange{0, (is_flat ? count_of(self->dims) : longest) - 1};
+  }
+
+  Found sum(const TorchNode& node) {
+    const Found terms = of(*node.input(0));
+    const TensorType* self = type_of(*node.input(0));
+    if (!terms || self == nullptr) return std::nullopt;
+    const IntegerRange all = *terms * IntegerRange{count_of(self->dims), count_of(self->dims)};
+    return all.joined({0, 0}).joined(*terms);
+  }
+
+  Found of_pair(const TorchNode& node, Rule rule) {
+    const Found self = of(*node.input(0)), other = of(*node.input(1));
+    if (rule == Rule::kRemainder) return remainder(self, other);
+    if (!self || !other) return std::nullopt;
+    const Found alpha = argument(node, "alpha");
+    const IntegerRange factor = alpha.value_or(IntegerRange{1, 1});
+    switch (rule) {
+      case Rule::kAdd:
+        return *self + *other * factor;
+      case Rule::kSubtract:
+        return *self + -(*other * factor);
+      case Rule::kReverseSubtract:
+        return *other + -(*self * factor);
+      case Rule::kMultiply:
+        return *self * *other;
+      case Rule::kMaximum:
+        return greater_of(*self, *other);
+      case Rule::kMinimum:
+        return lesser_of(*self, *other);
+      default:
+        return quotient(*self, *other);
+    }
+  }
+
+  // Of max and min, which take one tensor or two.
+  Found of_extremes(const TorchNode& node) {
+    if (node.inputs().size() != 2) return of(*node.input(0));
+    return of_pair(node, kind_of(node) == "aten::max" ? Rule::kMaximum : Rule::kMinimum);
+  }
+
+  // Smaller than the divisor, or than what is divided.
+  static Found remainder(const Found& self, const Found& other) {
+    if (!other) return std::nullopt;
+    const double most = std::max(std::abs(other->least), std::abs(other->greatest));
+    const bool is_positive = self && self->least >= 0 && other->least >= 0;
+    return IntegerRange{is_positive ? 0 : -most, most};
+  }
+
+  Found clamped(const TorchNode& node) {
+    Found range = of(*node.input(0));
+    const Found low = argument(node, "min"), high = argument(node, "max");
+    if (!range && low && high) return low->joined(*high);
+    if (!range) return std::nullopt;
+    if (low) range = greater_of(*range, *low);
+    if (high) range = lesser_of(*range, *high);
+    return range;
+  }
+
+  Found made_by(const TorchNode& node, size_t output, Rule rule) {
+    switch (rule) {
+      case Rule::kMove:
+        return of_tensors(node);
+      case Rule::kFirst:
+        return first_of(node);
+      case Rule::kIndex:
+        return places(node);
+      case Rule::kPick:
+        if (output == 1) return places(node);
+        return of_extremes(node);
+      case Rule::kPool: {
+        const TensorType* self = type_of(*node.input(0));
+        return IntegerRange{0, (self == nullptr ? kLongestAxis : count_of(self->dims)) - 1};
+      }
+      case Rule::kSum:
+        return sum(node);
+      case Rule::kNegate:
+      case Rule::kAbsolute: {
+        const Found self = of(*node.input(0));
+        return self ? Found(rule == Rule::kNegate ? -*self : self->joined(-*self)) : std::nullopt;
+      }
+      case Rule::kClamp:
+        return clamped(node);
+      case Rule::kOneHot:
+        return IntegerRange{0, 1};
+      default:
+        return of_pair(node, rule);
+    }
+  }
+
+  // What a reader takes a value to be: an index, or what the readers of its result do.
+  Found taken_as(const Use& use) {
+    const TorchNode& node = *use.user;
+    if (node.kind() == c10::prim::ListUnpack) return of_results(node);
+    if (node.kind() == c10::prim::ListConstruct) return taken_from_list(node, use.offset);
+    if (const Found range = index_range(node, use.offset, types_)) return range;
+    const auto rule = rules().find(kind_of(node));
+    if (rule == rules().end()) return std::nullopt;
+    const bool is_moved = rule->second == Rule::kMove || (rule->second == Rule::kFirst && use.offset == 0);
+    if (is_moved && !is_condition(node, use.offset) && !picks(node)) return of_results(node);
+    const bool is_sum = rule->second == Rule::kAdd || rule->second == Rule::kSubtract;
+    return is_sum && use.offset < 2 ? term_of(node, use.offset, rule->second) : std::nullopt;
+  }
+
+  // x[:, indices]: an element of the list is an index of the axis with its number, or moved on with the list.
+  Found taken_from_list(const TorchNode& list, size_t element) {
+    Found range;
+    for (const Use& use : list.output()->uses()) {
+      const bool is_index = kind_of(*use.user) == "aten::index" && use.offset == 1;
+      const Found one = is_index ? places_along(*use.user, element) : taken_as(use);
+      if (!one) return std::nullopt;
+      range = range ? range->joined(*one) : *one;
+    }
+    return range;
+  }
+
+  Found places_along(const TorchNode& reader, size_t axis) const {
+    const auto table = table_of(reader, "self", types_);
+    if (!table || axis >= table->rank()) return std::nullopt;
+    return places_of(count_of(table->dims[axis]));
+  }
+
+  // Operators that leave elements out say nothing of those.
+  static bool picks(const TorchNode& node) {
+    static const std::unordered_set<std::string> kinds = {
+        "aten::slice",  "aten::select",        "aten::narrow", "aten::embedding", "aten::index_select",
+        "aten::gather", "aten::index",         "aten::take",   "aten::where",     "aten::masked_fill",
+        "aten::amax",   "aten::masked_select", "aten::amin",   "aten::diagonal",  "aten::__getitem__"};
+    return kinds.count(kind_of(node)) != 0;
+  }
+
+  Found of_results(const TorchNode& node) {
+    Found range;
+    for (const TorchValue* output : node.outputs()) {
+      const Found one = read_as(*output);
+      if (!one) return std::nullopt;
+      range = range ? range->joined(*one) : *one;
+    }
+    return range;
+  }
+
+  // What a term of a sum is where the sum and the other term are known.
+  Found term_of(const TorchNode& node, size_t offset, Rule rule) {
+    const Found sum = read_as(*node.output());
+    const Found other = by_dtype_or_maker(*node.input(1 - offset));
+    const Found alpha = argument(node, "alpha");
+    if (!sum || !other || (alpha && (alpha->least != 1 || alpha->greatest != 1))) return std::nullopt;
+    if (rule == Rule::kAdd) return *sum + -*other;
+    return offset == 0 ? *sum + *other : *other + -*sum;
+  }
+
+  const TypeMap& types_;
+  std::unordered_map<const TorchValue*, Found> made_, read_;
+};
+
+}  // namespace
+
+Found index_range(const TorchNode& reader, size_t offset, const TypeMap& types) {
+  const c10::FunctionSchema* schema = reader.maybeSchema();
+  if (schema == nullptr || offset >= schema->arguments().size()) return std::nullopt;
+  const std::string kind = kind_of(reader);
+  const std::string& name = schema->arguments()[offset].name();
+  if ((kind == "aten::embedding" || kind == "aten::embedding_bag") && name == "indices") {
+    const auto table = table_of(reader, "weight", types);
+    return table && table->rank() == 2 ? Found(places_of(count_of(table->dims[0]))) : std::nullopt;
+  }
+  const bool is_along_axis = kind == "aten::index_select" || kind == "aten::gather" || kind == "aten::scatter" ||
+                             kind == "aten::index_copy" || kind == "aten::index_add" || kind == "aten::scatter_add";
+  if (is_along_axis && name == "index") {
+    const auto table = table_of(reader, "self", types);
+    return table ? Found(places_of(named_axis(reader, *table))) : std::nullopt;
+  }
+  if (kind == "aten::take" && name == "index") {
+    const auto table = table_of(reader, "self", types);
+    return table ? Found(places_of(count_of(table->dims))) : std::nullopt;
+  }
+  if (kind == "aten::one_hot" && name == "self") {
+    const auto classes = torch::jit::toIValue(reader.input(1));
+    const bool is_given = classes && classes->isInt() && classes->toInt() > 0;
+    return is_given ? Found(places_of(static_cast<double>(classes->toInt()))) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Found integer_range(const TorchValue& value, const TypeMap& types) {
+  return Ranges(types).of(value);
+}
+
+void note_range(torch::jit::Value& input, const IntegerRange& range) {
+  input.node()->f_(least_of(input.offset()), range.least);
+  input.node()->f_(greatest_of(input.offset()), range.greatest);
+  input.node()->i_(are_floats(input.offset()), range.are_floats ? 1 : 0);
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,239 @@
+#include "lib/ops/operand_range.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "lib/ops/constant_tensor.h"
+
+namespace nnapi_convert {
+namespace {
+
+using Found = std::optional<IntegerRange>;
+
+// A tensor that the node reads: argument `offset`, or an element of the list that it is.
+struct Argument {
+  const TorchValue* value;
+  size_t offset;
+};
+
+// The tensors that the node reads, by their operands.
+std::unordered_map<nnapi::OperandId, Argument> arguments_of(OpContext& ctx) {
+  std::unordered_map<nnapi::OperandId, Argument> arguments;
+  const auto add = [&](const TorchValue* value, size_t offset) {
+    const auto found = ctx.types().find(value);
+    if (found == ctx.types().end() || !std::holds_alternative<TensorType>(found->second)) return;
+    arguments.emplace(ctx.operand_of(value).id, Argument{value, offset});
+  };
+  const TorchNode& node = ctx.node();
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  if (schema == nullptr) return arguments;
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const TorchValue* input = node.input(i);
+    if (torch::jit::toIValue(input)) continue;
+    if (input->node()->kind() == c10::prim::ListConstruct) {
+      for (const TorchValue* element : input->node()->inputs()) {
+        if (!torch::jit::toIValue(element)) add(element, i);
+      }
+    } else if (ctx.tensor_list(schema->arguments()[i].name()) != nullptr) {
+      for (const LoweredTensor& element : ctx.operands(schema->arguments()[i].name())) {
+        arguments.emplace(element.id, Argument{input, i});
+      }
+    } else {
+      add(input, i);
+    }
+  }
+  return arguments;
+}
+
+class OperandRanges {
+ public:
+  explicit OperandRanges(OpContext& ctx) : ctx_(ctx), model_(ctx.builder().model()), arguments_(arguments_of(ctx)) {}
+
+  Found of(nnapi::OperandId id) {
+    const nnapi::Operand& operand = model_.at(id);
+    if (operand.type == OperandCode::TENSOR_BOOL8) return IntegerRange{0, 1};
+    if (operand.is_constant()) return of_constant(operand);
+    const auto argument = arguments_.find(id);
+    if (argument != arguments_.end()) return of_argument(argument->second);
+    const nnapi::Operation* producer = producer_of(id);
+    return producer == nullptr ? std::nullopt : made_by(*producer, id);
+  }
+
+  bool depends_on_floats(nnapi::OperandId id) {
+    const nnapi::Operand& operand = model_.at(id);
+    if (operand.is_constant()) return false;
+    if (arguments_.count(id) != 0) return operand.type == OperandCode::TENSOR_FLOAT32;
+    const nnapi::Operation* producer = producer_of(id);
+    if (producer == nullptr) return true;
+    return std::any_of(producer->inputs.begin(), producer->inputs.end(),
+                       [this](nnapi::OperandId input) { return depends_on_floats(input); });
+  }
+
+ private:
+  static Found of_constant(const nnapi::Operand& operand) {
+    if (const Dims* numbers = operand.ints()) {
+      if (numbers->empty() || !all_fixed(*numbers)) return std::nullopt;
+      const std::vector<int64_t> values = fixed_values(*numbers);
+      const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+      return IntegerRange{static_cast<double>(*least), static_cast<double>(*greatest)};
+    }
+    const nnapi::Constant* constant = operand.constant();
+    if (constant == nullptr) return std::nullopt;
+    const at::Tensor values = to_tensor(*constant);
+    if (values.numel() == 0) return IntegerRange{0, 0};
+    const at::Tensor numbers = values.to(at::kDouble);
+    return IntegerRange{numbers.min().item<double>(), numbers.max().item<double>()};
+  }
+
+  Found of_argument(const Argument& argument) const {
+    if (const Found range = index_range(ctx_.node(), argument.offset, ctx_.types())) return range;
+    return integer_range(*argument.value, ctx_.types());
+  }
+
+  // The last one that writes it: rules append.
+  const nnapi::Operation* producer_of(nnapi::OperandId id) const {
+    const auto& operations = model_.operations;
+    const auto found = std::find_if(operations.rbegin(), operations.rend(), [id](const nnapi::Operation& operation) {
+      return std::find(operation.outputs.begin(), operation.outputs.end(), id) != operation.outputs.end();
+    });
+    return found == operations.rend() ? nullptr : &*found;
+  }
+
+  double elements(nnapi::OperandId id) const {
+    const Dim count = product(model_.at(id).dims);
+    return count.is_fixed() ? static_cast<double>(count.value()) : kExactInFloat32;
+  }
+
+  Found joined(const nnapi::Operation& operation, size_t first, size_t end) {
+    Found range;
+    for (size_t i = first; i < end; ++i) {
+      const Found one = of(operation.inputs[i]);
+      if (!one) return std::nullopt;
+      range = range ? range->joined(*one) : *one;
+    }
+    return range;
+  }
+
+  // Of a result that is a function of the first two inputs' ranges.
+  template <typename Function>
+  Found of_pair(const nnapi::Operation& operation, const Function& function) {
+    const Found a = of(operation.inputs[0]), b = of(operation.inputs[1]);
+    return a && b ? Found(function(*a, *b)) : std::nullopt;
+  }
+
+  template <typename Function>
+  Found of_first(const nnapi::Operation& operation, const Function& function) {
+    const Found x = of(operation.inputs[0]);
+    return x ? Found(function(*x)) : std::nullopt;
+  }
+
+  // As large as the sum of the weights' sizes makes it.
+  Found weighted_sum(const nnapi::Operation& operation) {
+    const nnapi::Constant* weights = model_.at(operation.inputs[1]).constant();
+    const Found x = of(operation.inputs[0]), bias = of(operation.inputs[2]);
+    if (weights == nullptr || !x || !bias) return std::nullopt;
+    const auto factor = to_tensor(*weights).abs().sum(1).max().item<double>();
+    const double most = std::max(std::abs(x->least), std::abs(x->greatest)) * factor;
+    return IntegerRange{-most, most} + *bias;
+  }
+
+  Found sum(const nnapi::Operation& operation) {
+    const double terms = elements(operation.inputs[0]) / std::max(1.0, elements(operation.outputs[0]));
+    return of_first(operation, [&](const IntegerRange& x) { return x * IntegerRange{1, std::max(1.0, terms)}; });
+  }
+
+  Found made_by(const nnapi::Operation& operation, nnapi::OperandId id) {
+    const size_t count = operation.inputs.size();
+    switch (operation.code) {
+      case OperationCode::ARGMAX:
+      case OperationCode::ARGMIN:
+        return IntegerRange{0, elements(operation.inputs[0]) - 1};
+      case OperationCode::TOPK_V2:
+        if (id == operation.outputs[1]) return IntegerRange{0, elements(operation.inputs[0]) - 1};
+        return of(operation.inputs[0]);
+      case OperationCode::CONCATENATION:
+        return joined(operation, 0, count - 1);
+      case OperationCode::PACK:
+        return joined(operation, 1, count);
+      case OperationCode::SELECT:
+        return joined(operation, 1, 3);
+      case OperationCode::CAST:
+        return depends_on_floats(operation.inputs[0]) ? Found(rounded_floats()) : of(operation.inputs[0]);
+      case OperationCode::REDUCE_SUM:
+        return sum(operation);
+      case OperationCode::FULLY_CONNECTED:
+        return weighted_sum(operation);
+      default:
+        return is_move(operation.code) ? of(operation.inputs[0]) : by_arithmetic(operation);
+    }
+  }
+
+  static bool is_move(OperationCode code) {
+    switch (code) {
+      case OperationCode::RESHAPE:
+      case OperationCode::TRANSPOSE:
+      case OperationCode::SLICE:
+      case OperationCode::STRIDED_SLICE:
+      case OperationCode::SPLIT:
+      case OperationCode::SQUEEZE:
+      case OperationCode::EXPAND_DIMS:
+      case OperationCode::TILE:
+      case OperationCode::GATHER:
+      case OperationCode::REVERSE:
+      case OperationCode::REDUCE_MAX:
+      case OperationCode::REDUCE_MIN:
+      case OperationCode::MEAN:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  Found by_arithmetic(const nnapi::Operation& operation) {
+    using Range = IntegerRange;
+    switch (operation.code) {
+      case OperationCode::ADD:
+        return of_pair(operation, [](const Range& a, const Range& b) { return a + b; });
+      case OperationCode::SUB:
+        return of_pair(operation, [](const Range& a, const Range& b) { return a + -b; });
+      case OperationCode::MUL:
+        return of_pair(operation, [](const Range& a, const Range& b) { return a * b; });
+      case OperationCode::DIV:
+        return of_pair(operation, [](const Range& a, const Range& b) { return quotient(a, b); });
+      case OperationCode::MAXIMUM:
+        return of_pair(operation, greater_of);
+      case OperationCode::MINIMUM:
+        return of_pair(operation, lesser_of);
+      case OperationCode::NEG:
+        return of_first(operation, [](const Range& x) { return -x; });
+      case OperationCode::ABS:
+        return of_first(operation, [](const Range& x) { return x.joined(-x); });
+      case OperationCode::RELU:
+        return of_first(operation, [](const Range& x) { return greater_of(x, Range{0, 0}); });
+      case OperationCode::FLOOR:
+        return of_first(operation, [](const Range& x) { return Range{std::floor(x.least), std::floor(x.greatest)}; });
+      default:
+        return std::nullopt;
+    }
+  }
+
+  OpContext& ctx_;
+  const nnapi::Model& model_;
+  std::unordered_map<nnapi::OperandId, Argument> arguments_;
+};
+
+}  // namespace
+
+std::optional<IntegerRange> operand_range(OpContext& ctx, nnapi::OperandId id) {
+  return OperandRanges(ctx).of(id);
+}
+
+bool depends_on_floats(OpContext& ctx, nnapi::OperandId id) {
+  return OperandRanges(ctx).depends_on_floats(id);
+}
+
+}  // namespace nnapi_convert

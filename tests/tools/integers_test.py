@@ -1,0 +1,130 @@
+"""Integers come out as they are, or the converter says which may not."""
+
+import unittest
+
+import torch
+from torch import nn
+
+from cli import CliTest, run
+from stock_torch import call, load
+
+LARGE = torch.tensor([[1763812345, -(2**31), 2**24 + 1], [2**31 - 1, -(2**24) - 1, 3]])
+WIDE = "int64 numbers have 32 bits on NNAPI"
+
+
+class Function(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs):
+        return self.function(*inputs)
+
+
+class IntegerTest(CliTest):
+    def save(self, function, *samples):
+        path = self.folder / "model.pt"
+        torch.jit.trace(Function(function).eval(), samples).save(str(path))
+        return path
+
+    def specs(self, samples):
+        names = {torch.int64: "int64", torch.int32: "int32", torch.float32: "float32"}
+        return [part for sample in samples
+                for part in ("--input", ",".join(map(str, sample.shape)) + ":" + names[sample.dtype])]
+
+    def converted(self, function, *samples, options=()):
+        """The result and what was said."""
+        path, out = self.save(function, *samples), self.folder / "out.pt"
+        result = self.succeed(path, *self.specs(samples), *options, "-o", out)
+        return load(out), result.stderr
+
+    def assert_exact(self, function, *samples, options=()):
+        converted, text = self.converted(function, *samples, options=options)
+        expected, found = call(function, *samples), call(converted, *samples)
+        self.assertEqual(expected.dtype, found.dtype)
+        self.assertTrue(torch.equal(expected, found), f"{found} instead of {expected}")
+        return text
+
+
+class Moves(IntegerTest):
+    def check(self, functions, level):
+        for number, function in enumerate(functions):
+            for dtype in (torch.int64, torch.int32):
+                with self.subTest(number=number, dtype=dtype):
+                    self.assert_exact(function, LARGE.to(dtype),
+                                      options=["--fallback", "none", "--feature-level", str(level)])
+
+    def test_lowest_level(self):
+        self.check([lambda t: torch.cat([t, t]).view(2, 2, 3), lambda t: torch.cat([t, t.flip(1), t], 1),
+                    lambda t: t.unsqueeze(1), lambda t: t[:, ::2], lambda t: t.repeat(2, 1), lambda t: t.flip(1)], 3)
+
+    def test_in_halves(self):
+        self.check([lambda t: t.t(), lambda t: t.reshape(-1), lambda t: t[1], lambda t: torch.stack([t, t], 1)], 4)
+
+    def test_by_places(self):
+        self.check([lambda t: t.t(), lambda t: t.reshape(-1)], 6)
+
+    def test_refused(self):
+        path = self.save(lambda t: t.t() + 0, LARGE)
+        self.fail_with(1, path, "--input", "2,3:int64", "--fallback", "none", "-o", self.folder / "out.pt", needed=[
+            "aten::t: integers that may be above 2^24, which NNAPI moves at feature level 3 as float32 only; needed: "
+            "integers that float32 holds; hint: use --feature-level 4"])
+
+    def test_stay_with_pytorch(self):
+        converted, _ = self.converted(lambda x, t: (torch.relu(x), t.t()), torch.ones(1, 3), LARGE,
+                                      options=["--min-segment-macs", "0"])
+        self.assertTrue(torch.equal(LARGE.t(), call(converted, torch.ones(1, 3), LARGE)[1]))
+
+
+class Calculations(IntegerTest):
+    def test_exact(self):
+        divisor = torch.tensor([[7, -3, 16777217], [-1000, 2, 5]])
+        for number, function in enumerate((
+                lambda t: torch.div(t, divisor, rounding_mode="trunc"), lambda t: torch.fmod(t, divisor),
+                lambda t: t.amax(1), lambda t: torch.max(t, 0)[0], lambda t: torch.sort(t.int(), 1)[0])):
+            with self.subTest(number=number):
+                self.assert_exact(function, LARGE, options=["--fallback", "none", "--feature-level", "4"])
+
+    def test_sums_are_folded(self):
+        for function in (lambda t: t.sum(1), lambda t: t.sum(), lambda t: t.prod(0)):
+            text = self.assert_exact(function, torch.tensor([[16777217, 3, 5], [9, 2, 4], [1, 1, -7]]),
+                                     options=["--fallback", "none", "--feature-level", "4"])
+            self.assertIn(WIDE, text)
+
+
+class Warnings(IntegerTest):
+    def test_names_inputs(self):
+        for function in (lambda a, b: a * b, lambda a, b: torch.cat([a, b])):
+            _, text = self.converted(function, LARGE, LARGE, options=["--feature-level", "4"])
+            self.assertRegex(text, WIDE + r", and larger ones come out wrong: inputs \w+, \w+\n")
+            self.assertEqual(1, text.count(WIDE))
+
+    def test_names_results(self):
+        _, text = self.converted(lambda a: a.sum(1), LARGE.int(), options=["--feature-level", "4"])
+        self.assertRegex(text, WIDE + r", and larger ones come out wrong: results of aten::sum at \S*integers_test.py:\d+")
+
+    def test_indices_are_small(self):
+        table = nn.Embedding(30, 8)
+        ids = torch.tensor([[1, 29, 4], [0, 3, 3]])
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = table
+
+            def forward(self, ids):
+                return self.table(ids.t().reshape(-1)).view(3, 2, 8).sum(0)
+
+        torch.jit.trace(Net().eval(), ids).save(str(path))
+        result = run(path, "--input", "2,3:int64", "--fallback", "none", "-o", out)
+        self.assertEqual((0, ""), (result.code, result.stderr))
+
+    def test_places_are_small(self):
+        path = self.save(lambda x: x.argmax(1).unsqueeze(0).t() + 1, torch.randn(4, 9))
+        result = self.succeed(path, "--input", "4,9", "--fallback", "none", "-o", self.folder / "out.pt")
+        self.assertEqual("", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
