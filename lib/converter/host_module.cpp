@@ -239,6 +239,7 @@ torch::jit::Module build_host_module(const HostModuleRequest& request) {
   const std::shared_ptr<Graph> graph = HostGraph(request, host).run();
   use_copies(*graph, classes);
   use_scalars(*graph);
+  keep_single_tensors(*graph);
   const c10::QualifiedName name(*host.type()->name(), "forward");
   torch::jit::Function* forward = request.unit->create_function(name, graph);
   forward->setSchema(forward_schema(request, *graph));

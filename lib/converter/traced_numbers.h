@@ -16,4 +16,8 @@ void mark_numbers(torch::jit::Graph& graph);
 // Gives operators that take numbers what is marked as numbers, which archives keep.
 void use_scalars(torch::jit::Graph& graph);
 
+// Gives operators copies of other constants of rank 0 whose dtype counts: LibTorch's executor makes numbers of
+// constants, and int64 * 0.5 is float32 where the constant is a number, and float64 where it is a tensor of that dtype.
+void keep_single_tensors(torch::jit::Graph& graph);
+
 }  // namespace nnapi_convert

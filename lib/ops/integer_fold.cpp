@@ -72,7 +72,7 @@ bool rounds_integers(OperationCode code, const Expression& x, const std::vector<
   double count = 1;
   for (const int64_t axis : axes) {
     const Dim& size = x.type().dims[static_cast<size_t>(axis)];
-    count *= size.is_fixed() ? static_cast<double>(size.value()) : kExactInFloat32;
+    count *= size.is_fixed() ? static_cast<double>(size.value()) : kLongestAxis;
   }
   const IntegerRange sum = *range * IntegerRange{1, count};
   return sum.least < -kExactInFloat32 || sum.greatest > kExactInFloat32;

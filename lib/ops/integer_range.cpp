@@ -60,8 +60,6 @@ namespace {
 using Found = std::optional<IntegerRange>;
 using torch::jit::Use;
 
-constexpr double kLongestAxis = kExactInFloat32;  // where the size isn't known yet
-
 std::string kind_of(const TorchNode& node) {
   return node.kind().toQualString();
 }
@@ -484,18 +482,12 @@ class Ranges {
   Found taken_from_list(const TorchNode& list, size_t element) {
     Found range;
     for (const Use& use : list.output()->uses()) {
-      const bool is_index = kind_of(*use.user) == "aten::index" && use.offset == 1;
-      const Found one = is_index ? places_along(*use.user, element) : taken_as(use);
+      Found one = index_range_in_list(*use.user, use.offset, element, types_);
+      if (!one) one = taken_as(use);
       if (!one) return std::nullopt;
       range = range ? range->joined(*one) : *one;
     }
     return range;
-  }
-
-  Found places_along(const TorchNode& reader, size_t axis) const {
-    const auto table = table_of(reader, "self", types_);
-    if (!table || axis >= table->rank()) return std::nullopt;
-    return places_of(count_of(table->dims[axis]));
   }
 
   // Operators that leave elements out say nothing of those.
@@ -558,6 +550,13 @@ Found index_range(const TorchNode& reader, size_t offset, const TypeMap& types) 
     return is_given ? Found(places_of(static_cast<double>(classes->toInt()))) : std::nullopt;
   }
   return std::nullopt;
+}
+
+Found index_range_in_list(const TorchNode& reader, size_t offset, size_t element, const TypeMap& types) {
+  if (kind_of(reader) != "aten::index" || offset != 1) return std::nullopt;
+  const auto table = table_of(reader, "self", types);
+  if (!table || element >= table->rank()) return std::nullopt;
+  return places_of(count_of(table->dims[element]));
 }
 
 Found integer_range(const TorchValue& value, const TypeMap& types) {

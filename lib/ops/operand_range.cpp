@@ -18,15 +18,16 @@ using Found = std::optional<IntegerRange>;
 struct Argument {
   const TorchValue* value;
   size_t offset;
+  size_t element = 0;
 };
 
 // The tensors that the node reads, by their operands.
 std::unordered_map<nnapi::OperandId, Argument> arguments_of(OpContext& ctx) {
   std::unordered_map<nnapi::OperandId, Argument> arguments;
-  const auto add = [&](const TorchValue* value, size_t offset) {
+  const auto add = [&](const TorchValue* value, size_t offset, size_t element) {
     const auto found = ctx.types().find(value);
     if (found == ctx.types().end() || !std::holds_alternative<TensorType>(found->second)) return;
-    arguments.emplace(ctx.operand_of(value).id, Argument{value, offset});
+    arguments.emplace(ctx.operand_of(value).id, Argument{value, offset, element});
   };
   const TorchNode& node = ctx.node();
   const c10::FunctionSchema* schema = node.maybeSchema();
@@ -35,15 +36,16 @@ std::unordered_map<nnapi::OperandId, Argument> arguments_of(OpContext& ctx) {
     const TorchValue* input = node.input(i);
     if (torch::jit::toIValue(input)) continue;
     if (input->node()->kind() == c10::prim::ListConstruct) {
-      for (const TorchValue* element : input->node()->inputs()) {
-        if (!torch::jit::toIValue(element)) add(element, i);
+      const auto elements = input->node()->inputs();
+      for (size_t j = 0; j < elements.size(); ++j) {
+        if (!torch::jit::toIValue(elements[j])) add(elements[j], i, j);
       }
     } else if (ctx.tensor_list(schema->arguments()[i].name()) != nullptr) {
       for (const LoweredTensor& element : ctx.operands(schema->arguments()[i].name())) {
-        arguments.emplace(element.id, Argument{input, i});
+        arguments.emplace(element.id, Argument{input, i, 0});
       }
     } else {
-      add(input, i);
+      add(input, i, 0);
     }
   }
   return arguments;
@@ -76,7 +78,8 @@ class OperandRanges {
  private:
   static Found of_constant(const nnapi::Operand& operand) {
     if (const Dims* numbers = operand.ints()) {
-      if (numbers->empty() || !all_fixed(*numbers)) return std::nullopt;
+      if (!all_fixed(*numbers)) return IntegerRange{-kLongestAxis, kLongestAxis};
+      if (numbers->empty()) return std::nullopt;
       const std::vector<int64_t> values = fixed_values(*numbers);
       const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
       return IntegerRange{static_cast<double>(*least), static_cast<double>(*greatest)};
@@ -91,6 +94,9 @@ class OperandRanges {
 
   Found of_argument(const Argument& argument) const {
     if (const Found range = index_range(ctx_.node(), argument.offset, ctx_.types())) return range;
+    if (const Found range = index_range_in_list(ctx_.node(), argument.offset, argument.element, ctx_.types())) {
+      return range;
+    }
     return integer_range(*argument.value, ctx_.types());
   }
 
@@ -105,7 +111,7 @@ class OperandRanges {
 
   double elements(nnapi::OperandId id) const {
     const Dim count = product(model_.at(id).dims);
-    return count.is_fixed() ? static_cast<double>(count.value()) : kExactInFloat32;
+    return count.is_fixed() ? static_cast<double>(count.value()) : kLongestAxis;
   }
 
   Found joined(const nnapi::Operation& operation, size_t first, size_t end) {

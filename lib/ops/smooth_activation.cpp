@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "lib/ops/exponential.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/shape_rules.h"
@@ -100,18 +101,13 @@ void lower_celu(OpContext& ctx) {
   elu(x, alpha, 1, 1 / alpha).set_output();
 }
 
-// log(1 + exp(-|x|)), which is -log(sigmoid(|x|)).
-Expression minus_log1p_exp(const Expression& x) {
-  return log(logistic(abs(x)));
-}
-
 // max(0, x) + log(1 + exp(-|beta x|)) / beta; x itself where beta x is above the threshold.
 void lower_softplus(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   const double beta = ctx.number("beta");
   const double threshold = ctx.number("threshold");
   ctx.require(beta > 0, fmt::format("beta = {}", beta), "a positive number");
-  const Expression smooth = relu(x) - minus_log1p_exp(x * beta) / beta;
+  const Expression smooth = relu(x) + log1p_exp_minus_abs(x * beta) / beta;
   const double step_at_threshold = std::log1p(std::exp(-threshold)) / beta;
   if (step_at_threshold < 1e-7) return smooth.set_output();
   const Expression is_above = compare(OperationCode::GREATER, x, x.same(threshold / beta));
@@ -119,15 +115,17 @@ void lower_softplus(OpContext& ctx) {
 }
 
 Expression log_sigmoid(const Expression& x) {
-  return minimum(x, 0) + minus_log1p_exp(x);
+  return minimum(x, 0) - log1p_exp_minus_abs(x);
 }
 
-// x * tanh(softplus(x)), where softplus(x) = -log(sigmoid(-x)); below EXP and LOG by the same sigmoid:
-// tanh(-log(r)) = (1 - r^2) / (1 + r^2).
+// x * tanh(log(1 + e^x)), which is x * n / (n + 2) with n = e^x * (e^x + 2), and x itself where e^x is large; below EXP
+// by a sigmoid: tanh(-log(r)) = (1 - r^2) / (1 + r^2).
 Expression mish(const Expression& x) {
-  if (x.context().can_use(OperationCode::LOG, kExpLevel)) {
-    const Expression minus_x = -x;
-    return minus_x * tanh(log(logistic(minus_x)));
+  if (x.context().can_use(OperationCode::EXP, kExpLevel)) {
+    constexpr double kLargest = 20;
+    const Expression power = exp(minimum(x, kLargest));
+    const Expression n = power * (power + 2);
+    return x * (n / (n + 2));
   }
   const Expression r2 = square(logistic(-x));
   return x * ((1 - r2) / (r2 + 1));

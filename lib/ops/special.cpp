@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lib/ops/exponential.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/promotion.h"
@@ -52,17 +53,22 @@ Expression sign_factor(const Expression& x) {
   return 1 - cast(compare(OperationCode::LESS, x, x.same(0)), x.dtype()) * 2;
 }
 
+// log(|x| + sqrt(x^2 + 1)), where that is |x| * (1 + |x| / (1 + sqrt(x^2 + 1))) + 1. What is beyond 1e9 has a square
+// that overflows, and the same share.
 Expression asinh(const Expression& x) {
   const Expression size = abs(x);
-  return sign_factor(x) * log(size + sqrt(square(size) + 1));
+  const Expression share = half_angle(minimum(size, 1e9));
+  return sign_factor(x) * log1p(size * (share + 1));
 }
 
 Expression acosh(const Expression& x) {
-  return log(x + sqrt(square(x) - 1));
+  const Expression above = x - 1;
+  return log1p(above + sqrt(above) * sqrt(above + 2));
 }
 
 Expression atanh(const Expression& x) {
-  return log((x + 1) / (1 - x)) * 0.5;
+  const Expression size = abs(x);
+  return sign_factor(x) * log1p(size * 2 / (1 - size)) * 0.5;
 }
 
 std::vector<ValueType> pair_type(const OpArguments& args) {
@@ -80,8 +86,10 @@ Expression hypot(const Expression& a, const Expression& b) {
   return sqrt(square(a) + square(b));
 }
 
+// The difference is taken from a finite number: two equal infinities have none.
 Expression logaddexp(const Expression& a, const Expression& b) {
-  return maximum(a, b) + log(exp(-abs(a - b)) + 1);
+  const Expression larger = maximum(a, b);
+  return larger + log1p(exp(minimum(a, b) - finite(larger)));
 }
 
 // 1 where the condition holds, else 0.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "lib/ops/exponential.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/promotion.h"
@@ -152,11 +153,12 @@ void lower_linalg_norm(OpContext& ctx) {
   norm(x, is_frobenius(ctx) ? 2 : order(ctx), reduced_axes(ctx, x.type()), keeps_axes(ctx)).set_output();
 }
 
-// With the maximum taken out, so that nothing overflows.
+// With the maximum taken out, so that nothing overflows; a finite number for an infinite one, which has no difference
+// from itself.
 void lower_logsumexp(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   const std::vector<int64_t> axes = reduced_axes(ctx, x.type());
-  const Expression largest = reduce(OperationCode::REDUCE_MAX, x, axes, true);
+  const Expression largest = finite(reduce(OperationCode::REDUCE_MAX, x, axes, true));
   const Expression sum = reduce(OperationCode::REDUCE_SUM, exp(x - largest), axes, keeps_axes(ctx));
   (log(sum) + reshape(largest, sum.type().dims)).set_output();
 }

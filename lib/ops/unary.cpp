@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "lib/ops/exponential.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/promotion.h"
@@ -45,10 +46,6 @@ Expression reciprocal(const Expression& x) {
   return 1 / x;
 }
 
-Expression expm1(const Expression& x) {
-  return exp(x) - 1;
-}
-
 Expression exp2(const Expression& x) {
   return pow(x.same(2), x);
 }
@@ -61,10 +58,6 @@ Expression log10(const Expression& x) {
   return log(x) * M_LOG10E;
 }
 
-Expression log1p(const Expression& x) {
-  return log(x + 1);
-}
-
 Expression cos(const Expression& x) {
   return sin(x + M_PI_2);
 }
@@ -73,12 +66,19 @@ Expression tan(const Expression& x) {
   return sin(x) / cos(x);
 }
 
-Expression sinh(const Expression& x) {
-  return (exp(x) - exp(-x)) * 0.5;
+// exp(x) / 2, which overflows no sooner than it has to.
+Expression half_exp(const Expression& x) {
+  const Expression root = exp(x * 0.5);
+  return root * 0.5 * root;
 }
 
 Expression cosh(const Expression& x) {
-  return (exp(x) + exp(-x)) * 0.5;
+  return half_exp(x) + half_exp(-x);
+}
+
+// tanh(x / 2) has the digits of a small x.
+Expression sinh(const Expression& x) {
+  return tanh(x * 0.5) * (cosh(x) + 1);
 }
 
 Expression deg2rad(const Expression& x) {

@@ -1,0 +1,35 @@
+#include "lib/ops/exponential.h"
+
+#include <cfloat>
+
+namespace nnapi_convert {
+namespace {
+
+// log(x + 1), and what rounding x + 1 left of x; where `part` is x, or a number that the sum is exact for.
+Expression corrected_log(const Expression& x, const Expression& part) {
+  const Expression sum = part + 1;
+  return log(x + 1) + (part - (sum - 1)) / sum;
+}
+
+}  // namespace
+
+// tanh(x / 2) has the digits of a small x.
+Expression expm1(const Expression& x) {
+  return tanh(x * 0.5) * (exp(x) + 1);
+}
+
+// From -1 to -0.5, and above 2^20, next to nothing is rounded off; -1 and infinity have no correction.
+Expression log1p(const Expression& x) {
+  return corrected_log(x, minimum(maximum(x, -0.5), 1 << 20));
+}
+
+Expression log1p_exp_minus_abs(const Expression& x) {
+  const Expression share = exp(-abs(x));
+  return corrected_log(share, share);
+}
+
+Expression finite(const Expression& x) {
+  return minimum(maximum(x, -FLT_MAX), FLT_MAX);
+}
+
+}  // namespace nnapi_convert
