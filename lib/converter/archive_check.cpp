@@ -31,7 +31,8 @@ void check_record(const nnapi_shim::ZipRecord& entry, const std::string& record,
   check_size(entry);
   if (is_weight(record)) return;
   const auto [data, size] = reader.getRecord(record);
-  if (libdeflate_crc32(0, data.get(), size) != entry.checksum) throw ConvertError(ExitCode::kBadFile, "it has another checksum");
+  if (libdeflate_crc32(0, data.get(), size) != entry.checksum)
+    throw ConvertError(ExitCode::kBadFile, "it has another checksum");
   check_content(record, {static_cast<const char*>(data.get()), size}, sizes);
 }
 

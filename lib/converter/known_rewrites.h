@@ -31,8 +31,8 @@ class KnownRewrites {
   // Arithmetic on numbers that were taken out of tensors becomes one of tensors (runtime_numbers.h).
   bool replace_by_tensors(TorchNode* node, const TypeMap& types);
   // An operator that works along an axis, on tensors of rank 0 (rank_0.h), or one without a rule that ATen makes of
-  // others that have rules (expand_composite.h). Ends: what is made of an operator knows its lineage (lineage.h), and no
-  // operator that was made of itself is taken apart.
+  // others that have rules (expand_composite.h). Ends: what is made of an operator knows its lineage (lineage.h), and
+  // no operator that was made of itself is taken apart.
   bool expand(TorchNode* node, const TypeMap& types);
   // What reads a tuple that is made in the graph: a branch may have made it, known once the branch was chosen.
   bool take_apart(TorchNode* node);
