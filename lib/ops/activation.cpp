@@ -150,7 +150,8 @@ void lower_leaky_relu(OpContext& ctx) {
 }
 
 std::vector<ValueType> rrelu_type(const OpArguments& args) {
-  args.require(!args.boolean("training"), "training = True, for random numbers", "False", "call model.eval() before tracing or scripting");
+  args.require(!args.boolean("training"), "training = True, for random numbers", "False",
+               "call model.eval() before tracing or scripting");
   return float_self(args);
 }
 

@@ -58,9 +58,28 @@ TEST_CASE("scales in other notations, and the ends of zero points") {
 }
 
 TEST_CASE("bad specifications stop with the code of a wrong command line") {
-  for (const char* text :
-       {"", ",", "1,", "-1", "+1", " 1", "1 ", "1.5", "0x10", "??", "1:", "1:float", "1:quint8:1e999:0",
-        "1:quint8:-1:0", "1:quint8:1:-1", "1:quint8::", "1:int32:", "a=b=1", "2147483648", "scalar,1", "1,scalar", "Scalar"}) {
+  for (const char* text : {"",
+                           ",",
+                           "1,",
+                           "-1",
+                           "+1",
+                           " 1",
+                           "1 ",
+                           "1.5",
+                           "0x10",
+                           "??",
+                           "1:",
+                           "1:float",
+                           "1:quint8:1e999:0",
+                           "1:quint8:-1:0",
+                           "1:quint8:1:-1",
+                           "1:quint8::",
+                           "1:int32:",
+                           "a=b=1",
+                           "2147483648",
+                           "scalar,1",
+                           "1,scalar",
+                           "Scalar"}) {
     CAPTURE(text);
     try {
       parse_input_spec(text);

@@ -166,7 +166,7 @@ BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) 
   const std::string nnapi = host_library_path();
   if (std::filesystem::is_regular_file(nnapi)) request.worker.program += " " + hash_of_file(nnapi);
   request.worker.convert = [](Arguments command_line) {
-    engine().use_one_thread();  // workers share the processors among themselves; and sums come out the same
+    engine().use_one_thread();            // workers share the processors among themselves; and sums come out the same
     command_line.push_back("--verbose");  // the last line tells what a worker that crashed was about
     return run_convert(command_line);
   };
