@@ -58,7 +58,7 @@ class WideIntegers {
     for (size_t i = 0; i < node.inputs().size(); ++i) {
       if (index_range(node, i, types_)) continue;
       const TorchValue& input = *node.input(i);
-      reads_wide = (is_list(input) ? reads_of_list(*input.node()) : reads(input)) || reads_wide;
+      reads_wide = (is_list(input) ? reads_of_list(*input.node(), node, i) : reads(input)) || reads_wide;
     }
     if (reads_wide) return;
     for (const TorchValue* output : node.outputs()) {
@@ -66,9 +66,12 @@ class WideIntegers {
     }
   }
 
-  bool reads_of_list(const TorchNode& list) {
+  bool reads_of_list(const TorchNode& list, const TorchNode& reader, size_t offset) {
     bool reads_wide = false;
-    for (const TorchValue* element : list.inputs()) reads_wide = reads(*element) || reads_wide;
+    for (size_t i = 0; i < list.inputs().size(); ++i) {
+      if (index_range_in_list(reader, offset, i, types_)) continue;
+      reads_wide = reads(*list.input(i)) || reads_wide;
+    }
     return reads_wide;
   }
 

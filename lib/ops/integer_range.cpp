@@ -152,9 +152,11 @@ enum class Rule {
   kRemainder,
   kNegate,
   kAbsolute,
-  kSum,   // of as many elements as an axis, or the tensor, has
-  kPick,  // the first result is an element, the second its place
-  kPool,  // the second result is a place in the whole picture
+  kSum,     // of as many elements as an axis, or the tensor, has
+  kPick,    // the first result is an element, the second its place
+  kBorder,  // how many numbers of a sorted axis are below
+  kCount,   // of elements
+  kPool,    // the second result is a place in the whole picture
   kMaximum,
   kMinimum,
   kClamp,
@@ -217,6 +219,16 @@ const std::map<std::string, Rule>& rules() {
       {"aten::argmax", Rule::kIndex},
       {"aten::argmin", Rule::kIndex},
       {"aten::argsort", Rule::kIndex},
+      {"aten::bucketize", Rule::kBorder},
+      {"aten::searchsorted", Rule::kBorder},
+      {"aten::count_nonzero", Rule::kCount},
+      {"aten::cummax", Rule::kPick},
+      {"aten::cummin", Rule::kPick},
+      {"aten::kthvalue", Rule::kPick},
+      {"aten::median", Rule::kPick},
+      {"aten::nanmedian", Rule::kPick},
+      {"aten::mode", Rule::kPick},
+      {"aten::msort", Rule::kFirst},
       {"aten::nonzero", Rule::kIndex},
       {"aten::nonzero_numpy", Rule::kIndex},
       {"torchvision::nms", Rule::kIndex},
@@ -377,6 +389,25 @@ class Ranges {
     return IntegerRange{0, (is_flat ? count_of(self->dims) : longest) - 1};
   }
 
+  // Of the first argument.
+  double elements(const TorchNode& node) const {
+    const auto self = table_of(*node.input(0));
+    return self ? count_of(self->dims) : kLongestAxis;
+  }
+
+  Found border(const TorchNode& node) const {
+    const bool is_second = kind_of(node) == "aten::bucketize";
+    const auto borders = table_of(*node.input(is_second ? 1 : 0));
+    const bool has_axis = borders && borders->rank() > 0;
+    return IntegerRange{0, has_axis ? count_of(borders->dims.back()) : kLongestAxis};
+  }
+
+  std::optional<TensorType> table_of(const TorchValue& value) const {
+    if (const TensorType* type = type_of(value)) return *type;
+    const auto constant = torch::jit::toIValue(&value);
+    return constant && constant->isTensor() ? std::optional(type_of_constant(constant->toTensor())) : std::nullopt;
+  }
+
   Found sum(const TorchNode& node) {
     const Found terms = of(*node.input(0));
     const TensorType* self = type_of(*node.input(0));
@@ -444,10 +475,12 @@ class Ranges {
       case Rule::kPick:
         if (output == 1) return places(node);
         return of_extremes(node);
-      case Rule::kPool: {
-        const TensorType* self = type_of(*node.input(0));
-        return IntegerRange{0, (self == nullptr ? kLongestAxis : count_of(self->dims)) - 1};
-      }
+      case Rule::kBorder:
+        return border(node);
+      case Rule::kCount:
+        return IntegerRange{0, elements(node)};
+      case Rule::kPool:
+        return IntegerRange{0, elements(node) - 1};
       case Rule::kSum:
         return sum(node);
       case Rule::kNegate:
@@ -534,13 +567,15 @@ Found index_range(const TorchNode& reader, size_t offset, const TypeMap& types) 
     const auto table = table_of(reader, "weight", types);
     return table && table->rank() == 2 ? Found(places_of(count_of(table->dims[0]))) : std::nullopt;
   }
-  const bool is_along_axis = kind == "aten::index_select" || kind == "aten::gather" || kind == "aten::scatter" ||
-                             kind == "aten::index_copy" || kind == "aten::index_add" || kind == "aten::scatter_add";
+  static const std::unordered_set<std::string> along_axis = {
+      "aten::index_select", "aten::gather",      "aten::scatter",        "aten::index_copy",  "aten::index_add",
+      "aten::index_fill",   "aten::scatter_add", "aten::scatter_reduce", "aten::index_reduce"};
+  const bool is_along_axis = along_axis.count(kind) != 0;
   if (is_along_axis && name == "index") {
     const auto table = table_of(reader, "self", types);
     return table ? Found(places_of(named_axis(reader, *table))) : std::nullopt;
   }
-  if (kind == "aten::take" && name == "index") {
+  if ((kind == "aten::take" || kind == "aten::put") && name == "index") {
     const auto table = table_of(reader, "self", types);
     return table ? Found(places_of(count_of(table->dims))) : std::nullopt;
   }
@@ -553,7 +588,8 @@ Found index_range(const TorchNode& reader, size_t offset, const TypeMap& types) 
 }
 
 Found index_range_in_list(const TorchNode& reader, size_t offset, size_t element, const TypeMap& types) {
-  if (kind_of(reader) != "aten::index" || offset != 1) return std::nullopt;
+  const std::string kind = kind_of(reader);
+  if ((kind != "aten::index" && kind != "aten::index_put") || offset != 1) return std::nullopt;
   const auto table = table_of(reader, "self", types);
   if (!table || element >= table->rank()) return std::nullopt;
   return places_of(count_of(table->dims[element]));
