@@ -345,10 +345,11 @@ def report_on(arguments: argparse.Namespace, found: List[Outcome]) -> int:
 
 def main() -> int:
     arguments = parse_arguments()
+    if arguments.keep and arguments.keep.exists() and any(arguments.keep.iterdir()):
+        raise SystemExit(f"--keep: {arguments.keep} is not empty; name a new folder")
     work = arguments.keep or pathlib.Path(tempfile.mkdtemp(prefix="nnapi-convert-operators-"))
-    shutil.rmtree(work, ignore_errors=True)
     try:
-        work.mkdir(parents=True)
+        work.mkdir(parents=True, exist_ok=True)
         return report_on(arguments, outcomes_of(arguments, work.resolve()))
     finally:
         if not arguments.keep:

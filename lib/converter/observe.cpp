@@ -171,6 +171,10 @@ std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const T
   try {
     const c10::NoGradGuard no_grad;
     node.getOperation()(stack);
+  } catch (const c10::LinAlgError&) {
+    return std::nullopt;  // by the values, which are made up
+  } catch (const c10::IndexError&) {
+    return std::nullopt;  // likewise
   } catch (const std::exception& raised) {
     error = torch_reason(raised);
     return std::nullopt;

@@ -1,6 +1,7 @@
 #include "lib/converter/original_run.h"
 
 #include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
@@ -13,13 +14,18 @@
 namespace nnapi_convert {
 namespace {
 
+enum class Values { kSame, kVaried };
+
 // Nothing where a size is flexible, or an argument is neither a tensor nor has a default.
-std::optional<InputTuple> made_up_inputs(const NormalisedModel& model, const std::vector<TensorType>& types) {
+std::optional<InputTuple> made_up_inputs(const NormalisedModel& model, const std::vector<TensorType>& types,
+                                         Values values) {
   std::vector<at::Tensor> tensors;
+  at::Generator generator = at::detail::createCPUGenerator(1);
   for (const TensorType& type : types) {
     const auto tensor = made_up_tensor(type);
     if (!tensor) return std::nullopt;
-    tensors.push_back(*tensor);
+    const bool varies = values == Values::kVaried && tensor->is_floating_point();
+    tensors.push_back(varies ? at::empty_like(*tensor).uniform_(0, 1, generator) : *tensor);
   }
   if (model.arguments.empty()) return InputTuple(tensors.begin(), tensors.end());
   try {
@@ -57,10 +63,13 @@ std::string reason_of_original(const LoadedModel& loaded, const InputTuple& inpu
 void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model, const std::vector<TensorType>& types,
                          const InferredTypes& inferred) {
   if (inferred.failures.empty()) return;
-  const auto inputs = made_up_inputs(model, types);
-  if (!inputs) return;
-  const std::string reason = reason_of_original(loaded, *inputs);
-  if (reason.empty()) return;
+  std::string reason;
+  for (const Values values : {Values::kSame, Values::kVaried}) {
+    const auto inputs = made_up_inputs(model, types, values);
+    if (!inputs) return;
+    reason = reason_of_original(loaded, *inputs);
+    if (reason.empty()) return;
+  }
   std::string shapes;
   for (size_t i = 0; i < types.size(); ++i) {
     shapes += fmt::format("{}{} {}", i == 0 ? "" : ", ", model.input_names[i], to_text(types[i]));

@@ -242,6 +242,19 @@ class OriginalFails(ModelTest):
         self.save(Scaled())
         self.refuse("--input", "x=1,3,64,64", "--nhwc", needed=["the model itself can't run", "(1x2048 and 512x10)"])
 
+    def test_error_by_values(self):
+        """A matrix of equal elements is singular, and its sizes are right."""
+        class Solved(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(4, 64)
+
+            def forward(self, x):
+                return self.linear(torch.linalg.solve(x, torch.ones(4, 4)))
+
+        self.save(Solved(), torch.eye(4) + torch.rand(4, 4))
+        self.succeed(self.model, "--input", "4,4", "-o", self.out)
+
     def test_branch_that_is_not_taken(self):
         """An operator of a branch may never run."""
         class Branch(nn.Module):
