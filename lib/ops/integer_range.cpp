@@ -579,6 +579,10 @@ Found index_range(const TorchNode& reader, size_t offset, const TypeMap& types) 
     const auto table = table_of(reader, "self", types);
     return table ? Found(places_of(count_of(table->dims))) : std::nullopt;
   }
+  static const std::unordered_set<std::string> of_classes = {"aten::nll_loss",          "aten::nll_loss2d",
+                                                             "aten::nll_loss_nd",       "aten::cross_entropy_loss",
+                                                             "aten::multi_margin_loss", "aten::multilabel_margin_loss"};
+  if (of_classes.count(kind) != 0 && name == "target") return places_of(kLongestAxis);
   if (kind == "aten::one_hot" && name == "self") {
     const auto classes = torch::jit::toIValue(reader.input(1));
     const bool is_given = classes && classes->isInt() && classes->toInt() > 0;
