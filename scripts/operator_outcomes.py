@@ -108,6 +108,7 @@ def worst_reason(outcomes: List[Outcome]) -> str:
 
 
 def cell(text: str, most: int = 160) -> str:
+    text = re.sub(r" from \S+\.py:\d+", "", text)  # lines of this machine's files
     text = re.sub(r"\s+", " ", text).replace("|", "\\|")
     return text if len(text) <= most else text[: most - 3] + "..."
 
