@@ -175,6 +175,8 @@ std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const T
     return std::nullopt;  // by the values, which are made up
   } catch (const c10::IndexError&) {
     return std::nullopt;  // likewise
+  } catch (const c10::NotImplementedError&) {
+    return std::nullopt;  // the library with the operator's code is not loaded
   } catch (const std::exception& raised) {
     error = torch_reason(raised);
     return std::nullopt;

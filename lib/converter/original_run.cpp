@@ -45,7 +45,13 @@ std::optional<torch::jit::Module> copy_of(const torch::jit::Module& module) {
   }
 }
 
-// Empty where it runs.
+// True for an operator whose library is not loaded: nothing is known of the model then. The interpreter gives its own
+// exceptions, so that the type is lost.
+bool lacks_kernel(const std::string& reason) {
+  return reason.find("Could not run '") != std::string::npos;
+}
+
+// Empty where it runs, or where it can't be run here.
 std::string reason_of_original(const LoadedModel& loaded, const InputTuple& inputs) {
   std::optional<torch::jit::Module> module = copy_of(loaded.module);
   if (!module) return "";
@@ -53,7 +59,8 @@ std::string reason_of_original(const LoadedModel& loaded, const InputTuple& inpu
     const c10::InferenceMode guard;
     module->forward(inputs);
   } catch (const std::exception& error) {
-    return torch_reason(error);
+    const std::string reason = torch_reason(error);
+    return lacks_kernel(reason) ? "" : reason;
   }
   return "";
 }

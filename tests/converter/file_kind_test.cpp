@@ -40,7 +40,7 @@ TEST_CASE("a pickle of weights is outlined") {
 
 TEST_CASE("a dict of dicts names the one with weights") {
   const auto found =
-      outline("\x80\x02}(X\x01\x00\x00\x00nK\x05X\x01\x00\x00\x00w" + kWeights.substr(2, kWeights.size() - 3) + "u.");
+      outline("\x80\x02}(X\x01\x00\x00\x00nK\x05X\x01\x00\x00\x00w"s + kWeights.substr(2, kWeights.size() - 3) + "u.");
   REQUIRE(found);
   CHECK(found->keys == std::vector<std::string>{"n", "w"});
   CHECK(found->tensors == 0);
