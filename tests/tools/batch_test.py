@@ -139,7 +139,7 @@ class Help(BatchTest):
 
 class Manifest(BatchTest):
     def test_options_are_those_of_the_conversion(self):
-        help_text = run("batch", "--help").stdout
+        help_text = run("batch", "--help-all").stdout
         group = help_text[help_text.index("Options of each conversion"):help_text.index("Limits of")]
         self.assertEqual(re.findall(r"^  --([a-z0-9-]+)", group, re.M),
                          list(MANIFEST_SCHEMA["$defs"]["options"]["properties"]))

@@ -7,12 +7,13 @@ import unittest
 import zipfile
 
 import torch
+from torch import nn
 from cli import CliTest, run
 
 IMAGE = ["--input", "1,3,16,16", "--nhwc"]
 
 
-class Net(torch.nn.Module):
+class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.conv = torch.nn.Conv2d(3, 8, 3)

@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 import torch
+from torch import nn
 from torch.utils.bundled_inputs import augment_model_with_bundled_inputs
 
 from cli import PROGRAM, CliTest, environment
@@ -15,13 +16,13 @@ LIBRARIES = pathlib.Path(PROGRAM).resolve().parents[1] / "lib"
 torch.ops.load_library(str(LIBRARIES / "libnnapi_shim_torch.so"))
 
 
-class Scaled(torch.nn.Module):
+class Scaled(nn.Module):
     def forward(self, x, scale, offset):
         y = torch.sigmoid(x) * scale + offset
         return y, scale * 2 + offset, y.sum() * scale
 
 
-class InParts(torch.nn.Module):
+class InParts(nn.Module):
     """logcumsumexp stays on the CPU; tensors of rank 0 cross to it and back."""
 
     def forward(self, x, scale, offset):
@@ -118,7 +119,7 @@ class RankZero(CliTest, StockTorchTest):
         self.assert_close(load(path)(parts), load(out)(parts))
 
     def test_unknown_rank(self):
-        self.fail_with(1, self.traced(Scaled()), "-o", self.folder / "out.pt", needed=["its shape is not known"])
+        self.fail_with(1, self.traced(Scaled()), "-o", self.folder / "out.pt", needed=["the shapes of 3 inputs are not known"])
 
 
 if __name__ == "__main__":
