@@ -133,10 +133,25 @@ std::vector<Formed> max_pool_with_indices(const FormulaArguments& args) {
   return pool(self, windows);
 }
 
+// The bins of an adaptive pool, for an image of that many axes behind its channels.
+std::vector<int64_t> bins_of(const FormulaArguments& args, size_t spatial) {
+  const Tensor self = args.tensor("self");
+  const std::vector<int64_t> bins = args.integers("output_size", spatial, {});
+  const bool has_bins =
+      bins.size() == spatial && std::all_of(bins.begin(), bins.end(), [](int64_t n) { return n > 0; });
+  if (!has_bins)
+    throw FormulaRefused(fmt::format("output_size = {}", fmt::join(bins, ", ")), "1 or more for each axis");
+  if (self.dim() <= static_cast<int64_t>(spatial) || self.numel() == 0) {
+    throw FormulaRefused(fmt::format("a tensor of rank {} with {} elements", self.dim(), self.numel()),
+                         fmt::format("rank {} or more, and elements", spatial + 1));
+  }
+  return bins;
+}
+
 template <size_t spatial>
 std::vector<Windows> adaptive_windows_of(const FormulaArguments& args) {
   const Tensor self = args.tensor("self");
-  const std::vector<int64_t> wanted = args.integers("output_size", spatial, {});
+  const std::vector<int64_t> wanted = bins_of(args, spatial);
   std::vector<Windows> windows;
   for (size_t i = 0; i < spatial; ++i) {
     windows.push_back(adaptive_windows(self.size(self.dim() - static_cast<int64_t>(spatial - i)), wanted[i]));
@@ -157,6 +172,7 @@ bool gives_places(const OpArguments& args) {
 bool has_uneven_bins(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   const std::vector<int64_t> wanted = args.integers("output_size", 3, 1);
+  if (self.rank() <= wanted.size()) return false;
   for (size_t i = 0; i < wanted.size(); ++i) {
     const Dim& size = self.dims[self.rank() - wanted.size() + i];
     if (!size.is_fixed() || wanted[i] < 1) return false;
@@ -167,7 +183,7 @@ bool has_uneven_bins(const OpArguments& args) {
 
 std::vector<Formed> adaptive_average_volume(const FormulaArguments& args) {
   Tensor x = args.tensor("self");
-  const std::vector<int64_t> wanted = args.integers("output_size", 3, {});
+  const std::vector<int64_t> wanted = bins_of(args, 3);
   for (int64_t i = 0; i < 3; ++i) {
     const int64_t axis = x.dim() - 3 + i, size = x.size(axis), count = wanted[static_cast<size_t>(i)];
     if (size == count) continue;

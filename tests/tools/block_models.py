@@ -75,7 +75,7 @@ class ChangedByRounds(Layers):
         y = self.first(x)
         total = torch.zeros(1, 4, 8, 8)
         if bool(x.mean() > -1):
-            for _ in range(int(torch.linalg.matrix_exp(x[:, :, :4, :4] * 0.01).abs().max()) + 1):
+            for _ in range(int(torch.nextafter(x[:, :, :4, :4] * 0.01, torch.zeros(1)).abs().max()) + 1):
                 total[:, 1:] += torch.tanh(y)[:, :1]
         return self.second(y) + total
 
@@ -186,7 +186,7 @@ class BranchOfTheCpu(Layers):
     def forward(self, x):
         y = self.first(x)
         if bool(y.mean() > 0):
-            y = torch.linalg.matrix_exp(y * 0.1)
+            y = torch.nextafter(y, torch.zeros(1))
         return self.second(y)
 
 

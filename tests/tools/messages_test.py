@@ -250,7 +250,7 @@ class OriginalFails(ModelTest):
                 self.linear = nn.Linear(4, 64)
 
             def forward(self, x):
-                return self.linear(torch.linalg.solve(x, torch.ones(4, 4)))
+                return self.linear(x), torch.linalg.solve(x, torch.ones(4, 4))
 
         self.save(Solved(), torch.eye(4) + torch.rand(4, 4))
         self.succeed(self.model, "--input", "4,4", "-o", self.out)

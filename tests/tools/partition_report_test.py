@@ -220,7 +220,7 @@ class Reasons(Partitioned):
 
     def test_a_chain_has_one_cause(self):
         cpu, _, _ = self.reasons("Chain")
-        unknown = [entry for entry in cpu if "unknown type" in entry["found"]]
+        unknown = [entry for entry in cpu if "is known only when the model runs" in entry["found"]]
         self.assertLess(2, len({entry["op"] for entry in unknown}))
         self.assertEqual(1, len({entry["found"] for entry in unknown}), unknown)
         self.assertEqual(1, len({entry["since"] for entry in unknown}), unknown)

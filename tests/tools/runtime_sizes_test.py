@@ -218,7 +218,7 @@ class RuntimeSizes(CliTest, StockTorchTest):
     def test_height_and_width_have_to_be_given(self):
         path = self.save(Rows(Perceptron()))
         self.fail_with(1, path, "--input", "1,3,?,?", "--nhwc", "-o", self.folder / "x.pt",
-                       needed=["a size of an input is flexible", "--input"])
+                       needed=["NNAPI needs the flexible sizes of the inputs fixed", "--input"])
 
     def test_sizes_that_break_a_promise(self):
         """The head takes rows of 12 numbers, but the graph can make others: an error, and no wrong numbers."""
