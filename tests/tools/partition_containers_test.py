@@ -20,7 +20,7 @@ class Containers(Blocks):
     def test_taken_out_of_a_list(self):
         self.save("TakesFromList")
         partition = self.partition("--min-segment-macs", "0")
-        self.assertEqual(1.0, partition["mac_share"])
+        self.assertEqual(1.0, partition["counted_mac_share"])
         for sample in SAMPLES:
             (expected, length), (found, found_length) = (load(path)(sample) for path in (self.path, self.out))
             self.assert_close(expected, found)

@@ -9,7 +9,7 @@ from torch import nn
 
 from cli import CliTest, run
 
-PASSES = re.findall(r"[a-z_]+", re.search(r"--disable-pass NAME:\{([^}]*)\}", run("--help-all").stdout).group(1))
+PASSES = re.findall(r"[a-z_]+", re.search(r"--disable-pass NAME [^{]*\{([^}]*)\}", run("--help-all").stdout).group(1))
 
 
 class SizeOfBranch(nn.Module):
