@@ -26,7 +26,7 @@ def clang_arguments(command: str, precompiled: pathlib.Path) -> List[str]:
         elif word == "-include" and following.endswith(PRECOMPILED):
             kept += ["-include-pch", str(precompiled)]
             skip = True
-        elif not word.startswith("-W"):
+        elif not word.startswith(("-W", "-fvisibility")):  # a precompiled header has one visibility
             kept.append(word)
     return kept + ["-w"]
 

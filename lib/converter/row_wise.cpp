@@ -269,7 +269,8 @@ std::map<std::string, Proof> make_proofs() {
        "ceil",      "round",       "square",     "sin",         "cos",   "reciprocal", "erf",      "sign",
        "add",       "sub",         "rsub",       "mul",         "div",   "pow",        "clamp",    "clamp_min",
        "clamp_max", "minimum",     "maximum",    "lt",          "le",    "gt",         "ge",       "eq",
-       "ne",        "logical_and", "logical_or", "logical_not", "to",    "clone",      "detach",   "masked_fill"});
+       "ne",        "logical_and", "logical_or", "logical_not", "to",    "clone",      "detach",   "masked_fill",
+       "nextafter"});
   return proofs;
 }
 
