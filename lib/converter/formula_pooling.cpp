@@ -116,6 +116,19 @@ int64_t sliding_count(int64_t size, const Sliding& sliding, bool ceil_mode) {
   return count;
 }
 
+// An image with elements, of that many axes behind its channels.
+void require_image(const Tensor& self, size_t spatial) {
+  if (self.dim() > static_cast<int64_t>(spatial) && self.numel() > 0) return;
+  throw FormulaRefused(fmt::format("a tensor of rank {} with {} elements", self.dim(), self.numel()),
+                       fmt::format("rank {} or more, and elements", spatial + 1));
+}
+
+void require_positive(const char* name, const std::vector<int64_t>& numbers, size_t count) {
+  const bool holds = std::all_of(numbers.begin(), numbers.end(), [](int64_t number) { return number > 0; });
+  if (holds && numbers.size() == count) return;
+  throw FormulaRefused(fmt::format("{} = {}", name, fmt::join(numbers, ", ")), "1 or more for each axis");
+}
+
 template <size_t spatial>
 std::vector<Formed> max_pool_with_indices(const FormulaArguments& args) {
   const Tensor self = args.tensor("self");
@@ -124,6 +137,9 @@ std::vector<Formed> max_pool_with_indices(const FormulaArguments& args) {
   const std::vector<int64_t> stride = args.integers("stride", spatial, kernel);
   const std::vector<int64_t> padding = args.integers("padding", spatial, zeros);
   const std::vector<int64_t> dilation = args.integers("dilation", spatial, ones);
+  require_image(self, spatial);
+  require_positive("kernel_size", kernel, spatial);
+  require_positive("stride", stride, spatial);
   std::vector<Windows> windows;
   for (size_t i = 0; i < spatial; ++i) {
     const int64_t size = self.size(self.dim() - static_cast<int64_t>(spatial - i));
@@ -137,14 +153,8 @@ std::vector<Formed> max_pool_with_indices(const FormulaArguments& args) {
 std::vector<int64_t> bins_of(const FormulaArguments& args, size_t spatial) {
   const Tensor self = args.tensor("self");
   const std::vector<int64_t> bins = args.integers("output_size", spatial, {});
-  const bool has_bins =
-      bins.size() == spatial && std::all_of(bins.begin(), bins.end(), [](int64_t n) { return n > 0; });
-  if (!has_bins)
-    throw FormulaRefused(fmt::format("output_size = {}", fmt::join(bins, ", ")), "1 or more for each axis");
-  if (self.dim() <= static_cast<int64_t>(spatial) || self.numel() == 0) {
-    throw FormulaRefused(fmt::format("a tensor of rank {} with {} elements", self.dim(), self.numel()),
-                         fmt::format("rank {} or more, and elements", spatial + 1));
-  }
+  require_positive("output_size", bins, spatial);
+  require_image(self, spatial);
   return bins;
 }
 

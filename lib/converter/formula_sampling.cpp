@@ -213,8 +213,9 @@ std::vector<Formed> grid_sampler(const FormulaArguments& args) {
 }
 
 bool is_float_input(const OpArguments& args) {
-  const TensorType input = args.tensor("input");
-  return input.dtype == at::kFloat && args.tensor("grid").dtype == at::kFloat && all_fixed(input.dims);
+  const TensorType input = args.tensor("input"), grid = args.tensor("grid");
+  return input.dtype == at::kFloat && grid.dtype == at::kFloat && all_fixed(input.dims) && input.rank() > 3 &&
+         grid.rank() == input.rank();
 }
 
 // What the rule doesn't take.
