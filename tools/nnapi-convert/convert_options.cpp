@@ -37,7 +37,7 @@ std::string profile_names() {
 }
 
 bool is_shipped_profile(const std::string& name) {
-  const std::vector<FolderFile> profiles = shipped_profiles();
+  const std::vector<FolderFile>& profiles = shipped_profiles();
   return std::any_of(profiles.begin(), profiles.end(), [&](const FolderFile& profile) { return profile.name == name; });
 }
 
