@@ -99,7 +99,7 @@ std::optional<Bounds> bounds_of(const c10::IValue& constant) {
     return Bounds{whole, whole};
   }
   if (!constant.isTensor() || !constant.toTensor().defined() || constant.toTensor().numel() == 0) return std::nullopt;
-  const at::Tensor tensor = constant.toTensor();
+  const at::Tensor& tensor = constant.toTensor();
   if (tensor.is_quantized() || !c10::isIntegralType(tensor.scalar_type(), false)) return std::nullopt;
   return Bounds{tensor.min().item<int64_t>(), tensor.max().item<int64_t>()};
 }
