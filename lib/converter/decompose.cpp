@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/converter/node_reads.h"
+#include "lib/converter/plain_calls.h"
 
 namespace nnapi_convert {
 namespace {
@@ -19,40 +20,21 @@ using torch::jit::NamedValue;
 using torch::jit::Node;
 using torch::jit::Value;
 
-Value* argument(Node* node, const std::string& name) {
-  return node->input(static_cast<size_t>(*node->schema().argumentIndexWithName(name)));
-}
-
-std::optional<c10::IValue> known(Node* node, const std::string& name) {
-  const auto value = torch::jit::toIValue(argument(node, name));
-  return value ? std::optional<c10::IValue>(*value) : std::nullopt;
-}
-
 bool is_none(Node* node, const std::string& name) {
   const auto value = known(node, name);
   return value && value->isNone();
 }
 
-// Inserts plain operations before the node that they replace.
-class Plain {
+class Plain : public PlainCalls {
  public:
-  explicit Plain(Node* node) : graph_(*node->owningGraph()), node_(node), guard_(node) {}
+  using PlainCalls::PlainCalls;
 
-  Value* insert(const char* name, const std::vector<NamedValue>& arguments, const std::vector<NamedValue>& named = {}) {
-    Value* result = graph_.insert(c10::Symbol::aten(name), arguments, named);
-    result->node()->setSourceRange(node_->sourceRange());
-    result->node()->setScope(node_->scope());
-    return result;
-  }
-
-  Value* constant(const at::Tensor& tensor) { return graph_.insertConstant(tensor); }
-  Value* none() { return graph_.insertConstant(c10::IValue()); }
   Value* size(Value* tensor, int64_t axis) { return insert("size", {tensor, axis}); }
 
   Value* sizes(const std::vector<NamedValue>& values) {
     std::vector<Value*> elements;
-    for (const NamedValue& value : values) elements.push_back(value.value(graph_));
-    return graph_.insertNode(graph_.createList(c10::IntType::get(), elements))->output();
+    for (const NamedValue& value : values) elements.push_back(value.value(graph()));
+    return graph().insertNode(graph().createList(c10::IntType::get(), elements))->output();
   }
 
   Value* linear(Value* input, const at::Tensor& weight, const at::Tensor& bias) {
@@ -62,11 +44,6 @@ class Plain {
   Value* permute(Value* tensor, const std::vector<int64_t>& order) {
     return insert("permute", {tensor, c10::IValue(order)});
   }
-
- private:
-  Graph& graph_;
-  Node* node_;
-  torch::jit::WithInsertPoint guard_;
 };
 
 struct Projections {

@@ -11,10 +11,12 @@
 #include <torch/csrc/jit/passes/remove_mutation.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/dynamic_quantisation.h"
 #include "lib/converter/kept_objects.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/plain_changes.h"
 #include "lib/converter/traced_numbers.h"
+#include "lib/converter/unpack_prepacked.h"
 #include "lib/converter/unroll_loops.h"
 
 namespace nnapi_convert {
@@ -68,6 +70,8 @@ void simplify(std::shared_ptr<Graph> graph) {
   // Loops that run a number of times known now; the lists that they append to are made at once.
   if (unroll_loops(graph)) torch::jit::RemoveListMutation(graph);
   torch::jit::LowerSimpleTuples(graph);
+  unpack_prepacked(*graph);
+  remove_dynamic_quantisation(graph);
   torch::jit::PeepholeOptimize(graph);
   drop_dropouts(*graph);
 }

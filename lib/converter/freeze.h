@@ -1,4 +1,5 @@
-// A module with its attributes frozen to constants, all calls inlined, and loops of a known number of rounds unrolled.
+// A module with its attributes frozen to constants, all calls inlined, loops of a known number of rounds unrolled, and
+// operators with packed weights made plain ones; what is quantised dynamically is float.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>

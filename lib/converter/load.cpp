@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/archive_check.h"
 #include "lib/converter/custom_operators.h"
+#include "lib/converter/dynamic_quantisation.h"
 #include "lib/converter/file_kind.h"
 #include "lib/converter/mapped_archive.h"
 #include "lib/converter/quantised_engine.h"
@@ -58,6 +59,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   }
   if (!loaded.module.find_method("forward")) fail(path, "the module has no forward method");
   leave_training_mode(loaded.module, diagnostics);
+  warn_of_dynamic_quantisation(loaded.module, diagnostics);
   return loaded;
 }
 

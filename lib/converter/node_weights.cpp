@@ -4,6 +4,8 @@
 #include <ATen/native/quantized/PackedParams.h>
 #include <torch/custom_class.h>
 
+#include "lib/converter/object_state.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -17,14 +19,6 @@ bool holds(const c10::IValue& value) {
 template <typename Packed>
 Sizes unpacked_sizes(const c10::IValue& value) {
   return std::get<0>(value.toCustomClass<Packed>()->unpack()).sizes().vec();
-}
-
-// What a C++ class saves of an object.
-std::optional<c10::IValue> state_of(const c10::IValue& value) {
-  const auto object = value.toObject();
-  torch::jit::Function* get_state = object->type()->findMethod("__getstate__");
-  if (get_state == nullptr) return std::nullopt;
-  return (*get_state)({value});
 }
 
 std::optional<at::Tensor> first_tensor(const c10::IValue& value) {
@@ -42,7 +36,7 @@ Sizes packed_sizes(const c10::IValue& value) {
   if (holds<LinearPackedParamsBase>(value)) return unpacked_sizes<LinearPackedParamsBase>(value);
   const std::string name = value.toObject()->type()->name()->qualifiedName();
   if (name.find(".xnnpack.") == std::string::npos) return std::nullopt;
-  const auto state = state_of(value);
+  const auto state = saved_state(value);
   const auto weight = state ? first_tensor(*state) : std::nullopt;
   return weight ? Sizes(weight->sizes().vec()) : std::nullopt;
 }
@@ -60,7 +54,7 @@ void add_matrices(const c10::IValue& value, std::optional<int64_t>& sum) {
   } else if (value.isCustomClass()) {
     if (const Sizes sizes = packed_sizes(value)) return add(*sizes);
     const bool is_cell = value.toObject()->type()->name()->name() == "CellParamsBase";
-    if (const auto state = is_cell ? state_of(value) : std::nullopt) add_matrices(*state, sum);
+    if (const auto state = is_cell ? saved_state(value) : std::nullopt) add_matrices(*state, sum);
   }
 }
 

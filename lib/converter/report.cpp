@@ -148,6 +148,9 @@ json to_json(const Verification& verification) {
                  {"samples", verification.samples},
                  {"criterion", verification.criterion},
                  {"outputs", outputs}};
+  if (const auto& original = verification.original) {
+    result["original"] = {{"relative_error", finite(original->relative_error)}, {"snr_db", finite(original->snr_db)}};
+  }
   if (const auto& reference = verification.reference) {
     result["reference"] = {
         {"original", reference->original}, {"converted", reference->converted}, {"ratio", finite(reference->ratio())}};

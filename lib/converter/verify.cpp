@@ -12,6 +12,7 @@
 #include "lib/converter/arguments.h"
 #include "lib/converter/converted_file.h"
 #include "lib/converter/custom_operators.h"
+#include "lib/converter/float_meaning.h"
 #include "lib/converter/load.h"
 #include "lib/converter/packed_weights.h"
 #include "lib/converter/torch_error.h"
@@ -31,8 +32,16 @@ std::string hint_for(const VerifyRequest& request) {
          "...), FILE)";
 }
 
+// PyTorch's warnings of its own operators are not of this comparison.
+class SilentWarnings : public c10::WarningHandler {
+ public:
+  void process(const c10::SourceLocation& /*source*/, const std::string& /*message*/, bool /*is_verbatim*/) override {}
+};
+
 Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* which, const std::string& hint = "") {
   Tensors outputs;
+  SilentWarnings silent;
+  const c10::Warning::WarningHandlerGuard no_warnings(&silent);
   try {
     c10::InferenceMode guard;
     flatten(module.forward(inputs), outputs);
@@ -154,6 +163,40 @@ class Accumulator {
   double highest_ = -std::numeric_limits<double>::infinity();
 };
 
+void check_same_outputs(const Tensors& original, const Tensors& converted) {
+  if (original.size() != converted.size()) {
+    fail(fmt::format("the original gives {} tensors and the converted model {}", original.size(), converted.size()));
+  }
+  for (size_t i = 0; i < original.size(); ++i) {
+    if (original[i].sizes() == converted[i].sizes()) continue;
+    fail(fmt::format("output {}: shape [{}] found, [{}] needed", i, fmt::join(converted[i].sizes(), ", "),
+                     fmt::join(original[i].sizes(), ", ")));
+  }
+}
+
+// How far the original is from the float model that it stands for.
+class OriginalErrors {
+ public:
+  void add(const Tensors& meaning, const Tensors& original) {
+    check_same_outputs(meaning, original);
+    outputs_.resize(std::max(outputs_.size(), meaning.size()));
+    for (size_t i = 0; i < meaning.size(); ++i) outputs_[i].add(meaning[i], original[i]);
+  }
+
+  OriginalDistance result() const {
+    OriginalDistance worst{0, std::numeric_limits<double>::infinity()};
+    for (const Accumulator& output : outputs_) {
+      const OutputComparison comparison = output.result({});
+      worst.relative_error = std::max(worst.relative_error, comparison.relative_error);
+      worst.snr_db = std::min(worst.snr_db, comparison.snr_db);
+    }
+    return worst;
+  }
+
+ private:
+  std::vector<Accumulator> outputs_;
+};
+
 // Pooled squared distance of results from the float model's.
 struct Distance {
   double squares = 0, count = 0;
@@ -166,17 +209,6 @@ struct Distance {
   }
   double rms() const { return std::sqrt(squares / count); }
 };
-
-void check_same_outputs(const Tensors& original, const Tensors& converted) {
-  if (original.size() != converted.size()) {
-    fail(fmt::format("the original gives {} tensors and the converted model {}", original.size(), converted.size()));
-  }
-  for (size_t i = 0; i < original.size(); ++i) {
-    if (original[i].sizes() == converted[i].sizes()) continue;
-    fail(fmt::format("output {}: shape [{}] found, [{}] needed", i, fmt::join(converted[i].sizes(), ", "),
-                     fmt::join(original[i].sizes(), ", ")));
-  }
-}
 
 // Quantised tensors may be float32 on one side.
 void check_same_dtypes(const Tensors& original, const Tensors& converted) {
@@ -217,11 +249,16 @@ Verification verify(const VerifyRequest& request) {
   const int count = request.samples.value_or(reference ? VerifyDefaults::kReferenceSamples : VerifyDefaults::kSamples);
   const ForwardArguments arguments = arguments_of(converted);
   const std::vector<Values> samples = make_samples(request, original, converted.metadata, arguments, count);
+  std::optional<torch::jit::Module> meaning;
+  if (!reference) meaning = float_meaning(original);
+  OriginalErrors errors_of_original;
   std::vector<Accumulator> accumulators(converted.metadata.outputs.size());
   Distance original_distance, converted_distance;
   for (const Values& sample : samples) {
     const InputTuple for_original = assemble(arguments, with_original_dtypes(sample, converted.metadata));
-    const Tensors expected = run(original.module, for_original, "the original", hint_for(request));
+    const Tensors of_original = run(original.module, for_original, "the original", hint_for(request));
+    const Tensors expected = meaning ? run(*meaning, for_original, "the original's float model") : of_original;
+    if (meaning) errors_of_original.add(expected, of_original);
     const Tensors found = run(converted.module, assemble(arguments, sample), "the converted model");
     check_same_outputs(expected, found);
     check_same_dtypes(expected, found);
@@ -245,6 +282,7 @@ Verification verify(const VerifyRequest& request) {
     result.outputs.push_back(accumulators[i].result(i < outputs.size() ? outputs[i] : Quantization()));
   }
   if (reference) result.reference = ReferenceDistance{original_distance.rms(), converted_distance.rms()};
+  if (meaning) result.original = errors_of_original.result();
   judge(result, request);
   return result;
 }
@@ -270,6 +308,12 @@ std::string to_text(const Verification& verification) {
     text += fmt::format("distance from the float model (RMS): TorchScript {:.4g}, NNAPI {:.4g}, ratio {:.3f}\n",
                         verification.reference->original, verification.reference->converted,
                         verification.reference->ratio());
+  }
+  if (verification.original) {
+    text += fmt::format(
+        "compared with the float model that the original stands for, as it is quantised dynamically; the original "
+        "itself is {:.3g} of the range from it (SNR {:.1f} dB)\n",
+        verification.original->relative_error, verification.original->snr_db);
   }
   return text + fmt::format("{} ({} samples; needed: {})\n", verification.passed ? "passed" : "FAILED",
                             verification.samples, verification.criterion);

@@ -60,8 +60,15 @@ struct ReferenceDistance {
   double ratio() const { return converted / original; }
 };
 
+// Of an original that stands for a float model (float_meaning.h), with which the converted one is compared.
+struct OriginalDistance {
+  double relative_error = 0;  // the largest of all outputs
+  double snr_db = 0;          // the lowest
+};
+
 struct Verification {
   std::vector<OutputComparison> outputs;
+  std::optional<OriginalDistance> original;
   std::optional<ReferenceDistance> reference;
   int samples = 0;
   bool is_quantized = false;

@@ -1,0 +1,24 @@
+// Dynamic quantisation: operators that round their weights once, and their activations in each call by the range found
+// in it. NNAPI has none: they become float operators whose weights are what the rounded ones stand for.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <memory>
+
+#include "lib/base/diagnostics.h"
+
+namespace nnapi_convert {
+
+// Replaces quantized::linear_dynamic and its like, quantised recurrent layers and cells by their float operators. A
+// node whose parameters are computed, or of an older form, stays. The graph's attributes have to be constants.
+void remove_dynamic_quantisation(const std::shared_ptr<torch::jit::Graph>& graph);
+
+// True if a method of the module, or of one in it, rounds activations in each call.
+bool is_dynamically_quantised(const torch::jit::Module& module);
+
+// Says in one warning what such a module is converted to.
+void warn_of_dynamic_quantisation(const torch::jit::Module& module, Diagnostics& diagnostics);
+
+}  // namespace nnapi_convert

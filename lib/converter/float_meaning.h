@@ -1,0 +1,16 @@
+// What a model that rounds on the way stands for in float32: what NNAPI computes of it.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <optional>
+
+#include "lib/converter/load.h"
+
+namespace nnapi_convert {
+
+// For a model that is quantised dynamically: its module with float weights and activations. Nothing for other models,
+// which stand for themselves. Throws ConvertError (kNotConvertible) for a module that can't be frozen.
+std::optional<torch::jit::Module> float_meaning(const LoadedModel& original);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,57 @@
+// Plain operators in place of a node that is made of them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nnapi_convert {
+
+// The argument of a node by its name in the schema.
+inline torch::jit::Value* argument(torch::jit::Node* node, const std::string& name) {
+  return node->input(static_cast<size_t>(*node->schema().argumentIndexWithName(name)));
+}
+
+// Nothing for an argument that is computed.
+inline std::optional<c10::IValue> known(torch::jit::Node* node, const std::string& name) {
+  const auto value = torch::jit::toIValue(argument(node, name));
+  return value ? std::optional<c10::IValue>(*value) : std::nullopt;
+}
+
+// Inserts operators of ATen before the node that they replace, with its place in the source.
+class PlainCalls {
+ public:
+  explicit PlainCalls(torch::jit::Node* node) : graph_(*node->owningGraph()), node_(node), guard_(node) {}
+
+  // The operator's result; a tuple for an operator that gives several.
+  torch::jit::Value* insert(const char* name, const std::vector<torch::jit::NamedValue>& arguments,
+                            const std::vector<torch::jit::NamedValue>& named = {}) {
+    const torch::jit::Node* before = node_->prev();
+    torch::jit::Value* result = graph_.insert(c10::Symbol::aten(name), arguments, named);
+    for (torch::jit::Node* made = node_->prev(); made != before; made = made->prev()) {
+      made->setSourceRange(node_->sourceRange());
+      made->setScope(node_->scope());
+    }
+    return result;
+  }
+
+  torch::jit::Value* constant(const c10::IValue& value) { return graph_.insertConstant(value); }
+  torch::jit::Value* none() { return constant(c10::IValue()); }
+  torch::jit::Value* list(const std::vector<torch::jit::Value*>& tensors) {
+    return graph_.insertNode(graph_.createList(c10::TensorType::get(), tensors))->output();
+  }
+
+ protected:
+  torch::jit::Graph& graph() { return graph_; }
+
+ private:
+  torch::jit::Graph& graph_;
+  torch::jit::Node* node_;
+  torch::jit::WithInsertPoint guard_;
+};
+
+}  // namespace nnapi_convert
