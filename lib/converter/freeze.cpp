@@ -12,6 +12,8 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/dynamic_quantisation.h"
+#include "lib/converter/element_writes.h"
+#include "lib/converter/hidden_changes.h"
 #include "lib/converter/kept_objects.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/plain_changes.h"
@@ -48,15 +50,30 @@ void inline_methods(Block& block) {
   }
 }
 
-// Without training a dropout gives its input itself, not a copy: a change in place of one is seen in the other.
-void drop_dropouts(Graph& graph) {
+bool has_training_mode(const torch::jit::Module& module) {
+  bool trains = false;
+  for (const torch::jit::Module& each : module.modules()) {
+    trains = trains || (each.hasattr("training") && each.attr("training").toBool());
+  }
+  return trains;
+}
+
+bool is_off(const torch::jit::Value* train, bool modules_evaluate) {
+  const Node& maker = *train->node();
+  if (maker.kind() == c10::prim::GetAttr) return modules_evaluate && maker.s(c10::attr::name) == "training";
+  const auto constant = torch::jit::toIValue(train);
+  return constant && !constant->toBool();
+}
+
+// Without training a dropout gives its input itself, not a copy: a change in place of one is seen in the other. No
+// module trains if `modules_evaluate`.
+void drop_dropouts(Graph& graph, bool modules_evaluate) {
   std::vector<Node*> nodes;
   for_each_node(graph, [&](Node& node) {
     const std::string kind = node.kind().toQualString();
     const bool is_dropout = kind == "aten::dropout" || kind == "aten::feature_dropout" ||
                             kind == "aten::alpha_dropout" || kind == "aten::feature_alpha_dropout";
-    const auto trains = is_dropout ? torch::jit::toIValue(node.input(2)) : c10::nullopt;
-    if (trains && !trains->toBool()) nodes.push_back(&node);
+    if (is_dropout && is_off(node.input(2), modules_evaluate)) nodes.push_back(&node);
   });
   for (Node* node : nodes) {
     node->output()->replaceAllUsesWith(node->input(0));
@@ -73,7 +90,7 @@ void simplify(std::shared_ptr<Graph> graph) {
   unpack_prepacked(*graph);
   remove_dynamic_quantisation(graph);
   torch::jit::PeepholeOptimize(graph);
-  drop_dropouts(*graph);
+  drop_dropouts(*graph, false);
 }
 
 constexpr int kMostRounds = 2;
@@ -94,7 +111,11 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     torch::jit::Module module = loaded.module.clone(true);
     const std::shared_ptr<Graph> graph = module.get_method("forward").graph();
     inline_methods(*graph->block());
+    torch::jit::Inline(*graph);
     check_nested_loops(*graph);
+    drop_dropouts(*graph, !has_training_mode(module));
+    settle_hidden_changes(*graph);
+    separate_glue(*graph);
     mark_numbers(*graph);
     remove_plain_changes(*graph);
     for (int round = 0; round < kMostRounds; ++round) {

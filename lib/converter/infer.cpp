@@ -271,6 +271,11 @@ class Inference {
 
   // What is refused stays on the CPU; what comes after it may not.
   void observe(const Node& node, const std::optional<Refusal>& refusal = std::nullopt) {
+    if (reshapes_argument(node, result_.types)) {
+      throw ConvertError(ExitCode::kNotConvertible,
+                         source_of(node) + ": " + node.kind().toQualString() +
+                             " may change the shape of a tensor in place; needed: a new tensor of that shape");
+    }
     std::string error;
     const auto types = observed_types(node, result_.types, error);
     const bool always_runs = node.owningBlock() == model_.graph->block();

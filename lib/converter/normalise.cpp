@@ -11,6 +11,7 @@
 #include "lib/converter/decompose.h"
 #include "lib/converter/dropped_effects.h"
 #include "lib/converter/freeze.h"
+#include "lib/converter/hidden_changes.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/remove_inplace.h"
 #include "lib/converter/segment.h"
@@ -190,6 +191,7 @@ bool changes_containers(Graph& graph) {
 
 void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit::DCESideEffectPolicy effects) {
   remove_inplace(model.graph, diagnostics);
+  separate_copies(*model.graph);
   decompose(model.graph);
   torch::jit::EliminateDeadCode(model.graph, effects);
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lib/converter/remove_inplace.h"
 #include "lib/converter/runtime_sizes.h"
 #include "lib/converter/torch_error.h"
 
@@ -154,12 +155,7 @@ std::optional<at::Tensor> made_up_tensor(const TensorType& type) {
 
 namespace {
 
-// What the operation gives for made-up tensors.
-std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const TypeMap& types, std::string& error) {
-  if (!node.blocks().empty() || node.maybeOperator() == nullptr || node.outputs().empty() || !is_well_known(node) ||
-      changes_inputs(node) || sizes_depend_on_values(node)) {
-    return std::nullopt;
-  }
+std::optional<torch::jit::Stack> made_up_arguments(const TorchNode& node, const TypeMap& types) {
   torch::jit::Stack stack;
   for (const TorchValue* input : node.inputs()) {
     auto value = made_up(input, types);
@@ -167,7 +163,18 @@ std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const T
     if (!value) return std::nullopt;
     stack.push_back(*value);
   }
-  if (indexes_by_mask(node, stack)) return std::nullopt;
+  return stack;
+}
+
+// What the operation gives for made-up tensors.
+std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const TypeMap& types, std::string& error) {
+  if (!node.blocks().empty() || node.maybeOperator() == nullptr || node.outputs().empty() || !is_well_known(node) ||
+      changes_inputs(node) || sizes_depend_on_values(node)) {
+    return std::nullopt;
+  }
+  auto arguments = made_up_arguments(node, types);
+  if (!arguments || indexes_by_mask(node, *arguments)) return std::nullopt;
+  torch::jit::Stack& stack = *arguments;
   try {
     const c10::NoGradGuard no_grad;
     node.getOperation()(stack);
@@ -185,6 +192,24 @@ std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const T
 }
 
 }  // namespace
+
+bool reshapes_argument(const TorchNode& node, const TypeMap& types) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  c10::optional<int> out = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("out");
+  if (changes_shape(node)) out = 0;
+  if (!out || !changes_inputs(node) || types.count(node.input(static_cast<size_t>(*out))) == 0) return false;
+  auto stack = made_up_arguments(node, types);
+  if (!stack || !(*stack)[static_cast<size_t>(*out)].isTensor()) return true;  // it can't be told
+  const at::Tensor written = (*stack)[static_cast<size_t>(*out)].toTensor();
+  const std::vector<int64_t> sizes = written.sizes().vec();
+  try {
+    const c10::NoGradGuard no_grad;
+    node.getOperation()(*stack);
+  } catch (const std::exception&) {
+    return false;  // it raises the same error when the model runs
+  }
+  return written.sizes().vec() != sizes;
+}
 
 std::optional<std::vector<at::Tensor>> observed_empties(const TorchNode& node, const TypeMap& types) {
   std::string ignored;

@@ -23,6 +23,9 @@ std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, cons
 // where its types can't be observed.
 std::optional<std::vector<at::Tensor>> observed_empties(const TorchNode& node, const TypeMap& types);
 
+// True if the operator changes a tensor in place, or writes into one (out=), that gets another shape by that.
+bool reshapes_argument(const TorchNode& node, const TypeMap& types);
+
 // True if `input` is a number on whose value no size of the node's results depends.
 bool takes_any_number(const TorchNode& node, const TorchValue& input);
 

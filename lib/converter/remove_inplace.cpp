@@ -4,6 +4,8 @@
 #include <torch/csrc/jit/runtime/operator.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <unordered_set>
 
 #include "lib/converter/node_reads.h"
@@ -13,6 +15,18 @@
 namespace nnapi_convert {
 
 c10::optional<c10::Symbol> functional_kind(const torch::jit::Node& node) {
+  return changes_shape(node) ? c10::nullopt : kind_without_underscore(node);
+}
+
+bool changes_shape(const torch::jit::Node& node) {
+  static const std::set<std::string> kinds = {"aten::as_strided_", "aten::rename_",    "aten::resize_",
+                                              "aten::resize_as_",  "aten::set_",       "aten::squeeze_",
+                                              "aten::swapaxes_",   "aten::swapdims_",  "aten::t_",
+                                              "aten::transpose_",  "aten::unsqueeze_", "aten::resize_as_sparse_"};
+  return kinds.count(node.kind().toQualString()) != 0;
+}
+
+c10::optional<c10::Symbol> kind_without_underscore(const torch::jit::Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr || !schema->is_mutable()) return c10::nullopt;
   std::string name = node.kind().toQualString();

@@ -223,6 +223,6 @@ class ChangesInTuple(Layers):
         return others[1] + torch.special.airy_ai(torch.tanh(others[0])), pair
 
 
-ALL = (Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, DropoutIsNoCopy, ElementsChanged,
-       UnpackedAfterChange, OperatorLists, RepeatedKeys, ReadAndSet, LeavesLoop, KeptTwice)
-MODELS = {model.__name__: model for model in (*ALL, ReadsInOrder, ChangesInTuple)}
+ALL = (Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, DropoutIsNoCopy, UnpackedAfterChange,
+       OperatorLists, RepeatedKeys, ReadAndSet, LeavesLoop, KeptTwice)
+MODELS = {model.__name__: model for model in (*ALL, ElementsChanged, ReadsInOrder, ChangesInTuple)}

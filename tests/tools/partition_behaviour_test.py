@@ -55,6 +55,18 @@ class All(Behaviour):
                 self.check_behaviour(model.__name__)
 
 
+class ElementsOfList(Behaviour):
+    def test_change_is_seen(self):
+        """Eager PyTorch is the reference: LibTorch's optimiser loses changes of a list's elements."""
+        self.save("ElementsChanged")
+        self.partition("--min-segment-macs", "0")
+        torch.manual_seed(0)
+        original, converted = MODELS["ElementsChanged"]().eval(), load(self.out)
+        original.load_state_dict(load(self.path).state_dict())
+        for sample in (*SAMPLES, *SAMPLES[::-1]):
+            self.assert_same(call(original, sample), call(converted, sample))
+
+
 class ListInTuple(Behaviour):
     def test_change_is_returned(self):
         self.save("ChangesInTuple")
