@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "lib/converter/control_flow.h"
+#include "lib/converter/glue.h"
 #include "lib/converter/node_reads.h"
-#include "lib/converter/segment.h"
 
 namespace nnapi_convert {
 namespace {
@@ -48,16 +48,14 @@ class BodyCopy {
   }
 
   // What the body gives if it is given `carried`.
-  KnownTypes types_after(const KnownTypes& carried, const InferOptions& options) {
+  KnownTypes types_after(const KnownTypes& carried, const InferTypes& infer_types) {
     for (size_t i = 0; i < carried.size(); ++i) {
       if (carried[i]) input_types_[inputs_[i + kBodyInputs]] = *carried[i];
     }
-    InferOptions trial = options;
-    trial.is_trial = true;
-    const InferredTypes inferred = infer(model_, input_types_, trial);
+    const TypeMap types = infer_types(model_, input_types_);
     KnownTypes result;
     const auto outputs = model_.graph->outputs();
-    for (size_t i = kBodyOutputs; i < outputs.size(); ++i) result.push_back(known_type(outputs[i], inferred.types));
+    for (size_t i = kBodyOutputs; i < outputs.size(); ++i) result.push_back(known_type(outputs[i], types));
     return result;
   }
 
@@ -88,12 +86,12 @@ class BodyCopy {
 
 }  // namespace
 
-KnownTypes carried_types(Node& loop, const TypeMap& types, const InferOptions& options) {
+KnownTypes carried_types(Node& loop, const TypeMap& types, const InferTypes& infer_types) {
   KnownTypes carried;
   for (size_t i = kLoopInputs; i < loop.inputs().size(); ++i) carried.push_back(known_type(loop.input(i), types));
   for (bool is_fixed = false; !is_fixed;) {  // each round but the last one makes a type unknown
     is_fixed = true;
-    const KnownTypes after = BodyCopy(loop, types).types_after(carried, options);
+    const KnownTypes after = BodyCopy(loop, types).types_after(carried, infer_types);
     for (size_t i = 0; i < carried.size(); ++i) {
       if (!carried[i] || (after[i] && same_type(*carried[i], *after[i]))) continue;
       carried[i].reset();

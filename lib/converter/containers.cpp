@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "lib/converter/element_writes.h"
+#include "lib/converter/glue.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/objects_apart.h"
-#include "lib/converter/segment.h"
 #include "lib/converter/unroll_loops.h"
 
 namespace nnapi_convert {

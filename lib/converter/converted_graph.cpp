@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lib/converter/glue.h"
 #include "lib/converter/report.h"
 #include "lib/converter/segment.h"
 #include "lib/format/operation_table.h"

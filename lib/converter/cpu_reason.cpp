@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "lib/converter/segment.h"
+#include "lib/converter/glue.h"
 #include "lib/converter/state.h"
 #include "lib/converter/unroll_loops.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "lib/converter/glue.h"
 #include "lib/converter/node_reads.h"
-#include "lib/converter/segment.h"
 
 namespace nnapi_convert {
 namespace {

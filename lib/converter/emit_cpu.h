@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "lib/converter/convert.h"
+#include "lib/converter/conversion.h"
 
 namespace nnapi_convert {
 

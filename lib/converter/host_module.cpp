@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "lib/base/error.h"
+#include "lib/converter/glue.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/segment.h"
 #include "lib/converter/traced_numbers.h"

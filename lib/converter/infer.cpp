@@ -13,11 +13,11 @@
 #include "lib/converter/control_flow.h"
 #include "lib/converter/expand_composite.h"
 #include "lib/converter/formulas.h"
+#include "lib/converter/glue.h"
 #include "lib/converter/graph_before.h"
 #include "lib/converter/known_rewrites.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/observe.h"
-#include "lib/converter/segment.h"
 #include "lib/converter/unroll_loops.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
@@ -137,12 +137,19 @@ class Inference {
     return true;
   }
 
+  InferTypes on_trial() const {
+    return [trial = options_](NormalisedModel& body, const TypeMap& input_types) mutable {
+      trial.is_trial = true;
+      return infer(body, input_types, trial).types;
+    };
+  }
+
   // Control flow that stays: what its blocks are given and give has a type only where that is the same in all of them
   // and in every round. False where loops were unrolled.
   bool visit_blocks(Node* node) {
     rewrites_.keep(*node);
     const bool is_loop = node->kind() == c10::prim::Loop;
-    if (is_loop) set_types(node->blocks()[0]->inputs(), carried_types(*node, result_.types, options_));
+    if (is_loop) set_types(node->blocks()[0]->inputs(), carried_types(*node, result_.types, on_trial()));
     for (Block* block : node->blocks()) {
       if (!visit_nodes(*block)) return false;
     }

@@ -1,12 +1,11 @@
 // Lists and casts that a script leaves behind where its branches and loops are resolved.
 #include "lib/converter/known_elements.h"
+#include "lib/converter/glue.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <optional>
 #include <string>
-
-#include "lib/converter/segment.h"
 
 namespace nnapi_convert {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/lower_block.h"
+#include "lib/converter/lower_control_flow.h"
 #include "lib/ops/constant_tensor.h"
 
 namespace nnapi_convert {
@@ -30,7 +31,7 @@ class Lowering {
       : normalised_(normalised),
         input_types_(input_types),
         types_(types),
-        block_({types, target, diagnostics, result_.refusals}, result_.model),
+        block_({types, target, diagnostics, result_.refusals, lower_control_flow}, result_.model),
         builder_(block_.builder()),
         operands_(block_.operands()) {}
 

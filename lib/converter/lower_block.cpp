@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "lib/converter/control_flow.h"
-#include "lib/converter/lower_control_flow.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {
@@ -83,7 +82,7 @@ void BlockLowering::lower_node(const Node& node) {
   builder_.set_source(source_of(node));
   try {
     if (is_flow) {
-      lower_control_flow(scope_, *this, node);
+      scope_.lower_flow(scope_, *this, node);
     } else {
       OpContext context(node, scope_.types, operands_, builder_, scope_.target, scope_.diagnostics);
       rule->lower(context);

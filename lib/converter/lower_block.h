@@ -9,12 +9,19 @@
 
 namespace nnapi_convert {
 
+class BlockLowering;
+struct LoweringScope;
+
+// Lowers a branch or a loop, whose blocks have types: appends an operation to `outer` and sets the node's outputs.
+using LowerFlow = void (*)(const LoweringScope& scope, BlockLowering& outer, const TorchNode& node);
+
 // What is the same for all blocks of a graph.
 struct LoweringScope {
   const TypeMap& types;
   Target target;
   Diagnostics& diagnostics;
   std::vector<Refusal>& refusals;
+  LowerFlow lower_flow;
 };
 
 class BlockLowering {

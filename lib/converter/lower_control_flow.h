@@ -6,7 +6,7 @@
 
 namespace nnapi_convert {
 
-// The node and its blocks have types. Appends the operation to `outer` and sets the node's outputs.
+// A LowerFlow.
 void lower_control_flow(const LoweringScope& scope, BlockLowering& outer, const TorchNode& node);
 
 }  // namespace nnapi_convert

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/converter/convert.h"
+#include "lib/converter/conversion.h"
 
 namespace nnapi_convert {
 

@@ -11,10 +11,10 @@
 #include "lib/converter/decompose.h"
 #include "lib/converter/dropped_effects.h"
 #include "lib/converter/freeze.h"
+#include "lib/converter/glue.h"
 #include "lib/converter/hidden_changes.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/remove_inplace.h"
-#include "lib/converter/segment.h"
 
 namespace nnapi_convert {
 namespace {

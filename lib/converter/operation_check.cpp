@@ -97,7 +97,7 @@ class PartCheck {
       const auto calls = calls_of(sample, values);
       if (!calls) ++without_inputs_;
       for (const CallValues& call : calls.value_or(std::vector<CallValues>())) {
-        if (compared++ < OperationCheck::Defaults::kMostRuns) {
+        if (compared++ < OperationCheckDefaults::kMostRuns) {
           compare(call);
         } else {
           ++beyond_;
@@ -114,7 +114,7 @@ class PartCheck {
     };
     if (without_inputs_ > 0) skip(fmt::format("{} runs: TorchScript has no values for what it reads", without_inputs_));
     if (beyond_ > 0) {
-      skip(fmt::format("{} runs, those after the first {} in a sample", beyond_, OperationCheck::Defaults::kMostRuns));
+      skip(fmt::format("{} runs, those after the first {} in a sample", beyond_, OperationCheckDefaults::kMostRuns));
     }
     if (!check_) return without_inputs_ > 0 ? void() : skip("it doesn't run in these samples");
     for (CheckedValue value : check_->values()) {

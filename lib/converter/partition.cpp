@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/block_items.h"
+#include "lib/converter/glue.h"
 
 namespace nnapi_convert {
 namespace {

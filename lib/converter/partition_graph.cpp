@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "lib/converter/glue.h"
 #include "lib/converter/model_graph.h"
 #include "lib/converter/partition.h"
 

@@ -12,6 +12,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/cpu_reason.h"
+#include "lib/converter/glue.h"
 #include "lib/converter/node_cost.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/quant_parts.h"

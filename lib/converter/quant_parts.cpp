@@ -10,7 +10,6 @@
 #include "lib/converter/cpu_reason.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/quant_mode.h"
-#include "lib/converter/segment.h"
 
 namespace nnapi_convert {
 namespace {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lib/converter/glue.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/segment.h"
 

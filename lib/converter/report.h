@@ -6,7 +6,7 @@
 #include <string>
 
 #include "lib/base/report_version.h"
-#include "lib/converter/convert.h"
+#include "lib/converter/conversion.h"
 #include "lib/converter/verify.h"
 
 namespace nnapi_convert {

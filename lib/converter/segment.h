@@ -14,13 +14,6 @@
 
 namespace nnapi_convert {
 
-// Nodes that only put values together for others, and are copied to where those are: lists, tuples and dicts that
-// nothing changes.
-bool is_glue(const torch::jit::Node& node);
-
-// True if a list or dict may be changed by way of a use of this value.
-bool may_be_changed(const torch::jit::Value& container);
-
 // Rows whose number is known only as the model runs: the segment is compiled for some, and called as often as needed.
 struct SegmentRows {
   OpenSize size;

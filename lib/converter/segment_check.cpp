@@ -185,8 +185,8 @@ CheckedValue SegmentCheck::described_step(const Step& step) const {
   const bool is_float = described(step.output).type == OperandCode::TENSOR_FLOAT32;
   const bool is_quantised = nnapi::is_quant8(described(step.output).type);
   value.unit = is_float ? "of range" : is_quantised ? "quanta" : "absolute";
-  value.tolerance = is_float       ? OperationCheck::Defaults::kFloatTolerance
-                    : is_quantised ? OperationCheck::Defaults::kQuanta
+  value.tolerance = is_float       ? OperationCheckDefaults::kFloatTolerance
+                    : is_quantised ? OperationCheckDefaults::kQuanta
                                    : 0;
   value.lowest = std::numeric_limits<double>::infinity();
   value.highest = -value.lowest;

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/converter/operation_check.h"
+#include "lib/converter/checked_value.h"
 #include "lib/converter/operation_variant.h"
 #include "lib/converter/reference_values.h"
 #include "lib/nnapi/model.h"

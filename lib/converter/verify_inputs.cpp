@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "lib/base/error.h"
+#include "lib/base/host_library.h"
 #include "lib/converter/argument_samples.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/serialize/argument_source.h"

@@ -8,7 +8,7 @@
 
 #include "lib/converter/arguments.h"
 #include "lib/converter/converted_file.h"
-#include "lib/converter/verify.h"
+#include "lib/converter/verify_request.h"
 #include "lib/serialize/metadata.h"
 
 namespace nnapi_convert {
