@@ -28,8 +28,9 @@ TITLE = """# PyTorch's own samples of its operators
 
 What becomes of the samples in PyTorch's database of operators and modules (`op_db` and `module_db` of
 `torch.testing._internal`, PyTorch 1.13.1): each is traced, converted, run by PyTorch's own loader on the host's NNAPI,
-and compared with eager PyTorch: dtypes, shapes and integers exactly, floats within 1e-4 of their range. Of an operator
-with more than {most} samples that differ in shapes or arguments, {most} are taken, evenly spread.
+and compared with eager PyTorch: dtypes, shapes and integers exactly, floats within 1e-4 of their range, or at least as
+near as eager PyTorch to what it gives with float64. Of an operator with more than {most} samples that differ in shapes
+or arguments, {most} are taken, evenly spread.
 `scripts/operators.py --table docs/operators.md` writes this page.
 
 - **whole**: NNAPI runs all of it. **parts**: some computing operation of it; the rest stays on the CPU.
@@ -38,7 +39,7 @@ with more than {most} samples that differ in shapes or arguments, {most} are tak
 - **untraced**: `torch.jit.trace` makes no module of it that gives the same results, without any conversion.
 - **wrong**, **crash**, **hang**: faults.
 
-An operator **agrees** if some sample of it agrees, whole or in parts, and all others are inexpressible or untraced.
+An operator **agrees** if some sample of it agrees, whole or in parts, and all others are inexpressible.
 """
 
 

@@ -68,7 +68,10 @@ std::vector<ValueType> embedding_type(const OpArguments& args) {
 void lower_embedding(OpContext& ctx) {
   const LoweredTensor weight = ctx.operand("weight");
   const nnapi::OperandId indices = index_operand(ctx, "indices", weight.type.dims[0]);
-  ctx.set_output(emit_gather(ctx, weight, 0, indices, ctx.output_type()));
+  const Dims dims = ctx.tensor("indices").dims;
+  // A single index is a vector of one in NNAPI.
+  const TensorType rows = gathered(weight.type, 0, dims.empty() ? Dims{Dim(1)} : dims);
+  ctx.set_output(ctx.reshaped({emit_gather(ctx, weight, 0, indices, rows), rows}, ctx.output_type().dims));
 }
 
 std::vector<ValueType> index_select_type(const OpArguments& args) {
@@ -197,13 +200,18 @@ void lower_index(OpContext& ctx) {
   ctx.set_output(ctx.reshaped({found, result}, ctx.output_type().dims));
 }
 
+// A tensor of rank 0 is a vector of one element.
+TensorType with_an_axis(const TensorType& type) {
+  return type.rank() == 0 ? type.with_dims({Dim(1)}) : type;
+}
+
 std::vector<ValueType> gather_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   const TensorType index = args.tensor("index");
-  require_rank(args, self, 1, kHighestRank);
+  require_rank(args, self, 0, kHighestRank);
   require_indices(args, index);
-  args.require(index.rank() == self.rank(), fmt::format("an index of rank {} of {}", index.rank(), to_text(self)),
-               "equal ranks");
+  args.require(with_an_axis(index).rank() == with_an_axis(self).rank(),
+               fmt::format("an index of rank {} of {}", index.rank(), to_text(self)), "equal ranks");
   args.require(all_fixed(self.dims) && all_fixed(index.dims), "flexible sizes", "fixed sizes",
                "give every size of the input with --input");
   return {self.with_dims(index.dims)};
@@ -216,11 +224,12 @@ nnapi::OperandId computed_places(OpContext& ctx, const at::Tensor& places, int64
   ctx.require(places.numel() <= kMostElements, fmt::format("{} elements", places.numel()),
               fmt::format("{} at most", kMostElements));
   const Expression index = argument(ctx, "index");
+  const std::vector<int64_t> sizes = fixed_values(with_an_axis(index.type()).dims);
   at::Tensor others = places.narrow(axis, 0, 1);
-  std::vector<int64_t> repeats(index.type().rank(), 1);
-  repeats[static_cast<size_t>(axis)] = index.type().dims[static_cast<size_t>(axis)].value();
+  std::vector<int64_t> repeats(sizes.size(), 1);
+  repeats[static_cast<size_t>(axis)] = sizes[static_cast<size_t>(axis)];
   for (int64_t i = 0; i < others.dim(); ++i) {
-    if (i != axis) others = others.narrow(i, 0, index.type().dims[static_cast<size_t>(i)].value());
+    if (i != axis) others = others.narrow(i, 0, sizes[static_cast<size_t>(i)]);
   }
   const Dims flat{product(index.type().dims)};
   const Expression along = reshape(cast(index, at::kFloat), flat) * static_cast<double>(places.stride(axis));
@@ -231,8 +240,9 @@ nnapi::OperandId computed_places(OpContext& ctx, const at::Tensor& places, int64
 // All elements by their place in the flat tensor.
 void lower_gather(OpContext& ctx) {
   const LoweredTensor self = ctx.operand("self");
-  const auto axis = checked_axis(ctx, ctx.integer("dim"), self.type.rank());
-  const std::vector<int64_t> sizes = fixed_values(self.type.dims);
+  const Dims dims = with_an_axis(self.type).dims;
+  const auto axis = checked_axis(ctx, ctx.integer("dim"), dims.size());
+  const std::vector<int64_t> sizes = fixed_values(dims);
   const at::Tensor places = at::arange(product(self.type.dims).value()).reshape(sizes);
   const TensorType flat = self.type.with_dims({product(self.type.dims)});
   const LoweredTensor source{ctx.reshaped(self, flat.dims), flat};
@@ -242,12 +252,15 @@ void lower_gather(OpContext& ctx) {
     const nnapi::OperandId found = emit_gather(ctx, source, 0, computed_places(ctx, places, axis), type);
     return ctx.set_output(ctx.reshaped({found, type}, ctx.output_type().dims));
   }
-  const at::Tensor index = checked_indices(ctx, ctx.constant("index"), self.type.dims[static_cast<size_t>(axis)]);
+  at::Tensor index = checked_indices(ctx, ctx.constant("index"), dims[static_cast<size_t>(axis)]);
+  if (index.dim() == 0) index = index.unsqueeze(0);
   at::Tensor cut = places;  // gather reads no further than the index reaches along the other axes
   for (int64_t i = 0; i < index.dim(); ++i) {
     if (i != axis) cut = cut.narrow(i, 0, index.size(i));
   }
-  ctx.set_output(emit_gather(ctx, source, 0, ctx.constant_operand(cut.gather(axis, index)), ctx.output_type()));
+  const nnapi::OperandId indices = ctx.constant_operand(cut.gather(axis, index));
+  const TensorType picked = self.type.with_dims(to_dims(index.sizes().vec()));
+  ctx.set_output(ctx.reshaped({emit_gather(ctx, source, 0, indices, picked), picked}, ctx.output_type().dims));
 }
 
 // Shifts by axis; all axes as one where none is named.

@@ -165,15 +165,18 @@ bool takes_all(const OpArguments& args) {
 
 std::vector<ValueType> extremes_type(const OpArguments& args) {
   const TensorType self = ranked(args);
-  const TensorType type = self.with_dims(without_axes(self.dims, reduced_axes(args, self), keeps_axes(args)));
-  return {type, type};
+  // PyTorch gives a tensor without axes the one that it keeps.
+  const bool gains_axis = self.rank() == 0 && !args.is_none("dim") && keeps_axes(args);
+  const Dims dims = gains_axis ? Dims{Dim(1)} : without_axes(self.dims, reduced_axes(args, self), keeps_axes(args));
+  return {self.with_dims(dims), self.with_dims(dims)};
 }
 
 void lower_extremes(OpContext& ctx) {
   const Expression x = argument_as(ctx, "self", at::kFloat);
   const std::vector<int64_t> axes = reduced_axes(ctx, x.type());
-  reduce(OperationCode::REDUCE_MIN, x, axes, keeps_axes(ctx)).set_output(0);
-  reduce(OperationCode::REDUCE_MAX, x, axes, keeps_axes(ctx)).set_output(1);
+  const Dims dims = ctx.output_type().dims;
+  reshape(reduce(OperationCode::REDUCE_MIN, x, axes, keeps_axes(ctx)), dims).set_output(0);
+  reshape(reduce(OperationCode::REDUCE_MAX, x, axes, keeps_axes(ctx)), dims).set_output(1);
 }
 
 // The axis of the quantiles of several shares is the first of the result.
