@@ -13,7 +13,7 @@ FAULTS = ("wrong", "crash", "hang")
 # Operations of NNAPI that only move or convert: a sample of which no other one went to NNAPI is refused.
 MOVES = {"RESHAPE", "CAST", "TRANSPOSE", "SQUEEZE", "EXPAND_DIMS"}
 
-DECOMPOSITION = "a matrix decomposition, which iterates until it converges; NNAPI has none"
+DECOMPOSITION = "eigenvalues or singular values, by a number of steps that depends on values"
 SIZES = "the size of the result depends on values"
 BITS = "the bits of integers, for which NNAPI has no operation"
 MEMORY = "it reads a tensor's memory, whose layout NNAPI doesn't keep"
@@ -30,7 +30,7 @@ INEXPRESSIBLE = [
     (r"\b(int16|int8|uint8|Short|Char|Byte)\b", "int8, uint8 or int16 numbers"),
     (r"size \"0\" is neither", "a tensor without elements"),
     (r"without elements", "a tensor without elements"),
-    (r"a matrix decomposition", DECOMPOSITION),
+    (r"eigenvalues or singular values", DECOMPOSITION),
     (r"a degree that each element has", "a polynomial of a degree that depends on the element"),
     (r"whose steps depend on the values|as long as its argument needs", "a number of steps that depends on values"),
     (r"size of its result depends on values", SIZES),
@@ -44,26 +44,6 @@ INEXPRESSIBLE = [
     (r"all alignments of two sequences", "a recursion as long as tensors say"),
 ]
 
-# What NNAPI can't express, by operator: a sentence each.
-INEXPRESSIBLE_OPERATORS: Dict[str, str] = {
-    name: DECOMPOSITION
-    for name in (
-        "cholesky", "geqrf", "linalg.cholesky", "linalg.cholesky_ex", "linalg.cond", "linalg.eig", "linalg.eigh",
-        "linalg.eigvals", "linalg.eigvalsh", "linalg.ldl_factor", "linalg.ldl_factor_ex", "linalg.lstsq",
-        "linalg.lstsq (grad_oriented)", "linalg.lu", "linalg.lu_factor", "linalg.lu_factor_ex",
-        "linalg.matrix_rank", "linalg.matrix_rank (hermitian)", "linalg.pinv", "linalg.pinv (hermitian)",
-        "linalg.pinv (singular)", "linalg.qr", "linalg.svd", "linalg.svdvals", "lu", "pca_lowrank", "pinverse", "qr",
-        "svd", "svd_lowrank", "symeig")
-}
-INEXPRESSIBLE_OPERATORS.update({
-    name: "a product with or solution by a matrix decomposition, which NNAPI has not"
-    for name in (
-        "cholesky_inverse", "cholesky_solve", "linalg.det", "linalg.det (singular)", "linalg.inv", "linalg.inv_ex",
-        "linalg.ldl_solve", "linalg.lu_solve", "linalg.slogdet", "linalg.solve", "linalg.solve_ex", "linalg.tensorinv",
-        "linalg.tensorsolve", "logdet", "lu_solve", "norm (nuc)", "ormqr")
-})
-
-
 class Outcome(NamedTuple):
     operator: str
     number: int
@@ -73,10 +53,8 @@ class Outcome(NamedTuple):
     share: Optional[float] = None  # of the operations, on NNAPI
 
 
-def inexpressible(operator: str, reasons: Iterable[str], types: Iterable[str] = ()) -> str:
+def inexpressible(reasons: Iterable[str], types: Iterable[str] = ()) -> str:
     """Why NNAPI can't express it, or an empty text."""
-    if operator in INEXPRESSIBLE_OPERATORS:
-        return INEXPRESSIBLE_OPERATORS[operator]
     if any(re.search(r"[\[ ]0[\],]", each) for each in types):
         return "a tensor without elements"
     for reason in [*reasons, *types]:

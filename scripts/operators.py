@@ -292,12 +292,12 @@ def judge(sample: Traced, form: str, report: Dict, whole: Dict, problem: str) ->
     reasons = reasons_of(whole)
     if report.get("converted") and computes(report):
         return outcome("parts", reasons[0], share_on_nnapi(report))
-    beyond = outcomes.inexpressible(sample.operator, reasons, [*sample.inputs, *sample.results])
+    beyond = outcomes.inexpressible(reasons, [*sample.inputs, *sample.results])
     return outcome("inexpressible", beyond) if beyond else outcome("refused", reasons[0])
 
 
 def untraced(sample: Traced) -> Outcome:
-    beyond = outcomes.inexpressible(sample.operator, [sample.problem], [*sample.inputs, *sample.results])
+    beyond = outcomes.inexpressible([sample.problem], [*sample.inputs, *sample.results])
     kind = "inexpressible" if beyond else "untraced"
     return Outcome(sample.operator, sample.number, sample.text, kind, beyond or sample.problem)
 

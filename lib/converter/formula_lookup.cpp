@@ -122,10 +122,24 @@ std::vector<Formed> col2im(const FormulaArguments& args) {
   return {sum.reshape({batch, channels, size[0], size[1]})};
 }
 
+// From a place that is computed, counted from the end where it is below 0.
+std::vector<Formed> narrow(const FormulaArguments& args) {
+  const Tensor self = args.tensor("self"), start = args.tensor("start").reshape({1}).to(at::kFloat);
+  const int64_t axis = args.integer("dim"), size = self.size(axis);
+  const Tensor begin = start + at::lt(start, 0).to(at::kFloat) * static_cast<double>(size);
+  const Tensor places = constant_of([&] { return at::arange(args.integer("length"), at::kFloat); });
+  return {self.index_select(axis, (begin + places).to(at::kInt))};
+}
+
+bool has_computed_start(const OpArguments& args) {
+  return !args.is_constant("start") && args.tensor("self").rank() > 0;
+}
+
 }  // namespace
 
 Formulas lookup_formulas() {
   return {
+      {"aten::narrow.Tensor", has_computed_start, narrow},
       {"aten::embedding_bag", is_computed_bag, embedding_bag},
       {"aten::embedding_bag.padding_idx", is_computed_bag, embedding_bag},
       {"aten::bilinear", has_computed_weight, bilinear},

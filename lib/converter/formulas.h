@@ -112,5 +112,8 @@ Formulas convolution_formulas();  // formula_convolution.cpp
 Formulas sampling_formulas();     // formula_sampling.cpp
 Formulas lookup_formulas();       // formula_lookup.cpp
 Formulas dropout_formulas();      // formula_dropout.cpp
+Formulas matrix_formulas();       // formula_matrices.cpp
+Formulas reflection_formulas();   // formula_reflections.cpp
+Formulas counting_formulas();     // formula_counting.cpp
 
 }  // namespace nnapi_convert

@@ -165,6 +165,7 @@ class Reads {
       const auto axis = constant(node, "dim");
       return along(node, *node.input(0), axis && axis->isInt() ? std::optional(axis->toInt()) : std::nullopt);
     }
+    if (kind == "aten::narrow" && argument == "start") return of_start(node);
     if (kind == "aten::one_hot") return of_classes(node);
     if (node.kind() == c10::prim::ListConstruct) return of_list(use);
     if (node.kind() == c10::prim::ListUnpack) return of_outputs(node);
@@ -181,6 +182,14 @@ class Reads {
   Range of_outputs(const TorchNode& node) {
     Range range;
     for (const TorchValue* output : node.outputs()) range = common(range, of(*output));
+    return range;
+  }
+
+  // Where a part of known length may begin.
+  Range of_start(const TorchNode& node) const {
+    const auto axis = constant(node, "dim"), length = constant(node, "length");
+    IndexRange range = along(node, *node.input(0), axis ? std::optional(axis->toInt()) : std::nullopt);
+    if (length && range.has_limit()) range.highest -= length->toInt() - 1;
     return range;
   }
 

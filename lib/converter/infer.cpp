@@ -338,13 +338,13 @@ class Inference {
   }
 
   void refuse_unknown(const Node& node) {
+    if (const auto refusal = formula_refusal(node, result_.types)) {
+      result_.refusals.push_back(*refusal);
+      return;
+    }
     if (const KnownRefusal* known = known_refusal(node)) {
       result_.refusals.push_back(
           {source_of(node), node.kind().toQualString(), known->found, known->needed, known->hint});
-      return;
-    }
-    if (const auto refusal = formula_refusal(node, result_.types)) {
-      result_.refusals.push_back(*refusal);
       return;
     }
     const c10::FunctionSchema* schema = node.maybeSchema();

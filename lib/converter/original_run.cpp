@@ -14,7 +14,14 @@
 namespace nnapi_convert {
 namespace {
 
-enum class Values { kSame, kVaried };
+enum class Values { kSame, kVaried, kCounted };
+
+// Floats between 0 and 1, and for integers, as far as 0 may be no count or place, 1.
+at::Tensor varied(const at::Tensor& tensor, Values values, at::Generator& generator) {
+  if (values == Values::kSame || tensor.is_quantized()) return tensor;
+  if (tensor.is_floating_point()) return at::empty_like(tensor).uniform_(0, 1, generator);
+  return values == Values::kCounted ? at::ones_like(tensor) : tensor;
+}
 
 // Nothing where a size is flexible, or an argument is neither a tensor nor has a default.
 std::optional<InputTuple> made_up_inputs(const NormalisedModel& model, const std::vector<TensorType>& types,
@@ -24,8 +31,7 @@ std::optional<InputTuple> made_up_inputs(const NormalisedModel& model, const std
   for (const TensorType& type : types) {
     const auto tensor = made_up_tensor(type);
     if (!tensor) return std::nullopt;
-    const bool varies = values == Values::kVaried && tensor->is_floating_point();
-    tensors.push_back(varies ? at::empty_like(*tensor).uniform_(0, 1, generator) : *tensor);
+    tensors.push_back(varied(*tensor, values, generator));
   }
   if (model.arguments.empty()) return InputTuple(tensors.begin(), tensors.end());
   try {
@@ -71,7 +77,7 @@ void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model
                          const InferredTypes& inferred) {
   if (inferred.failures.empty()) return;
   std::string reason;
-  for (const Values values : {Values::kSame, Values::kVaried}) {
+  for (const Values values : {Values::kSame, Values::kVaried, Values::kCounted}) {
     const auto inputs = made_up_inputs(model, types, values);
     if (!inputs) return;
     reason = reason_of_original(loaded, *inputs);

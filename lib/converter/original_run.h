@@ -16,8 +16,8 @@ class OriginalFails : public ConvertError {
 };
 
 // Throws OriginalFails where an operator raised an error while types were inferred, and the original raises one, too:
-// it is run with two sets of made-up inputs of these types, so that an error by the values of one (a singular matrix)
-// does not count. Does nothing where no operator did, or a size is flexible.
+// it is run with three sets of made-up inputs of these types, so that an error by the values of one (a singular matrix,
+// weights of 0) does not count. Does nothing where no operator did, or a size is flexible.
 void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model, const std::vector<TensorType>& types,
                          const InferredTypes& inferred);
 

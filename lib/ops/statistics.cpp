@@ -106,7 +106,7 @@ void lower_norm(OpContext& ctx) {
   norm(x, order(ctx), reduced_axes(ctx, x.type()), keeps_axes(ctx)).set_output();
 }
 
-constexpr const char* kDecompositionNeeded = "a matrix decomposition";
+constexpr const char* kDecompositionNeeded = "eigenvalues or singular values";
 
 // A norm of matrices: over two axes, by the sums of one and the extreme of the other.
 bool is_of_matrices(const OpArguments& args) {
