@@ -1,6 +1,6 @@
-// rank_sweep [--only NAME]: each rule's operator on tensors of rank 0 to 6 and of unusual sizes and dtypes, with
+// rank_sweep [--only NAME]: each operator with a rule or a formula on tensors of rank 0 to 6 and of unusual sizes and dtypes, with
 // arguments that often make no sense. Each is converted or refused: no assertion, no signal, no endless loop. One
-// process for each rule. Exit codes: 0 all end well, 1 some don't, 2 usage.
+// process for each operator. Exit codes: 0 all end well, 1 some don't, 2 usage.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
@@ -17,6 +17,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
+#include "lib/converter/formulas.h"
 #include "lib/converter/quantised_engine.h"
 #include "lib/ops/registry.h"
 #include "tests/ops/torchvision_kernels.h"
@@ -247,11 +248,20 @@ bool ends_well_alone(const c10::FunctionSchema& schema) {
   return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-int run(const std::string& only) {
-  size_t failed = 0, count = 0;
+// With their overloads.
+std::set<std::string> swept_operators() {
+  const std::vector<std::string> formulas = operators_with_formulas();
+  std::set<std::string> names(formulas.begin(), formulas.end());
   for (const OpRule& rule : all_rules()) {
     const std::string text(rule.schema);
-    const std::string name = text.substr(0, text.find('('));
+    names.insert(text.substr(0, text.find('(')));
+  }
+  return names;
+}
+
+int run(const std::string& only) {
+  size_t failed = 0, count = 0;
+  for (const std::string& name : swept_operators()) {
     if (name.find(only) == std::string::npos || kEndPytorch.count(name) != 0) continue;
     const size_t dot = name.find('.');
     const std::string overload = dot == std::string::npos ? "" : name.substr(dot + 1);
