@@ -240,6 +240,7 @@ bool decompose_bilinear(Node* node) {
   const auto weight = known(node, "weight"), bias = known(node, "bias");
   if (!weight || !bias || weight->toTensor().scalar_type() != at::kFloat) return false;
   const at::Tensor w = weight->toTensor().detach();
+  if (w.dim() != 3) return false;
   const int64_t count = w.size(0), first = w.size(1), second = w.size(2);
   if (count * second * std::max(second, count) > kLargestConstant) return false;
   const at::Tensor repeated = at::eye(second).repeat({count, 1});

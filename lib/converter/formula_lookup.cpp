@@ -99,6 +99,10 @@ std::vector<Formed> col2im(const FormulaArguments& args) {
   const auto size = two("output_size"), kernel = two("kernel_size"), dilation = two("dilation");
   const auto padding = two("padding"), stride = two("stride");
   const int64_t places = kernel[0] * kernel[1];
+  const auto is_positive = [](const auto& numbers) { return numbers[0] > 0 && numbers[1] > 0; };
+  if (!is_positive(kernel) || !is_positive(stride) || !is_positive(dilation)) {
+    throw FormulaRefused("a kernel, stride or dilation below 1", "1 or more");
+  }
   if (places > kMostPlaces) {
     throw FormulaRefused(fmt::format("a kernel of {} places", places), fmt::format("{} at most", kMostPlaces));
   }

@@ -236,6 +236,8 @@ std::vector<Formed> max_unpool(const FormulaArguments& args) {
   const Tensor self = args.tensor("self"), indices = args.tensor("indices");
   const std::vector<int64_t> size = args.integers("output_size");
   const auto axes = static_cast<int64_t>(size.size());
+  require_positive("output_size", size, size.size());
+  require_image(self, size.size());
   const int64_t cells = c10::multiply_integers(size);
   const int64_t inputs = c10::multiply_integers(self.sizes().slice(static_cast<size_t>(self.dim() - axes)));
   const int64_t planes = self.numel() / inputs;

@@ -1,6 +1,6 @@
-// rank_sweep [--only NAME]: each operator with a rule or a formula on tensors of rank 0 to 6 and of unusual sizes and dtypes, with
-// arguments that often make no sense. Each is converted or refused: no assertion, no signal, no endless loop. One
-// process for each operator. Exit codes: 0 all end well, 1 some don't, 2 usage.
+// rank_sweep [--only NAME]: each operator with a rule or a formula on tensors of rank 0 to 6 and of unusual sizes and
+// dtypes, with arguments that often make no sense. Each is converted or refused: no assertion, no signal, no endless
+// loop. One process for each operator. Exit codes: 0 all end well, 1 some don't, 2 usage.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
@@ -32,8 +32,8 @@ constexpr unsigned kSeconds = 20;  // for one model, which takes milliseconds
 constexpr size_t kHighestRank = 6;
 
 // PyTorch itself ends by a signal for some arguments of these, which the converter runs to find the types of results.
-const std::set<std::string> kEndPytorch = {"aten::gru_cell", "aten::lstm_cell", "aten::native_channel_shuffle",
-                                           "aten::topk"};
+const std::set<std::string> kEndPytorch = {"aten::gru_cell", "aten::lstm_cell", "aten::native_batch_norm",
+                                           "aten::native_channel_shuffle", "aten::topk"};
 
 char current[512];  // what a signal's message names
 
