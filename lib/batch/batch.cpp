@@ -16,6 +16,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/json_text.h"
+#include "lib/batch/output_folder.h"
 #include "lib/batch/pool.h"
 #include "lib/batch/progress.h"
 #include "lib/format/json_nesting.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "lib/batch/zoo.h"
+#include "lib/batch/batch_model.h"
 
 namespace nnapi_convert {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/batch/batch_model.h"
 #include "lib/batch/outcome.h"
-#include "lib/batch/zoo.h"
 
 namespace nnapi_convert {
 

@@ -11,6 +11,7 @@
 
 #include "lib/base/json_text.h"
 #include "lib/batch/content_hash.h"
+#include "lib/batch/output_folder.h"
 #include "lib/format/json_nesting.h"
 
 namespace nnapi_convert {
@@ -179,27 +180,6 @@ Outcome failure(Status status, const std::string& message) {
 }
 
 }  // namespace
-
-fs::path state_folder(const fs::path& output_folder) {
-  return output_folder / ".nnapi-batch";
-}
-
-fs::path staging_folder(const fs::path& output_folder, size_t number) {
-  return state_folder(output_folder) / "staging" / std::to_string(number);
-}
-
-fs::path record_path(const fs::path& output_folder, const std::string& name) {
-  return state_folder(output_folder) / "records" / (name + ".json");
-}
-
-std::vector<std::string> output_names(const BatchModel& model, const std::string& extension) {
-  std::vector<std::string> names = {model.name + "." + extension, model.name + ".report.json"};
-  const auto emit_cpu = model.options.find("emit-cpu");
-  if (emit_cpu != model.options.end() && emit_cpu->second.front() == "true") {
-    names.push_back(model.name + ".cpu." + extension);
-  }
-  return names;
-}
 
 Outcome convert_model(const BatchModel& model, size_t number, const WorkerSettings& settings) {
   const auto start = std::chrono::steady_clock::now();

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/batch/batch_model.h"
 #include "lib/batch/outcome.h"
-#include "lib/batch/zoo.h"
 
 namespace nnapi_convert {
 
@@ -21,14 +21,6 @@ struct WorkerSettings {
   // The conversion's command: arguments in, exit code out; throws as it does.
   std::function<int(const std::vector<std::string>&)> convert;
 };
-
-// Where a batch keeps records and unfinished files.
-std::filesystem::path state_folder(const std::filesystem::path& output_folder);
-std::filesystem::path staging_folder(const std::filesystem::path& output_folder, size_t number);
-std::filesystem::path record_path(const std::filesystem::path& output_folder, const std::string& name);
-
-// The files of a model, below the output folder: the module first, then its report, then others.
-std::vector<std::string> output_names(const BatchModel& model, const std::string& extension);
 
 // Throws nothing: whatever goes wrong is in the outcome. `number` is the model's, for its folder.
 Outcome convert_model(const BatchModel& model, size_t number, const WorkerSettings& settings);

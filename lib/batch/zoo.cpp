@@ -10,7 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/batch/manifest.h"
-#include "lib/batch/worker.h"
+#include "lib/batch/output_folder.h"
 
 namespace nnapi_convert {
 namespace {

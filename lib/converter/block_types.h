@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {

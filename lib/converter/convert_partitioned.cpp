@@ -11,6 +11,7 @@
 #include "lib/converter/infer.h"
 #include "lib/converter/input_types.h"
 #include "lib/converter/interface.h"
+#include "lib/converter/normalise.h"
 #include "lib/converter/original_run.h"
 #include "lib/converter/partition.h"
 #include "lib/converter/quant_parts.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "lib/converter/convert.h"
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 
 namespace nnapi_convert {
 

@@ -10,7 +10,6 @@
 
 #include "lib/converter/glue.h"
 #include "lib/converter/report.h"
-#include "lib/converter/segment.h"
 #include "lib/format/operation_table.h"
 #include "lib/serialize/host_source.h"
 #include "lib/serialize/row_calls_source.h"

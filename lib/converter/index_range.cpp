@@ -12,6 +12,7 @@
 #include "lib/converter/infer.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 
 namespace nnapi_convert {
 namespace {

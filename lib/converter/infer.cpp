@@ -18,6 +18,7 @@
 #include "lib/converter/known_rewrites.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/observe.h"
+#include "lib/converter/runtime_sizes.h"
 #include "lib/converter/unroll_loops.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"

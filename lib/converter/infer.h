@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
+#include "lib/converter/open_sizes.h"
 #include "lib/converter/options.h"
-#include "lib/converter/runtime_sizes.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {

@@ -4,7 +4,8 @@
 
 #include <vector>
 
-#include "lib/converter/normalise.h"
+#include "lib/converter/load.h"
+#include "lib/converter/normalised_model.h"
 #include "lib/converter/options.h"
 #include "lib/ops/tensor_type.h"
 

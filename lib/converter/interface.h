@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lib/converter/lower.h"
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 #include "lib/converter/quant_mode.h"
 #include "lib/serialize/module_interface.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/converter/closed_evaluation.h"
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {

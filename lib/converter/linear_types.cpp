@@ -8,8 +8,8 @@
 #include <string>
 
 #include "lib/converter/observe.h"
+#include "lib/converter/open_sizes.h"
 #include "lib/converter/row_wise.h"
-#include "lib/converter/runtime_sizes.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {

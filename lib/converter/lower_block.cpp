@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lib/converter/control_flow.h"
+#include "lib/ops/integer_moves.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {
@@ -84,7 +85,7 @@ void BlockLowering::lower_node(const Node& node) {
     if (is_flow) {
       scope_.lower_flow(scope_, *this, node);
     } else {
-      OpContext context(node, scope_.types, operands_, builder_, scope_.target, scope_.diagnostics);
+      OpContext context(node, scope_.types, operands_, builder_, scope_.target, integer_forms(), scope_.diagnostics);
       rule->lower(context);
     }
     name_outputs(node);
@@ -125,7 +126,7 @@ void BlockLowering::stand_in(const Value* output) {
 }
 
 nnapi::OperandId BlockLowering::operand(const Node& reader, const Value* value) {
-  OpContext context(reader, scope_.types, operands_, builder_, scope_.target, scope_.diagnostics);
+  OpContext context(reader, scope_.types, operands_, builder_, scope_.target, integer_forms(), scope_.diagnostics);
   return context.operand_of(value).id;
 }
 

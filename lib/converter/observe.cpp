@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <set>
 
+#include "lib/converter/open_sizes.h"
 #include "lib/converter/remove_inplace.h"
-#include "lib/converter/runtime_sizes.h"
 #include "lib/converter/torch_error.h"
 
 namespace nnapi_convert {

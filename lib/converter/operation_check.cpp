@@ -11,6 +11,7 @@
 #include "lib/converter/convert.h"
 #include "lib/converter/convert_partitioned.h"
 #include "lib/converter/custom_operators.h"
+#include "lib/converter/normalise.h"
 #include "lib/converter/operation_variant.h"
 #include "lib/converter/recorded_options.h"
 #include "lib/converter/reference_values.h"

@@ -15,7 +15,7 @@
 #include "lib/converter/infer.h"
 #include "lib/converter/nnapi_part.h"
 #include "lib/converter/node_cost.h"
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 #include "lib/converter/segment.h"
 
 namespace nnapi_convert {

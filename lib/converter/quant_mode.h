@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 #include "lib/converter/options.h"
 #include "lib/ops/op_context.h"
 

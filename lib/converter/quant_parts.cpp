@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/cpu_reason.h"
 #include "lib/converter/node_reads.h"
+#include "lib/converter/normalise.h"
 #include "lib/converter/quant_mode.h"
 
 namespace nnapi_convert {

@@ -1,7 +1,7 @@
 // Finds what PyTorch composes of several operations and NNAPI has one for.
 #pragma once
 
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {

@@ -9,7 +9,6 @@
 
 #include "lib/converter/glue.h"
 #include "lib/converter/node_reads.h"
-#include "lib/converter/segment.h"
 
 namespace nnapi_convert {
 namespace {

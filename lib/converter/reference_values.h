@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 
 namespace torch::jit {
 struct Code;

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "lib/converter/runtime_sizes.h"
+#include "lib/converter/open_sizes.h"
 
 namespace nnapi_convert {
 

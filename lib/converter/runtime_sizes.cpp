@@ -17,9 +17,6 @@ namespace {
 
 using Types = std::optional<std::vector<ValueType>>;
 
-// Far from the numbers of a model's inputs.
-constexpr int kFirstRuntimeSize = 1 << 20;
-
 bool is_mask(const TensorType& type) {
   return type.dtype == at::kBool || type.dtype == at::kByte;
 }
@@ -244,66 +241,11 @@ bool reads_open_size(const TorchValue* value, const TypeMap& types) {
 
 }  // namespace
 
-c10::IValue sizes_constant(const TorchValue& value, const std::vector<int64_t>& sizes) {
-  switch (value.type()->kind()) {
-    case c10::TypeKind::ListType:
-      return sizes;
-    case c10::TypeKind::TensorType:
-      return at::scalar_tensor(sizes.at(0), at::TensorOptions(at::kLong));
-    default:
-      return sizes.at(0);
-  }
-}
-
-Dim to_dim(const OpenSize& size) {
-  return Dim::of_input(size.first, size.second);
-}
-
-bool is_runtime_size(const OpenSize& size) {
-  return size.first >= kFirstRuntimeSize;
-}
-
-std::set<OpenSize> open_sizes_in(const Dim& dim) {
-  std::set<OpenSize> sizes;
-  if (dim.is_fixed()) return sizes;
-  dim.text([&sizes](int input, int axis) {
-    sizes.emplace(input, axis);
-    return std::string();
-  });
-  return sizes;
-}
-
-const char* name_of(RuntimeSize::Source source) {
-  switch (source) {
-    case RuntimeSize::Source::kBound:
-      return "bound";
-    case RuntimeSize::Source::kSamples:
-      return "samples";
-    default:
-      return "nominal";
-  }
-}
-
-RuntimeSize expected(const OpenSize& size, const RuntimeSizeList& sizes) {
-  if (is_runtime_size(size)) return sizes.at(static_cast<size_t>(size.first - kFirstRuntimeSize));
-  RuntimeSize one;
-  one.estimate = 1;
-  return one;
-}
-
-void count_as(const OpenSize& size, int64_t count, RuntimeSizeList& sizes) {
-  sizes.at(static_cast<size_t>(size.first - kFirstRuntimeSize)) = {count, RuntimeSize::Source::kSamples};
-}
-
-int64_t estimated(const Dim& dim, const RuntimeSizeList& sizes) {
-  return dim.evaluate([&](int input, int axis) { return expected({input, axis}, sizes).estimate; });
-}
-
 Dim RuntimeSizes::fresh(const TorchValue* like, const TypeMap& types) {
   RuntimeSize size;
   if (const auto bound = bound_of_rows(like, types, sizes_)) size = {*bound, RuntimeSize::Source::kBound};
   sizes_.push_back(size);
-  return to_dim({kFirstRuntimeSize + static_cast<int>(sizes_.size()) - 1, 0});
+  return to_dim(runtime_size(sizes_.size() - 1));
 }
 
 Dim RuntimeSizes::number(const TorchValue* value, const TypeMap& types) {

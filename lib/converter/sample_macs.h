@@ -1,7 +1,7 @@
 // Counts multiply-adds whose sizes aren't known in runs on sample inputs.
 #pragma once
 
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 #include "lib/converter/partition.h"
 #include "lib/converter/sample_inputs.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/converter/infer.h"
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 #include "lib/converter/sample_inputs.h"
 
 namespace nnapi_convert {

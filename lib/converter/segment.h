@@ -8,8 +8,8 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/nnapi_part.h"
-#include "lib/converter/normalise.h"
-#include "lib/converter/runtime_sizes.h"
+#include "lib/converter/normalised_model.h"
+#include "lib/converter/open_sizes.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {

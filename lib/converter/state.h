@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/converter/normalise.h"
+#include "lib/converter/normalised_model.h"
 
 namespace nnapi_convert {
 

@@ -13,6 +13,10 @@
 namespace nnapi_convert::host {
 namespace {
 
+PlannedModel planned(const Model& model) {
+  return {model.operations(), model.outputs(), model.operands().size()};
+}
+
 constexpr std::size_t kMaxCopiedBytes = 128;
 
 bool has_value_from_start(const Operand& operand) {
@@ -100,7 +104,7 @@ void Model::set_model(int32_t index, std::shared_ptr<const Model> value) {
     bad_data("operand {}: {} found, a referenced model needs MODEL", index, name_of(operand.type));
   }
   if (!value->finished()) bad_data("operand {}: the model it refers to is not finished", index);
-  const std::string problem = plan_problem(*value, true);
+  const std::string problem = plan_problem(planned(*value), true);
   if (!problem.empty()) bad_data("operand {}: the model it refers to can't be planned: {}", index, problem);
   operand.lifetime = Lifetime::kModel;
   operand.model = std::move(value);
@@ -262,7 +266,7 @@ void Model::finish() {
   check_writers();
   sort_operations();
   check_operations();
-  const std::string problem = plan_problem(*this, false);
+  const std::string problem = plan_problem(planned(*this), false);
   if (!problem.empty()) bad_data("finish: {}", problem);
   log(LogLevel::kInfo, "model finished: {} operands, {} operations", operands_.size(), operations_.size());
   finished_ = true;

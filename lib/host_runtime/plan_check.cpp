@@ -20,8 +20,8 @@ using Steps = std::set<std::size_t>;  // indices of IF and WHILE operations
 // Which IF and WHILE operations have to run before each operand is there.
 class Before {
  public:
-  explicit Before(const Model& model) : of_operand_(model.operands().size()) {
-    for (const Operation& operation : model.operations()) {
+  explicit Before(const PlannedModel& model) : of_operand_(model.operand_count) {
+    for (const Operation& operation : model.operations) {
       Steps steps = of_inputs(operation);
       if (is_step_of_its_own(operation)) steps.insert(operation.index);
       for (const uint32_t output : operation.outputs) of_operand_[output] = steps;
@@ -40,8 +40,8 @@ class Before {
   std::vector<Steps> of_operand_;
 };
 
-const Operation* writer_of(const Model& model, uint32_t operand) {
-  for (const Operation& operation : model.operations()) {
+const Operation* writer_of(const PlannedModel& model, uint32_t operand) {
+  for (const Operation& operation : model.operations) {
     if (std::count(operation.outputs.begin(), operation.outputs.end(), operand) != 0) return &operation;
   }
   return nullptr;
@@ -49,12 +49,12 @@ const Operation* writer_of(const Model& model, uint32_t operand) {
 
 }  // namespace
 
-std::string plan_problem(const Model& model, bool is_referenced) {
-  const auto& operations = model.operations();
+std::string plan_problem(const PlannedModel& model, bool is_referenced) {
+  const auto& operations = model.operations;
   if (std::none_of(operations.begin(), operations.end(), is_step_of_its_own)) return "";
   const Before before(model);
-  for (std::size_t n = 0; n < model.outputs().size(); ++n) {
-    const uint32_t output = model.outputs()[n];
+  for (std::size_t n = 0; n < model.outputs.size(); ++n) {
+    const uint32_t output = model.outputs[n];
     const Operation* writer = writer_of(model, output);
     for (const Operation& reader : operations) {
       const bool reads = std::count(reader.inputs.begin(), reader.inputs.end(), output) != 0;

@@ -4,13 +4,22 @@
 // that IF or WHILE runs (ExecutionPlan.cpp, findModelOutputsThatAreDownstreamInputs).
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
-#include "lib/host_runtime/model.h"
+#include "lib/host_runtime/signature.h"
 
 namespace nnapi_convert::host {
 
-// One sentence, or nothing. The model's operations are in order; `is_referenced`: IF or WHILE runs it.
-std::string plan_problem(const Model& model, bool is_referenced);
+// A model as the plan sees it: operations in an order that can run, and the operands that are its outputs.
+struct PlannedModel {
+  const std::vector<Operation>& operations;
+  const std::vector<uint32_t>& outputs;
+  std::size_t operand_count;
+};
+
+// One sentence, or nothing. `is_referenced`: IF or WHILE runs the model.
+std::string plan_problem(const PlannedModel& model, bool is_referenced);
 
 }  // namespace nnapi_convert::host

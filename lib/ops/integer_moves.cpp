@@ -260,8 +260,6 @@ bool gives_integers(OpContext& ctx) {
   });
 }
 
-}  // namespace
-
 bool takes_integers(OperationCode code, int feature_level) {
   switch (code) {
     case OperationCode::CONCATENATION:
@@ -292,6 +290,12 @@ void require_exact_cast(OpContext& ctx, OperandId input, const TensorType& type)
   if (from_integers == to_integers || !gives_integers(ctx)) return;
   if (to_integers && depends_on_floats(ctx, input)) return;  // as the model itself rounds them
   if (!are_exact_in_float32(ctx, input)) refuse_rounding(ctx, "calculates", false);
+}
+
+}  // namespace
+
+IntegerForms integer_forms() {
+  return {takes_integers, emit_integers, require_exact_cast};
 }
 
 }  // namespace nnapi_convert

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
-#include "lib/ops/integer_moves.h"
 
 namespace nnapi_convert {
 namespace {
@@ -153,10 +152,10 @@ nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::Opera
     const nnapi::OperandId moved = emit_to(code, std::move(inputs), {at::kFloat, type.dims, {}});
     return emit_to(OperationCode::NOT_EQUAL, {moved, builder_.tensor(nnapi::Constant::of_floats({0}))}, type);
   }
-  if (is_of(0, OperandCode::TENSOR_INT32) && !takes_integers(code, feature_level())) {
-    return emit_integers(*this, code, std::move(inputs), type);
+  if (is_of(0, OperandCode::TENSOR_INT32) && !integers_.takes(code, feature_level())) {
+    return integers_.emit(*this, code, std::move(inputs), type);
   }
-  if (code == OperationCode::CAST) require_exact_cast(*this, inputs[0], type);
+  if (code == OperationCode::CAST) integers_.require_exact_cast(*this, inputs[0], type);
   require(has_operand_code(type.dtype), "a result of dtype " + dtype_name(type.dtype),
           "float32, int32, bool or quint8");
   return builder_.add(code, std::move(inputs), to_operand(type));

@@ -23,11 +23,30 @@ struct LoweredTensor {
 // The operands of a value: one for a tensor, one for each element of a list.
 using OperandMap = std::unordered_map<const TorchValue*, std::vector<nnapi::OperandId>>;
 
+class OpContext;
+
+// How integers go through operations that take other numbers only (integer_moves.h).
+struct IntegerForms {
+  // False for operations that take no TENSOR_INT32 at this feature level and float32 does as well.
+  bool (*takes)(OperationCode code, int feature_level);
+  // Appends the operation's work on integers, for one that doesn't take them. Refuses the node where numbers might come
+  // out changed.
+  nnapi::OperandId (*emit)(OpContext& ctx, OperationCode code, std::vector<nnapi::OperandId> inputs,
+                           const TensorType& type);
+  // Refuses the node where it gives integers and the CAST would round them on the way.
+  void (*require_exact_cast)(OpContext& ctx, nnapi::OperandId input, const TensorType& type);
+};
+
 class OpContext : public OpArguments {
  public:
   OpContext(const TorchNode& node, const TypeMap& types, OperandMap& operands, nnapi::Builder& builder,
-            const Target& target, Diagnostics& diagnostics)
-      : OpArguments(node, types), operands_(operands), builder_(builder), target_(target), diagnostics_(diagnostics) {}
+            const Target& target, const IntegerForms& integers, Diagnostics& diagnostics)
+      : OpArguments(node, types),
+        operands_(operands),
+        builder_(builder),
+        target_(target),
+        integers_(integers),
+        diagnostics_(diagnostics) {}
 
   nnapi::Builder& builder() { return builder_; }
   // The NNAPI feature level that the model is for: where a later level has a better form, the rule chooses by it.
@@ -73,6 +92,7 @@ class OpContext : public OpArguments {
   OperandMap& operands_;
   nnapi::Builder& builder_;
   Target target_;
+  IntegerForms integers_;
   Diagnostics& diagnostics_;
 };
 

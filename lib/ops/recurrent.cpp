@@ -5,8 +5,8 @@
 
 #include "lib/ops/factor.h"
 #include "lib/ops/families.h"
-#include "lib/ops/recurrent.h"
 #include "lib/ops/recurrent_operations.h"
+#include "lib/ops/recurrent_step.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "lib/ops/recurrent.h"
+#include "lib/ops/recurrent_step.h"
 
 namespace nnapi_convert {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 
-#include "lib/ops/recurrent.h"
+#include "lib/ops/recurrent_step.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "lib/converter/normalise.h"
 #include "tests/converter/fixtures.h"
 
 namespace nnapi_convert {

@@ -15,6 +15,8 @@
 #include "lib/batch/baseline.h"
 #include "lib/batch/batch.h"
 #include "lib/batch/content_hash.h"
+#include "lib/batch/output_folder.h"
+#include "lib/batch/zoo.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/convert_options.h"
