@@ -13,11 +13,18 @@ endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/integrations DESTINATION ${CMAKE_INSTALL_DATADIR}/nnapi-convert)
 
-set(completions ${PROJECT_SOURCE_DIR}/packaging/completions)
-install(FILES ${completions}/nnapi-convert.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-        RENAME nnapi-convert)
-install(FILES ${completions}/_nnapi-convert DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
-install(FILES ${completions}/nnapi-convert.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+# Completions come from the program's --help, as the manual pages do.
+find_program(NNAPI_CONVERT_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(NNAPI_CONVERT_PYTHON)
+  set(completions ${PROJECT_BINARY_DIR}/generated/completions)
+  install(CODE "
+    execute_process(COMMAND ${NNAPI_CONVERT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/make_completions.py
+                            $<TARGET_FILE:nnapi-convert> ${completions} COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES ${completions}/nnapi-convert.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME nnapi-convert)
+  install(FILES ${completions}/_nnapi-convert DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+  install(FILES ${completions}/nnapi-convert.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 
 install(CODE "
   set(folder ${PROJECT_BINARY_DIR}/generated/debian)

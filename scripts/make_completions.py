@@ -1,18 +1,16 @@
 #!/usr/bin/python3
 """Writes the completions for bash, zsh and fish from the program's own --help.
 
-    make_completions.py build/release/bin/nnapi-convert [--check]
+    make_completions.py build/release/bin/nnapi-convert FOLDER
 
-writes packaging/completions, or says with --check whether what is there is stale."""
+The installation runs it (cmake/Package.cmake)."""
 
 import argparse
 import pathlib
 import re
 import subprocess
-import sys
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "packaging" / "completions"
 NAME = "nnapi-convert"
 
 
@@ -127,24 +125,18 @@ def fish(commands: Dict[str, List[Option]], about: Dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> Optional[int]:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
-    parser.add_argument("--check", action="store_true")
+    parser.add_argument("folder", type=pathlib.Path)
     arguments = parser.parse_args()
     whole = help_of(arguments.program, "")
     about = subcommands(whole)
     commands = {"": options(whole), **{command: options(help_of(arguments.program, command)) for command in about}}
-    stale = False
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     for name, make in {f"{NAME}.bash": bash, f"_{NAME}": zsh, f"{NAME}.fish": fish}.items():
-        path, text = FOLDER / name, make(commands, about)
-        if not arguments.check:
-            path.write_text(text)
-        elif not path.exists() or path.read_text() != text:
-            print(f"{path} is stale: scripts/make_completions.py build/release/bin/{NAME}")
-            stale = True
-    return 1 if stale else 0
+        (arguments.folder / name).write_text(make(commands, about))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -71,9 +71,6 @@ class Deb(unittest.TestCase):
         pages = {path.name for path in (ROOT / "docs").glob("*.md")}
         self.assertEqual(set(), (pages | {"README.md", "copyright", "changelog.gz"}) - names)
 
-    def test_completions_are_fresh(self):
-        run(ROOT / "scripts" / "make_completions.py", self.program, "--check")
-
     def completions(self, *words: str) -> list:
         """What bash offers for the last of the words."""
         script = (f"source {self.root}/usr/share/bash-completion/completions/nnapi-convert; COMP_WORDS=(\"$@\"); "
