@@ -24,7 +24,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 def read_table(text):
-    """{folder: folders that it may include}, of lines "folder: folder folder"; the block is the only one of its kind."""
+    """{folder: folders that it may include}, of lines "folder: folder folder"."""
     if text.count(TABLE_FENCE) != 1:
         sys.exit(f"{TABLE}: one block that starts with {TABLE_FENCE} needed, {text.count(TABLE_FENCE)} found")
     block = text.split(TABLE_FENCE + "\n")[1].split("```")[0]
@@ -94,7 +94,8 @@ def check(root):
         if there not in table.get(here, ()):
             faults.append(f"{file}: includes {included}, and {TABLE} doesn't let {here} include {there}")
     for folder in sorted(unit_counts.keys() ^ table.keys()):
-        faults.append(f"{TABLE}: {folder} is {'not in the table' if folder in unit_counts else 'no folder with sources'}")
+        what = "not in the table" if folder in unit_counts else "no folder with sources"
+        faults.append(f"{TABLE}: {folder} is {what}")
     for folder, allowed in sorted(table.items()):
         for other in allowed:
             if folder in unit_counts and other not in folders[folder]:

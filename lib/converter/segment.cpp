@@ -16,7 +16,7 @@
 #include "lib/converter/quant_mode.h"
 #include "lib/converter/row_wise.h"
 #include "lib/nnapi/dump.h"
-#include "lib/ops/integer_range.h"
+#include "lib/ops/value_range.h"
 
 namespace nnapi_convert {
 namespace {

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "lib/ops/integer_range.h"
+#include "lib/ops/index_arguments.h"
+#include "lib/ops/value_range.h"
 
 namespace nnapi_convert {
 namespace {

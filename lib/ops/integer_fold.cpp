@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/ops/index_arguments.h"
 #include "lib/ops/operand_range.h"
 #include "lib/ops/shape_rules.h"
 
@@ -71,8 +72,7 @@ bool rounds_integers(OperationCode code, const Expression& x, const std::vector<
   if (code == OperationCode::MUL) return !is_unit;
   double count = 1;
   for (const int64_t axis : axes) {
-    const Dim& size = x.type().dims[static_cast<size_t>(axis)];
-    count *= size.is_fixed() ? static_cast<double>(size.value()) : kLongestAxis;
+    count *= count_of(x.type().dims[static_cast<size_t>(axis)]);
   }
   const IntegerRange sum = *range * IntegerRange{1, count};
   return sum.least < -kExactInFloat32 || sum.greatest > kExactInFloat32;

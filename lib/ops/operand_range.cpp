@@ -8,6 +8,8 @@
 #include <unordered_map>
 
 #include "lib/ops/constant_tensor.h"
+#include "lib/ops/index_arguments.h"
+#include "lib/ops/value_range.h"
 
 namespace nnapi_convert {
 namespace {
@@ -109,10 +111,7 @@ class OperandRanges {
     return found == operations.rend() ? nullptr : &*found;
   }
 
-  double elements(nnapi::OperandId id) const {
-    const Dim count = product(model_.at(id).dims);
-    return count.is_fixed() ? static_cast<double>(count.value()) : kLongestAxis;
-  }
+  double elements(nnapi::OperandId id) const { return count_of(model_.at(id).dims); }
 
   Found joined(const nnapi::Operation& operation, size_t first, size_t end) {
     Found range;
