@@ -258,6 +258,11 @@ void flatten_arguments(Graph& graph, ForwardArguments& arguments) {
   building.find_order();
 }
 
+bool takes_tensors_only(const ForwardArguments& arguments) {
+  return std::all_of(arguments.begin(), arguments.end(),
+                     [](const Argument& argument) { return argument.tree.is_tensor() && !argument.tree.is_given; });
+}
+
 InputTuple assemble(const ForwardArguments& arguments, const std::vector<c10::IValue>& leaves) {
   InputTuple values;
   size_t next = 0;

@@ -20,6 +20,9 @@ ForwardArguments read_arguments(const c10::FunctionSchema& forward, const std::v
 // Gives the graph an input for each leaf, in their order, in place of those for the arguments; input 0 is self.
 void flatten_arguments(torch::jit::Graph& graph, ForwardArguments& arguments);
 
+// True where each argument is a tensor, none of them in a container or optional.
+bool takes_tensors_only(const ForwardArguments& arguments);
+
 // ForwardArguments made of their leaves; throws std::out_of_range if there are too few.
 InputTuple assemble(const ForwardArguments& arguments, const std::vector<c10::IValue>& leaves);
 // The leaves of arguments that are built so; nothing if they aren't.

@@ -42,7 +42,7 @@ class BlockItems {
   // True if the CPU can't run one of them.
   bool is_pinned(const StepMembers& members) const;
   // Those that made what a device refuses, as source lines tell; all where they don't.
-  StepMembers refused_members(const StepMembers& members, const RefusedByDevice& error) const;
+  StepMembers refused_members(const StepMembers& members, const std::vector<nnapi::DeviceRefusal>& refusals) const;
   // Throws ConvertError (kNotConvertible) where the CPU can't run one of them.
   void keep_on_cpu(const StepMembers& members, const std::string& why);
 

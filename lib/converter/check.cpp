@@ -32,24 +32,23 @@ std::vector<Row> rows_of(const CheckResult& result) {
     const bool is_counted = segment.uncounted == 0;
     rows.push_back({&segment.model, is_counted ? Count(segment.macs) : Count(std::nullopt), segment.places});
   }
-  if (rows.empty()) rows.push_back({&result.conversion.model, nnapi::multiply_adds(result.conversion.model)});
   return rows;
 }
 
 // Of the multiply-adds that are counted.
 struct Shares {
   int64_t all = 0;
-  bool is_partitioned = false;
+  bool is_whole = false;
 
   double of(const Row& row) const {
-    if (!is_partitioned) return 1;
+    if (is_whole) return 1;
     return all == 0 ? 0 : static_cast<double>(row.macs.value_or(0)) / static_cast<double>(all);
   }
-  std::string text(const Row& row) const { return is_partitioned ? percent_text(row.macs.value_or(0), all) : "100.0"; }
+  std::string text(const Row& row) const { return is_whole ? "100.0" : percent_text(row.macs.value_or(0), all); }
 };
 
 Shares shares_of(const CheckResult& result) {
-  return {mac_share(result.conversion).all, result.conversion.is_partitioned()};
+  return {mac_share(result.conversion).all, result.conversion.is_whole};
 }
 
 std::map<std::string, size_t> operations_of(const nnapi::Model& model) {
@@ -68,8 +67,8 @@ size_t operation_count(const nnapi::Model& model) {
 
 std::string headline(const CheckResult& result) {
   if (!result.converts) return "does not convert";
+  if (result.conversion.is_whole) return "converts whole";
   const size_t count = result.conversion.segments.size();
-  if (count == 0) return "converts whole";
   const MacShare macs = mac_share(result.conversion);
   return fmt::format("converts in {} segment{}, with {}{}", count, count == 1 ? "" : "s", to_text(macs),
                      limits_text(macs));
@@ -85,13 +84,12 @@ std::string segment_table(const CheckResult& result) {
   const Shares shares = shares_of(result);
   size_t number = 0;
   for (const Row& row : rows_of(result)) {
-    text +=
-        fmt::format("  {:<8} {:>10} {:>14} {:>6}% {:>11} {:>11} {:>6}{}\n",
-                    shares.is_partitioned ? fmt::format("{}", number++) : "whole", operation_count(*row.model),
-                    text_or_unknown(row.macs.value()), shares.text(row),
-                    text_or_unknown(byte_count(*row.model, row.model->inputs).value()),
-                    text_or_unknown(byte_count(*row.model, row.model->outputs).value()),
-                    nnapi::required_feature_level(*row.model), row.places.empty() ? "" : "  " + to_text(row.places));
+    text += fmt::format(
+        "  {:<8} {:>10} {:>14} {:>6}% {:>11} {:>11} {:>6}{}\n", shares.is_whole ? "whole" : fmt::format("{}", number++),
+        operation_count(*row.model), text_or_unknown(row.macs.value()), shares.text(row),
+        text_or_unknown(byte_count(*row.model, row.model->inputs).value()),
+        text_or_unknown(byte_count(*row.model, row.model->outputs).value()), nnapi::required_feature_level(*row.model),
+        row.places.empty() ? "" : "  " + to_text(row.places));
   }
   return text;
 }
@@ -197,7 +195,7 @@ json to_json(const CheckResult& result) {
   if (!result.converts) {
     for (const Refusal& refusal : result.diagnostics.refusals) refusals.push_back(refusal_json(refusal, nullptr));
   }
-  const char* how = !result.converts ? "refused" : result.conversion.is_partitioned() ? "segments" : "whole";
+  const char* how = !result.converts ? "refused" : result.conversion.is_whole ? "whole" : "segments";
   json report = {{"version", kCheckVersion},
                  {"model", result.model},
                  {"converts", result.converts},
@@ -212,7 +210,7 @@ json to_json(const CheckResult& result) {
   } else {
     report["error"] = result.error;
   }
-  if (result.conversion.is_partitioned()) report["products"] = products_json(mac_share(result.conversion));
+  if (result.converts && !result.conversion.is_whole) report["products"] = products_json(mac_share(result.conversion));
   if (result.loss) report["target"] = to_json(*result.loss);
   if (result.speed) report["speed"] = to_json(*result.speed);
   return report;

@@ -12,11 +12,13 @@ namespace {
 
 ArchiveExtras extras_of(const Conversion& conversion) {
   ArchiveExtras extras;
-  Metadata metadata = make_metadata(conversion.model, conversion.interface, name_of(conversion.quant));
+  const nnapi::Model none;  // of several models none has forward's interface
+  Metadata metadata = make_metadata(conversion.is_whole ? conversion.segments[0].model : none, conversion.interface,
+                                    name_of(conversion.quant));
   metadata.feature_level = conversion.feature_level();
   metadata.options = conversion.recorded_options;
   extras.metadata = to_json(metadata);
-  extras.has_shim_index = conversion.runtime == Runtime::kShim && !conversion.is_partitioned();
+  extras.has_shim_index = conversion.runtime == Runtime::kShim && conversion.is_whole;
   if (conversion.embeds_shim_source) extras.shim_source = shim_files();
   return extras;
 }
@@ -30,7 +32,7 @@ void release_constants(nnapi::Model& model) {
 }  // namespace
 
 int Conversion::feature_level() const {
-  int level = nnapi::required_feature_level(model);
+  int level = 1;
   for (const SegmentSummary& segment : segments) level = std::max(level, nnapi::required_feature_level(segment.model));
   return level;
 }
@@ -46,9 +48,10 @@ void write_conversion(const Conversion& conversion, const std::string& path) {
 
 void write_and_release(Conversion& conversion, const std::string& path) {
   const ArchiveExtras extras = extras_of(conversion);
-  release_constants(conversion.model);
-  for (SegmentSummary& segment : conversion.segments) release_constants(segment.model);
-  for (nnapi::Constant& constant : conversion.serialized.buffers) release_late(constant);
+  for (SegmentSummary& segment : conversion.segments) {
+    release_constants(segment.model);
+    for (nnapi::Constant& constant : segment.serialized.buffers) release_late(constant);
+  }
   write_and_release_module(conversion.module, *conversion.late, path, extras);
 }
 

@@ -24,7 +24,7 @@ struct RowSummary {
   RuntimeSize expected;  // how many there are, for the count of multiply-adds
 };
 
-// One call of NNAPI in a partitioned model, or several for the rows.
+// One call of NNAPI, or several for the rows.
 struct SegmentSummary {
   nnapi::Model model;
   int64_t macs = 0;  // that are known
@@ -36,17 +36,17 @@ struct SegmentSummary {
   size_t products = 0;                        // operations of the original's that multiply: convolutions and their like
   size_t uncounted = 0;                       // of these, those whose multiply-adds aren't known
   std::vector<BlockPlace> places = {};        // the branches and loops that it is called in, the outermost first
+  SerializedModel serialized = {};            // of PyTorch's runtime
 };
 
 struct Conversion {
   torch::jit::Module module;  // its large weights are zeros until runnable_module()
   std::shared_ptr<LateTensors> late = std::make_shared<LateTensors>();  // weights of `module`
-  nnapi::Model model;                                                   // empty where the model is partitioned
-  std::vector<SegmentSummary> segments;                                 // of a partitioned model
-  std::vector<CpuNode> cpu_nodes;                                       // without their nodes
-  ModelGraph graph;                                                     // of a partitioned model
+  std::vector<SegmentSummary> segments;
+  std::vector<CpuNode> cpu_nodes;  // without their nodes
+  bool is_whole = false;           // the one segment is all of forward
+  ModelGraph graph;
   Runtime runtime = Runtime::kPytorch;
-  SerializedModel serialized;  // of PyTorch's runtime
   size_t buffer_bytes = 0;
   uint64_t weight_bytes = 0;
   ModuleInterface interface;
@@ -55,7 +55,6 @@ struct Conversion {
   bool embeds_shim_source = false;
   std::string recorded_options;  // by recorded_options.h
 
-  bool is_partitioned() const { return !segments.empty(); }
   // The lowest that all of it needs.
   int feature_level() const;
   // The module with all its weights, which takes the memory for them.

@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 
 // Throws ConvertError. Where nodes are refused, all of them are in `diagnostics.refusals`, and in the message unless
-// the model is partitioned. What of a model that is moved here nothing else holds is freed.
+// the model is split. Frees each weight of `loaded` that nothing else holds.
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics);
 
 // What convert() would convert, with the same errors, refusals and warnings of all stages before the buffer is written:

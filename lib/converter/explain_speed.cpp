@@ -58,17 +58,13 @@ class Explanation {
       : conversion_(conversion), options_(options) {}
 
   SpeedReport run() {
-    if (conversion_.is_partitioned()) {
-      int number = 0;
-      for (const SegmentSummary& segment : conversion_.segments) look_at(segment.model, number++, Calls(segment));
-      check_segments();
-      nnapi_macs_ = share_.nnapi;
-    } else {
-      look_at(conversion_.model, -1, Calls());
-      nnapi_macs_ = nnapi::multiply_adds(conversion_.model);
-    }
+    int number = conversion_.is_whole ? -1 : 0;
+    for (const SegmentSummary& segment : conversion_.segments) look_at(segment.model, number++, Calls(segment));
+    check_segments();
+    nnapi_macs_ = share_.nnapi;
+    if (conversion_.is_whole) nnapi_macs_ = nnapi::multiply_adds(conversion_.segments[0].model);
     check_interface();
-    report_.all_macs = conversion_.is_partitioned() ? share_.all : nnapi_macs_.value_or(0);
+    report_.all_macs = share_.all;
     report_.counts_all = nnapi_macs_.is_known() && share_.counts_all();
     report_.is_judged = nnapi_macs_.is_known() && crossing_elements_.is_known();
     if (report_.is_judged) judge();
@@ -211,7 +207,6 @@ QuantFit fit_of(const LoadedModel& loaded, ConvertOptions options, QuantMode mod
     fit.operations = coverage.operations;
     fit.mac_share = coverage.mac_share();
     fit.on_cpu = coverage.on_cpu.size();
-    fit.float_operations = float_operations(conversion.model);
     for (const SegmentSummary& segment : conversion.segments) fit.float_operations += float_operations(segment.model);
   } catch (const ConvertError& error) {
     if (error.exit_code() != ExitCode::kNotConvertible) throw;

@@ -299,7 +299,7 @@ std::vector<std::optional<IndexRange>> index_ranges(const LoadedModel& loaded, c
   if (!has_readers(loaded.module)) return ranges;
   try {
     Diagnostics ignored;
-    NormalisedModel model = normalise_for_parts(loaded, names, ignored);
+    NormalisedModel model = normalise(loaded, {RunBy::kNnapiAndCpu, names}, ignored);
     if (model.input_names != names || types.size() != names.size()) return ranges;
     InferOptions options;
     options.keeps_numbers = true;

@@ -144,7 +144,7 @@ TensorType type_from_spec(const InputSpec& spec, size_t index, const std::option
   throw ConvertError(ExitCode::kNotConvertible, fmt::format("input {}: {}", name, problem));
 }
 
-void check(const TensorType& type, const Value* input, const std::string& name, InputTakers takers) {
+void check(const TensorType& type, const Value* input, const std::string& name, RunBy run_by) {
   if (type.rank() > kHighestRank) {
     fail(name, fmt::format("rank {} found, 0 to {} needed", type.rank(), kHighestRank));
   }
@@ -158,7 +158,7 @@ void check(const TensorType& type, const Value* input, const std::string& name, 
     fail(name,
          fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));
   }
-  const bool is_taken = has_operand_code(type.dtype) || (takers == InputTakers::kCpuToo && type.dtype == at::kByte);
+  const bool is_taken = has_operand_code(type.dtype) || (run_by == RunBy::kNnapiAndCpu && type.dtype == at::kByte);
   if (!is_taken && !input->uses().empty()) {
     fail(name, fmt::format("dtype {} found, float32, int32, int64, bool or quint8 needed; convert the model with "
                            "model.float(), or give "
@@ -247,7 +247,7 @@ class MissingShapes {
 }  // namespace
 
 std::vector<TensorType> input_types(const NormalisedModel& model, const std::vector<InputTuple>& bundled_inputs,
-                                    const std::vector<InputSpec>& specs, InputTakers takers) {
+                                    const std::vector<InputSpec>& specs) {
   const std::vector<const InputSpec*> by_input = specs_by_input(model, specs);
   std::vector<TensorType> types;
   MissingShapes missing(model);
@@ -265,7 +265,7 @@ std::vector<TensorType> input_types(const NormalisedModel& model, const std::vec
       missing.add(i);
       continue;
     }
-    check(type, input, model.input_names[i], takers);
+    check(type, input, model.input_names[i], model.run_by);
     types.push_back(std::move(type));
   }
   missing.check();

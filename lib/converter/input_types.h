@@ -11,12 +11,9 @@
 
 namespace nnapi_convert {
 
-// What reads the inputs: NNAPI alone, or the CPU as well, which takes uint8, too.
-enum class InputTakers { kNnapi, kCpuToo };
-
-// One type for each input of the model. Throws ConvertError: kUsage for specs that don't fit the signature,
-// kNotConvertible for inputs of which nothing is known; the message names the flag.
+// One type for each input of the model; uint8 only where the CPU runs parts of it. Throws ConvertError: kUsage for
+// specs that don't fit the signature, kNotConvertible for inputs of which nothing is known; the message names the flag.
 std::vector<TensorType> input_types(const NormalisedModel& model, const std::vector<InputTuple>& bundled_inputs,
-                                    const std::vector<InputSpec>& specs, InputTakers takers = InputTakers::kNnapi);
+                                    const std::vector<InputSpec>& specs);
 
 }  // namespace nnapi_convert

@@ -15,10 +15,6 @@
 namespace nnapi_convert {
 namespace {
 
-[[noreturn]] void fail(const std::string& message) {
-  throw ConvertError(ExitCode::kNotConvertible, message);
-}
-
 bool has_images(const nnapi::Model& model) {
   const auto is_image_operation = [](const nnapi::Operation& operation) {
     return operation.code == OperationCode::CONV_2D || operation.code == OperationCode::DEPTHWISE_CONV_2D ||
@@ -90,28 +86,28 @@ std::string device_message(const nnapi::DeviceProfile& device, const std::vector
   return fmt::format("device {} doesn't take {}", device.name(), fmt::join(lines, "\n  "));
 }
 
-void check_device(const nnapi::Model& model, const ConvertOptions& options) {
-  if (!options.device) return;
+std::optional<SegmentRefusal> device_refusal(const nnapi::Model& model, const ConvertOptions& options) {
+  if (!options.device) return std::nullopt;
   std::vector<nnapi::DeviceRefusal> refusals = options.device->refusals(model);
-  if (!refusals.empty()) throw RefusedByDevice(*options.device, std::move(refusals));
+  if (refusals.empty()) return std::nullopt;
+  return SegmentRefusal{device_message(*options.device, refusals, true), {}, std::move(refusals)};
 }
 
 }  // namespace
 
-RefusedByDevice::RefusedByDevice(const nnapi::DeviceProfile& device, std::vector<nnapi::DeviceRefusal> refusals)
-    : ConvertError(ExitCode::kNotConvertible, device_message(device, refusals, true)),
-      refusals_(std::move(refusals)),
-      reasons_(device_message(device, refusals_, false)) {}
+std::string reason_of(const SegmentRefusal& refusal, const ConvertOptions& options) {
+  return refusal.device.empty() ? refusal.reason : device_message(*options.device, refusal.device, false);
+}
 
-void check_part(const NnapiPart& part, const ConvertOptions& options) {
+std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOptions& options) {
   const int feature_level = options.target_level();
   if (part.model.operations.empty()) {
-    fail(quantises_on_cpu(part.interface)
-             ? "nothing is left for NNAPI to run: the CPU quantises and dequantises; use --quant nnapi"
-             : "nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged");
+    return SegmentRefusal{quantises_on_cpu(part.interface)
+                              ? "nothing is left for NNAPI to run: the CPU quantises and dequantises; use --quant nnapi"
+                              : "nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged"};
   }
   const std::vector<std::string> problems = nnapi::validate(part.model, feature_level);
-  if (problems.empty()) return check_device(part.model, options);
+  if (problems.empty()) return device_refusal(part.model, options);
   const int required = nnapi::required_feature_level(part.model);
   std::string message = fmt::format("the model breaks NNAPI's rules at feature level {}", feature_level);
   for (const std::string& problem : problems) message += "\n  " + problem;
@@ -119,7 +115,7 @@ void check_part(const NnapiPart& part, const ConvertOptions& options) {
   if (is_devices_level) message += fmt::format("\nthat is the level of device {}", options.device->name());
   if (required > feature_level && !is_devices_level) message += fmt::format("\nuse --feature-level {}", required);
   if (feature_level < 3 && !options.layout.nhwc) message += "\nNCHW needs feature level 3: use --nhwc below it";
-  fail(message);
+  return SegmentRefusal{message};
 }
 
 namespace {

@@ -4,9 +4,10 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "lib/base/diagnostics.h"
-#include "lib/base/error.h"
 #include "lib/converter/options.h"
 #include "lib/converter/stages.h"
 #include "lib/ops/target.h"
@@ -27,22 +28,25 @@ Target target_of(const ConvertOptions& options);
 
 // Chooses layouts and runs the passes. Throws ConvertError (kUsage) for layouts of inputs that aren't there.
 void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics);
-// Operations that the device's profile refuses.
-class RefusedByDevice : public ConvertError {
- public:
-  RefusedByDevice(const nnapi::DeviceProfile& device, std::vector<nnapi::DeviceRefusal> refusals);
-  const std::vector<nnapi::DeviceRefusal>& refusals() const { return refusals_; }
-  // what() without source lines, of a node whose own is known.
-  const std::string& reasons() const { return reasons_; }
-
- private:
-  std::vector<nnapi::DeviceRefusal> refusals_;
-  std::string reasons_;
+// Why a part of a graph, or all of it, can't be one model of NNAPI.
+struct SegmentRefusal {
+  std::string reason;                             // for people
+  std::vector<Refusal> nodes = {};                // that rules refuse
+  std::vector<nnapi::DeviceRefusal> device = {};  // operations that the device doesn't take
+  std::string since = {};                         // source line of the operator after which nothing is known
 };
 
-// Throws ConvertError (kNotConvertible) for a model without operations, or one that NNAPI wouldn't take at the feature
-// level, and RefusedByDevice for one that the device of the options doesn't take.
-void check_part(const NnapiPart& part, const ConvertOptions& options);
+// A part that was offered to NNAPI: without a refusal it is complete.
+struct Offer {
+  NnapiPart part;
+  std::optional<SegmentRefusal> refusal = {};
+};
+
+// Of a model without operations, of one that NNAPI wouldn't take at the feature level, and of one that the device of
+// the options doesn't take.
+std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOptions& options);
+// Its reason without source lines, for nodes whose own are known.
+std::string reason_of(const SegmentRefusal& refusal, const ConvertOptions& options);
 
 struct EmittedPart {
   torch::jit::Module module;

@@ -198,19 +198,18 @@ void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit
 
 }  // namespace
 
-NormalisedModel normalise(const LoadedModel& loaded, Diagnostics& diagnostics) {
-  NormalisedModel model = frozen_model(loaded);
+namespace {
+
+void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, Diagnostics& diagnostics) {
   if (changes_containers(*model.graph)) simplify_containers(model.graph);
   read_inputs(model, loaded.module);
   warn_of_dropped_effects(*model.graph, diagnostics);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
   model.return_tree = read_return(model, model.graph->outputs()[0]);
-  return model;
 }
 
-NormalisedModel normalise_for_parts(const LoadedModel& loaded, const std::vector<std::string>& input_names,
-                                    Diagnostics& diagnostics) {
-  NormalisedModel model = frozen_model(loaded);
+void normalise_for_both(NormalisedModel& model, const LoadedModel& loaded, const std::vector<std::string>& input_names,
+                        Diagnostics& diagnostics) {
   const c10::FunctionSchema& schema = loaded.module.get_method("forward").function().getSchema();
   model.arguments =
       read_arguments(schema, input_names, loaded.bundled_inputs.empty() ? nullptr : &loaded.bundled_inputs[0]);
@@ -219,6 +218,18 @@ NormalisedModel normalise_for_parts(const LoadedModel& loaded, const std::vector
   simplify_containers(model.graph);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::DONT_DELETE_NODES_WITH_SIDE_EFFECTS);
   find_outputs(model);
+}
+
+}  // namespace
+
+NormalisedModel normalise(const LoadedModel& loaded, const NormaliseOptions& options, Diagnostics& diagnostics) {
+  NormalisedModel model = frozen_model(loaded);
+  model.run_by = options.run_by;
+  if (options.run_by == RunBy::kNnapi) {
+    normalise_for_nnapi(model, loaded, diagnostics);
+  } else {
+    normalise_for_both(model, loaded, options.input_names, diagnostics);
+  }
   return model;
 }
 

@@ -13,14 +13,18 @@
 
 namespace nnapi_convert {
 
+// What runs a graph: NNAPI alone, or NNAPI in parts of it and TorchScript around them.
+enum class RunBy { kNnapi, kNnapiAndCpu };
+
 struct NormalisedModel {
+  RunBy run_by = RunBy::kNnapi;
   torch::jit::Module frozen;  // owns the constants
   std::shared_ptr<torch::jit::Graph> graph;
   std::vector<torch::jit::Value*> inputs;  // tensors only
   std::vector<std::string> input_names;
   std::vector<torch::jit::Value*> outputs;  // the tensors of the return tree, in its order; one may come twice
   ReturnTree return_tree;
-  ForwardArguments arguments;  // of a model that is partitioned: inputs of the graph, behind self, are their leaves
+  ForwardArguments arguments;  // where the CPU runs parts: inputs of the graph, behind self, are their leaves
 };
 
 }  // namespace nnapi_convert

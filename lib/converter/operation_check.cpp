@@ -9,7 +9,6 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
-#include "lib/converter/convert_partitioned.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/normalise.h"
 #include "lib/converter/operation_variant.h"
@@ -18,6 +17,7 @@
 #include "lib/converter/row_chunks.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/converter/segment_check.h"
+#include "lib/converter/split.h"
 #include "lib/converter/torch_error.h"
 #include "lib/converter/verify_inputs.h"
 
@@ -32,12 +32,11 @@ struct Part {
 };
 
 std::vector<Part> parts_of(const ConvertedFile& file, const Conversion& conversion) {
-  if (file.is_partitioned() != conversion.is_partitioned() ||
-      (file.is_partitioned() && file.buffers.size() != conversion.segments.size())) {
-    refuse_another_model(fmt::format("{} segments in the file, {} now", file.buffers.size(),
-                                     std::max<size_t>(conversion.segments.size(), 1)));
+  if (file.is_partitioned() == conversion.is_whole || file.buffers.size() != conversion.segments.size()) {
+    refuse_another_model(
+        fmt::format("{} segments in the file, {} now", file.buffers.size(), conversion.segments.size()));
   }
-  if (!file.is_partitioned()) return {{file.module, &conversion.model, nullptr}};
+  if (conversion.is_whole) return {{file.module, &conversion.segments[0].model, nullptr}};
   std::vector<Part> parts;
   for (size_t i = 0; i < conversion.segments.size(); ++i) {
     const SegmentSummary& segment = conversion.segments[i];
@@ -70,8 +69,7 @@ ReferenceRequest request_of(const Part& part, const NormalisedModel& reference) 
 Reference reference_of(const LoadedModel& original, const Conversion& conversion, const ConvertOptions& options,
                        const std::vector<Part>& parts) {
   Diagnostics ignored;
-  NormalisedModel model =
-      conversion.is_partitioned() ? reference_for_parts(original, options, ignored) : normalise(original, ignored);
+  NormalisedModel model = conversion.is_whole ? normalise(original, {}, ignored) : split_reference(original, options);
   std::vector<ReferenceRequest> requests;
   for (const Part& part : parts) requests.push_back(request_of(part, model));
   return {std::move(model), requests};

@@ -173,25 +173,37 @@ class Partitioner {
     });
   }
 
-  bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
+  // Nothing where NNAPI takes the members as a segment of the plan.
+  std::optional<SegmentRefusal> offer(const BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
     try {
       PlannedSegment planned{extract(block, members),    {},
                              block.macs_of(members),     expected_rows(block, members),
                              block.products_of(members), block.uncounted_of(members),
                              places_of(*block.block())};
-      planned.part = lower_segment(planned.segment, options_, diagnostics);
-      check_part(planned.part, options_);
+      Offer offer = lower_segment(planned.segment, options_, diagnostics);
+      if (!offer.refusal) offer.refusal = refusal_of(offer.part, options_);
+      if (offer.refusal) return offer.refusal;
+      planned.part = std::move(offer.part);
       const std::vector<torch::jit::Value*>& outputs = planned.segment.outputs;
       for (size_t i = 0; i < outputs.size(); ++i) {
         planned.part.interface.outputs[i].is_contiguous = leaves_nnapi(*outputs[i]);
       }
       plan_.segments.push_back(std::move(planned));
-      return true;
-    } catch (const RefusedByDevice& error) {
-      block.keep_on_cpu(block.refused_members(members, error), fmt::format("in a segment, {}", error.reasons()));
+      return std::nullopt;
     } catch (const ConvertError& error) {
-      block.keep_on_cpu(members, fmt::format("each operation can be lowered, the segment can't: {}", error.what()));
+      return SegmentRefusal{error.what()};
     }
+  }
+
+  // False: the members, or those that the device refuses, went to the CPU.
+  bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
+    const auto refusal = offer(block, members, diagnostics);
+    if (!refusal) return true;
+    const bool is_by_device = !refusal->device.empty();
+    block.keep_on_cpu(
+        is_by_device ? block.refused_members(members, refusal->device) : members,
+        fmt::format("{} {}", is_by_device ? "in a segment," : "each operation can be lowered, the segment can't:",
+                    reason_of(*refusal, options_)));
     return false;
   }
 

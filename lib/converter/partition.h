@@ -51,7 +51,11 @@ struct Plan {
   std::unordered_map<const torch::jit::Block*, std::vector<PlanStep>> blocks;  // steps of branches and loops
   std::vector<PlannedSegment> segments;
   std::vector<CpuNode> cpu_nodes;
-  bool any_lowered = false;  // there were nodes for NNAPI, though perhaps too few for a segment
+  bool any_lowered = false;               // there were nodes for NNAPI, though perhaps too few for a segment
+  std::optional<SegmentRefusal> refusal;  // why the whole graph is not one segment
+
+  // One segment is all of forward: it has its interface, and its step doesn't tell nodes.
+  bool is_whole() const { return !refusal; }
 };
 
 // Steps in their order; those of a block behind the node that it is of.

@@ -15,7 +15,7 @@
 #include "lib/converter/glue.h"
 #include "lib/converter/node_cost.h"
 #include "lib/converter/node_reads.h"
-#include "lib/converter/quant_parts.h"
+#include "lib/converter/quant_mode.h"
 #include "lib/converter/row_wise.h"
 #include "lib/converter/segment.h"
 #include "lib/converter/state.h"
@@ -169,27 +169,33 @@ class Items {
       item.rows = rows_of(node, inferred_.types);
       const auto few = item.rows ? std::optional<SegmentRows>({*item.rows, kFewRows}) : std::nullopt;
       Segment segment = extract_segment(item.nodes, inferred_.types, few);
-      const NnapiPart part = lower_segment(segment, options_, diagnostics);
+      const Offer offer = lower_segment(segment, options_, diagnostics);
+      if (offer.refusal) return refuse(item, *offer.refusal);
+      const NnapiPart& part = offer.part;
       item.macs = nnapi::multiply_adds(part.model);
       if (item.rows) {
         item.macs = item.macs.divided_by(kFewRows) * estimated(to_dim(*item.rows), inferred_.runtime_sizes);
         item.is_estimated = true;
       }
       item.computes = !part.model.operations.empty();
-      if (item.computes) check_part(part, options_);
-    } catch (const RefusedByDevice& error) {
-      item.reason = refusal(node, error.reasons());
+      const auto why = item.computes ? refusal_of(part, options_) : std::nullopt;
+      if (why) refuse(item, *why);
     } catch (const UnknownType& error) {
-      const auto why = reason_without_tensors(node);
-      item.reason = refusal(node, why.value_or(error.what()));
-      if (!why) item.since = error.since();
+      refuse(item, {error.what(), {}, {}, error.since()});
     } catch (const ConvertError& error) {
-      if (!diagnostics.refusals.empty()) {
-        item.reason = diagnostics.refusals[0];
-      } else {
-        item.reason = refusal(node, reason_without_tensors(node).value_or(error.what()));
-      }
+      refuse(item, {error.what()});
     }
+  }
+
+  void refuse(PartitionItem& item, const SegmentRefusal& why) const {
+    const Node& node = *item.nodes[0];
+    if (!why.nodes.empty()) {
+      item.reason = why.nodes[0];
+      return;
+    }
+    const auto without_tensors = why.device.empty() ? reason_without_tensors(node) : std::nullopt;
+    item.reason = refusal(node, without_tensors.value_or(reason_of(why, options_)));
+    if (!without_tensors) item.since = why.since;
   }
 
   // A view of what is changed in place can't be a copy from NNAPI. A tensor that an operator makes can: what it shares

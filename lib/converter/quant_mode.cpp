@@ -5,9 +5,13 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "lib/base/error.h"
+#include "lib/converter/cpu_reason.h"
 #include "lib/converter/node_reads.h"
+#include "lib/converter/normalise.h"
+#include "lib/converter/quant_copies.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
@@ -30,11 +34,17 @@ const char* name_of(QuantMode mode) {
 
 namespace {
 
+using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
 const c10::Symbol kQuantize = c10::Symbol::fromQualString("aten::quantize_per_tensor");
 const c10::Symbol kDequantize = c10::Symbol::fromQualString("aten::dequantize");
+
+const TensorType* type_of(const Value& value, const TypeMap& types) {
+  const auto found = types.find(&value);
+  return found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+}
 
 [[noreturn]] void refuse(QuantMode mode, const std::string& problem) {
   throw ConvertError(ExitCode::kNotConvertible, fmt::format("--quant {}: {}", name_of(mode), problem));
@@ -60,6 +70,28 @@ std::optional<Quantization> parameters_of(const Node& node) {
   return Quantization{number_of(node.input(1)), static_cast<int64_t>(number_of(node.input(2)))};
 }
 
+Node* insert_quantize(NormalisedModel& model, Value* input, const Quantization& quantization) {
+  torch::jit::Graph& graph = *model.graph;
+  torch::jit::WithInsertPoint guard(*graph.nodes().begin());
+  Value* scale = graph.insertConstant(quantization.scale);
+  Value* zero_point = graph.insertConstant(quantization.zero_point);
+  Value* dtype = graph.insertConstant(static_cast<int64_t>(at::kQUInt8));
+  Node* quantize = graph.create(kQuantize, {input, scale, zero_point, dtype}, 1);
+  quantize->insertAfter(dtype->node());
+  input->replaceAllUsesWith(quantize->output());
+  quantize->replaceInput(0, input);
+  for (Value*& output : model.outputs) {
+    if (output == input) output = quantize->output();
+  }
+  return quantize;
+}
+
+Node* insert_dequantize(NormalisedModel& model, Value* value) {
+  Node* node = model.graph->create(kDequantize, {value}, 1);
+  node->insertBefore(model.graph->return_node());
+  return node;
+}
+
 class QuantModeEdit {
  public:
   QuantModeEdit(NormalisedModel& model, const std::vector<TensorType>& types, const TypeMap& value_types,
@@ -73,6 +105,7 @@ class QuantModeEdit {
     result_.outputs.resize(model_.outputs.size());
     choose_mode();
     if (result_.mode == QuantMode::kNone || keeps_all_steps_) return std::move(result_);
+    result_.is_edited = true;
     for (size_t i = 0; i < model_.inputs.size(); ++i) edit_input(i);
     for (size_t i = 0; i < model_.outputs.size(); ++i) edit_output(i);
     return std::move(result_);
@@ -176,8 +209,7 @@ class QuantModeEdit {
       return result_.inputs[static_cast<size_t>(input - model_.inputs.begin())].type.is_quantized();
     }
     if (value->node()->kind() == kQuantize) return true;  // perhaps one of insert_quantize
-    const auto found = value_types_.find(value);
-    const auto* type = found == value_types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    const TensorType* type = type_of(*value, value_types_);
     return type == nullptr ? std::nullopt : std::optional(type->is_quantized());
   }
 
@@ -211,8 +243,7 @@ class QuantModeEdit {
                                        "model runs; {}use core or nnapi",
                                        index, is_flexible ? "give every size with --input, or " : ""));
     }
-    const auto found = value_types_.find(output);
-    const auto* type = found == value_types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    const TensorType* type = type_of(*output, value_types_);
     refuse(result_.mode, fmt::format("output {} is {}, made by {}; end the model with a quantised operation or a "
                                      "DeQuantStub, or use core or nnapi",
                                      index,
@@ -229,33 +260,140 @@ class QuantModeEdit {
   bool keeps_all_steps_ = false;  // auto: NNAPI quantises and dequantises, as there is nothing else to do
 };
 
+// Whether a value of unknown type may be a quantised tensor as the model runs, or hold one.
+class QuantisedSearch {
+ public:
+  explicit QuantisedSearch(const TypeMap& types) : types_(types) {}
+
+  bool may_be_quantised(const Value& value) {
+    if (!holds_tensors(value.type()) || !seen_.insert(&value).second) return false;
+    if (const TensorType* type = type_of(value, types_)) return type->is_quantized();
+    const Node& node = *value.node();
+    if (node.kind() == c10::prim::Constant || node.kind() == kDequantize) return false;
+    if (node.kind() == c10::prim::Param) return may_be_given(node);
+    if (any_quantised(node.inputs())) return true;
+    const auto blocks = node.blocks();
+    return std::any_of(blocks.begin(), blocks.end(),
+                       [this](const Block* block) { return any_quantised(block->outputs()); });
+  }
+
+ private:
+  // An argument of forward may be anything; one of a loop's body is what the loop is given, or its body gives.
+  bool may_be_given(const Node& parameters) {
+    const Node* loop = parameters.owningBlock()->owningNode();
+    return loop == nullptr || any_quantised(loop->inputs()) || any_quantised(parameters.owningBlock()->outputs());
+  }
+
+  template <typename Values>
+  bool any_quantised(const Values& values) {
+    return std::any_of(values.begin(), values.end(), [this](const Value* value) { return may_be_quantised(*value); });
+  }
+
+  const TypeMap& types_;
+  std::unordered_set<const Value*> seen_;
+};
+
+// The parts of the result whose types aren't known: tensors, and what tensors are in that aren't in `outputs`.
+void collect_unknown(const NormalisedModel& model, const Value* value, const TypeMap& types,
+                     std::vector<const Value*>& result) {
+  if (!holds_tensors(value->type()) || type_of(*value, types) != nullptr) return;
+  const bool is_tensor = value->type()->kind() == c10::TypeKind::TensorType;
+  if (is_tensor || !has_known_elements(*value->node())) return result.push_back(value);
+  for (const Value* element : value->node()->inputs()) collect_unknown(model, element, types, result);
+}
+
+std::string text_of(const Value& value) {
+  const std::string where = source_of(*value.node());
+  return fmt::format("a {} made by {}{}", value.type()->repr_str(), value.node()->kind().toQualString(),
+                     where.empty() ? "" : " at " + where);
+}
+
+void check_unknown(const NormalisedModel& model, const TypeMap& types, QuantMode mode, Diagnostics& diagnostics) {
+  std::vector<const Value*> unknown;
+  collect_unknown(model, model.graph->outputs()[0], types, unknown);
+  for (const Value* value : unknown) {
+    const bool is_tensor = value->type()->kind() == c10::TypeKind::TensorType;  // apply_quant_mode() judges these
+    if (mode == QuantMode::kFull && !is_tensor) {
+      throw ConvertError(ExitCode::kNotConvertible,
+                         fmt::format("--quant full: forward returns {}, and which tensors it holds is known only when "
+                                     "the model runs; use core or nnapi",
+                                     text_of(*value)));
+    }
+    if (mode != QuantMode::kFull && QuantisedSearch(types).may_be_quantised(*value)) {
+      diagnostics.warn(
+          fmt::format("--quant {}: forward returns {}; whether it is quantised is known only when the "
+                      "model runs, so it is returned as it is",
+                      name_of(mode), text_of(*value)));
+    }
+  }
+}
+
+c10::Symbol cpu_attribute() {
+  static const c10::Symbol symbol = c10::Symbol::attr("nnapi_quantises_on_cpu");
+  return symbol;
+}
+
+void run_on_cpu(Node* node) {
+  node->i_(cpu_attribute(), 1);
+}
+
+// The steps around NNAPI as nodes of the graph.
+void move_into_graph(NormalisedModel& model, QuantBoundaries& boundaries) {
+  for (size_t i = 0; i < boundaries.inputs.size(); ++i) {
+    InputBoundary& boundary = boundaries.inputs[i];
+    if (!boundary.quantize) continue;
+    run_on_cpu(insert_quantize(model, model.inputs[i], *boundary.quantize));
+    boundary = {boundary.caller_type(), std::nullopt};
+  }
+  for (size_t i = 0; i < boundaries.outputs.size(); ++i) {
+    if (!boundaries.outputs[i].dequantize) continue;
+    Node* dequantize = insert_dequantize(model, model.outputs[i]);
+    run_on_cpu(dequantize);
+    model.outputs[i] = dequantize->output();
+    boundaries.outputs[i].dequantize = false;
+  }
+  return_outputs(model);
+}
+
+// A graph that keeps its interface.
+QuantBoundaries kept_boundaries(const NormalisedModel& model, const std::vector<TensorType>& input_types,
+                                const TypeMap& types) {
+  QuantBoundaries boundaries;
+  for (const TensorType& type : input_types) boundaries.inputs.push_back({type, std::nullopt});
+  boundaries.outputs.resize(model.outputs.size());
+  const bool is_quantised = std::any_of(types.begin(), types.end(), [](const auto& entry) {
+    const auto* type = std::get_if<TensorType>(&entry.second);
+    return type != nullptr && type->is_quantized();
+  });
+  if (!is_quantised) return boundaries;
+  const bool has_interface =
+      std::any_of(input_types.begin(), input_types.end(), [](const TensorType& type) { return type.is_quantized(); });
+  boundaries.mode = has_interface ? QuantMode::kFull : QuantMode::kNnapi;
+  return boundaries;
+}
+
 }  // namespace
 
-Node* insert_quantize(NormalisedModel& model, Value* input, const Quantization& quantization) {
-  torch::jit::Graph& graph = *model.graph;
-  torch::jit::WithInsertPoint guard(*graph.nodes().begin());
-  Value* scale = graph.insertConstant(quantization.scale);
-  Value* zero_point = graph.insertConstant(quantization.zero_point);
-  Value* dtype = graph.insertConstant(static_cast<int64_t>(at::kQUInt8));
-  Node* quantize = graph.create(kQuantize, {input, scale, zero_point, dtype}, 1);
-  quantize->insertAfter(dtype->node());
-  input->replaceAllUsesWith(quantize->output());
-  quantize->replaceInput(0, input);
-  for (Value*& output : model.outputs) {
-    if (output == input) output = quantize->output();
-  }
-  return quantize;
-}
-
-Node* insert_dequantize(NormalisedModel& model, Value* value) {
-  Node* node = model.graph->create(kDequantize, {value}, 1);
-  node->insertBefore(model.graph->return_node());
-  return node;
-}
-
 QuantBoundaries apply_quant_mode(NormalisedModel& model, const std::vector<TensorType>& input_types,
-                                 const TypeMap& value_types, QuantMode mode) {
-  return QuantModeEdit(model, input_types, value_types, mode).run();
+                                 const TypeMap& value_types, QuantMode mode, Diagnostics& diagnostics) {
+  if (model.run_by == RunBy::kNnapi) return QuantModeEdit(model, input_types, value_types, mode).run();
+  if (mode == QuantMode::kAuto || mode == QuantMode::kNone) return kept_boundaries(model, input_types, value_types);
+  TypeMap types = value_types;
+  if (mode != QuantMode::kNnapi) copy_changed_values(model, types);
+  QuantBoundaries boundaries = QuantModeEdit(model, input_types, types, mode).run();
+  check_unknown(model, types, mode, diagnostics);
+  move_into_graph(model, boundaries);
+  return boundaries;
+}
+
+bool quantises_on_cpu(const Node& node) {
+  return node.hasAttribute(cpu_attribute());
+}
+
+Quantization quantization_of_result(const Value& result, const TypeMap& types) {
+  const bool is_dequantised = result.node()->kind() == kDequantize;
+  const TensorType* type = type_of(is_dequantised ? *result.node()->input(0) : result, types);
+  return type == nullptr ? Quantization{} : type->quantization;
 }
 
 }  // namespace nnapi_convert

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "lib/base/diagnostics.h"
 #include "lib/converter/normalised_model.h"
 #include "lib/converter/options.h"
 #include "lib/ops/op_context.h"
@@ -23,18 +24,24 @@ struct OutputBoundary {
 
 struct QuantBoundaries {
   QuantMode mode = QuantMode::kNone;  // the mode taken: never kAuto
+  bool is_edited = false;             // the graph was changed
   std::vector<InputBoundary> inputs;
   std::vector<OutputBoundary> outputs;
 };
 
 // Edits the model's graph, whose values have the given types. Throws ConvertError (kNotConvertible) where the mode
 // can't be had, saying what would make it possible.
+//
+// Where the CPU runs parts of the graph, quantising and dequantising on the CPU are nodes of it, not steps of a
+// wrapper: the inputs are what the graph takes. Inside, quantised tensors stay as they are. With auto and none such a
+// graph keeps its interface; results that may be quantised, where that isn't known, are warned of.
 QuantBoundaries apply_quant_mode(NormalisedModel& model, const std::vector<TensorType>& input_types,
-                                 const TypeMap& value_types, QuantMode mode);
+                                 const TypeMap& value_types, QuantMode mode, Diagnostics& diagnostics);
 
-// float32 input -> quantize to quint8 -> what read the input so far.
-torch::jit::Node* insert_quantize(NormalisedModel& model, torch::jit::Value* input, const Quantization& quantization);
-// At the end of the graph.
-torch::jit::Node* insert_dequantize(NormalisedModel& model, torch::jit::Value* value);
+// True for the nodes that --quant core has the CPU run, where it runs parts of the graph.
+bool quantises_on_cpu(const torch::jit::Node& node);
+
+// Of a result that is dequantised last: the scale and zero point it had; none for others that are float.
+Quantization quantization_of_result(const torch::jit::Value& result, const TypeMap& types);
 
 }  // namespace nnapi_convert

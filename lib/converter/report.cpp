@@ -39,10 +39,9 @@ void count_operations(const nnapi::Model& model, std::map<std::string, size_t>& 
   }
 }
 
-// Of all segments, where the model has several.
+// Of all segments.
 std::map<std::string, size_t> operation_counts(const Conversion& conversion) {
   std::map<std::string, size_t> counts;
-  count_operations(conversion.model, counts);
   for (const SegmentSummary& segment : conversion.segments) count_operations(segment.model, counts);
   return counts;
 }
@@ -167,11 +166,10 @@ json make_report(const std::string& model, const std::string& output, const Conv
   const std::map<std::string, size_t> counts = operation_counts(conversion);
   report["operation_count"] = total(counts);
   report["operations"] = counts;
-  if (conversion.is_partitioned()) report["partition"] = partition_json(conversion);
+  if (!conversion.is_whole) report["partition"] = partition_json(conversion);
   report["weight_bytes"] = conversion.weight_bytes;
   report["buffer_bytes"] = conversion.buffer_bytes;
-  report["graph"] =
-      to_json(conversion.is_partitioned() ? conversion.graph : graph_of(conversion.model, conversion.interface));
+  report["graph"] = to_json(conversion.graph);
   report.update(diagnostics_json(diagnostics));
   if (verification) report["verification"] = to_json(*verification);
   return report;

@@ -8,7 +8,7 @@
 namespace nnapi_convert {
 
 // Gives nodes of the plan on the CPU whose multiply-adds aren't known the largest number that a run of theirs has in
-// `reference` (reference_for_parts()) on the samples, as estimates. Nodes that don't run there stay unknown, and all
+// `reference` (split_reference()) on the samples, as estimates. Nodes that don't run there stay unknown, and all
 // of them where the graph prints or doesn't run here.
 void count_macs_in_samples(NormalisedModel reference, const std::vector<InputTuple>& samples, Plan& plan);
 

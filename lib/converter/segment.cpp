@@ -190,10 +190,9 @@ class Extraction {
   Segment segment_;
 };
 
-void stop_on(const std::vector<Refusal>& refusals, Diagnostics& diagnostics) {
-  if (refusals.empty()) return;
-  diagnostics.refusals.insert(diagnostics.refusals.end(), refusals.begin(), refusals.end());
-  throw ConvertError(ExitCode::kNotConvertible, refusals[0].message());
+Offer refused(std::vector<Refusal> nodes) {
+  std::string reason = nodes[0].message();
+  return {{}, SegmentRefusal{std::move(reason), std::move(nodes)}};
 }
 
 // Tensors go in and out as they are.
@@ -217,11 +216,11 @@ Segment extract_segment(const std::vector<Node*>& nodes, const TypeMap& types, c
   return Extraction(nodes, types, rows).run();
 }
 
-NnapiPart lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics& diagnostics) {
-  const InferredTypes inferred = infer(segment.model, segment.input_types, {options.control_flow});
-  stop_on(inferred.refusals, diagnostics);
+Offer lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics& diagnostics) {
+  InferredTypes inferred = infer(segment.model, segment.input_types, {options.control_flow});
+  if (!inferred.refusals.empty()) return refused(std::move(inferred.refusals));
   LoweredModel lowered = lower(segment.model, segment.input_types, inferred.types, target_of(options), diagnostics);
-  stop_on(lowered.refusals, diagnostics);
+  if (!lowered.refusals.empty()) return refused(std::move(lowered.refusals));
   const std::vector<TensorType> outputs = output_types(segment.model, inferred.types);
   NnapiPart part;
   part.interface =
@@ -232,7 +231,7 @@ NnapiPart lower_segment(Segment& segment, const ConvertOptions& options, Diagnos
     if (!operand.name.empty()) operand.name = segment.names.at(operand.name);
   }
   optimise_part(part, options_for_segment(options), diagnostics);
-  return part;
+  return {std::move(part), std::nullopt};
 }
 
 }  // namespace nnapi_convert

@@ -48,8 +48,8 @@ class UnknownType : public ConvertError {
 Segment extract_segment(const std::vector<torch::jit::Node*>& nodes, const TypeMap& types,
                         const std::optional<SegmentRows>& rows = std::nullopt);
 
-// From the copied nodes to an optimised NNAPI model, which check_part() has to judge yet. Throws ConvertError; refusals
-// are in `diagnostics`.
-NnapiPart lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics& diagnostics);
+// From the copied nodes to an optimised NNAPI model, which refusal_of() has to judge yet. Throws ConvertError where
+// something else than a rule refuses it.
+Offer lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -112,17 +112,12 @@ Coverage coverage_of(const Conversion& conversion) {
   const auto count = [&](const nnapi::Model& model) {
     for (const nnapi::Model* each : nnapi::with_subgraphs(model)) coverage.operations += each->operations.size();
   };
-  if (!conversion.is_partitioned()) {
-    count(conversion.model);
-    coverage.segments = 1;
-    coverage.is_whole = true;
-    return coverage;
-  }
   for (const SegmentSummary& segment : conversion.segments) count(segment.model);
+  coverage.segments = conversion.segments.size();
+  coverage.is_whole = coverage.segments == 1 && conversion.cpu_nodes.empty();
+  if (conversion.is_whole) return coverage;
   for (const CpuNode& node : conversion.cpu_nodes) coverage.on_cpu.push_back(node.reason);
   coverage.macs = mac_share(conversion);
-  coverage.segments = conversion.segments.size();
-  coverage.is_whole = conversion.segments.size() == 1 && conversion.cpu_nodes.empty();
   return coverage;
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("every dtype of an input survives JSON") {
 
 TEST_CASE("a conversion's metadata tells its interface") {
   const Conversion conversion = convert_fixture("two_input.pt", options_for({"1,3,16,16", "1,2,16,16"}));
-  const Metadata metadata = make_metadata(conversion.model, conversion.interface, "none");
+  const Metadata metadata = make_metadata(conversion.segments.at(0).model, conversion.interface, "none");
   REQUIRE(metadata.inputs.size() == 2);
   CHECK(metadata.inputs[0].name == "colour");
   CHECK(metadata.inputs[1].name == "depth");

@@ -52,7 +52,7 @@ std::string refusal(const LoadedModel& loaded, const std::string& input, QuantMo
 }
 
 bool has_operation(const Conversion& conversion, OperationCode code) {
-  for (const auto& operation : conversion.model.operations) {
+  for (const auto& operation : conversion.segments.at(0).model.operations) {
     if (operation.code == code) return true;
   }
   return false;
@@ -115,8 +115,8 @@ TEST_CASE("nnapi has a float interface, and NNAPI quantises") {
     const Run result = convert_and_run(model, QuantMode::kNnapi);
     CHECK(result.conversion.quant == QuantMode::kNnapi);
     CHECK_FALSE(result.conversion.interface.inputs[0].quantize.has_value());
-    CHECK(result.conversion.model.operations.front().code == OperationCode::QUANTIZE);
-    CHECK(result.conversion.model.operations.back().code == OperationCode::DEQUANTIZE);
+    CHECK(result.conversion.segments.at(0).model.operations.front().code == OperationCode::QUANTIZE);
+    CHECK(result.conversion.segments.at(0).model.operations.back().code == OperationCode::DEQUANTIZE);
     CHECK(result.found.scalar_type() == at::kFloat);
     CHECK(relative_error(result.expected, result.found) < kNetTolerance);
   }

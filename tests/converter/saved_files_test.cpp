@@ -120,7 +120,7 @@ TEST_CASE("the metadata and the buffer are read back") {
   const ConvertedFile file = read_converted_file(folder.file("out.pt"));
   CHECK(file.metadata.quant == "core");
   CHECK(file.metadata.inputs[0].name == "picture");
-  CHECK(file.buffers.at(0).operations.size() == conversion.model.operations.size());
+  CHECK(file.buffers.at(0).operations.size() == conversion.segments.at(0).model.operations.size());
 }
 
 TEST_CASE("another TorchScript file is no converted file") {

@@ -126,9 +126,11 @@ class CaseCheck {
     if (!is_free_) check_warnings(diagnostics);
     if (!is_free_ && is_first_layout()) {
       check_golden(case_.golden, "golden", dump_);
-      check_level(conversion.model);
+      check_level(conversion.segments.at(0).model);
     }
-    for (const std::string& text : round_trip_problems(conversion.model, conversion.serialized)) problem(text);
+    for (const std::string& text :
+         round_trip_problems(conversion.segments.at(0).model, conversion.segments.at(0).serialized))
+      problem(text);
     torch::jit::Module module = conversion.runnable_module();
     check_execution(module, false);
     if (!case_.flexible.empty()) check_flexible();
@@ -139,7 +141,7 @@ class CaseCheck {
     runtime_ = Runtime::kShim;
     Diagnostics diagnostics;
     const Conversion conversion = convert_case(false, diagnostics);
-    if (is_first_layout()) check_shim_model(conversion.model, diagnostics);
+    if (is_first_layout()) check_shim_model(conversion.segments.at(0).model, diagnostics);
     torch::jit::Module module = conversion.runnable_module();
     check_execution(module, false);
     if (!case_.flexible.empty()) {
@@ -221,8 +223,10 @@ class CaseCheck {
   void check_flexible() {
     Diagnostics diagnostics;
     const Conversion conversion = convert_case(true, diagnostics);
-    if (conversion.serialized.patches.empty()) problem("no size is flexible");
-    for (const std::string& text : round_trip_problems(conversion.model, conversion.serialized)) problem(text);
+    if (conversion.segments.at(0).serialized.patches.empty()) problem("no size is flexible");
+    for (const std::string& text :
+         round_trip_problems(conversion.segments.at(0).model, conversion.segments.at(0).serialized))
+      problem(text);
     for (const bool other_size : {false, true}) {
       torch::jit::Module module = conversion.runnable_module().deepcopy();
       check_execution(module, other_size);

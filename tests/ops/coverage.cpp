@@ -13,7 +13,7 @@ namespace nnapi_convert {
 void RuleCoverage::add(const OpCase& op_case) {
   if (!op_case.refusals.empty()) return;
   Diagnostics ignored;
-  const NormalisedModel model = normalise({op_case.file, make_case_module(op_case), {}}, ignored);
+  const NormalisedModel model = normalise({op_case.file, make_case_module(op_case), {}}, {}, ignored);
   add_nodes(*model.graph, op_case.level);
   // Normalising removes some nodes, which are there in models of other forms.
   add_nodes(*make_case_module(op_case).get_method("forward").graph(), op_case.level);

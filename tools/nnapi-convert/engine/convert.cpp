@@ -67,9 +67,9 @@ void log_loss(const std::optional<TargetLoss>& loss) {
 
 // One segment with all operations is as good as a whole model.
 void log_parts(const Conversion& conversion) {
-  if (!conversion.is_partitioned()) return;
-  const bool is_whole = conversion.segments.size() == 1 && conversion.cpu_nodes.empty();
-  spdlog::log(is_whole ? spdlog::level::info : spdlog::level::warn, "{}", partition_text(conversion));
+  if (conversion.is_whole) return;
+  const bool is_one = conversion.segments.size() == 1 && conversion.cpu_nodes.empty();
+  spdlog::log(is_one ? spdlog::level::info : spdlog::level::warn, "{}", partition_text(conversion));
 }
 
 // The report with the target in it, where there is one.
