@@ -141,6 +141,52 @@ Tensor run_strided_slice(const Arguments& arguments) {
   return result;
 }
 
+Tensor run_tile(const Arguments& arguments) {
+  const Tensor& x = arguments.tensor(0);
+  Index shape = x.shape;
+  const Index repeats = arguments.integers(1);
+  for (size_t i = 0; i < shape.size(); ++i) shape[i] *= repeats[i];
+  Tensor result(shape);
+  Index index(shape.size(), 0);
+  do {
+    Index from = index;
+    for (size_t i = 0; i < from.size(); ++i) from[i] %= x.shape[i];
+    result.at(index) = x.at(from);
+  } while (advance(index, shape));
+  return result;
+}
+
+Tensor run_channel_shuffle(const Arguments& arguments) {
+  const Tensor& x = arguments.tensor(0);
+  const int64_t groups = arguments.integer(1);
+  const size_t axis = axis_of(arguments.integer(2), x.shape.size());
+  const int64_t rest = x.shape[axis] / groups;
+  Tensor result(x.shape);
+  Index index(x.shape.size(), 0);
+  do {
+    Index to = index;
+    to[axis] = index[axis] % rest * groups + index[axis] / rest;
+    result.at(to) = x.at(index);
+  } while (advance(index, x.shape));
+  return result;
+}
+
+// Part `number` of equal parts along an axis.
+Tensor run_split(const Arguments& arguments, size_t number) {
+  const Tensor& x = arguments.tensor(0);
+  const size_t axis = axis_of(arguments.integer(1), x.shape.size());
+  Index shape = x.shape;
+  shape[axis] /= arguments.integer(2);
+  Tensor result(shape);
+  Index index(shape.size(), 0);
+  do {
+    Index from = index;
+    from[axis] += static_cast<int64_t>(number) * shape[axis];
+    result.at(index) = x.at(from);
+  } while (advance(index, shape));
+  return result;
+}
+
 Tensor run_fully_connected(const Arguments& arguments) {
   const Tensor& weights = arguments.tensor(1);
   const int64_t width = weights.shape[1];
@@ -157,8 +203,17 @@ Tensor run_fully_connected(const Arguments& arguments) {
   return result;
 }
 
-Tensor run_operation(const Arguments& arguments) {
+// Output `number` of the operation.
+Tensor run_operation(const Arguments& arguments, size_t number) {
   switch (arguments.operation.code) {
+    case OperationCode::CAST:
+      return arguments.tensor(0);
+    case OperationCode::TILE:
+      return run_tile(arguments);
+    case OperationCode::CHANNEL_SHUFFLE:
+      return run_channel_shuffle(arguments);
+    case OperationCode::SPLIT:
+      return run_split(arguments, number);
     case OperationCode::ADD:
     case OperationCode::SUB:
     case OperationCode::MUL:
@@ -261,10 +316,12 @@ std::vector<Tensor> run(const Model& model, const std::vector<Tensor>& arguments
     REQUIRE(to_dims(values[static_cast<size_t>(input.operand)].shape) == model.at(input.operand).dims);
   }
   for (const Operation& operation : model.operations) {
-    const OperandId out = operation.outputs.at(0);
-    values[static_cast<size_t>(out)] = run_operation({model, operation, values});
-    INFO(name_of(operation.code));
-    REQUIRE(to_dims(values[static_cast<size_t>(out)].shape) == model.at(out).dims);
+    for (size_t number = 0; number < operation.outputs.size(); ++number) {
+      const OperandId out = operation.outputs[number];
+      values[static_cast<size_t>(out)] = run_operation({model, operation, values}, number);
+      INFO(name_of(operation.code));
+      REQUIRE(to_dims(values[static_cast<size_t>(out)].shape) == model.at(out).dims);
+    }
   }
   std::vector<Tensor> results;
   for (const Boundary& output : model.outputs) {

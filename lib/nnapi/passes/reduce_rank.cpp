@@ -231,9 +231,9 @@ class RankReducer {
     Operation result = operation;
     for (const size_t input : plan.tensors) {
       const Dims dims = model_.at(operation.inputs[input]).dims;
-      const bool is_value = product(dims) == Dim(1) && dims.size() <= kMaxRank;
-      if (!is_value)
-        result.inputs[input] = reshaped(result.inputs[input], merged_dims(plan, with_rank(dims, plan.rank)));
+      const bool is_value = product(dims) == Dim(1) && dims.size() <= plan.groups.size();  // broadcasts as it is
+      if (is_value) continue;
+      result.inputs[input] = reshaped(result.inputs[input], merged_dims(plan, with_rank(dims, plan.rank)));
     }
     for (const Argument& argument : plan.arguments) {
       OperandId& id = result.inputs[argument.input];
