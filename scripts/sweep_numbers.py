@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Converts small generated models whose numbers lie at the borders of their dtypes, runs each result on the host's NNAPI
-by PyTorch's own loader, and compares dtypes, integers exactly and floats by their range. Each model is asked for whole
-(--fallback none), and in parts where it is refused. The table counts what came of them: a model that gives other numbers
-or another dtype than PyTorch, and was converted without a warning of that, is a fault, and makes the exit code 1.
+by PyTorch's own loader or the shim, and compares dtypes, integers exactly and floats by their range with what the Python
+module itself gives. Each model is asked for whole (--fallback none), and in parts where it is refused, at one of several
+feature levels, in NCHW or NHWC. The table counts what came of them: a model that gives other numbers or another dtype
+than PyTorch, and was converted without a warning of that, is a fault, and makes the exit code 1.
 
 LD_LIBRARY_PATH must lead to the host's libneuralnetworks.so."""
 
@@ -27,6 +28,8 @@ FLOAT_TOLERANCE = 1e-4  # of the range of the expected values
 SHAPE = (2, 6)
 LEVELS = (3, 4, 6, 7)  # those that bring operations
 
+SHIM = pathlib.Path(PROGRAM).resolve().parents[1] / "lib" / "libnnapi_shim_torch.so"
+
 SPEC = {torch.float32: "float32", torch.int32: "int32", torch.int64: "int64", torch.bool: "bool"}
 
 class Model(NamedTuple):
@@ -34,13 +37,17 @@ class Model(NamedTuple):
     source: str  # an expression of x, y, z; or several, with commas
     samples: List[Tuple[torch.Tensor, ...]]
     level: int = 3
+    runtime: str = "pytorch"
+    nhwc: bool = False
 
 
 def integers(pick: random.Random, dtype, count: int, least=None, greatest=None) -> torch.Tensor:
     """Borders of the dtype and of float32's whole numbers, and others of every magnitude."""
     info = torch.iinfo(dtype)
     least, greatest = least if least is not None else info.min, greatest if greatest is not None else info.max
-    borders = [0, 1, -1, 2, -7, 255, 2**24 - 1, 2**24 + 1, -(2**24) - 3, 2**31 - 1, -(2**31), 1763812345]
+    borders = [0, 1, -1, 2, -7, 255, 2**24 - 1, 2**24, 2**24 + 1, -(2**24) - 3, 2**31 - 1, -(2**31), 1763812345]
+    if dtype == torch.int64 and pick.random() < 0.2:
+        borders += [2**31, -(2**31) - 1, 2**40, -(2**40) - 1, 2**32 + 1]
     values = []
     for _ in range(count):
         if pick.random() < 0.5:
@@ -59,7 +66,13 @@ def floats(pick: random.Random, specials=False) -> torch.Tensor:
     values = [pick.choice((-1, 1)) * 10 ** pick.uniform(-8, 3) for _ in range(12)]
     for value in (0.0, -0.0, 0.5, -1.5, 2.5):
         values[pick.randrange(12)] = value
+    if pick.random() < 0.3:
+        for value in (1e-40, -1e-38, 1e-30, 2.0**24 + 2, -(2.0**31)):
+            values[pick.randrange(12)] = value
+    if specials and pick.random() < 0.3:
+        values[pick.randrange(12)] = float("nan")
     if specials:
+        values[pick.randrange(12)] = pick.choice((1e38, 3e38, -1e38))
         values[pick.randrange(12)] = float("inf")
         values[pick.randrange(12)] = float("-inf")
     return torch.tensor(values).reshape(SHAPE)
@@ -275,9 +288,76 @@ def masked_sums(pick: random.Random) -> Model:
     return Model("sums of exponentials", form, [(make(), make()) for _ in range(2)])
 
 
+def near_zero(pick: random.Random) -> Model:
+    """Each value is compared by its own size."""
+    name = pick.choice(("expm1", "log1p", "asinh", "sinh", "tanh", "atan", "sin", "erf", "elu", "celu", "selu", "softsign",
+                        "tanhshrink", "silu", "gelu", "mish", "square", "reciprocal", "leaky_relu", "asin", "tan", "atanh"))
+    form = f"torch.nn.functional.{name}(x)" if name in ACTIVATIONS else f"torch.{name}(x)"
+
+    def make():
+        size = 10 ** pick.uniform(-7, -1)
+        return torch.tensor([pick.choice((-1, 1)) * size * pick.uniform(0.3, 1) for _ in range(12)]).reshape(SHAPE)
+    return Model("functions near 0", form, [(make(),) for _ in range(2)])
+
+
+def float_moves(pick: random.Random) -> Model:
+    form = moves(pick).source
+
+    def make():
+        return floats(pick, specials=True)
+    return Model("moves of floats", form, [(make(), make()) for _ in range(2)])
+
+
+IMAGE = (1, 3, 4, 5)
+
+
+def images(pick: random.Random) -> Model:
+    """Pictures of whole numbers or floats, in NCHW and NHWC."""
+    form = pick.choice(("torch.cat([x, y], {d})", "x.flip({d})", "x.roll(1, {d})", "x.sum({d})", "x.amax({d})", "x + y",
+                        "x.permute(0, 2, 3, 1)", "x.transpose(1, {d})", "x.view(1, -1)", "x.argmax({d})", "x[:, 1:]",
+                        "x.select({d}, 1)", "torch.stack([x, y], {d})", "x.mean({d})", "torch.maximum(x, y)", "x > y",
+                        "torch.nn.functional.pad(x, (1, 0, 0, 2))", "x.cumsum({d})", "torch.where(x > y, x, y)",
+                        "x.unsqueeze(0).repeat(2, 1, 1, 1, 1)", "torch.nn.functional.max_pool2d(x.float(), 2)",
+                        "torch.nn.functional.avg_pool2d(x.float(), 2, 1)", "x.index_select({d}, torch.tensor([1, 0]))",
+                        "torch.nn.functional.interpolate(x.float(), scale_factor=2.0)", "x.sort({d})[0]", "x // 3",
+                        "x.topk(2, {d})[0]", "torch.nn.functional.pixel_unshuffle(x[:, :, :, :4], 2)", "x * 3 - y",
+                        "torch.nn.functional.softmax(x.float() / 1e7, {d})", "x.chunk(2, {d})[1]", "x.reshape(3, -1)",
+                        "torch.nn.functional.conv2d(x.float(), torch.ones(2, 3, 2, 2))", "x.clamp(-9, 9)")).format(
+                            d=pick.choice((1, 2, 3, -1)))
+    dtype = pick.choice((torch.float32, torch.int32, torch.int64))
+    least, greatest = (-(2**22), 2**22) if any(sign in form for sign in "+*") or "sum" in form else (-(2**31), 2**31 - 1)
+
+    def make():
+        if dtype == torch.float32:
+            return torch.randn(IMAGE, generator=torch.Generator().manual_seed(pick.randrange(10**6)))
+        picked = pick.sample(range(least, greatest), 60)
+        return torch.tensor(picked, dtype=dtype).reshape(IMAGE)
+    return Model("pictures", form, [(make(), make()) for _ in range(2)])
+
+
+def quantised(pick: random.Random) -> Model:
+    """Of quantised tensors: moves, and operations of torch.ops.quantized. One step of the result's scale may differ."""
+    scale, zero = pick.choice(((0.1, 128), (0.05, 0), (1.0, 10), (0.5, 255)))
+    q = f"torch.quantize_per_tensor({{}}, {scale}, {zero}, torch.quint8)"
+    x, y = q.format("x"), q.format("y")
+    form = pick.choice((f"{x}", f"torch.cat([{x}, {y}], 1)", f"{x}.view(-1)", f"{x}.flip(1)", f"torch.relu({x})",
+                        f"{x}.clamp(0, 2)", f"torch.ops.quantized.add({x}, {y}, {2 * scale}, {zero})",
+                        f"torch.ops.quantized.mul({x}, {y}, {scale}, 128)", f"{x}.transpose(0, 1)", f"{x}[:, 1::2]",
+                        f"torch.nn.functional.max_pool2d({x}, 2)", f"torch.ops.quantized.cat([{x}, {y}], 0, 0.2, 100)",
+                        f"torch.mean({x}, [2, 3], True)", f"torch.nn.functional.hardtanh({x}, 0., 1.)",
+                        f"torch.sigmoid({x})", f"torch.nn.functional.avg_pool2d({x}, 2)", f"{x}.int_repr().int()"))
+    source = form if "int_repr" in form else f"({form}).dequantize()"
+
+    def make():
+        values = torch.tensor([pick.choice((-1, 1)) * 10 ** pick.uniform(-3, 2) for _ in range(60)])
+        values[pick.randrange(60)] = pick.choice((0.0, -0.0, 1e6, -1e6, scale / 2, 1.5 * scale))
+        return values.reshape(IMAGE)
+    return Model("quantised", source, [(make(), make()) for _ in range(2)])
+
+
 KINDS: Tuple[Callable[[random.Random], Model], ...] = (
     moves, arithmetic, division, float_division, casts, promotion, mixed, narrow, bits, comparisons, reductions, orders,
-    functions, masked_sums)
+    functions, masked_sums, near_zero, float_moves, images, quantised)
 
 
 class Net(torch.nn.Module):
@@ -317,7 +397,8 @@ def models_of(count: int, seed: int, folder: pathlib.Path) -> Dict[str, Model]:
     while len(models) < count:
         pick = random.Random(seed * 1000003 + number)
         torch.manual_seed(number)
-        model = KINDS[number % len(KINDS)](pick)._replace(level=pick.choice(LEVELS))
+        model = KINDS[number % len(KINDS)](pick)._replace(level=pick.choice(LEVELS), nhwc=pick.random() < 0.5,
+                                                          runtime=pick.choice(("pytorch", "pytorch", "shim")))
         name = f"m{number:05}"
         if built(model, folder / f"{name}.pt"):
             models[name] = model
@@ -325,11 +406,13 @@ def models_of(count: int, seed: int, folder: pathlib.Path) -> Dict[str, Model]:
     return models
 
 
-def difference(expected: torch.Tensor, found: torch.Tensor) -> str:
+def difference(model: Model, expected: torch.Tensor, found: torch.Tensor) -> str:
     if expected.dtype != found.dtype:
         return f"dtype {found.dtype} instead of {expected.dtype}"
     if expected.shape != found.shape:
         return f"shape {list(found.shape)} instead of {list(expected.shape)}"
+    if "int_repr" in model.source:  # NNAPI rounds halves away from 0
+        return "" if (expected - found).abs().max() <= 1 else f"{found.tolist()} instead of {expected.tolist()}"
     if not expected.dtype.is_floating_point:
         return "" if torch.equal(expected, found) else f"{found.flatten().tolist()} instead of {expected.flatten().tolist()}"
     expected, found = expected.double(), found.double()
@@ -339,6 +422,12 @@ def difference(expected: torch.Tensor, found: torch.Tensor) -> str:
     spread = (values.max() - values.min()).item() if values.numel() else 0
     # of numbers alone their own size is the range
     tolerance = FLOAT_TOLERANCE * max(spread, values.abs().max().item() if values.numel() else 0)
+    if model.kind == "quantised":
+        steps = re.findall(r"(?:, |\()(\d+\.\d+), \d+[,)]", model.source)
+        tolerance = 1.01 * max(map(float, steps))
+    if model.kind == "functions near 0":
+        tolerance = FLOAT_TOLERANCE * values.abs()
+        tolerance = torch.zeros_like(expected).masked_scatter(finite, tolerance)
     close = torch.where(finite & same, (expected - found).abs() <= tolerance, same)
     return "" if close.all() else f"{found.flatten().tolist()} instead of {expected.flatten().tolist()}"
 
@@ -353,10 +442,12 @@ def convert(names: List[str], models: Dict[str, Model], folder: pathlib.Path, op
         for tensor in models[name].samples[0]:
             inputs.append(",".join(map(str, tensor.shape)) + ":" + SPEC[tensor.dtype])
         entries.append({"name": name, "model": f"{name}.pt",
-                        "options": {"input": inputs, "feature-level": models[name].level}})
+                        "options": {"input": inputs, "feature-level": models[name].level,
+                                    "runtime": models[name].runtime,
+                                    "nhwc" if models[name].nhwc else "nchw": True}})
     manifest = folder / "manifest.json"
     manifest.write_text(json.dumps({"version": 1, "models": entries}))
-    command = [PROGRAM, "batch", str(manifest), "-o", str(out), "--keep-going", "-q", "-j", str(jobs), "--nchw",
+    command = [PROGRAM, "batch", str(manifest), "-o", str(out), "--keep-going", "-q", "-j", str(jobs),
                "--timeout", "120", *options]
     environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -382,14 +473,15 @@ def run(names: List[str], models: Dict[str, Model], folder: pathlib.Path, option
             is_fault = "internal error" in text
             outcomes[name] = ("WRONG" if is_fault else "refused", text)
             continue
-        original, converted = torch.jit.load(str(folder / f"{name}.pt")), torch.jit.load(str(path))
+        original = Net(models[name].source, len(models[name].samples[0])).eval()  # Python runs it
+        converted = torch.jit.load(str(path))
         companion = torch.randn(1, 2, 3)
         found = ""
         for sample in models[name].samples:
             try:
                 with torch.no_grad():
                     expected = original(companion, *sample)[1]
-                    found = found or difference(expected, converted(companion, *sample)[1])
+                    found = found or difference(models[name], expected, converted(companion, *sample)[1])
             except RuntimeError as error:
                 found = found or f"doesn't run: {str(error).splitlines()[-1]}"
         if not found:
@@ -437,6 +529,8 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="folder to keep models and results in")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
+    torch.backends.quantized.engine = "qnnpack"
+    torch.ops.load_library(str(SHIM))
     if arguments.keep:
         arguments.keep.mkdir(parents=True, exist_ok=True)
         sys.exit(0 if sweep(arguments.count, arguments.seed, arguments.jobs, arguments.keep) else 1)

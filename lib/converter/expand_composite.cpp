@@ -14,6 +14,7 @@
 #include <string>
 
 #include "lib/converter/formulas.h"
+#include "lib/converter/hidden_changes.h"
 #include "lib/converter/lineage.h"
 #include "lib/converter/node_reads.h"
 #include "lib/converter/observe.h"
@@ -260,6 +261,7 @@ std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types)
         graph->toString(false) != trace(call, arguments, arguments.other_tensors())->toString(false)) {
       return {};
     }
+    settle_hidden_changes(*graph);
   } catch (const std::exception&) {
     return {};  // not with these arguments; the original fails with them, too, or branches on values
   }

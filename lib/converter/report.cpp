@@ -143,8 +143,14 @@ json to_json(const Verification& verification) {
                        {"ignores_input", output.ignores_input}});
     if (!output.histogram.original.empty()) outputs.back()["histogram"] = histogram_json(output.histogram);
   }
+  json borders = json::array();
+  for (const BorderFinding& finding : verification.borders) {
+    borders.push_back({{"sample", finding.sample}, {"problem", finding.problem}, {"is_fault", finding.is_fault}});
+  }
   json result = {{"passed", verification.passed},
                  {"samples", verification.samples},
+                 {"border_samples", verification.border_samples},
+                 {"borders", borders},
                  {"criterion", verification.criterion},
                  {"outputs", outputs}};
   if (const auto& original = verification.original) {

@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/argument_samples.h"
 #include "lib/converter/arguments.h"
+#include "lib/converter/border_check.h"
 #include "lib/converter/converted_file.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/float_meaning.h"
@@ -237,6 +238,19 @@ void judge(Verification& result, const VerifyRequest& request) {
   });
 }
 
+// Of models that aren't quantised, and inputs that the user has not chosen.
+void check_at_borders(Verification& result, const VerifyRequest& request, const LoadedModel& original,
+                      const Metadata& metadata, const Values& ordinary, const BorderRuns& runs) {
+  if (result.is_quantized || result.reference || !request.inputs_file.empty()) return;
+  BorderLimits limits = limits_of(original.module);
+  limits.takes_indices = indices_of(request, original, metadata);
+  const std::vector<BorderSample> samples = border_samples(ordinary, limits);
+  result.border_samples = static_cast<int>(samples.size());
+  result.borders = check_borders(samples, result.samples + 1, runs);
+  result.passed = result.passed && std::none_of(result.borders.begin(), result.borders.end(),
+                                                [](const BorderFinding& finding) { return finding.is_fault; });
+}
+
 }  // namespace
 
 Verification verify(const VerifyRequest& request) {
@@ -284,8 +298,27 @@ Verification verify(const VerifyRequest& request) {
   if (reference) result.reference = ReferenceDistance{original_distance.rms(), converted_distance.rms()};
   if (meaning) result.original = errors_of_original.result();
   judge(result, request);
+  if (samples.empty()) return result;
+  const auto run_original = [&](const Values& sample) {
+    return run(meaning ? *meaning : original.module,
+               assemble(arguments, with_original_dtypes(sample, converted.metadata)), "the original");
+  };
+  const auto run_converted = [&](const Values& sample) {
+    return run(converted.module, assemble(arguments, sample), "the converted model");
+  };
+  check_at_borders(result, request, original, converted.metadata, samples[0],
+                   {run_original, run_converted, request.tolerance.value_or(VerifyDefaults::kFloatTolerance)});
   return result;
 }
+
+namespace {
+
+std::string verdict(const Verification& verification) {
+  if (!verification.passed) return "FAILED";
+  return verification.borders.empty() ? "passed" : "passed but for the border values above";
+}
+
+}  // namespace
 
 std::string to_text(const Verification& verification) {
   std::string text = fmt::format("{:<8} {:<18} {:<8} {:>11} {:>11} {:>9} {:>7} {:>7}\n", "output", "shape", "dtype",
@@ -315,8 +348,11 @@ std::string to_text(const Verification& verification) {
         "itself is {:.3g} of the range from it (SNR {:.1f} dB)\n",
         verification.original->relative_error, verification.original->snr_db);
   }
-  return text + fmt::format("{} ({} samples; needed: {})\n", verification.passed ? "passed" : "FAILED",
-                            verification.samples, verification.criterion);
+  for (const BorderFinding& finding : verification.borders) {
+    text += fmt::format("{}{}: {}\n", finding.is_fault ? "" : "warning: ", finding.sample, finding.problem);
+  }
+  return text + fmt::format("{} ({} samples; needed: {})\n", verdict(verification), verification.samples,
+                            verification.criterion);
 }
 
 }  // namespace nnapi_convert

@@ -45,11 +45,20 @@ struct OriginalDistance {
   double snr_db = 0;          // the lowest
 };
 
+// A difference at the borders of the inputs' dtypes (border_check.h).
+struct BorderFinding {
+  std::string sample;  // "sample 5 (whole numbers near 2^31)"
+  std::string problem;
+  bool is_fault = false;
+};
+
 struct Verification {
   std::vector<OutputComparison> outputs;
   std::optional<OriginalDistance> original;
   std::optional<ReferenceDistance> reference;
   int samples = 0;
+  int border_samples = 0;  // besides
+  std::vector<BorderFinding> borders;
   bool is_quantized = false;
   bool is_per_channel = false;  // the original has per-channel weights
   std::string criterion;        // what had to hold

@@ -152,6 +152,14 @@ std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel
   return samples;
 }
 
+std::vector<bool> indices_of(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata) {
+  std::vector<bool> result;
+  for (const auto& range : ranges_for(original, metadata, sample_types(request, metadata))) {
+    result.push_back(range.has_value());
+  }
+  return result;
+}
+
 ForwardArguments arguments_of(const ConvertedFile& converted) {
   std::vector<std::string> names;
   for (const MetadataInput& input : converted.metadata.inputs) names.push_back(input.name);

@@ -31,6 +31,9 @@ ForwardArguments arguments_of(const ConvertedFile& converted);
 std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata,
                                  const ForwardArguments& arguments, int count);
 
+// For each of forward's tensors, whether the original reads it as indices.
+std::vector<bool> indices_of(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata);
+
 // Changes the tensors, of which `change` is given the number.
 template <typename Change>
 Values with_tensors(Values values, const Change& change) {

@@ -69,7 +69,7 @@ void lower_gelu(OpContext& ctx) {
 
 // exp(x) - 1 where x < 0; 0 elsewhere.
 Expression negative_expm1(const Expression& x) {
-  return exp(minimum(x, 0)) - 1;
+  return expm1(minimum(x, 0));
 }
 
 // scale * (max(0, x) + min(0, alpha * (exp(input_scale * x) - 1))).

@@ -12,7 +12,8 @@ from stock_torch import call, load
 TOLERANCE = 2e-6
 FUNCTIONS = {"expm1": torch.expm1, "log1p": torch.log1p, "asinh": torch.asinh, "sinh": torch.sinh, "cosh": torch.cosh,
              "atanh": torch.atanh, "acosh": torch.acosh, "log_sigmoid": nn.functional.logsigmoid,
-             "softplus": nn.functional.softplus}
+             "softplus": nn.functional.softplus, "elu": nn.functional.elu, "selu": nn.functional.selu,
+             "celu": lambda x: nn.functional.celu(x, 0.5)}
 INFINITY, NAN = float("inf"), float("nan")
 SPECIALS = [INFINITY, -INFINITY, NAN, 0.0, -0.0, 1e-30, -1e-30, 1.0, -1.0, 88.9, -88.9, 1e20]
 
@@ -44,6 +45,15 @@ class Exponentials(CliTest):
                 normal = finite & (expected.abs() > 1e-37)
                 error = ((found.double() - expected).abs() / expected.abs())[normal]
                 self.assertLess(error.max().item(), TOLERANCE, x[normal][error.argmax()].item())
+
+    def test_cosine_of_large_numbers(self):
+        class Net(nn.Module):
+            def forward(self, x):
+                return torch.cos(x)
+
+        x = torch.cat([torch.linspace(-10, 10, 200), torch.logspace(1, 7, 300), torch.tensor([2.0**24 + 2, -(2.0**31)])])
+        expected, found = torch.cos(x.double()), call(self.converted(Net(), x), x)
+        self.assertLess((found.double() - expected).abs().max().item(), 1e-6)
 
     def test_masked_sums(self):
         class Net(nn.Module):
