@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/converter/bound_arguments.h"
 #include "lib/converter/sample_inputs.h"
 
 namespace nnapi_convert {
@@ -55,8 +56,9 @@ std::vector<c10::IValue> sample_leaves(const ForwardArguments& arguments,
     } else if (argument != nullptr && argument->default_value) {
       values.push_back(*argument->default_value);
     } else {
-      throw ConvertError(ExitCode::kUsage, fmt::format("input {} is {} and has no default; give {}", leaf->path,
-                                                       leaf->type->annotation_str(), hint));
+      throw ConvertError(ExitCode::kUsage,
+                         fmt::format("input {} is {} and has no default{}; or give {}", leaf->path,
+                                     leaf->type->annotation_str(), hint_to_bind(leaf->path, leaf->type), hint));
     }
   }
   return values;

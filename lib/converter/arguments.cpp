@@ -143,7 +143,8 @@ class Building {
         return input;
       }
       case Kind::kNone:
-        return graph_.insertConstant(c10::IValue());
+      case Kind::kBound:
+        return graph_.insertConstant(tree.bound);
       default:
         return build_container(tree);
     }
@@ -187,7 +188,7 @@ class Building {
 
 c10::IValue assemble(const ArgumentTree& tree, const std::vector<c10::IValue>& leaves, size_t& next) {
   if (tree.kind == Kind::kLeaf) return leaves.at(next++);
-  if (tree.kind == Kind::kNone) return {};
+  if (tree.kind == Kind::kNone || tree.kind == Kind::kBound) return tree.bound;
   const c10::TypePtr type = tree.known_type();
   std::vector<c10::IValue> elements;
   for (const ArgumentTree& element : tree.elements) elements.push_back(assemble(element, leaves, next));
@@ -206,6 +207,7 @@ c10::IValue assemble(const ArgumentTree& tree, const std::vector<c10::IValue>& l
 // False where the value is built in another way.
 bool take_apart(const ArgumentTree& tree, const c10::IValue& value, std::vector<c10::IValue>& leaves) {
   if (tree.kind == Kind::kNone) return value.isNone();
+  if (tree.kind == Kind::kBound) return value == tree.bound;
   if (tree.is_given && value.isNone()) return false;
   if (tree.kind == Kind::kLeaf) {
     leaves.push_back(value);
@@ -232,16 +234,29 @@ bool take_apart(const ArgumentTree& tree, const c10::IValue& value, std::vector<
   return true;
 }
 
+ArgumentTree bound_tree(const c10::Argument& argument, const c10::IValue& value) {
+  ArgumentTree tree;
+  tree.type = argument.type();
+  tree.path = argument.name();
+  tree.kind = value.isNone() ? Kind::kNone : Kind::kBound;
+  tree.bound = value;
+  return tree;
+}
+
 }  // namespace
 
 ForwardArguments read_arguments(const c10::FunctionSchema& forward, const std::vector<std::string>& names,
-                                const InputTuple* sample) {
+                                const InputTuple* sample, const BoundValues& bound) {
   ForwardArguments arguments;
   const Reading reading(names);
   for (size_t i = 1; i < forward.arguments().size(); ++i) {  // argument 0 is self
     const c10::Argument& argument = forward.arguments()[i];
     const auto& value = argument.default_value();
     const c10::IValue* bundled = sample != nullptr && i - 1 < sample->size() ? &(*sample)[i - 1] : nullptr;
+    if (const auto found = bound.find(argument.name()); found != bound.end()) {
+      arguments.push_back({argument.name(), bound_tree(argument, found->second), value});
+      continue;
+    }
     arguments.push_back(
         {argument.name(), reading.read(argument.type(), argument.name(), bundled, value && value->isNone()), value});
   }

@@ -13,9 +13,10 @@ namespace nnapi_convert {
 
 // `names` are those given of leaves: "images[0]", "state[mask]". A list or dict has the elements that are named, or
 // those of `sample`; without either it is a leaf of its own type. An optional argument that nothing is said of is None
-// where that is its default. Throws ConvertError (kUsage) for names that leave out elements.
+// where that is its default. An argument in `bound` has its value there. Throws ConvertError (kUsage) for names that
+// leave out elements.
 ForwardArguments read_arguments(const c10::FunctionSchema& forward, const std::vector<std::string>& names,
-                                const InputTuple* sample);
+                                const InputTuple* sample, const BoundValues& bound = {});
 
 // Gives the graph an input for each leaf, in their order, in place of those for the arguments; input 0 is self.
 void flatten_arguments(torch::jit::Graph& graph, ForwardArguments& arguments);

@@ -1,6 +1,7 @@
 #include "lib/converter/check.h"
 
 #include <fmt/format.h>
+#include "lib/converter/bound_arguments.h"
 
 #include <algorithm>
 #include <map>
@@ -146,18 +147,19 @@ CheckResult check_model(const std::string& path, const CheckRequest& request) {
   result.model = path;
   result.target_level = request.options.target_level();
   LoadedModel loaded = load_model(path, result.diagnostics);
-  if (request.measure_loss) result.loss = measure_loss(loaded, request.options);
+  const ConvertOptions options = bind_arguments(loaded, request.options);
+  if (request.measure_loss) result.loss = measure_loss(loaded, options);
   // A copy keeps the weights in memory; only the other interfaces of a quantised model need them.
   std::optional<LoadedModel> original;
   if (request.explain_speed) original = loaded;
   try {
-    result.conversion = convert(std::exchange(loaded, {}), request.options, result.diagnostics);
+    result.conversion = convert(std::exchange(loaded, {}), options, result.diagnostics);
     result.converts = true;
   } catch (const ConvertError& error) {
     if (error.exit_code() != ExitCode::kNotConvertible) throw;
     result.error = error.what();
   }
-  if (original) result.speed = speed_of(result, *original, request.options);
+  if (original) result.speed = speed_of(result, *original, options);
   return result;
 }
 

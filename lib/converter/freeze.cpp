@@ -11,8 +11,10 @@
 #include <torch/csrc/jit/passes/remove_mutation.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/bound_arguments.h"
 #include "lib/converter/dynamic_quantisation.h"
 #include "lib/converter/element_writes.h"
+#include "lib/converter/float_width.h"
 #include "lib/converter/hidden_changes.h"
 #include "lib/converter/kept_objects.h"
 #include "lib/converter/node_reads.h"
@@ -82,13 +84,14 @@ void drop_dropouts(Graph& graph, bool modules_evaluate) {
 }
 
 // Where nothing can change any more.
-void simplify(std::shared_ptr<Graph> graph) {
+void simplify(std::shared_ptr<Graph> graph, std::optional<at::ScalarType> width) {
   torch::jit::Inline(*graph);
   // Loops that run a number of times known now; the lists that they append to are made at once.
   if (unroll_loops(graph)) torch::jit::RemoveListMutation(graph);
   torch::jit::LowerSimpleTuples(graph);
   unpack_prepacked(*graph);
   remove_dynamic_quantisation(graph);
+  if (width) compute_in_float32(graph, *width);
   torch::jit::PeepholeOptimize(graph);
   drop_dropouts(*graph, false);
 }
@@ -112,6 +115,7 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     const std::shared_ptr<Graph> graph = module.get_method("forward").graph();
     inline_methods(*graph->block());
     torch::jit::Inline(*graph);
+    insert_bound_values(*graph, loaded.module.get_method("forward").function().getSchema(), loaded.bound);
     check_nested_loops(*graph);
     drop_dropouts(*graph, !has_training_mode(module));
     settle_hidden_changes(*graph);
@@ -122,7 +126,8 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
       torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
       if (!keeps_weights(*module.get_method("forward").graph())) break;
     }
-    simplify(module.get_method("forward").graph());
+    simplify(module.get_method("forward").graph(), float_width(loaded.module));
+    check_bound_values(*module.get_method("forward").graph(), loaded.bound);
     loaded.frozen = module;
     return module;
   } catch (const ConvertError&) {

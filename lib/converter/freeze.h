@@ -1,5 +1,6 @@
 // A module with its attributes frozen to constants, all calls inlined, loops of a known number of rounds unrolled, and
-// operators with packed weights made plain ones; what is quantised dynamically is float.
+// operators with packed weights made plain ones; what is quantised dynamically, or of another
+// floating-point dtype, is computed in float32.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/converter/bound_arguments.h"
 #include "lib/converter/index_range.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/op_context.h"
@@ -29,7 +30,9 @@ std::string tensors_of(const NormalisedModel& model) {
                                               fmt::join(model.input_names, ", "));
   for (const ArgumentTree* leaf : leaves(model.arguments)) {
     if (leaf->is_tensor() || leaf->kind != ArgumentTree::Kind::kLeaf) continue;
-    text += fmt::format("; {} is {}, which --input doesn't give", leaf->path, leaf->type->annotation_str());
+    const std::string hint = hint_to_bind(leaf->path, leaf->type);
+    text += fmt::format("; {} is {}{}", leaf->path, leaf->type->annotation_str(),
+                        hint.empty() ? ", which --input doesn't give" : hint);
   }
   return text;
 }
@@ -158,7 +161,8 @@ void check(const TensorType& type, const Value* input, const std::string& name, 
     fail(name,
          fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));
   }
-  const bool is_taken = has_operand_code(type.dtype) || (run_by == RunBy::kNnapiAndCpu && type.dtype == at::kByte);
+  const bool is_cast = type.dtype == at::kByte || c10::isFloatingType(type.dtype);  // by the CPU, on the way to NNAPI
+  const bool is_taken = has_operand_code(type.dtype) || (run_by == RunBy::kNnapiAndCpu && is_cast);
   if (!is_taken && !input->uses().empty()) {
     fail(name, fmt::format("dtype {} found, float32, int32, int64, bool or quint8 needed; convert the model with "
                            "model.float(), or give "

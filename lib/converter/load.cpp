@@ -8,7 +8,9 @@
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/dynamic_quantisation.h"
 #include "lib/converter/file_kind.h"
+#include "lib/converter/float_width.h"
 #include "lib/converter/mapped_archive.h"
+#include "lib/converter/other_backends.h"
 #include "lib/converter/quantised_engine.h"
 #include "lib/converter/training_mode.h"
 
@@ -54,12 +56,15 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {
-    const std::string missing = missing_operator(error.what());
+    std::string missing = missing_operator(error.what());
+    if (missing.empty()) missing = missing_class(error.what());
     fail(path, missing.empty() ? "not a TorchScript archive, or a damaged one: " + first_line(error) : missing);
   }
   if (!loaded.module.find_method("forward")) fail(path, "the module has no forward method");
+  check_no_other_backend(loaded.module, path);
   leave_training_mode(loaded.module, diagnostics);
   warn_of_dynamic_quantisation(loaded.module, diagnostics);
+  warn_of_float_width(loaded.module, diagnostics);
   return loaded;
 }
 

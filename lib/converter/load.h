@@ -4,6 +4,7 @@
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/jit/api/module.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,10 +16,14 @@ namespace nnapi_convert {
 // One tuple of arguments for forward.
 using InputTuple = std::vector<c10::IValue>;
 
+// Arguments of forward that have one value, by name.
+using BoundValues = std::map<std::string, c10::IValue>;
+
 struct LoadedModel {
   std::string path;
   torch::jit::Module module;  // in evaluation mode
   std::vector<InputTuple> bundled_inputs;
+  BoundValues bound = {};
   mutable std::optional<torch::jit::Module> frozen = {};  // kept by normalise() for its next call; nothing changes it
 
   // Lets go of the modules, and of weights that nothing else holds.

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/arguments.h"
+#include "lib/converter/bound_arguments.h"
 #include "lib/converter/containers.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/decompose.h"
@@ -211,12 +212,13 @@ void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, Diag
 void normalise_for_both(NormalisedModel& model, const LoadedModel& loaded, const std::vector<std::string>& input_names,
                         Diagnostics& diagnostics) {
   const c10::FunctionSchema& schema = loaded.module.get_method("forward").function().getSchema();
-  model.arguments =
-      read_arguments(schema, input_names, loaded.bundled_inputs.empty() ? nullptr : &loaded.bundled_inputs[0]);
+  model.arguments = read_arguments(schema, input_names,
+                                   loaded.bundled_inputs.empty() ? nullptr : &loaded.bundled_inputs[0], loaded.bound);
   flatten_arguments(*model.graph, model.arguments);
   read_leaves(model);
   simplify_containers(model.graph);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::DONT_DELETE_NODES_WITH_SIDE_EFFECTS);
+  warn_of_unbound(*model.graph, model.arguments, diagnostics);
   find_outputs(model);
 }
 

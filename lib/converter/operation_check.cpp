@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/converter/bound_arguments.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/normalise.h"
@@ -197,11 +198,11 @@ Tensors for_reference(const Tensors& sample, const ConvertedFile& file) {
 OperationCheck check_operations(const VerifyRequest& request) {
   load_host_library();
   Diagnostics ignored;
-  const LoadedModel original = load_model(request.original, ignored);
+  LoadedModel original = load_model(request.original, ignored);
   ConvertedFile file = read_converted_file(request.converted);
   const std::vector<Tensors> samples =
       tensor_samples(request, original, file, request.samples.value_or(VerifyDefaults::kSamples));
-  const ConvertOptions options = recorded_options(file);
+  const ConvertOptions options = bind_arguments(original, recorded_options(file));
   const Conversion conversion = convert(original, options, ignored);
   if (!file.is_partitioned() && is_flexible(file)) run_converted(file, samples.at(0));  // writes its sizes
   const std::vector<Part> parts = parts_of(file, conversion);

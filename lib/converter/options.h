@@ -21,6 +21,13 @@ struct InputSpec {
   std::vector<std::optional<int64_t>> sizes;  // nullopt: flexible, written "?"; none: rank 0, "scalar"
   std::optional<at::ScalarType> dtype;
   std::optional<Quantization> quantization;
+  std::string text = {};     // what is given behind the name, which may be the value of an argument that is no tensor
+  std::string problem = {};  // what is wrong with it for a tensor; empty: nothing
+};
+
+// An argument of forward that is no tensor, and the value that --input binds it to.
+struct BoundArgument {
+  std::string name, text;
 };
 
 // Empty for those that are given by position.
@@ -75,6 +82,7 @@ enum class ControlFlow {
 
 struct ConvertOptions {
   std::vector<InputSpec> inputs;
+  std::vector<BoundArgument> bound = {};  // by bind_arguments()
   LayoutChoice layout;
   QuantMode quant = QuantMode::kAuto;
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;

@@ -51,10 +51,11 @@ std::optional<torch::jit::Module> copy_of(const torch::jit::Module& module) {
   }
 }
 
-// True for an operator whose library is not loaded: nothing is known of the model then. The interpreter gives its own
-// exceptions, so that the type is lost.
+// True for an operator whose library is not loaded, or that a CPU lacks for float16: nothing is known of the model
+// then. The interpreter gives its own exceptions, so that the type is lost.
 bool lacks_kernel(const std::string& reason) {
-  return reason.find("Could not run '") != std::string::npos;
+  return reason.find("Could not run '") != std::string::npos ||
+         reason.find("not implemented for 'Half'") != std::string::npos;
 }
 
 // Empty where it runs, or where it can't be run here.

@@ -58,6 +58,17 @@ std::shared_ptr<const nnapi::DeviceProfile> shipped_device(const std::string& na
                                                    name));
 }
 
+std::vector<BoundArgument> bound_of(const json& record) {
+  std::vector<BoundArgument> bound;
+  const json values = record.value("bound", json::object());
+  for (const auto& [name, text] : values.items()) bound.push_back({name, text});
+  return bound;
+}
+
+[[noreturn]] void fail_malformed(const json::exception& error) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));
+}
+
 void read_record(const std::string& text, ConvertOptions& options) {
   const json record = json::parse(text);
   options.feature_level = record.at("feature_level");
@@ -70,13 +81,14 @@ void read_record(const std::string& text, ConvertOptions& options) {
   if (!min_macs.is_null()) options.segments.min_macs = min_macs;
   options.segments.max_segments = record.at("max_segments");
   options.segments.rows_per_call = record.value("rows_per_call", options.segments.rows_per_call);
+  options.bound = bound_of(record);
   options.disabled_passes = record.at("disabled_passes").get<std::set<std::string>>();
 }
 
 }  // namespace
 
 std::string record_options(const ConvertOptions& options) {
-  return json{{"feature_level", options.feature_level},
+  json record{{"feature_level", options.feature_level},
               {"device", options.device ? options.device->name() : ""},
               {"nhwc", options.layout.nhwc},
               {"nhwc_inputs", options.layout.nhwc_inputs},
@@ -85,8 +97,9 @@ std::string record_options(const ConvertOptions& options) {
               {"min_segment_macs", options.segments.min_macs ? json(*options.segments.min_macs) : json()},
               {"max_segments", options.segments.max_segments},
               {"rows_per_call", options.segments.rows_per_call},
-              {"disabled_passes", options.disabled_passes}}
-      .dump();
+              {"disabled_passes", options.disabled_passes}};
+  for (const BoundArgument& each : options.bound) record["bound"][each.name] = each.text;
+  return record.dump();
 }
 
 ConvertOptions recorded_options(const ConvertedFile& file) {
@@ -96,9 +109,18 @@ ConvertOptions recorded_options(const ConvertedFile& file) {
   try {
     read_record(file.metadata.options, options);
   } catch (const json::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));
+    fail_malformed(error);
   }
   return options;
+}
+
+std::vector<BoundArgument> recorded_bound(const ConvertedFile& file) {
+  if (file.metadata.options.empty()) return {};
+  try {
+    return bound_of(json::parse(file.metadata.options));
+  } catch (const json::exception& error) {
+    fail_malformed(error);
+  }
 }
 
 }  // namespace nnapi_convert

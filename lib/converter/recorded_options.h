@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lib/converter/converted_file.h"
 #include "lib/converter/options.h"
@@ -10,6 +11,9 @@ namespace nnapi_convert {
 
 // JSON, for Metadata::options.
 std::string record_options(const ConvertOptions& options);
+
+// Arguments of forward that the file was converted for one value of.
+std::vector<BoundArgument> recorded_bound(const ConvertedFile& file);
 
 // Options that make the same NNAPI models from the same original; files without a record were made with the defaults as
 // far as their metadata tells. Throws ConvertError (kBadFile) for a malformed record.

@@ -67,7 +67,7 @@ at::Tensor random_tensor(const TensorType& type, uint64_t seed, int64_t flexible
   if (type.dtype == at::kInt || type.dtype == at::kLong) {
     return at::randint(0, 10, sizes, generator, at::TensorOptions(type.dtype));
   }
-  return at::randn(sizes, generator, at::TensorOptions(type.dtype));
+  return at::randn(sizes, generator, at::TensorOptions(at::kFloat)).to(type.dtype);
 }
 
 std::vector<InputTuple> bundled_samples(const ModuleInterface& interface, const std::vector<InputTuple>& originals,

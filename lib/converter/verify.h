@@ -25,6 +25,7 @@ struct OutputComparison {
   double range = 0;  // max - min of the original
   double max_error = 0;
   double relative_error = 0;     // max error over the range
+  double rounding = 0;           // one step of float16 or bfloat16 at the largest value, over the range; 0 for others
   double snr_db = 0;             // power of the original over power of the error
   double top1 = 0;               // share of rows with the same largest element
   std::optional<double> quanta;  // max error in steps of the output's scale
@@ -54,7 +55,8 @@ struct BorderFinding {
 
 struct Verification {
   std::vector<OutputComparison> outputs;
-  std::optional<OriginalDistance> original;
+  bool is_of_meaning = false;                // compared with the float model that the original stands for
+  std::optional<OriginalDistance> original;  // of one that this machine can run
   std::optional<ReferenceDistance> reference;
   int samples = 0;
   int border_samples = 0;  // besides

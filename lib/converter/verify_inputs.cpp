@@ -10,6 +10,8 @@
 #include "lib/base/error.h"
 #include "lib/base/host_library.h"
 #include "lib/converter/argument_samples.h"
+#include "lib/converter/bound_arguments.h"
+#include "lib/converter/recorded_options.h"
 #include "lib/converter/sample_inputs.h"
 #include "lib/serialize/argument_source.h"
 
@@ -163,7 +165,8 @@ std::vector<bool> indices_of(const VerifyRequest& request, const LoadedModel& or
 ForwardArguments arguments_of(const ConvertedFile& converted) {
   std::vector<std::string> names;
   for (const MetadataInput& input : converted.metadata.inputs) names.push_back(input.name);
-  return read_arguments(converted.module.get_method("forward").function().getSchema(), names, nullptr);
+  const c10::FunctionSchema& schema = converted.module.get_method("forward").function().getSchema();
+  return read_arguments(schema, names, nullptr, bound_values(schema, recorded_bound(converted)));
 }
 
 }  // namespace nnapi_convert

@@ -14,6 +14,8 @@ std::string dtype_name(at::ScalarType dtype) {
       return "float64";
     case at::kHalf:
       return "float16";
+    case at::kBFloat16:
+      return "bfloat16";
     case at::kByte:
       return "uint8";
     case at::kChar:

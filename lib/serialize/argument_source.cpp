@@ -12,6 +12,12 @@ void append_leaves(const ArgumentTree& tree, std::vector<const ArgumentTree*>& r
   for (const ArgumentTree& element : tree.elements) append_leaves(element, result);
 }
 
+std::string literal(const c10::IValue& value) {
+  if (value.isInt()) return std::to_string(value.toInt());
+  if (value.isBool()) return value.toBool() ? "True" : "False";
+  return value.isDouble() ? number(value.toDouble()) : quoted(value.toStringRef());
+}
+
 class Flattening {
  public:
   explicit Flattening(const ForwardArguments& arguments) : arguments_(arguments) {}
@@ -72,11 +78,30 @@ class Flattening {
                                          "without one",
                                          tree.path)));
     }
+    if (tree.kind == ArgumentTree::Kind::kBound) return take_bound(tree, value);
     if (!tree.is_given) return take_known(tree, value);
     raise_if(fmt::format("torch.__is__({}, None)", value),
              quoted(fmt::format("nnapi-convert: input {}: None found, a value needed: the model was converted with one",
                                 tree.path)));
     take_known(tree, new_variable(fmt::format("unchecked_cast({}, {})", tree.known_type()->annotation_str(), value)));
+  }
+
+  void take_bound(const ArgumentTree& tree, const std::string& value) {
+    const std::string needed = literal(tree.bound);
+    const auto raise_unless = [&](const std::string& condition, const std::string& found) {
+      raise_if(condition, fmt::format("torch.format({}, {}, {})",
+                                      quoted(fmt::format("nnapi-convert: input {}: {{}} found, {{}} needed: the model "
+                                                         "was converted for this value",
+                                                         tree.path)),
+                                      found, needed));
+    };
+    std::string known = value;
+    if (tree.type->kind() == c10::TypeKind::OptionalType) {
+      raise_unless(fmt::format("torch.__is__({}, None)", value), quoted("None"));
+      const c10::TypePtr type = tree.type->expectRef<c10::OptionalType>().getElementType();
+      known = new_variable(fmt::format("unchecked_cast({}, {})", type->annotation_str(), value));
+    }
+    raise_unless(fmt::format("torch.ne({}, {})", known, needed), known);
   }
 
   void take_known(const ArgumentTree& tree, const std::string& value) {

@@ -11,15 +11,16 @@
 namespace nnapi_convert {
 
 // A value that goes to the graph as it is, or a list, tuple or dict of known size and keys; an optional value is there
-// or is not.
+// or is not; a bound one always has the same value.
 struct ArgumentTree {
-  enum class Kind { kLeaf, kList, kTuple, kDict, kNone };
+  enum class Kind { kLeaf, kList, kTuple, kDict, kNone, kBound };
   Kind kind = Kind::kLeaf;
   c10::TypePtr type;      // as forward declares it
   bool is_given = false;  // of an optional type, and is there
   std::string path;       // "images[0]", "targets[0][boxes]"
   std::vector<ArgumentTree> elements;
   std::vector<std::string> keys;  // of the elements, for kDict
+  c10::IValue bound;              // for kBound
   bool keeps_order = false;       // of the keys: the model reads them one after the other, or hands them on
 
   // The type without what is known not to be None.

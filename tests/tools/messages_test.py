@@ -85,8 +85,9 @@ class MissingShapes(ModelTest):
 
         self.save(Rate())
         self.refuse("--input", "1,3", "--input", "1", code=2,
-                    needed=["2 --input found, and forward takes 1 tensor: x; rate is int, which --input doesn't give"])
-        self.refuse("--input", "rate=1", code=2, needed=["--input rate: forward has no such tensor"])
+                    needed=["2 --input found, and forward takes 1 tensor: x; rate is int; bind it to a value with --input "
+                            "rate=VALUE"])
+        self.refuse("--input", "rates=1", code=2, needed=["--input rates: forward has no such tensor"])
 
 
 class TrainingMode(ModelTest):

@@ -96,7 +96,8 @@ void add_model_argument(CLI::App& app, ConvertArguments& arguments) {
 void add_model_options(CLI::App& app, ConvertArguments& arguments) {
   app.add_option("--input", arguments.inputs,
                  "shapes of the arguments of forward, one --input for each, in order:\n"
-                 "[NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; ? is flexible, scalar is rank 0")
+                 "[NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; ? is flexible, scalar is rank 0; NAME=VALUE binds a\n"
+                 "number, bool, string or Optional (None)")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   // A flag with a value takes nothing but "--nhwc=..." as its value.

@@ -27,6 +27,26 @@ class SpecParser {
       if (spec.name.empty()) fail("an empty name before \"=\"");
       rest = rest.substr(equals + 1);
     }
+    spec.text = rest;
+    if (spec.name.empty() || !may_be_value(rest)) {
+      read_tensor(spec, rest);
+      return spec;
+    }
+    try {
+      read_tensor(spec, rest);
+    } catch (const ConvertError& error) {
+      spec.problem = error.what();
+    }
+    return spec;
+  }
+
+ private:
+  // What stands behind a name may be the value of an argument that is no tensor, as only the model tells.
+  static bool may_be_value(const std::string& text) {
+    return (!text.empty() && text.front() == '"') || text.find_first_of(",:?") == std::string::npos;
+  }
+
+  void read_tensor(InputSpec& spec, const std::string& rest) const {
     const std::vector<std::string> parts = split(rest, ':');
     if (parts[0] != kScalar) {
       for (const std::string& size : split(parts[0], ',')) spec.sizes.push_back(parse_size(size));
@@ -36,10 +56,8 @@ class SpecParser {
     if (is_quantized && parts.size() != 4) fail(parts[1] + " needs a scale and a zero point");
     if (!is_quantized && parts.size() > 2) fail("a scale or zero point for a dtype that is not quantised");
     if (is_quantized) spec.quantization = Quantization{parse_scale(parts[2]), parse_zero_point(parts[3])};
-    return spec;
   }
 
- private:
   [[noreturn]] void fail(const std::string& problem) const {
     throw ConvertError(ExitCode::kUsage,
                        fmt::format("--input {}: {}; write [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]], for example "

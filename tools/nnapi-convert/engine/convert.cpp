@@ -12,6 +12,7 @@
 #include "lib/base/file.h"
 #include "lib/base/files_apart.h"
 #include "lib/base/standard_output.h"
+#include "lib/converter/bound_arguments.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/custom_operators.h"
 #include "lib/converter/emit_cpu.h"
@@ -98,11 +99,12 @@ struct Outputs {
   PendingTexts reports;
 };
 
-Verification verify_output(const ConvertArguments& arguments, const std::string& converted) {
+Verification verify_output(const std::string& original, const std::vector<InputSpec>& inputs,
+                           const std::string& converted) {
   VerifyRequest request;
-  request.original = arguments.model;
+  request.original = original;
   request.converted = converted;
-  request.inputs = arguments.options.inputs;
+  request.inputs = inputs;
   return verify(request);
 }
 
@@ -130,12 +132,13 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   progress.show("load");
   spdlog::info("load {}", arguments.model);
   LoadedModel loaded = load_model(arguments.model, diagnostics);
+  const ConvertOptions options = bind_arguments(loaded, arguments.options);
   // A copy keeps the original's weights in memory; only the CPU counterpart needs them.
   std::optional<LoadedModel> original;
   if (!arguments.options.emit_cpu.empty()) original = loaded;
-  if (arguments.has_target) findings.loss = measure_loss(loaded, arguments.options);
+  if (arguments.has_target) findings.loss = measure_loss(loaded, options);
   // LibTorch's modules have no move: exchange lets go of this one.
-  Conversion conversion = convert(std::exchange(loaded, {}), arguments.options, diagnostics);
+  Conversion conversion = convert(std::exchange(loaded, {}), options, diagnostics);
   progress.show("write");
   Outputs outputs(arguments.output);
   const std::string converted = outputs.converted.path().string();
@@ -143,7 +146,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   std::optional<Verification> verification;
   if (arguments.verify) {
     progress.show("verify");
-    verification = verify_output(arguments, converted);
+    verification = verify_output(arguments.model, options.inputs, converted);
   }
   const bool is_verified = !verification || verification->passed;
   if (original && is_verified) {

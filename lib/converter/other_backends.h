@@ -1,0 +1,16 @@
+// Models with parts that were prepared for another backend (Vulkan, Metal, Core ML), or for NNAPI by PyTorch itself.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <string>
+
+namespace nnapi_convert {
+
+// What to say of a file that can't be loaded for a class that this LibTorch lacks; empty for other errors.
+std::string missing_class(const std::string& message);
+
+// Throws ConvertError (kNotConvertible) for a module with such parts.
+void check_no_other_backend(const torch::jit::Module& module, const std::string& path);
+
+}  // namespace nnapi_convert

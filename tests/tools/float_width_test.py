@@ -1,0 +1,127 @@
+"""Models in float16, bfloat16 and float64 convert to float32, and keep the dtypes of their inputs and results."""
+
+import copy
+import json
+import unittest
+
+import torch
+from torch import nn
+
+from cli import CliTest
+from mobile_models import Clamps, images, seeded
+from stock_torch import StockTorchTest, call, load, tensors
+
+WIDTHS = {torch.float16: "float16", torch.bfloat16: "bfloat16", torch.float64: "float64"}
+
+
+class Pieces(nn.Module):
+    """Results of several dtypes, and a dtype by name."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.width = width
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def forward(self, x):
+        x = torch.relu(self.conv(x))
+        mean = x.mean((2, 3))
+        scaled = mean * torch.arange(8, dtype=self.width)
+        return {"scaled": scaled, "single": mean.float(), "best": mean.argmax(1), "all": [x, mean.to(self.width)]}
+
+
+class Ids(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(20, 8)
+        self.last = nn.Linear(8, 4)
+
+    def forward(self, ids, mask):
+        return self.last(self.table(ids)) * mask.unsqueeze(-1)
+
+
+def flat(value):
+    if isinstance(value, dict):
+        return [tensor for key in sorted(value) for tensor in flat(value[key])]
+    return tensors(value)
+
+
+class WidthTest(CliTest, StockTorchTest):
+    def convert_width(self, module, inputs, width, *options):
+        """Scripts, as this machine can't trace float16; gives the converted module, the report and what is said."""
+        path = self.folder / "model.pt"
+        torch.jit.save(torch.jit.script(module.to(width).eval()), str(path))
+        sizes = [text for each in inputs for text in ("--input", ",".join(map(str, each.shape)))]
+        report = self.folder / "report.json"
+        result = self.succeed(path, *sizes, "--verify", "--report", report, "-o", self.folder / "out.pt", *options)
+        self.assertEqual(1, result.stderr.count(f"the model computes in {WIDTHS[width]}"), result.stderr)
+        return load(self.folder / "out.pt"), json.loads(report.read_text()), result
+
+    def assert_rounded(self, expected, found, width):
+        self.assertEqual(len(expected), len(found))
+        for one, other in zip(expected, found):
+            self.assertEqual(one.shape, other.shape)
+            one, other = one.double(), other.double()
+            spread = (one.max() - one.min()).item()
+            self.assertGreater(spread, 0)
+            step = 0 if width == torch.float64 else torch.finfo(width).eps * one.abs().max().item()
+            self.assertLessEqual((one - other).abs().max().item(), 1e-4 * spread + step)
+
+
+class Widths(WidthTest):
+    def test_whole_nets(self):
+        for width in WIDTHS:
+            single = seeded(Clamps).to(width).float()  # with its weights rounded
+            converted, report, _ = self.convert_width(copy.deepcopy(single), [images()], width, "--nhwc")
+            self.assertEqual(1, report["partition"]["mac_share"])
+            self.assertEqual(1, len(report["partition"]["segments"]))
+            x = images(3).to(width)
+            found = call(converted, x)
+            self.assertEqual(width, found.dtype)
+            self.assert_rounded([call(single, x.float())], [found], width)
+
+    def test_original_is_near(self):
+        """Of those that run on this machine."""
+        for width in (torch.bfloat16, torch.float64):
+            net = seeded(lambda: nn.Sequential(nn.Flatten(), nn.Linear(768, 20), nn.ReLU(), nn.Linear(20, 5)))
+            _, report, result = self.convert_width(net, [images()], width)
+            self.assertIn("the original itself is", result.stdout)
+            self.assertLess(report["verification"]["original"]["relative_error"],
+                            0.1 if width == torch.bfloat16 else 1e-4)
+        self.assertIn("can't run here", self.convert_width(seeded(Clamps), [images()], torch.float16)[2].stdout)
+
+    def test_results(self):
+        for width in WIDTHS:
+            module = seeded(lambda: Pieces(width))
+            converted, _, _ = self.convert_width(module, [images()], width)
+            x = images(3)
+            found = converted(x.to(width))
+            self.assertEqual([width, torch.float32, torch.int64, width, width],
+                             [found[key].dtype for key in ("scaled", "single", "best")]
+                             + [each.dtype for each in found["all"]])
+            module = module.float()
+            module.width = torch.float32
+            expected = module(x.to(width).float())
+            self.assertTrue(torch.equal(expected["best"], found["best"]))
+            self.assert_rounded([each for each in flat(expected) if each.is_floating_point()],
+                                [each for each in flat(found) if each.is_floating_point()], width)
+
+    def test_indices(self):
+        ids = torch.randint(0, 20, (2, 5))
+        module = seeded(Ids).half()
+        path = self.folder / "model.pt"
+        torch.jit.save(torch.jit.script(module), str(path))
+        converted = load(self.convert(path, "--input", "2,5:int64", "--input", "2,5", "--verify"))
+        mask = torch.rand(2, 5).half()
+        found = converted(ids, mask)
+        self.assertEqual(torch.float16, found.dtype)
+        self.assert_rounded([module.float()(ids, mask.float())], [found], torch.float16)
+
+    def test_single_stays(self):
+        """A float32 model with one number of float64 is not of another dtype."""
+        torch.jit.save(torch.jit.trace(nn.Sequential(nn.Linear(4, 3)), torch.randn(2, 4)), str(self.folder / "model.pt"))
+        result = self.succeed(self.folder / "model.pt", "--input", "2,4", "-o", self.folder / "out.pt")
+        self.assertNotIn("the model computes in", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
