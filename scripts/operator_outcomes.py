@@ -16,6 +16,7 @@ MOVES = {"RESHAPE", "CAST", "TRANSPOSE", "SQUEEZE", "EXPAND_DIMS"}
 DECOMPOSITION = "eigenvalues or singular values, by a number of steps that depends on values"
 SIZES = "the size of the result depends on values"
 BITS = "the bits of integers, for which NNAPI has no operation"
+WIDE = "integers past 2^24, with which NNAPI calculates from feature level 4 on"
 MEMORY = "it reads a tensor's memory, whose layout NNAPI doesn't keep"
 
 # What NNAPI can't express, by the text of a problem or refusal; the first that is found says the reason.
@@ -32,12 +33,13 @@ INEXPRESSIBLE = [
     (r"without elements", "a tensor without elements"),
     (r"eigenvalues or singular values", DECOMPOSITION),
     (r"a degree that each element has", "a polynomial of a degree that depends on the element"),
-    (r"whose steps depend on the values|as long as its argument needs", "a number of steps that depends on values"),
-    (r"size of its result depends on values", SIZES),
+    (r"whose steps depend on the values|as long as its argument needs|aten::(linalg_)?matrix_exp\b", "a number of steps that depends on values"),
+    (r"size of its result depends on values|a number of classes that doesn't depend on values", SIZES),
     (r"aten::(masked_select|argwhere|nonzero\w*|_unique2|unique_dim|unique_consecutive|bincount)\b", SIZES),
     (r"aten::(repeat_interleave\.(self_)?Tensor|tensor_split\.tensor_indices)", SIZES),
     (r"aten::(bitwise_(and|or|xor)|__(and|or|xor)__): a result int", BITS),
     (r"aten::bitwise_(left|right)_shift", BITS),
+    (r"aten::\w+: integers that may be above 2\^24, which NNAPI calculates at feature level 3", WIDE),
     (r"aten::(gcd|lcm)\b", "Euclid's algorithm, whose number of steps depends on values"),
     (r"aten::(as_strided|as_strided_scatter|new_empty_strided)\b", MEMORY),
     (r"that each call changes|, at each call", "tensors that each call changes"),

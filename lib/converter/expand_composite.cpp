@@ -163,6 +163,10 @@ Call call_of(const Formula& formula, const TorchNode& node) {
   return [&formula, &node](const Stack& arguments) {
     Stack results;
     for (const Formed& formed : formula.form(FormulaArguments(node.schema(), arguments))) {
+      if (!formed.list.empty()) {
+        results.emplace_back(c10::List<at::Tensor>(formed.list));
+        continue;
+      }
       results.emplace_back(formed.is_complex() ? at::complex(formed.real, formed.imaginary) : formed.real);
     }
     return results;

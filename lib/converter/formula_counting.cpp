@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 
 #include "lib/converter/formulas.h"
 
@@ -34,36 +35,70 @@ Tensor edges_between(const Tensor& least, const Tensor& greatest, int64_t bins) 
   return at::where(is_first_half, least + step * places, greatest - step * left);
 }
 
-Tensor edges_of(const FormulaArguments& args, const Tensor& x) {
-  if (!args.has("range")) return args.tensor("bins");
-  const int64_t bins = args.integer("bins");
-  if (bins < 1) throw FormulaRefused(fmt::format("bins={}", bins), "1 or more");
-  if (!args.is_none("range")) {
-    const auto range = args.value("range").toDoubleVector();
-    return constant_of([&] { return at::linspace(range.at(0), range.at(1), bins + 1); });
-  }
+// Of a vector, in a range of two numbers or of its own.
+Tensor even_edges(const Tensor& x, int64_t bins, const double* range) {
+  if (bins < 1) throw FormulaRefused(fmt::format("{} bins", bins), "1 or more");
+  if (range != nullptr) return constant_of([&] { return at::linspace(range[0], range[1], bins + 1); });
   const Tensor least = x.amin({0}), greatest = x.amax({0});
   const Tensor margin = at::eq(least, greatest).to(at::kFloat) * 0.5;
   return edges_between((least - margin).unsqueeze(0), (greatest + margin).unsqueeze(0), bins);
 }
 
-// The last bin holds its right edge, too.
-std::vector<Formed> histogram(const FormulaArguments& args) {
-  const Tensor x = args.tensor("self").reshape({-1});
-  const Tensor edges = edges_of(args, x);
+// [elements, bins]: 1 for the bin of each. The last bin holds its right edge, too.
+Tensor members_of(const Tensor& x, const Tensor& edges) {
   const int64_t bins = edges.size(0) - 1;
   require_few(x.size(0) * (bins + 1));
   const Tensor is_from = at::ge(x.unsqueeze(1), edges.unsqueeze(0)).to(at::kFloat);
   const Tensor is_beyond = at::gt(x, edges.narrow(0, bins, 1)).to(at::kFloat).unsqueeze(1);
-  Tensor behind = is_beyond;
-  if (bins > 1) behind = at::cat({is_from.narrow(1, 1, bins - 1), is_beyond}, 1);
-  Tensor members = is_from.narrow(1, 0, bins) - behind;
+  if (bins == 1) return is_from.narrow(1, 0, 1) - is_beyond;
+  return is_from.narrow(1, 0, bins) - at::cat({is_from.narrow(1, 1, bins - 1), is_beyond}, 1);
+}
+
+Tensor widths_of(const Tensor& edges) {
+  const int64_t bins = edges.size(0) - 1;
+  return edges.narrow(0, 1, bins) - edges.narrow(0, 0, bins);
+}
+
+std::optional<std::vector<double>> range_of(const FormulaArguments& args) {
+  return args.is_none("range") ? std::nullopt : std::optional(args.value("range").toDoubleVector());
+}
+
+std::vector<Formed> histogram(const FormulaArguments& args) {
+  const Tensor x = args.tensor("self").reshape({-1});
+  const auto range = range_of(args);
+  const Tensor edges =
+      args.has("range") ? even_edges(x, args.integer("bins"), range ? range->data() : nullptr) : args.tensor("bins");
+  Tensor members = members_of(x, edges);
+  if (!args.is_none("weight")) members = members * args.tensor("weight").reshape({-1, 1});
+  const Tensor counts = members.sum({0});
+  if (!args.boolean("density")) return {counts, edges};
+  return {counts / (counts.sum({0}, true) * widths_of(edges)), edges};
+}
+
+// Of points, whose numbers are the last axis: the bins of each number, combined.
+std::vector<Formed> histogramdd(const FormulaArguments& args) {
+  const Tensor self = args.tensor("self");
+  const Tensor points = self.reshape({-1, self.size(-1)});
+  const std::vector<int64_t> bins = args.integers("bins");
+  const auto range = range_of(args);
+  if (static_cast<int64_t>(bins.size()) != points.size(1)) {
+    throw FormulaRefused(fmt::format("{} numbers of bins of {} numbers", bins.size(), points.size(1)), "as many");
+  }
+  require_few(points.size(0) * c10::multiply_integers(bins));
+  Tensor members, volumes;
+  std::vector<Tensor> all_edges;
+  for (size_t i = 0; i < bins.size(); ++i) {
+    const Tensor x = points.select(1, static_cast<int64_t>(i));
+    const Tensor edges = even_edges(x, bins[i], range ? range->data() + 2 * i : nullptr);
+    const Tensor found = members_of(x, edges), widths = widths_of(edges);
+    members = i == 0 ? found : (members.unsqueeze(2) * found.unsqueeze(1)).reshape({points.size(0), -1});
+    volumes = i == 0 ? widths : (volumes.unsqueeze(1) * widths).reshape({-1});
+    all_edges.push_back(edges);
+  }
   if (!args.is_none("weight")) members = members * args.tensor("weight").reshape({-1, 1});
   Tensor counts = members.sum({0});
-  if (args.boolean("density")) {
-    counts = counts / (counts.sum({0}, true) * (edges.narrow(0, 1, bins) - edges.narrow(0, 0, bins)));
-  }
-  return {counts, edges};
+  if (args.boolean("density")) counts = counts / (counts.sum({0}, true) * volumes);
+  return {counts.reshape(bins), Formed(all_edges)};
 }
 
 bool is_float_self(const OpArguments& args) {
@@ -175,6 +210,7 @@ Formulas counting_formulas() {
   return {
       {"aten::histogram.bin_ct", is_float_self, histogram},
       {"aten::histogram.bins_tensor", is_float_self, histogram},
+      {"aten::histogramdd", is_float_self, histogramdd},
       {"aten::segment_reduce", is_float_data, segment_reduce},
       {"aten::cov", is_weighted, cov},
   };

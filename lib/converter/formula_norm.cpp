@@ -82,7 +82,7 @@ std::vector<Formed> batch_norm(const FormulaArguments& args) {
 // PyTorch gives empty statistics where it used those given, which nothing may read.
 bool is_native_batch_norm(const OpArguments& args) {
   if (!is_float_image(args)) return false;
-  if (args.boolean("training")) return trains_without_memory(args);
+  if (args.boolean("training")) return true;
   const auto outputs = args.node().outputs();
   return !args.is_none("running_mean") && !args.is_none("running_var") && outputs[1]->uses().empty() &&
          outputs[2]->uses().empty();
@@ -93,6 +93,10 @@ std::vector<Formed> native_batch_norm(const FormulaArguments& args) {
   if (!args.boolean("training")) {
     const Tensor result = by_statistics(args, x);
     return {result, result, result};
+  }
+  if (!args.is_none("running_mean") || !args.is_none("running_var")) {
+    throw FormulaRefused("training = True, and running statistics that each call changes", "False",
+                         "call model.eval() before tracing or scripting");
   }
   const Standard standard = standardised(x, all_but(x.dim(), {1}), args.number("eps"));
   return {affine(args, standard.values), standard.mean.reshape({-1}), standard.factor.reshape({-1})};

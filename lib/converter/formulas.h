@@ -19,15 +19,18 @@
 
 namespace nnapi_convert {
 
-// A tensor; a complex one has two parts.
+// A tensor; a complex one has two parts. Or a list of tensors.
 struct Formed {
   Formed(at::Tensor tensor) : real(std::move(tensor)) {}  // NOLINT(google-explicit-constructor)
   Formed(at::Tensor real_part, at::Tensor imaginary_part)
       : real(std::move(real_part)), imaginary(std::move(imaginary_part)) {}
 
+  explicit Formed(std::vector<at::Tensor> tensors) : list(std::move(tensors)) {}
+
   bool is_complex() const { return imaginary.defined(); }
 
   at::Tensor real, imaginary;
+  std::vector<at::Tensor> list;
 };
 
 // What a formula throws that can't take its arguments.

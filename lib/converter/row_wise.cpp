@@ -270,7 +270,7 @@ std::map<std::string, Proof> make_proofs() {
        "add",       "sub",         "rsub",       "mul",         "div",   "pow",        "clamp",    "clamp_min",
        "clamp_max", "minimum",     "maximum",    "lt",          "le",    "gt",         "ge",       "eq",
        "ne",        "logical_and", "logical_or", "logical_not", "to",    "clone",      "detach",   "masked_fill",
-       "nextafter"});
+       "nextafter", "frexp"});
   return proofs;
 }
 

@@ -1,4 +1,4 @@
-// Functions that treat signs, infinities and what is no number in their own way: copysign, fmax, xlogy, isinf...
+// Functions that treat signs, infinities and what is no number in their own way: copysign, fmax, xlogy, isinf, frexp...
 #include <cmath>
 #include <limits>
 
@@ -164,6 +164,48 @@ std::vector<ValueType> sign_type(const OpArguments& args) {
   return {type};
 }
 
+// The fraction, from 1 to below 2, and the exponent of a number that is neither 0 nor infinite. NNAPI doesn't show its
+// bits: comparisons with powers of two find them, in steps that halve, and multiplications with such are exact.
+struct Parts {
+  Expression fraction, exponent;
+};
+
+Parts scaled(const Parts& parts, const Expression& is_needed, int shift) {
+  return {choose(is_needed, parts.fraction * std::ldexp(1.0, -shift), parts.fraction),
+          choose(is_needed, parts.exponent + static_cast<double>(shift), parts.exponent)};
+}
+
+Parts parts_of(const Expression& x) {
+  constexpr int kShifts[] = {64, 32, 16, 8, 4, 2, 1};
+  constexpr int kFirst = 32;  // for numbers below the least normal one
+  Parts parts{abs(x), filled(x.context(), 0, x.type())};
+  const auto raise = [&](int shift) {
+    parts = scaled(parts, is_less(parts.fraction, std::ldexp(1.0, 1 - shift)), -shift);
+  };
+  raise(kFirst);
+  for (const int shift : kShifts) raise(shift);
+  for (const int shift : kShifts) {
+    const Expression border = parts.fraction.same(std::ldexp(1.0, shift));
+    parts = scaled(parts, compare(OperationCode::GREATER_EQUAL, parts.fraction, border), shift);
+  }
+  return parts;
+}
+
+std::vector<ValueType> frexp_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  require_float(args, self);
+  return {self, TensorType{at::kInt, self.dims, {}}};
+}
+
+// The fraction from 1/2 to below 1; 0 and infinite numbers are their own, with the exponent 0.
+void lower_frexp(OpContext& ctx) {
+  const Expression x = argument(ctx, "self");
+  const Parts parts = parts_of(x);
+  const Expression has_parts = compare(OperationCode::LOGICAL_AND, is_greater(abs(x), 0), isfinite(x));
+  choose(has_parts, parts.fraction * sign_factor(x) * 0.5, x).set_output(0);
+  choose(has_parts, parts.exponent + 1, filled(ctx, 0, x.type())).set_output(1);
+}
+
 OpRule pair(const char* schema, ShapeRule shape, LowerRule lower) {
   return {schema, 3, "", shape, lower};
 }
@@ -197,6 +239,8 @@ OpRules exceptional_rules() {
        "equal_nan=False) -> Tensor",
        3, "integers as float32, up to 2^24", isclose_type, lower_isclose},
       {"aten::isfinite(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isfinite>},
+      {"aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", 3,
+       "float32; below 2^-126: as far as the device has such numbers", frexp_type, lower_frexp},
       {"aten::isposinf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isposinf>},
       {"aten::isneginf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isneginf>},
   };

@@ -134,7 +134,7 @@ void lower_nan_to_num(OpContext& ctx) {
 
 std::vector<ValueType> one_hot_type(const OpArguments& args) {
   TensorType type = args.tensor("self");
-  require_rank(args, type, 1, 3);
+  require_rank(args, type, 0, 3);
   const int64_t classes = args.integer("num_classes");
   args.require(classes > 0, fmt::format("num_classes={}", classes),
                "a number of classes that doesn't depend on values");
