@@ -137,7 +137,7 @@ void lower_masked_scatter(OpContext& ctx) {
   select(cast(marked, at::kBool), reshape(picked, dims), self).set_output();
 }
 
-constexpr const char* kNote = "an axis of up to 65536, in steps that double; integers as float32, up to 2^24";
+constexpr const char* kNote = "an axis of up to 65536, in steps that double; integers: those known to be up to 2^24";
 
 }  // namespace
 
@@ -152,7 +152,7 @@ OpRules cumulative_rules() {
       {"aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", 3, kNote, extreme_type,
        lower_extreme<smaller>},
       {"aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", 3,
-       "up to 65536 elements; integers as float32, up to 2^24", masked_scatter_type, lower_masked_scatter},
+       "up to 65536 elements; integers: those known to be up to 2^24", masked_scatter_type, lower_masked_scatter},
   };
 }
 

@@ -141,14 +141,21 @@ std::vector<ValueType> isclose_type(const OpArguments& args) {
   return {type};
 }
 
-// Equal, or finitely far apart, and not farther than allowed.
+// Equal, or finitely far apart, and not farther than allowed. PyTorch, too, takes the distance of integers as float32,
+// and compares them as they are.
 void lower_isclose(OpContext& ctx) {
+  const at::ScalarType dtype = promoted_dtype(ctx, {"self", "other"});
+  const at::ScalarType exact = dtype == at::kBool ? at::kFloat : dtype;
+  const Expression own = argument_as(ctx, "self", exact), others = argument_as(ctx, "other", exact);
+  const Expression is_same = compare(OperationCode::EQUAL, own, others);
+  const bool takes_equal_only = exact != at::kFloat && ctx.number("rtol") == 0 && ctx.number("atol") == 0;
+  if (takes_equal_only) return is_same.set_output();
   const Expression self = argument_as(ctx, "self", at::kFloat), other = argument_as(ctx, "other", at::kFloat);
   const Expression distance = abs(self - other);
   const Expression allowed = abs(other) * ctx.number("rtol") + ctx.number("atol");
   const Expression is_near = compare(OperationCode::LESS_EQUAL, distance, allowed);
   const Expression is_close = compare(OperationCode::LOGICAL_AND, isfinite(distance), is_near);
-  const Expression result = compare(OperationCode::LOGICAL_OR, compare(OperationCode::EQUAL, self, other), is_close);
+  const Expression result = compare(OperationCode::LOGICAL_OR, is_same, is_close);
   if (!ctx.boolean("equal_nan")) return result.set_output();
   const Expression are_none = compare(OperationCode::LOGICAL_AND, is_nan(self), is_nan(other));
   compare(OperationCode::LOGICAL_OR, result, are_none).set_output();
@@ -201,7 +208,8 @@ std::vector<ValueType> frexp_type(const OpArguments& args) {
 void lower_frexp(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   const Parts parts = parts_of(x);
-  const Expression has_parts = compare(OperationCode::LOGICAL_AND, is_greater(abs(x), 0), isfinite(x));
+  const Expression is_finite = isfinite(x);
+  const Expression has_parts = compare(OperationCode::LOGICAL_AND, is_greater(abs(x), 0), is_finite);
   choose(has_parts, parts.fraction * sign_factor(x) * 0.5, x).set_output(0);
   choose(has_parts, parts.exponent + 1, filled(ctx, 0, x.type())).set_output(1);
 }
@@ -237,7 +245,7 @@ OpRules exceptional_rules() {
       {"aten::isinf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isinf>},
       {"aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool "
        "equal_nan=False) -> Tensor",
-       3, "integers as float32, up to 2^24", isclose_type, lower_isclose},
+       3, "distances of integers in float32, as in PyTorch", isclose_type, lower_isclose},
       {"aten::isfinite(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isfinite>},
       {"aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", 3,
        "float32; below 2^-126: as far as the device has such numbers", frexp_type, lower_frexp},

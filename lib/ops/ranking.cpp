@@ -231,8 +231,9 @@ void lower_quantile(OpContext& ctx) {
   reshape(turned, ctx.output_type().dims).set_output();
 }
 
-constexpr const char* kNote = "a fixed size; integers as float32, up to 2^24";
-constexpr const char* kPairs = "all pairs of an axis are compared, at most 2^22; integers as float32, up to 2^24";
+constexpr const char* kNote = "a fixed size; integers: those known to be up to 2^24";
+constexpr const char* kPairs =
+    "all pairs of an axis are compared, at most 2^22; integers: those known to be up to 2^24";
 
 }  // namespace
 

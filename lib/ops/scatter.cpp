@@ -301,7 +301,8 @@ void lower_take(OpContext& ctx) {
 }
 
 constexpr const char* kNote =
-    "fixed sizes; a computed index is compared with every place, at most 2^22 pairs; integers as float32, up to 2^24";
+    "fixed sizes; a computed index is compared with every place, at most 2^22 pairs; integers: those known to be up to "
+    "2^24";
 
 OpRule rule(const char* schema, ShapeRule shape, LowerRule lower) {
   return {schema, 3, kNote, shape, lower};

@@ -181,8 +181,9 @@ OpRules search_rules() {
        3, kNote, searchsorted_type, lower_searchsorted},
       {"aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", 3,
        "float32; every element is compared with every bin, at most 2^22 pairs", histc_type, lower_histc},
-      {"aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", 3, "up to 2^24", count_type, lower_count},
-      {"aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", 3, "up to 2^24", count_type, lower_count},
+      {"aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", 3, "counts up to 2^24", count_type, lower_count},
+      {"aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", 3, "counts up to 2^24", count_type,
+       lower_count},
       {"aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", 3,
        "float32", nansum_type, lower_nansum},
   };
