@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/converter/border_samples.h"
-#include "lib/converter/verify.h"
+#include "lib/converter/verification.h"
 
 namespace nnapi_convert {
 

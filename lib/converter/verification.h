@@ -1,0 +1,67 @@
+// What verify() finds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nnapi_convert {
+
+// Counts of values in bins of equal width over the range of the first sample's results, original and converted; what
+// lies outside is counted in the first or the last bin. Empty without such values.
+struct Histogram {
+  static constexpr int kBins = 40;
+  double lowest = 0, highest = 0;
+  std::vector<uint64_t> original, converted;
+};
+
+// Over all samples.
+struct OutputComparison {
+  std::string shape, dtype;
+  double range = 0;  // max - min of the original
+  double max_error = 0;
+  double relative_error = 0;     // max error over the range
+  double rounding = 0;           // one step of float16 or bfloat16 at the largest value, over the range; 0 for others
+  double snr_db = 0;             // power of the original over power of the error
+  double top1 = 0;               // share of rows with the same largest element
+  std::optional<double> quanta;  // max error in steps of the output's scale
+  bool is_constant = false;      // the original gives the same value everywhere: nothing is tested
+  bool ignores_input = false;  // the original's results differ by less than kVaryingShare of the range between samples
+  Histogram histogram;
+};
+
+struct ReferenceDistance {
+  double original = 0;   // RMS distance of TorchScript's results from the float model's, all outputs pooled
+  double converted = 0;  // the same of NNAPI's results
+  double ratio() const { return converted / original; }
+};
+
+// Of an original that stands for a float model (float_meaning.h), with which the converted one is compared.
+struct OriginalDistance {
+  double relative_error = 0;  // the largest of all outputs
+  double snr_db = 0;          // the lowest
+};
+
+// A difference at the borders of the inputs' dtypes (border_check.h).
+struct BorderFinding {
+  std::string sample;  // "sample 5 (whole numbers near 2^31)"
+  std::string problem;
+  bool is_fault = false;
+};
+
+struct Verification {
+  std::vector<OutputComparison> outputs;
+  bool is_of_meaning = false;                // compared with the float model that the original stands for
+  std::optional<OriginalDistance> original;  // of one that this machine can run
+  std::optional<ReferenceDistance> reference;
+  int samples = 0;
+  int border_samples = 0;  // besides
+  std::vector<BorderFinding> borders;
+  bool is_quantized = false;
+  bool is_per_channel = false;  // the original has per-channel weights
+  std::string criterion;        // what had to hold
+  bool passed = false;
+};
+
+}  // namespace nnapi_convert
