@@ -4,7 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
-#include "lib/converter/load.h"
-#include "lib/converter/options.h"
-#include "lib/converter/report.h"
-#include "lib/converter/verify.h"
+#include "lib/converter/load/load.h"
+#include "lib/converter/options/options.h"
+#include "lib/converter/report/report.h"
+#include "lib/converter/verify/verify.h"

@@ -31,7 +31,7 @@ What becomes of the samples in PyTorch's database of operators and modules (`op_
 and compared with eager PyTorch: dtypes, shapes and integers exactly, floats within 1e-4 of their range, or at least as
 near as eager PyTorch to what it gives with float64. Of an operator with more than {most} samples that differ in shapes
 or arguments, {most} are taken, evenly spread.
-`scripts/operators.py --table docs/operators.md` writes this page.
+`scripts/operators.py --table docs/generated/operators.md` writes this page.
 
 - **whole**: NNAPI runs all of it. **parts**: some computing operation of it; the rest stays on the CPU.
 - **refused**: the converter refuses it, or leaves all that computes to the CPU, and says why.

@@ -1,4 +1,4 @@
-"""The first table of docs/zoo.md: how many variants of torchvision's networks NNAPI runs, counted from zoo.py's
+"""The first table of docs/generated/zoo.md: how many variants of torchvision's networks NNAPI runs, counted from zoo.py's
 rows."""
 
 import collections

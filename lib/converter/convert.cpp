@@ -1,11 +1,11 @@
 #include "lib/converter/convert.h"
 
 #include "lib/base/error.h"
-#include "lib/converter/control_flow_options.h"
-#include "lib/converter/emit.h"
-#include "lib/converter/split.h"
-#include "lib/converter/stages.h"
-#include "lib/converter/whole.h"
+#include "lib/converter/emit/emit.h"
+#include "lib/converter/options/control_flow_options.h"
+#include "lib/converter/options/stages.h"
+#include "lib/converter/partition/split.h"
+#include "lib/converter/partition/whole.h"
 
 namespace nnapi_convert {
 namespace {

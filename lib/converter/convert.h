@@ -2,9 +2,9 @@
 #pragma once
 
 #include "lib/base/diagnostics.h"
-#include "lib/converter/conversion.h"
-#include "lib/converter/load.h"
-#include "lib/converter/options.h"
+#include "lib/converter/emit/conversion.h"
+#include "lib/converter/load/load.h"
+#include "lib/converter/options/options.h"
 
 namespace nnapi_convert {
 

@@ -1,4 +1,5 @@
-// Scaled dot-product attention. Multi-head attention comes here in plain operations: lib/converter/decompose.cpp.
+// Scaled dot-product attention. Multi-head attention comes here in plain operations:
+// lib/converter/normalise/decompose.cpp.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 

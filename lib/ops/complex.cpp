@@ -1,5 +1,5 @@
-// What gives complex numbers and what reads them are formulas of their two parts (lib/converter/formulas.h); joining
-// the parts costs nothing where nothing else reads them.
+// What gives complex numbers and what reads them are formulas of their two parts (lib/converter/formulas/formulas.h);
+// joining the parts costs nothing where nothing else reads them.
 #include "lib/ops/complex.h"
 #include "lib/ops/promotion.h"
 

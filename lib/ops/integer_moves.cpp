@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "lib/format/operation_table.h"
-#include "lib/ops/constant_tensor.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/operand_range.h"
+#include "lib/types/constant_tensor.h"
 
 namespace nnapi_convert {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
-#include "lib/ops/tensor_type.h"
+#include "lib/types/tensor_type.h"
 
 namespace nnapi_convert {
 

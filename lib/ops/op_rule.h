@@ -17,7 +17,7 @@ using LowerRule = void (*)(OpContext&);
 struct OpRule {
   const char* schema;  // the full ATen schema
   int feature_level;   // the lowest NNAPI feature level at which the rule gives a valid model
-  const char* note;    // limits, for docs/supported-ops.md; may be empty
+  const char* note;    // limits, for docs/generated/supported-ops.md; may be empty
   ShapeRule shape;
   LowerRule lower;
 };

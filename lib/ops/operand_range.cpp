@@ -7,9 +7,9 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "lib/ops/constant_tensor.h"
 #include "lib/ops/index_arguments.h"
 #include "lib/ops/value_range.h"
+#include "lib/types/constant_tensor.h"
 
 namespace nnapi_convert {
 namespace {

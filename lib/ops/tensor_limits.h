@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "lib/ops/tensor_type.h"
+#include "lib/types/tensor_type.h"
 
 namespace nnapi_convert {
 

@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "lib/ops/constant_tensor.h"
+#include "lib/types/constant_tensor.h"
 
 namespace nnapi_convert {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/ops/tensor_type.h"
+#include "lib/types/tensor_type.h"
 
 namespace nnapi_convert {
 

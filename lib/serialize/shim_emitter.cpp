@@ -6,7 +6,6 @@
 
 #include "lib/serialize/shim_source.h"
 #include "lib/serialize/wrapper_source.h"
-#include "lib/shim/torch_binding.h"
 
 namespace nnapi_convert {
 
@@ -29,7 +28,7 @@ torch::jit::Module build_shim_module(const ShimModuleRequest& request, LateTenso
   if (request.cpu) place.unit = request.cpu->_ivalue()->compilation_unit();
   torch::jit::Module module = make_object(source_of(request), place);
   module.setattr("training", false);
-  module.setattr("comp", nnapi_shim::make_compilation(words, weights));
+  module.setattr("comp", request.make_compilation(words, weights));
   if (request.cpu) module.setattr("cpu", request.cpu->_ivalue());
   set_constant_outputs(module, request.interface);
   set_bundled_inputs(module, request.bundled_inputs);

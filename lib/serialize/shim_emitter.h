@@ -11,10 +11,14 @@
 
 namespace nnapi_convert {
 
+// Makes the object that holds a buffer and its weights (nnapi_shim::make_compilation).
+using MakeCompilation = c10::IValue (*)(const at::Tensor& words, const at::Tensor& weights);
+
 struct ShimModuleRequest {
   const nnapi::Model& model;
   const ModuleInterface& interface;
   const ShimBuffer& buffer;
+  MakeCompilation make_compilation;
   std::optional<torch::jit::Module> cpu;  // what runs where NNAPI can't: a module of the same interface
   const BundledInputs& bundled_inputs;    // may be empty
   ClassPlace place = {};                  // with `cpu`: in its unit

@@ -1,5 +1,5 @@
 // What a model that NNAPI runs whole no longer does is said.
-#include "lib/converter/dropped_effects.h"
+#include "lib/converter/normalise/dropped_effects.h"
 
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/jit.h>

@@ -1,11 +1,11 @@
 // What files are told to be, and that no bytes do harm. tests/tools/file_kinds_test.py has files of PyTorch's own.
-#include "lib/converter/file_kind.h"
+#include "lib/converter/load/file_kind.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <random>
 
-#include "lib/converter/pickle_outline.h"
+#include "lib/converter/load/pickle_outline.h"
 #include "tests/converter/fixtures.h"
 #include "tests/temporary_folder.h"
 

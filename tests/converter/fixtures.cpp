@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "lib/converter/quantised_engine.h"
-#include "lib/converter/verify.h"
+#include "lib/converter/load/quantised_engine.h"
+#include "lib/converter/verify/verify.h"
 #include "tools/nnapi-convert/input_spec.h"
 
 namespace nnapi_convert::test {

@@ -1,5 +1,5 @@
 // Weights that are mapped are what PyTorch reads, whatever the archive's order and form.
-#include "lib/converter/mapped_archive.h"
+#include "lib/converter/load/mapped_archive.h"
 
 #include <ATen/ATen.h>
 #include <caffe2/serialize/inline_container.h>

@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "lib/converter/converted_file.h"
-#include "lib/converter/emit_cpu.h"
+#include "lib/converter/emit/emit_cpu.h"
+#include "lib/converter/load/converted_file.h"
 #include "tests/converter/fixtures.h"
 #include "tests/temporary_folder.h"
 

@@ -1,5 +1,5 @@
 // What is told of LibTorch's exceptions.
-#include "lib/converter/torch_error.h"
+#include "lib/converter/graph/torch_error.h"
 
 #include <c10/util/Exception.h>
 

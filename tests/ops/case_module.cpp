@@ -8,8 +8,8 @@
 
 #include <cmath>
 
-#include "lib/converter/quantised_engine.h"
-#include "lib/converter/sample_inputs.h"
+#include "lib/converter/load/quantised_engine.h"
+#include "lib/converter/samples/sample_inputs.h"
 
 namespace nnapi_convert {
 namespace {

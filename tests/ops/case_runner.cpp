@@ -9,8 +9,8 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "lib/converter/quantised_engine.h"
-#include "lib/converter/verify.h"
+#include "lib/converter/load/quantised_engine.h"
+#include "lib/converter/verify/verify.h"
 #include "tests/ops/case_checks.h"
 #include "tests/ops/case_module.h"
 #include "tests/ops/coverage.h"

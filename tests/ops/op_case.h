@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/converter/options.h"
+#include "lib/converter/options/options.h"
 
 namespace nnapi_convert {
 

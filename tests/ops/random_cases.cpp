@@ -12,8 +12,8 @@
 #include <map>
 #include <regex>
 
-#include "lib/converter/quantised_engine.h"
-#include "lib/converter/verify.h"
+#include "lib/converter/load/quantised_engine.h"
+#include "lib/converter/verify/verify.h"
 #include "tests/ops/case_checks.h"
 #include "tests/ops/random_case.h"
 

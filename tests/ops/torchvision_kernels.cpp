@@ -8,7 +8,7 @@
 #include <limits>
 #include <tuple>
 
-#include "lib/converter/custom_operators.h"
+#include "lib/converter/load/custom_operators.h"
 
 namespace nnapi_convert {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
-#include "lib/converter/converted_file.h"
+#include "lib/converter/load/converted_file.h"
 #include "tests/temporary_folder.h"
 
 namespace nnapi_convert {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include "lib/converter/custom_operators.h"
+#include "lib/converter/load/custom_operators.h"
 
 int main(int argc, char** argv) {
   nnapi_convert::declare_custom_operators();

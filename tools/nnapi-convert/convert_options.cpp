@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "lib/base/error.h"
-#include "lib/converter/control_flow_options.h"
+#include "lib/converter/options/control_flow_options.h"
 #include "lib/nnapi/api_level.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/shipped_profiles.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "lib/converter/options.h"
+#include "lib/converter/options/options.h"
 
 namespace nnapi_convert {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/converter/options.h"
-#include "lib/converter/verify.h"
+#include "lib/converter/options/options.h"
+#include "lib/converter/verify/verify.h"
 
 namespace nnapi_convert {
 

@@ -1,10 +1,10 @@
 // `check`: whether and how well a model would convert.
-#include "lib/converter/check.h"
+#include "lib/converter/report/check.h"
 
 #include <iostream>
 
 #include "lib/base/error.h"
-#include "lib/converter/custom_operators.h"
+#include "lib/converter/load/custom_operators.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
 namespace nnapi_convert {

@@ -3,7 +3,7 @@
 
 #include <ATen/Parallel.h>
 
-#include "lib/converter/embedded_source.h"
+#include "lib/converter/load/embedded_source.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
 const nnapi_convert::Engine* nnapi_convert_engine(const char* version) {

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/json_text.h"
-#include "lib/converter/converted_file.h"
-#include "lib/converter/converted_graph.h"
-#include "lib/converter/report_page.h"
+#include "lib/converter/load/converted_file.h"
+#include "lib/converter/report/converted_graph.h"
+#include "lib/converter/report/report_page.h"
 #include "lib/format/buffer_format.h"
 #include "lib/format/operation_table.h"
 #include "tools/nnapi-convert/engine/functions.h"

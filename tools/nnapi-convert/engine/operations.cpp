@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "lib/converter/formulas.h"
+#include "lib/converter/formulas/formulas.h"
 #include "lib/ops/registry.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
@@ -58,7 +58,7 @@ std::string markdown_form() {
       "from feature level 4 on, or stay with PyTorch. int64 has 32 bits on NNAPI.\n\n"
       "Numbers that a script takes out of tensors (`item()`, `int(x)`, comparisons) are lowered as tensors of one "
       "number.\n"
-      "Branches and loops on them become IF and WHILE with `--control-flow nnapi`; see [shim.md](shim.md).\n\n"
+      "Branches and loops on them become IF and WHILE with `--control-flow nnapi`; see [shim.md](../shim.md).\n\n"
       "| operator | feature level | limits |\n|---|---|---|\n";
   for (const OpRule& rule : sorted_rules()) {
     text += fmt::format("| `{}` | {} | {} |\n", operator_of(rule), rule.feature_level, rule.note);

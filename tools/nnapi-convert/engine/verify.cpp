@@ -1,13 +1,13 @@
 // `verify`: original and result on the same inputs.
-#include "lib/converter/verify.h"
+#include "lib/converter/verify/verify.h"
 
 #include <iostream>
 
 #include "lib/base/error.h"
 #include "lib/base/json_text.h"
-#include "lib/converter/custom_operators.h"
-#include "lib/converter/operation_check.h"
-#include "lib/converter/report.h"
+#include "lib/converter/load/custom_operators.h"
+#include "lib/converter/report/report.h"
+#include "lib/converter/verify/operation_check.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
 namespace nnapi_convert {

@@ -1,0 +1,58 @@
+#include "lib/converter/emit/conversion.h"
+
+#include <algorithm>
+
+#include "lib/nnapi/validate.h"
+#include "lib/serialize/archive_writer.h"
+#include "lib/serialize/metadata.h"
+#include "lib/shim_files/shim_files.h"
+
+namespace nnapi_convert {
+namespace {
+
+ArchiveExtras extras_of(const Conversion& conversion) {
+  ArchiveExtras extras;
+  const nnapi::Model none;  // of several models none has forward's interface
+  Metadata metadata = make_metadata(conversion.is_whole ? conversion.segments[0].model : none, conversion.interface,
+                                    name_of(conversion.quant));
+  metadata.feature_level = conversion.feature_level();
+  metadata.options = conversion.recorded_options;
+  extras.metadata = to_json(metadata);
+  extras.has_shim_index = conversion.runtime == Runtime::kShim && conversion.is_whole;
+  if (conversion.embeds_shim_source) extras.shim_source = shim_files();
+  return extras;
+}
+
+void release_constants(nnapi::Model& model) {
+  for (nnapi::Operand& operand : model.operands) {
+    if (auto* constant = std::get_if<nnapi::Constant>(&operand.value)) release_late(*constant);
+  }
+}
+
+}  // namespace
+
+int Conversion::feature_level() const {
+  int level = 1;
+  for (const SegmentSummary& segment : segments) level = std::max(level, nnapi::required_feature_level(segment.model));
+  return level;
+}
+
+torch::jit::Module Conversion::runnable_module() const {
+  late->fill();
+  return module;
+}
+
+void write_conversion(const Conversion& conversion, const std::string& path) {
+  write_module(conversion.module, *conversion.late, path, extras_of(conversion));
+}
+
+void write_and_release(Conversion& conversion, const std::string& path) {
+  const ArchiveExtras extras = extras_of(conversion);
+  for (SegmentSummary& segment : conversion.segments) {
+    release_constants(segment.model);
+    for (nnapi::Constant& constant : segment.serialized.buffers) release_late(constant);
+  }
+  write_and_release_module(conversion.module, *conversion.late, path, extras);
+}
+
+}  // namespace nnapi_convert

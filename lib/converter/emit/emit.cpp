@@ -1,0 +1,142 @@
+#include "lib/converter/emit/emit.h"
+
+#include <memory>
+
+#include "lib/converter/emit/emit_cpu.h"
+#include "lib/converter/emit/host_module.h"
+#include "lib/converter/emit/recorded_options.h"
+#include "lib/converter/emit/release_weights.h"
+#include "lib/converter/graph/state.h"
+#include "lib/converter/normalise/arguments.h"
+#include "lib/converter/samples/argument_samples.h"
+#include "lib/converter/samples/sample_inputs.h"
+#include "lib/nnapi/cost.h"
+
+namespace nnapi_convert {
+namespace {
+
+BundledInputs bundled(const PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
+                      Diagnostics& diagnostics) {
+  if (takes_tensors_only(planned.model.arguments)) {
+    return bundled_samples(planned.interface, loaded.bundled_inputs, options.bundle_inputs, diagnostics);
+  }
+  return bundled_arguments(planned.model.arguments, planned.interface, loaded.bundled_inputs, options.bundle_inputs,
+                           diagnostics);
+}
+
+std::optional<torch::jit::Module> cpu_fallback(const LoadedModel& loaded, const ModuleInterface& interface,
+                                               Fallback fallback) {
+  if (fallback != Fallback::kCpu && fallback != Fallback::kCpuPlain) return std::nullopt;
+  const torch::jit::Module plain = cpu_counterpart(loaded, interface, {});
+  return fallback == Fallback::kCpu ? optimised_for_mobile(plain) : plain;
+}
+
+// What is emitted of a plan, besides its numbers.
+struct Emitted {
+  torch::jit::Module module;
+  std::shared_ptr<LateTensors> late = std::make_shared<LateTensors>();
+  std::vector<SerializedModel> serialized;  // by segment
+  size_t buffer_bytes = 0;
+  uint64_t weight_bytes = 0;
+
+  torch::jit::Module add(EmittedPart part) {
+    buffer_bytes += part.buffer_bytes;
+    weight_bytes += part.weight_bytes;
+    serialized.push_back(std::move(part.serialized));
+    return std::move(part.module);
+  }
+};
+
+// The one segment's module is all.
+void emit_whole(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
+                const BundledInputs& samples, Stages& stages) {
+  const EmitRequest request{samples, cpu_fallback(loaded, planned.interface, options.fallback), {}};
+  loaded.release();
+  emitted.module = emitted.add(emit_part(planned.plan.segments[0].part, options, request, *emitted.late, stages));
+}
+
+void emit_split(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
+                const BundledInputs& samples, Stages& stages) {
+  const std::vector<StateAttribute> state = state_of(planned.model);
+  release_weights(loaded, planned.model, planned.plan);
+  const auto unit = std::make_shared<torch::jit::CompilationUnit>();
+  const BundledInputs no_samples;
+  std::vector<torch::jit::Module> modules;
+  for (PlannedSegment& segment : planned.plan.segments) {
+    const EmitRequest request{no_samples, {}, {segment_class(modules.size()), unit}};
+    modules.push_back(emitted.add(emit_part(segment.part, options, request, *emitted.late, stages)));
+  }
+  emitted.module = build_host_module({planned.model, planned.plan, modules, planned.interface, samples, unit, state});
+}
+
+std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& nodes) {
+  std::vector<std::string> names;
+  for (const torch::jit::Node* node : nodes) {
+    for (const torch::jit::Value* output : node->outputs()) names.push_back(output->debugName());
+  }
+  return names;
+}
+
+// By segment.
+std::vector<std::vector<std::string>> names_of_values(const Plan& plan) {
+  std::vector<std::vector<std::string>> names(plan.segments.size());
+  const auto add = [&](const std::vector<PlanStep>& steps) {
+    for (const PlanStep& step : steps) {
+      if (step.segment >= 0) names[static_cast<size_t>(step.segment)] = names_of_values(step.nodes);
+    }
+  };
+  add(plan.steps);
+  for (const auto& block : plan.blocks) add(block.second);
+  return names;
+}
+
+SegmentSummary summary_of(PlannedSegment& planned) {
+  SegmentSummary summary{std::move(planned.part.model), planned.macs, planned.part.interface.inputs.size(),
+                         planned.part.interface.outputs.size()};
+  summary.input_bytes = nnapi::byte_count(summary.model, summary.model.inputs);
+  for (const torch::jit::Value* input : planned.segment.inputs) summary.input_names.push_back(input->debugName());
+  summary.output_bytes = nnapi::byte_count(summary.model, summary.model.outputs);
+  if (planned.segment.rows) summary.rows = RowSummary{planned.segment.rows->per_call, *planned.expected_rows};
+  summary.products = planned.products;
+  summary.uncounted = planned.uncounted;
+  summary.places = std::move(planned.places);
+  return summary;
+}
+
+}  // namespace
+
+Conversion describe(PlannedModel& planned, const ConvertOptions& options) {
+  Conversion result;
+  result.runtime = options.runtime;
+  result.embeds_shim_source = options.embed_shim_source;
+  result.recorded_options = record_options(options);
+  result.quant = planned.quant;
+  result.interface = planned.interface;
+  result.graph = std::move(planned.graph);
+  result.is_whole = planned.plan.is_whole();
+  std::vector<std::vector<std::string>> value_names = names_of_values(planned.plan);
+  for (PlannedSegment& segment : planned.plan.segments) {
+    result.segments.push_back(summary_of(segment));
+    result.segments.back().value_names = std::move(value_names[result.segments.size() - 1]);
+  }
+  result.cpu_nodes = std::move(planned.plan.cpu_nodes);
+  return result;
+}
+
+Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
+                Stages& stages) {
+  const BundledInputs samples = bundled(planned, loaded, options, diagnostics);
+  Emitted emitted;
+  const auto emit_plan = planned.plan.is_whole() ? emit_whole : emit_split;
+  emit_plan(emitted, planned, loaded, options, samples, stages);
+  Conversion result = describe(planned, options);
+  result.module = std::move(emitted.module);
+  result.late = std::move(emitted.late);
+  result.buffer_bytes = emitted.buffer_bytes;
+  result.weight_bytes = emitted.weight_bytes;
+  result.bundled_inputs = samples;
+  for (size_t i = 0; i < result.segments.size(); ++i) result.segments[i].serialized = std::move(emitted.serialized[i]);
+  return result;
+}
+
+}  // namespace nnapi_convert

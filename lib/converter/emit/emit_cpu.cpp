@@ -1,0 +1,44 @@
+#include "lib/converter/emit/emit_cpu.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/passes/xnnpack_rewrite.h>
+
+#include "lib/converter/normalise/arguments.h"
+#include "lib/serialize/archive_writer.h"
+#include "lib/serialize/torchscript_emitter.h"
+
+namespace nnapi_convert {
+namespace {
+
+std::vector<std::string> bundled_methods(const torch::jit::Module& module) {
+  std::vector<std::string> names;
+  for (const char* name : {"get_all_bundled_inputs", "get_num_bundled_inputs"}) {
+    if (module.find_method(name)) names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+torch::jit::Module optimised_for_mobile(const torch::jit::Module& module) {
+  // Frozen first: of LibTorch 1.13's two foldings of batch norm, optimizeForMobile's own is wrong for traced
+  // convolutions without a bias.
+  const std::vector<std::string> kept = bundled_methods(module);
+  return torch::jit::optimizeForMobile(torch::jit::freeze(module, kept), {}, kept);
+}
+
+torch::jit::Module cpu_counterpart(const LoadedModel& loaded, const ModuleInterface& interface,
+                                   const BundledInputs& bundled_inputs) {
+  std::vector<std::string> names;
+  for (const InterfaceInput& input : interface.inputs) names.push_back(input.name);
+  const c10::FunctionSchema& schema = loaded.module.get_method("forward").function().getSchema();
+  return build_cpu_module(loaded.module, interface, read_arguments(schema, names, nullptr), bundled_inputs);
+}
+
+void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path) {
+  const torch::jit::Module wrapped = cpu_counterpart(loaded, conversion.interface, conversion.bundled_inputs);
+  LateTensors none;
+  write_module(optimised_for_mobile(wrapped), none, path, {});
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,251 @@
+#include "lib/converter/emit/host_module.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/glue.h"
+#include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/traced_numbers.h"
+#include "lib/converter/partition/segment.h"
+#include "lib/serialize/argument_source.h"
+#include "lib/serialize/class_copies.h"
+#include "lib/serialize/host_source.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+// Makes the graph of forward.
+class HostGraph {
+ public:
+  HostGraph(const HostModuleRequest& request, const torch::jit::Module& host)
+      : request_(request), host_(host), graph_(std::make_shared<Graph>()) {}
+
+  std::shared_ptr<Graph> run() {
+    add_inputs();
+    run_steps(request_.plan.steps);
+    Value* result = request_.model.graph->outputs()[0];
+    map(result);
+    graph_->registerOutput(values_.at(result));
+    return graph_;
+  }
+
+ private:
+  void run_steps(const std::vector<PlanStep>& steps) {
+    for (const PlanStep& step : steps) {
+      if (step.segment >= 0) {
+        call_segment(static_cast<size_t>(step.segment));
+      } else {
+        for (Node* node : step.nodes) copy(*node);
+      }
+    }
+  }
+
+  void add_inputs() {
+    self_ = graph_->addInput("self");
+    self_->setType(host_.type());
+    std::vector<Value*> arguments;
+    for (const Argument& argument : request_.model.arguments) {
+      arguments.push_back(graph_->addInput(argument.name));
+      arguments.back()->setType(argument.tree.type);
+    }
+    const std::vector<Value*> values = leaf_values(arguments);
+    for (size_t i = 0; i < values.size(); ++i) set(request_.model.graph->inputs()[i + 1], values[i]);
+    std::vector<Value*> tensors;
+    for (const Value* input : request_.model.inputs) tensors.push_back(values_.at(input));
+    call(self_, kCheckMethod, tensors, c10::NoneType::get());
+  }
+
+  std::vector<Value*> leaf_values(const std::vector<Value*>& arguments) {
+    if (is_flat(request_.model.arguments)) return arguments;
+    std::vector<c10::TypePtr> types;
+    for (const ArgumentTree* leaf : leaves(request_.model.arguments)) types.push_back(leaf->known_type());
+    Value* tuple = call(self_, kFlattenMethod, arguments, c10::TupleType::create(types));
+    return graph_->insertNode(graph_->createTupleUnpack(tuple))->outputs().vec();
+  }
+
+  Value* call(Value* object, const char* method, const std::vector<Value*>& arguments, const c10::TypePtr& type) {
+    Node* node = graph_->create(c10::prim::CallMethod, {object});
+    node->s_(c10::attr::name, method);
+    for (Value* argument : arguments) node->addInput(argument);
+    node->output()->setType(type);
+    return graph_->insertNode(node)->output();
+  }
+
+  void call_segment(size_t number) {
+    const Segment& segment = request_.plan.segments[number].segment;
+    const std::string name = fmt::format("segment_{}", number);
+    std::vector<Value*> arguments;
+    for (Value* input : segment.inputs) {
+      map(input);
+      arguments.push_back(values_.at(input));
+    }
+    const size_t count = segment.outputs.size();
+    const std::vector<c10::TypePtr> tensors(count, c10::TensorType::get());
+    const c10::TypePtr type = count == 1 ? tensors[0] : c10::TupleType::create(tensors);
+    Value* result = nullptr;
+    if (segment.rows) {
+      result = call(self_, row_calls_method(number).c_str(), arguments, type);
+    } else {
+      Node* get = graph_->insertNode(graph_->createGetAttr(self_, name));
+      result = call(get->output(), "forward", arguments, type);
+    }
+    if (count == 1) return set(segment.outputs[0], result);
+    Node* parts = graph_->insertNode(graph_->createTupleUnpack(result));
+    for (size_t i = 0; i < count; ++i) set(segment.outputs[i], parts->output(i));
+  }
+
+  // A node whose inputs are mapped, or are constants or glue, which come along.
+  void copy(Node& node) {
+    if (gives_module(node)) return;
+    const bool is_access = node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr;
+    if (is_access && !attribute_path(node).empty()) return copy_access(node);
+    const bool has_blocks = !node.blocks().empty();
+    for_each_read(node, [&](Value* value) {
+      const bool comes_later = is_made_inside(*value, node) || (has_blocks && is_glue(*value->node()));
+      if (!comes_later) map(value);
+    });
+    if (has_blocks) return copy_control_flow(node);
+    Node* clone = graph_->insertNode(graph_->createClone(&node, [this](Value* value) { return values_.at(value); }));
+    for (size_t i = 0; i < node.outputs().size(); ++i) set(node.output(i), clone->output(i));
+  }
+
+  // State is kept in attributes of the module itself.
+  void copy_access(Node& node) {
+    const std::string path = attribute_path(node);
+    const auto attribute = std::find_if(request_.state.begin(), request_.state.end(),
+                                        [&](const StateAttribute& each) { return each.path == path; });
+    NNC_ASSERT(attribute != request_.state.end(), path);
+    if (node.kind() == c10::prim::GetAttr) {
+      set(node.output(), graph_->insertNode(graph_->createGetAttr(self_, attribute->name))->output());
+      return;
+    }
+    map(node.input(1));
+    graph_->insertNode(graph_->createSetAttr(self_, attribute->name, values_.at(node.input(1))));
+  }
+
+  void copy_control_flow(Node& node) {
+    Node* clone = graph_->insertNode(graph_->create(node.kind(), node.outputs().size()));
+    clone->setSourceRange(node.sourceRange());
+    for (Value* input : node.inputs()) clone->addInput(values_.at(input));
+    for (torch::jit::Block* block : node.blocks()) copy_block(*block, *clone->addBlock());
+    for (size_t i = 0; i < node.outputs().size(); ++i) {
+      clone->output(i)->copyMetadata(node.output(i));
+      set(node.output(i), clone->output(i));
+    }
+  }
+
+  void copy_block(torch::jit::Block& block, torch::jit::Block& result) {
+    const size_t outside = set_.size();
+    for (Value* input : block.inputs()) {
+      Value* copied = result.addInput();
+      copied->copyMetadata(input);
+      set(input, copied);
+    }
+    torch::jit::WithInsertPoint inside(&result);
+    run_steps(request_.plan.blocks.at(&block));
+    for (Value* output : block.outputs()) {
+      map(output);
+      result.registerOutput(values_.at(output));
+    }
+    for (; set_.size() > outside; set_.pop_back()) values_.erase(set_.back());
+  }
+
+  void set(const Value* value, Value* copied) {
+    if (values_.emplace(value, copied).second) {
+      set_.push_back(value);
+    } else {
+      values_[value] = copied;
+    }
+  }
+
+  // Each reader gets glue of its own (separate_glue() says why).
+  void map(Value* value) {
+    const bool is_module = value == request_.model.graph->inputs()[0] || gives_module(*value->node());
+    if (!is_module && (values_.count(value) == 0 || is_glue(*value->node()))) copy(*value->node());
+  }
+
+  const HostModuleRequest& request_;
+  const torch::jit::Module& host_;
+  std::shared_ptr<Graph> graph_;
+  Value* self_ = nullptr;
+  std::unordered_map<const Value*, Value*> values_;
+  std::vector<const Value*> set_;  // those in values_, in order: what a block makes is not known outside of it
+};
+
+// The segments that are called for rows whose number isn't known.
+std::vector<RowCalls> row_calls(const Plan& plan) {
+  std::vector<RowCalls> result;
+  for (size_t number = 0; number < plan.segments.size(); ++number) {
+    const Segment& segment = plan.segments[number].segment;
+    if (!segment.rows) continue;
+    RowCalls calls{number, segment.rows->per_call, {}, {}};
+    for (size_t i = 0; i < segment.inputs.size(); ++i) {
+      calls.inputs.push_back({segment.model.input_names[i], segment.input_types[i], segment.input_row_axes[i]});
+    }
+    for (size_t i = 0; i < segment.outputs.size(); ++i) {
+      calls.outputs.push_back({"", segment.output_types[i], segment.output_row_axes[i]});
+    }
+    result.push_back(std::move(calls));
+  }
+  return result;
+}
+
+// Instead of the original's classes, and of objects that are constants.
+void use_copies(Graph& graph, ClassCopies& classes) {
+  graph.remapTypes([&](const c10::TypePtr& type) { return classes.type(type); });
+  for_each_node(graph, [&](Node& node) {
+    const bool is_value = node.kind() == c10::prim::Constant && node.hasAttribute(c10::attr::value) &&
+                          node.kindOf(c10::attr::value) == torch::jit::AttributeKind::ival;
+    if (is_value) node.ival_(c10::attr::value, classes.value(node.ival(c10::attr::value)));
+  });
+}
+
+// The result's type as the graph has it, arguments by the interface's names.
+c10::FunctionSchema forward_schema(const HostModuleRequest& request, const Graph& graph) {
+  std::vector<c10::Argument> arguments{c10::Argument("self", graph.inputs()[0]->type())};
+  for (const Argument& argument : request.model.arguments) {
+    arguments.emplace_back(argument.name, argument.tree.type, c10::nullopt, argument.default_value);
+  }
+  return {"forward", "", std::move(arguments), {c10::Argument("", graph.outputs()[0]->type())}};
+}
+
+}  // namespace
+
+std::string segment_class(size_t number) {
+  return fmt::format("NnapiSegment{}", number);
+}
+
+torch::jit::Module build_host_module(const HostModuleRequest& request) {
+  std::vector<std::string> segments;
+  for (size_t i = 0; i < request.segments.size(); ++i) segments.push_back(segment_class(i));
+  HostSource source{request.interface, request.model.arguments, segments, row_calls(request.plan),
+                    !request.bundled_inputs.empty()};
+  torch::jit::Module host = make_object(host_source(source), {kWrapperClass, request.unit});
+  host.setattr("training", false);
+  ClassCopies classes(request.unit);
+  for (const StateAttribute& attribute : request.state) {
+    host.register_attribute(attribute.name, classes.type(attribute.type), classes.value(attribute.value));
+  }
+  for (size_t i = 0; i < request.segments.size(); ++i) {
+    host.setattr(fmt::format("segment_{}", i), request.segments[i]._ivalue());
+  }
+  set_bundled_inputs(host, request.bundled_inputs, request.model.arguments);
+  const std::shared_ptr<Graph> graph = HostGraph(request, host).run();
+  use_copies(*graph, classes);
+  use_scalars(*graph);
+  keep_single_tensors(*graph);
+  const c10::QualifiedName name(*host.type()->name(), "forward");
+  torch::jit::Function* forward = request.unit->create_function(name, graph);
+  forward->setSchema(forward_schema(request, *graph));
+  host.type()->addMethod(forward);
+  return host;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,32 @@
+// The module around the segments of a partitioned model: what stays on the CPU as TorchScript, and calls of the
+// segments' modules.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <vector>
+
+#include "lib/converter/graph/state.h"
+#include "lib/converter/partition/partition.h"
+#include "lib/serialize/emitted_class.h"
+
+namespace nnapi_convert {
+
+// The class name of segment `number`.
+std::string segment_class(size_t number);
+
+struct HostModuleRequest {
+  const NormalisedModel& model;
+  const Plan& plan;
+  const std::vector<torch::jit::Module>& segments;  // of classes in `unit`
+  const ModuleInterface& interface;
+  const BundledInputs& bundled_inputs;
+  std::shared_ptr<torch::jit::CompilationUnit> unit;
+  std::vector<StateAttribute> state;
+};
+
+// forward takes the original's arguments, and checks how they are built and their sizes: those computed from them are
+// constants.
+torch::jit::Module build_host_module(const HostModuleRequest& request);
+
+}  // namespace nnapi_convert

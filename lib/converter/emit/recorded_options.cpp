@@ -1,0 +1,126 @@
+#include "lib/converter/emit/recorded_options.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lib/base/error.h"
+#include "lib/nnapi/shipped_profiles.h"
+
+namespace nnapi_convert {
+namespace {
+
+using nlohmann::json;
+
+QuantMode quant_mode(const std::string& name) {
+  for (const QuantMode mode :
+       {QuantMode::kAuto, QuantMode::kNone, QuantMode::kCore, QuantMode::kFull, QuantMode::kNnapi}) {
+    if (name == name_of(mode)) return mode;
+  }
+  throw ConvertError(ExitCode::kBadFile,
+                     fmt::format("malformed {}: unknown quantisation mode {}", kMetadataFile, name));
+}
+
+// What the original takes, in the sizes of the conversion.
+InputSpec spec_of(const MetadataInput& input) {
+  InputSpec spec;
+  spec.name = input.name;
+  for (const Dim& dim : input.type.dims) spec.sizes.push_back(dim.fixed_value());
+  spec.dtype = input.original.dtype;
+  if (input.original.is_quantized()) spec.quantization = input.original.quantization;
+  return spec;
+}
+
+// As far as a file without a record tells.
+void read_interface(const ConvertedFile& file, ConvertOptions& options) {
+  options.runtime = file.runtime;
+  options.feature_level = std::max(options.feature_level, file.metadata.feature_level);
+  options.fallback = file.is_partitioned() ? Fallback::kPartition : Fallback::kNone;
+  options.quant = file.is_partitioned() ? QuantMode::kAuto : quant_mode(file.metadata.quant);
+  options.layout.is_explicit = true;
+  for (size_t i = 0; i < file.metadata.inputs.size(); ++i) {
+    options.inputs.push_back(spec_of(file.metadata.inputs[i]));
+    if (!file.metadata.inputs[i].nhwc) continue;
+    options.layout.nhwc = true;
+    options.layout.nhwc_inputs.insert(static_cast<int>(i));
+  }
+}
+
+// A device that comes with the program.
+std::shared_ptr<const nnapi::DeviceProfile> shipped_device(const std::string& name) {
+  if (name.empty()) return nullptr;
+  for (const FolderFile& file : shipped_profiles()) {
+    auto profile = std::make_shared<const nnapi::DeviceProfile>(nnapi::find_profile(file.name));
+    if (profile->name() == name) return profile;
+  }
+  throw ConvertError(ExitCode::kUsage, fmt::format("the file was converted for the device {}, whose profile does not "
+                                                   "come with this program; verify it without --per-op",
+                                                   name));
+}
+
+std::vector<BoundArgument> bound_of(const json& record) {
+  std::vector<BoundArgument> bound;
+  const json values = record.value("bound", json::object());
+  for (const auto& [name, text] : values.items()) bound.push_back({name, text});
+  return bound;
+}
+
+[[noreturn]] void fail_malformed(const json::exception& error) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));
+}
+
+void read_record(const std::string& text, ConvertOptions& options) {
+  const json record = json::parse(text);
+  options.feature_level = record.at("feature_level");
+  options.device = shipped_device(record.value("device", ""));
+  options.layout.nhwc = record.at("nhwc");
+  options.layout.nhwc_inputs = record.at("nhwc_inputs").get<std::set<int>>();
+  options.quant = quant_mode(record.at("quant"));
+  options.control_flow = record.at("control_flow").get<bool>() ? ControlFlow::kNnapi : ControlFlow::kRefuse;
+  const json& min_macs = record.at("min_segment_macs");
+  if (!min_macs.is_null()) options.segments.min_macs = min_macs;
+  options.segments.max_segments = record.at("max_segments");
+  options.segments.rows_per_call = record.value("rows_per_call", options.segments.rows_per_call);
+  options.bound = bound_of(record);
+  options.disabled_passes = record.at("disabled_passes").get<std::set<std::string>>();
+}
+
+}  // namespace
+
+std::string record_options(const ConvertOptions& options) {
+  json record{{"feature_level", options.feature_level},
+              {"device", options.device ? options.device->name() : ""},
+              {"nhwc", options.layout.nhwc},
+              {"nhwc_inputs", options.layout.nhwc_inputs},
+              {"quant", name_of(options.quant)},
+              {"control_flow", options.control_flow == ControlFlow::kNnapi},
+              {"min_segment_macs", options.segments.min_macs ? json(*options.segments.min_macs) : json()},
+              {"max_segments", options.segments.max_segments},
+              {"rows_per_call", options.segments.rows_per_call},
+              {"disabled_passes", options.disabled_passes}};
+  for (const BoundArgument& each : options.bound) record["bound"][each.name] = each.text;
+  return record.dump();
+}
+
+ConvertOptions recorded_options(const ConvertedFile& file) {
+  ConvertOptions options;
+  read_interface(file, options);
+  if (file.metadata.options.empty()) return options;
+  try {
+    read_record(file.metadata.options, options);
+  } catch (const json::exception& error) {
+    fail_malformed(error);
+  }
+  return options;
+}
+
+std::vector<BoundArgument> recorded_bound(const ConvertedFile& file) {
+  if (file.metadata.options.empty()) return {};
+  try {
+    return bound_of(json::parse(file.metadata.options));
+  } catch (const json::exception& error) {
+    fail_malformed(error);
+  }
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,55 @@
+#include "lib/converter/graph/element_writes.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "lib/converter/graph/glue.h"
+#include "lib/converter/graph/node_reads.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Use;
+using torch::jit::Value;
+
+bool may_be_written_by(const Use& use) {
+  const c10::FunctionSchema* schema = const_cast<const Node*>(use.user)->maybeSchema();
+  if (schema == nullptr || use.offset >= schema->arguments().size()) return true;
+  const auto* alias = schema->arguments()[use.offset].alias_info();
+  if (alias == nullptr) return false;
+  const auto outputs = use.user->outputs();
+  return alias->isWrite() ||
+         std::any_of(outputs.begin(), outputs.end(), [](const Value* output) { return may_be_written(*output); });
+}
+
+}  // namespace
+
+bool may_be_written(const Value& tensor) {
+  const auto& uses = tensor.uses();
+  return std::any_of(uses.begin(), uses.end(), may_be_written_by);
+}
+
+void separate_glue(Graph& graph) {
+  std::vector<Node*> containers;
+  for_each_node(graph, [&](Node& node) {
+    if (is_glue(node)) containers.push_back(&node);
+  });
+  // Those that hold others come later, and first here: their copies are readers.
+  for (auto container = containers.rbegin(); container != containers.rend(); ++container) {
+    Node* node = *container;
+    const std::vector<Use> uses = node->output()->uses();
+    for (const Use& use : uses) {
+      if (uses.size() == 1 && use.user->owningBlock() == node->owningBlock()) {
+        node->moveBefore(use.user);
+        continue;
+      }
+      Node* copy = graph.createClone(node, [](Value* value) { return value; });
+      copy->insertBefore(use.user);
+      use.user->replaceInput(use.offset, copy->output());
+    }
+  }
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,196 @@
+#include "lib/converter/graph/float_width.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/plain_calls.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+using Width = std::optional<at::ScalarType>;
+
+bool is_tensor(const Value& value) {
+  return value.type()->kind() == c10::TypeKind::TensorType;
+}
+
+bool is_other_width(at::ScalarType dtype) {
+  return c10::isFloatingType(dtype) && dtype != at::kFloat;
+}
+
+Width wider(Width one, Width other) {
+  if (!one || !other) return one ? one : other;
+  return c10::promoteTypes(*one, *other);
+}
+
+// The constant that a node takes as "dtype"; nothing where it takes none.
+std::optional<at::ScalarType> asked_dtype(const Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("dtype");
+  if (!index) return std::nullopt;
+  const auto value = torch::jit::toIValue(node.input(static_cast<size_t>(*index)));
+  return value && value->isInt() ? std::optional(static_cast<at::ScalarType>(value->toInt())) : std::nullopt;
+}
+
+// Which width the original's values have; nothing for those that are no floating-point numbers.
+class Widths {
+ public:
+  explicit Widths(at::ScalarType of_inputs) : of_inputs_(of_inputs) {}
+
+  Width of(const Value* value) {
+    const auto [known, is_new] = known_.emplace(value, std::nullopt);  // nothing yet for what a loop carries
+    if (!is_new) return known->second;
+    const Width width = found(*value);
+    known_[value] = width;
+    return width;
+  }
+
+ private:
+  Width found(const Value& value) {
+    const Node& node = *value.node();
+    if (const auto constant = torch::jit::toIValue(&value)) {
+      const bool is_float =
+          constant->isTensor() && constant->toTensor().defined() && constant->toTensor().is_floating_point();
+      return is_float ? Width(constant->toTensor().scalar_type()) : std::nullopt;
+    }
+    if (node.kind() == c10::prim::Param || node.kind() == c10::prim::GetAttr) return of_inputs_;
+    if (const auto asked = asked_dtype(node)) return c10::isFloatingType(*asked) ? asked : std::nullopt;
+    if (node.kind() == c10::Symbol::fromQualString("aten::type_as")) return of(node.input(1));
+    Width width;
+    for (const Value* input : node.inputs()) {
+      if (is_tensor(*input) || input->node()->kind() == c10::prim::ListConstruct) width = wider(width, of(input));
+    }
+    for (const Block* block : node.blocks()) {
+      for (const Value* output : block->outputs()) {
+        if (is_tensor(*output)) width = wider(width, of(output));
+      }
+    }
+    return width;
+  }
+
+  at::ScalarType of_inputs_;
+  std::unordered_map<const Value*, Width> known_;
+};
+
+// The value, cast where it is of floating-point numbers, as is known once dtypes are.
+Value* cast(Graph& graph, Value* value, at::ScalarType dtype) {
+  Value* is_float = graph.insert(c10::Symbol::aten("is_floating_point"), {value});
+  Node* branch = graph.insertNode(graph.create(c10::prim::If, {is_float}, 1));
+  Block* yes = branch->addBlock();
+  {
+    const torch::jit::WithInsertPoint inside(yes);
+    yes->registerOutput(graph.insert(c10::Symbol::aten("to"), {value, static_cast<int64_t>(dtype)}));
+  }
+  branch->addBlock()->registerOutput(value);
+  branch->output()->setType(value->type());
+  return branch->output();
+}
+
+// Of whole numbers, which a cast would be in the way of where the range of indices is looked for.
+bool is_read_as_indices(const Value& value) {
+  static const std::set<std::string> kinds = {"aten::embedding", "aten::embedding_bag", "aten::index_select",
+                                              "aten::gather", "aten::one_hot"};
+  return std::any_of(value.uses().begin(), value.uses().end(), [](const torch::jit::Use& use) {
+    const std::string kind = use.user->kind().toQualString();
+    return kinds.count(kind) != 0 && (use.offset > 0 || kind == "aten::one_hot");
+  });
+}
+
+void cast_inputs(Graph& graph) {
+  const torch::jit::WithInsertPoint at_start(*graph.nodes().begin());
+  for (size_t i = 1; i < graph.inputs().size(); ++i) {  // input 0 is self
+    Value* input = graph.inputs()[i];
+    if (!is_tensor(*input) || input->uses().empty() || is_read_as_indices(*input)) continue;
+    const std::vector<torch::jit::Use> uses = input->uses();
+    Value* result = cast(graph, input, at::kFloat);
+    for (const torch::jit::Use& use : uses) use.user->replaceInput(use.offset, result);
+  }
+}
+
+// The tensors of a result are cast where its lists and tuples are made.
+Value* cast_result(Graph& graph, Value* value, Widths& widths) {
+  Node* node = value->node();
+  if (is_tensor(*value)) {
+    const Width width = widths.of(value);
+    return width && *width != at::kFloat ? cast(graph, value, *width) : value;
+  }
+  const bool is_container = node->kind() == c10::prim::TupleConstruct || node->kind() == c10::prim::ListConstruct ||
+                            node->kind() == c10::prim::DictConstruct;
+  if (!is_container) return value;
+  std::vector<Value*> elements;
+  for (Value* input : node->inputs()) elements.push_back(cast_result(graph, input, widths));
+  Node* copy = graph.createClone(node, [](Value* input) { return input; });
+  for (size_t i = 0; i < elements.size(); ++i) copy->replaceInput(i, elements[i]);
+  return graph.insertNode(copy)->output();
+}
+
+void make_float32(Node& node) {
+  if (node.kind() == c10::prim::Constant) {
+    const auto constant = torch::jit::toIValue(node.output());
+    if (!constant->isTensor() || !constant->toTensor().defined() || constant->toTensor().is_quantized()) return;
+    if (!is_other_width(constant->toTensor().scalar_type())) return;
+    node.t_(c10::attr::value, constant->toTensor().detach().to(at::kFloat));
+    node.output()->inferTypeFrom(node.t(c10::attr::value));
+    return;
+  }
+  const auto asked = asked_dtype(node);
+  if (!asked || !is_other_width(*asked)) return;
+  PlainCalls plain(&node);
+  node.replaceInput(static_cast<size_t>(*node.schema().argumentIndexWithName("dtype")),
+                    plain.constant(static_cast<int64_t>(at::kFloat)));
+}
+
+}  // namespace
+
+std::optional<at::ScalarType> float_width(const torch::jit::Module& module) {
+  const auto is_found = [](const at::Tensor& tensor) {
+    return tensor.defined() && !tensor.is_quantized() && tensor.numel() > 1 && is_other_width(tensor.scalar_type());
+  };
+  for (const at::Tensor& parameter : module.parameters()) {
+    if (is_found(parameter)) return parameter.scalar_type();
+  }
+  for (const at::Tensor& buffer : module.buffers()) {
+    if (is_found(buffer) && buffer.scalar_type() != at::kDouble) return buffer.scalar_type();
+  }
+  return std::nullopt;
+}
+
+void compute_in_float32(const std::shared_ptr<Graph>& graph, at::ScalarType width) {
+  std::vector<Node*> originals;
+  for_each_node(*graph, [&](Node& node) { originals.push_back(&node); });
+  Widths widths(width);
+  for (size_t i = 0; i < graph->outputs().size(); ++i) {
+    const torch::jit::WithInsertPoint at_end(graph->return_node());
+    graph->return_node()->replaceInput(i, cast_result(*graph, graph->outputs()[i], widths));
+  }
+  for (Node* node : originals) make_float32(*node);
+  cast_inputs(*graph);
+}
+
+void warn_of_float_width(const torch::jit::Module& module, Diagnostics& diagnostics) {
+  const auto width = float_width(module);
+  if (!width) return;
+  diagnostics.warn(
+      fmt::format("the model computes in {}: it is converted to float32, between casts that keep the dtypes "
+                  "of its inputs and results; results are those of the model without its rounding to {}",
+                  dtype_name(*width), dtype_name(*width)));
+}
+
+void set_default_width(std::vector<InputSpec>& specs, at::ScalarType width) {
+  for (InputSpec& spec : specs) {
+    if (!spec.dtype) spec.dtype = width;
+  }
+}
+
+}  // namespace nnapi_convert

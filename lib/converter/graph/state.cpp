@@ -1,0 +1,91 @@
+#include "lib/converter/graph/state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "lib/base/error.h"
+#include "lib/serialize/class_copies.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+c10::IValue value_at(const torch::jit::Module& module, const std::string& path) {
+  const size_t dot = path.find('.');
+  const c10::IValue value = module.attr(path.substr(0, dot));
+  return dot == std::string::npos ? value : value_at(value.toModule(), path.substr(dot + 1));
+}
+
+class State {
+ public:
+  explicit State(const NormalisedModel& model) : model_(model) {}
+
+  std::vector<StateAttribute> run() {
+    follow(*model_.graph->inputs()[0]);
+    return std::move(attributes_);
+  }
+
+ private:
+  void follow(const Value& module) {
+    for (const torch::jit::Use& use : module.uses()) {
+      const Node& user = *use.user;
+      const bool is_access =
+          user.kind() == c10::prim::GetAttr || (user.kind() == c10::prim::SetAttr && use.offset == 0);
+      if (!is_access) fail("a module", "is used as a value");
+      if (gives_module(user)) {
+        follow(*user.output());
+      } else {
+        add(user);
+      }
+    }
+  }
+
+  void add(const Node& access) {
+    const std::string path = attribute_path(access);
+    const bool is_known = std::any_of(attributes_.begin(), attributes_.end(),
+                                      [&](const StateAttribute& attribute) { return attribute.path == path; });
+    if (is_known) return;
+    const c10::TypePtr type =
+        access.input(0)->type()->expectRef<c10::ClassType>().getAttribute(access.s(c10::attr::name));
+    if (!can_copy_values_of(type)) fail("the attribute " + path, "is a " + type->repr_str());
+    std::string name = fmt::format("state_{}_", attributes_.size());
+    for (const char letter : path) name += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
+    attributes_.push_back({path, name, type, value_at(model_.frozen, path)});
+  }
+
+  [[noreturn]] static void fail(const std::string& what, const std::string& how) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("{} of the model {}, and the model changes its attributes as it runs; make what it "
+                                   "changes an argument and a result of forward",
+                                   what, how));
+  }
+
+  const NormalisedModel& model_;
+  std::vector<StateAttribute> attributes_;
+};
+
+}  // namespace
+
+bool gives_module(const Node& node) {
+  return node.kind() == c10::prim::GetAttr && node.output()->type()->is_module();
+}
+
+std::string attribute_path(const Node& access) {
+  std::string path = access.s(c10::attr::name);
+  const Node* maker = access.input(0)->node();
+  if (!access.input(0)->type()->is_module()) return "";
+  for (; gives_module(*maker); maker = maker->input(0)->node()) {
+    path = maker->s(c10::attr::name) + "." + path;
+  }
+  return maker->kind() == c10::prim::Param ? path : "";
+}
+
+std::vector<StateAttribute> state_of(const NormalisedModel& model) {
+  return State(model).run();
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,29 @@
+// The attributes that a model changes as it runs, which freezing leaves in its graph: the converted module has them
+// too.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/converter/graph/normalised_model.h"
+
+namespace nnapi_convert {
+
+struct StateAttribute {
+  std::string path;  // in the original: "layer.count"
+  std::string name;  // in the converted module
+  c10::TypePtr type;
+  c10::IValue value;
+};
+
+// True for a prim::GetAttr that gives a submodule.
+bool gives_module(const torch::jit::Node& node);
+
+// The path of the attribute that a prim::GetAttr or prim::SetAttr is of; empty for one of an object that is no module.
+std::string attribute_path(const torch::jit::Node& access);
+
+// Throws ConvertError (kNotConvertible) where a module is used in another way than for its attributes, or an attribute
+// holds what can't be copied (class_copies.h).
+std::vector<StateAttribute> state_of(const NormalisedModel& model);
+
+}  // namespace nnapi_convert

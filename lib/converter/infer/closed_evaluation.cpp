@@ -1,0 +1,206 @@
+#include "lib/converter/infer/closed_evaluation.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/jit/ir/alias_analysis.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/constant_propagation.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "lib/converter/graph/node_reads.h"
+#include "lib/converter/normalise/plain_changes.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+void for_each_storage(const c10::IValue& value, const std::function<void(const void*)>& visit) {
+  if (value.isTensor()) {
+    if (value.toTensor().defined() && value.toTensor().has_storage()) {
+      visit(value.toTensor().storage().unsafeGetStorageImpl());
+    }
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& tensor : value.toTensorVector()) for_each_storage(tensor, visit);
+  }
+}
+
+void for_each_storage(const Value* value, const std::function<void(const void*)>& visit) {
+  if (const auto constant = torch::jit::toIValue(value)) for_each_storage(*constant, visit);
+}
+
+// Containers that forward returns or a rule reads in place stay as they are, and lists that a loop may append tensors
+// to.
+bool is_container(const Node& node) {
+  const bool begins_empty = node.kind() == c10::prim::ListConstruct && node.inputs().empty() &&
+                            node.output()->type()->isSubtypeOf(*c10::ListType::ofTensors());
+  return begins_empty || node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::DictConstruct;
+}
+
+}  // namespace
+
+ClosedEvaluation::ClosedEvaluation(torch::jit::Graph& graph) : graph_(graph) {
+  for_each_node(graph, [this](const Node& node) {
+    if (node.kind() != c10::prim::Constant) return;
+    for_each_storage(node.output(), [this](const void* storage) { fixed_.insert(storage); });
+  });
+}
+
+bool ClosedEvaluation::may_write(const Node& node) const {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  if (schema == nullptr || !schema->is_mutable()) return true;
+  if (node.owningBlock() != graph_.block()) return false;  // it may run any number of times
+  bool writable = true;
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const auto* alias = schema->arguments()[i].alias_info();
+    if (alias == nullptr || !alias->isWrite()) continue;
+    for_each_storage(node.input(i), [&](const void* storage) { writable = writable && fixed_.count(storage) == 0; });
+  }
+  return writable;
+}
+
+bool ClosedEvaluation::may_run(const Node& node) const {
+  const auto inputs = node.inputs();
+  return node.blocks().empty() && !is_container(node) && !node.outputs().empty() &&
+         node.kind() != c10::prim::Constant && node.kind() != c10::prim::GetAttr &&
+         node.kind() != c10::prim::CreateObject &&  // its attributes are set later
+         std::all_of(inputs.begin(), inputs.end(),
+                     [](const Value* input) { return torch::jit::toIValue(input).has_value(); }) &&
+         !node.isNondeterministic() && may_write(node);
+}
+
+namespace {
+
+// Operators that take a tensor for its shape and dtype alone; not aten::fill and aten::zero, as rules make a TILE of
+// large ones, and a constant would make the file as large.
+bool reads_no_values(const Node& node) {
+  static const std::set<std::string> kinds = {"aten::new_zeros",  "aten::new_ones",   "aten::new_full",
+                                              "aten::zeros_like", "aten::ones_like",  "aten::full_like",
+                                              "aten::new_empty",  "aten::empty_like", "aten::_shape_as_tensor"};
+  return kinds.count(node.kind().toQualString()) != 0;
+}
+
+// LibTorch runs no operator of any number of arguments on constants.
+torch::jit::Stack run_format(const Node& node) {
+  torch::jit::Stack stack;
+  for (const Value* input : node.inputs()) stack.push_back(*torch::jit::toIValue(input));
+  stack.emplace_back(static_cast<int64_t>(node.inputs().size()));
+  node.getOperation()(stack);
+  return stack;
+}
+
+// Runs such an operator on a stand-in without values.
+c10::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& types) {
+  const auto found = types.find(node.input(0));
+  const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  if (type == nullptr || type->is_quantized() || !all_fixed(type->dims)) return c10::nullopt;
+  torch::jit::Stack stack{at::empty({}, at::TensorOptions(type->dtype)).expand(fixed_values(type->dims))};
+  for (size_t i = 1; i < node.inputs().size(); ++i) {
+    const auto constant = torch::jit::toIValue(node.input(i));
+    if (!constant) return c10::nullopt;
+    stack.push_back(*constant);
+  }
+  node.getOperation()(stack);
+  return stack;
+}
+
+}  // namespace
+
+bool ClosedEvaluation::run(Node& node, const TypeMap& types, std::vector<Value*>& outputs) {
+  const c10::NoGradGuard no_grad;  // weights may require gradients, and constants must not
+  c10::optional<torch::jit::Stack> results;
+  if (may_run(node)) {
+    results = node.kind() == c10::aten::format ? c10::make_optional(run_format(node))
+                                               : torch::jit::runNodeIfInputsAreConstant(&node, true);
+  } else if (reads_no_values(node)) {
+    results = run_on_shape(node, types);
+  }
+  if (!results || results->size() != node.outputs().size()) return false;
+  torch::jit::WithInsertPoint here(&node);
+  for (const c10::IValue& result : *results) {
+    const auto constant = torch::jit::tryInsertConstant(graph_, result);
+    if (!constant) return false;
+    outputs.push_back(*constant);
+  }
+  return true;
+}
+
+void ClosedEvaluation::keep(const Node& node) {
+  for (const Value* input : node.inputs()) {
+    for_each_storage(input, [this](const void* storage) { fixed_.insert(storage); });
+  }
+}
+
+std::vector<const Value*> changed_constants(const std::shared_ptr<torch::jit::Graph>& graph) {
+  bool changes = false;
+  std::vector<const Value*> constants;
+  for_each_node(*graph, [&](const Node& node) {
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    changes = changes || (schema != nullptr && schema->is_mutable());
+    if (node.kind() == c10::prim::Constant) constants.push_back(node.output());
+  });
+  if (!changes) return {};
+  const torch::jit::AliasDb aliases(graph);
+  const auto is_unchanged = [&](const Value* constant) { return !aliases.hasWriters(constant); };
+  constants.erase(std::remove_if(constants.begin(), constants.end(), is_unchanged), constants.end());
+  return constants;
+}
+
+namespace {
+
+bool is_tensor(const Value& value) {
+  return value.type()->kind() == c10::TypeKind::TensorType;
+}
+
+// Whether two values are one: a tensor is itself, and is none that was there before it was made; a caller has none of
+// the converted model's weights. Of a caller's two arguments, and of views, it isn't known.
+c10::optional<bool> identity_of(const Value& one, const Value& other) {
+  if (&one == &other) return true;
+  const bool is_none = one.mustBeNone() || other.mustBeNone();
+  if (is_none && (is_tensor(one) || is_tensor(other))) return false;
+  if (!is_tensor(one) || !is_tensor(other)) return c10::nullopt;
+  const auto is_known = [](const Value& value) {
+    const auto kind = value.node()->kind();
+    const bool is_argument = kind == c10::prim::Param && value.node()->owningBlock()->owningNode() == nullptr;
+    return is_argument || kind == c10::prim::Constant || makes_new_tensor(*value.node());
+  };
+  const bool differs =
+      is_known(one) && is_known(other) && (makes_new_tensor(*one.node()) || one.node()->kind() != other.node()->kind());
+  return differs ? c10::make_optional(false) : c10::nullopt;
+}
+
+}  // namespace
+
+c10::optional<c10::IValue> property_of(const Node& node, const TypeMap& types) {
+  const std::string kind = node.kind().toQualString();
+  if (kind == "aten::__is__" || kind == "aten::__isnot__") {
+    const auto identity = identity_of(*node.input(0), *node.input(1));
+    return identity ? c10::make_optional(c10::IValue(*identity == (kind == "aten::__is__"))) : c10::nullopt;
+  }
+  using Property = std::function<c10::IValue(const TensorType&)>;
+  static const std::map<std::string, Property> properties = {
+      {"prim::dtype", [](const TensorType& type) { return c10::IValue(static_cast<int64_t>(type.dtype)); }},
+      {"prim::device", [](const TensorType&) { return c10::IValue(c10::Device(c10::kCPU)); }},
+      {"prim::layout", [](const TensorType&) { return c10::IValue(static_cast<int64_t>(c10::kStrided)); }},
+      {"prim::requires_grad", [](const TensorType&) { return c10::IValue(false); }},
+      {"prim::is_nested", [](const TensorType&) { return c10::IValue(false); }},
+      {"prim::is_cuda", [](const TensorType&) { return c10::IValue(false); }},
+      {"prim::is_quantized", [](const TensorType& type) { return c10::IValue(type.is_quantized()); }},
+      {"aten::dim", [](const TensorType& type) { return c10::IValue(static_cast<int64_t>(type.rank())); }},
+      {"aten::is_floating_point", [](const TensorType& type) { return c10::IValue(c10::isFloatingType(type.dtype)); }},
+      {"aten::is_complex", [](const TensorType& type) { return c10::IValue(c10::isComplexType(type.dtype)); }},
+  };
+  const auto property = properties.find(kind);
+  if (property == properties.end() || node.inputs().size() != 1) return c10::nullopt;
+  const auto found = types.find(node.input(0));
+  const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  if (type == nullptr) return c10::nullopt;
+  return property->second(*type);
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,320 @@
+#include "lib/converter/infer/index_range.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <unordered_map>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/normalised_model.h"
+#include "lib/converter/infer/infer.h"
+#include "lib/converter/normalise/normalise.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Use;
+using Range = std::optional<IndexRange>;
+
+// Operators with an argument of indices along the axis `dim` of another argument.
+bool reads_along_axis(const std::string& kind) {
+  static const std::set<std::string> kinds = {
+      "aten::gather",      "aten::index_select", "aten::take_along_dim", "aten::scatter",    "aten::scatter_",
+      "aten::scatter_add", "aten::scatter_add_", "aten::index_add",      "aten::index_copy", "aten::index_fill"};
+  return kinds.count(kind) != 0;
+}
+
+bool reads_rows(const std::string& kind) {
+  return kind == "aten::embedding" || kind == "aten::embedding_bag" || kind == "aten::_embedding_bag";
+}
+
+bool reads_positions(const std::string& kind) {
+  return kind == "aten::index" || kind == "aten::index_put" || kind == "aten::index_put_";
+}
+
+bool is_reader(const std::string& kind) {
+  return reads_along_axis(kind) || reads_rows(kind) || reads_positions(kind) || kind == "aten::one_hot";
+}
+
+bool is_cast(const std::string& kind) {
+  static const std::set<std::string> kinds = {"aten::to", "aten::type_as", "aten::_to_copy", "aten::long", "aten::int"};
+  return kinds.count(kind) != 0;
+}
+
+// The elements of the result are elements of the first argument.
+bool moves_elements(const std::string& kind) {
+  static const std::set<std::string> kinds = {
+      "aten::view",        "aten::reshape",         "aten::flatten",  "aten::unflatten",  "aten::unsqueeze",
+      "aten::squeeze",     "aten::expand",          "aten::permute",  "aten::transpose",  "aten::t",
+      "aten::slice",       "aten::select",          "aten::narrow",   "aten::contiguous", "aten::clone",
+      "aten::detach",      "aten::expand_as",       "aten::repeat",   "aten::tile",       "aten::flip",
+      "aten::roll",        "aten::chunk",           "aten::split",    "aten::unbind",     "aten::view_as",
+      "aten::reshape_as",  "aten::movedim",         "aten::swapaxes", "aten::alias",      "aten::broadcast_to",
+      "aten::masked_fill", "aten::split_with_sizes"};
+  return kinds.count(kind) != 0;
+}
+
+// Where both are known, the values that both allow.
+Range common(const Range& one, const Range& other) {
+  if (!one || !other) return one ? one : other;
+  IndexRange both = *one;
+  both.lowest = std::max(one->lowest, other->lowest);
+  both.highest = std::min(one->highest, other->highest);
+  both.is_cast = one->is_cast && other->is_cast;
+  return both;
+}
+
+int64_t moved(int64_t limit, int64_t by) {
+  return limit == IndexRange::kUnlimited ? limit : limit + by;
+}
+
+Range shifted(Range range, int64_t lowest_by, int64_t highest_by) {
+  if (!range) return range;
+  range->lowest += lowest_by;
+  range->highest = moved(range->highest, highest_by);
+  return range;
+}
+
+int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+struct Bounds {
+  int64_t least, most;
+};
+
+bool is_small(double number) {
+  constexpr double kMost = 1e15;
+  return number == std::floor(number) && std::abs(number) < kMost;
+}
+
+// Of a constant of whole numbers.
+std::optional<Bounds> bounds_of(const c10::IValue& constant) {
+  if (constant.isInt()) return Bounds{constant.toInt(), constant.toInt()};
+  if (constant.isDouble() && is_small(constant.toDouble())) {
+    const auto whole = static_cast<int64_t>(constant.toDouble());
+    return Bounds{whole, whole};
+  }
+  if (!constant.isTensor() || !constant.toTensor().defined() || constant.toTensor().numel() == 0) return std::nullopt;
+  const at::Tensor& tensor = constant.toTensor();
+  if (tensor.is_quantized() || !c10::isIntegralType(tensor.scalar_type(), false)) return std::nullopt;
+  return Bounds{tensor.min().item<int64_t>(), tensor.max().item<int64_t>()};
+}
+
+class Reads {
+ public:
+  explicit Reads(const TypeMap& types) : types_(types) {}
+
+  Range of(const TorchValue& value) {
+    const auto known = known_.find(&value);
+    if (known != known_.end()) return known->second;
+    known_[&value] = std::nullopt;
+    Range range;
+    for (const Use& use : value.uses()) range = common(range, of(use));
+    known_[&value] = range;
+    return range;
+  }
+
+ private:
+  static std::string argument_of(const Use& use) {
+    const c10::FunctionSchema* schema = use.user->maybeSchema();
+    return schema == nullptr || use.offset >= schema->arguments().size() ? "" : schema->arguments()[use.offset].name();
+  }
+
+  static std::optional<c10::IValue> constant(const TorchNode& node, const char* name) {
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName(name);
+    if (!index) return std::nullopt;
+    const auto value = torch::jit::toIValue(node.input(static_cast<size_t>(*index)));
+    return value ? std::optional(*value) : std::nullopt;
+  }
+
+  std::optional<std::vector<int64_t>> sizes_of(const TorchValue& value) const {
+    if (const auto constant = torch::jit::toIValue(&value)) {
+      return constant->isTensor() && constant->toTensor().defined() ? std::optional(constant->toTensor().sizes().vec())
+                                                                    : std::nullopt;
+    }
+    const auto found = types_.find(&value);
+    const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    if (type == nullptr) return std::nullopt;
+    std::vector<int64_t> sizes;
+    for (const Dim& dim : type->dims) sizes.push_back(dim.fixed_value().value_or(IndexRange::kUnlimited));
+    return sizes;
+  }
+
+  IndexRange along(const TorchNode& reader, const TorchValue& table, std::optional<int64_t> axis) const {
+    IndexRange range;
+    range.reader = &reader;
+    const auto sizes = sizes_of(table);
+    if (!sizes || !axis) return range;
+    const int64_t from_front = *axis < 0 ? *axis + static_cast<int64_t>(sizes->size()) : *axis;
+    if (from_front < 0 || from_front >= static_cast<int64_t>(sizes->size())) return range;
+    const int64_t size = (*sizes)[static_cast<size_t>(from_front)];
+    if (size != IndexRange::kUnlimited) range.highest = size - 1;
+    return range;
+  }
+
+  Range of(const Use& use) {
+    const TorchNode& node = *use.user;
+    const std::string kind = node.kind().toQualString(), argument = argument_of(use);
+    if (reads_rows(kind) && argument == "indices") return along(node, *node.namedInput("weight"), 0);
+    if (reads_along_axis(kind) && (argument == "index" || argument == "indices")) {
+      const auto axis = constant(node, "dim");
+      return along(node, *node.input(0), axis && axis->isInt() ? std::optional(axis->toInt()) : std::nullopt);
+    }
+    if (kind == "aten::narrow" && argument == "start") return of_start(node);
+    if (kind == "aten::one_hot") return of_classes(node);
+    if (node.kind() == c10::prim::ListConstruct) return of_list(use);
+    if (node.kind() == c10::prim::ListUnpack) return of_outputs(node);
+    if (use.offset != 0 && kind != "aten::where") return of_arithmetic(use, kind);
+    if (is_cast(kind)) {
+      Range range = of_outputs(node);
+      if (range) range->is_cast = true;
+      return range;
+    }
+    if (moves_elements(kind) || is_reader(kind) || (kind == "aten::where" && use.offset > 0)) return of_outputs(node);
+    return of_arithmetic(use, kind);
+  }
+
+  Range of_outputs(const TorchNode& node) {
+    Range range;
+    for (const TorchValue* output : node.outputs()) range = common(range, of(*output));
+    return range;
+  }
+
+  // Where a part of known length may begin.
+  Range of_start(const TorchNode& node) const {
+    const auto axis = constant(node, "dim"), length = constant(node, "length");
+    IndexRange range = along(node, *node.input(0), axis ? std::optional(axis->toInt()) : std::nullopt);
+    if (length && range.has_limit()) range.highest -= length->toInt() - 1;
+    return range;
+  }
+
+  static Range of_classes(const TorchNode& node) {
+    IndexRange range;
+    range.reader = &node;
+    const auto classes = constant(node, "num_classes");
+    if (classes && classes->isInt() && classes->toInt() > 0) range.highest = classes->toInt() - 1;
+    return range;
+  }
+
+  // An index of some axis, or a part of a larger tensor.
+  Range of_list(const Use& element) {
+    Range range;
+    for (const Use& use : element.user->output()->uses()) {
+      const std::string kind = use.user->kind().toQualString();
+      if (reads_positions(kind) && use.offset == 1) {
+        range = common(range, along(*use.user, *use.user->input(0), static_cast<int64_t>(element.offset)));
+      } else if (kind == "aten::cat" || kind == "aten::stack") {
+        range = common(range, of_outputs(*use.user));
+      }
+    }
+    return range;
+  }
+
+  // Arithmetic of the value and a constant.
+  Range of_arithmetic(const Use& use, const std::string& kind) {
+    static const std::set<std::string> kinds = {"aten::add", "aten::sub",          "aten::rsub",      "aten::mul",
+                                                "aten::div", "aten::floor_divide", "aten::remainder", "aten::clamp"};
+    if (kinds.count(kind) == 0 || use.offset > 1) return std::nullopt;
+    const Range range = of_outputs(*use.user);
+    if (!range) return range;
+    if (kind == "aten::clamp") return clamped(use, *range);
+    const auto other = torch::jit::toIValue(use.user->input(1 - use.offset));
+    const auto by = other ? bounds_of(*other) : std::nullopt;
+    if (!by) return std::nullopt;
+    const auto alpha = constant(*use.user, "alpha");
+    if (alpha && !(alpha->isInt() && alpha->toInt() == 1)) return std::nullopt;
+    if (kind == "aten::add") return shifted(range, -by->least, -by->most);
+    if (use.offset == 1 ? kind == "aten::sub" : kind == "aten::rsub") return reflected(*range, *by);
+    if (kind == "aten::sub" && use.offset == 0) return shifted(range, by->most, by->least);
+    const bool is_scale = kind != "aten::sub" && kind != "aten::rsub" && by->least == by->most && by->least > 0;
+    return is_scale ? scaled(use, kind, *range, by->least) : std::nullopt;
+  }
+
+  // Of a constant less the value.
+  static Range reflected(IndexRange range, const Bounds& by) {
+    const int64_t lowest = range.has_limit() ? by.most - range.highest : 0;
+    range.highest = by.least - range.lowest;
+    range.lowest = lowest;
+    return range;
+  }
+
+  static Range clamped(const Use& use, const IndexRange& range) {
+    const auto least = constant(*use.user, "min"), most = constant(*use.user, "max");
+    const auto low = least ? bounds_of(*least) : std::nullopt, high = most ? bounds_of(*most) : std::nullopt;
+    const bool fits = low && high && low->least >= range.lowest && high->most <= range.highest;
+    return fits ? std::nullopt : Range(range);
+  }
+
+  static Range scaled(const Use& use, const std::string& kind, IndexRange range, int64_t by) {
+    if (kind == "aten::mul") {
+      range.lowest = -floor_div(-range.lowest, by);
+      if (range.has_limit()) range.highest = floor_div(range.highest, by);
+      return range;
+    }
+    if (use.offset != 0) return std::nullopt;
+    if (kind == "aten::remainder") {
+      if (range.lowest <= 0 && range.highest >= by - 1) return std::nullopt;
+      range.highest = std::min(range.highest, by - 1);
+      return range;
+    }
+    if (kind == "aten::div") {
+      const auto rounding = constant(*use.user, "rounding_mode");
+      if (!rounding || !rounding->isString()) return std::nullopt;
+    }
+    range.lowest *= by;
+    if (range.has_limit()) range.highest = range.highest * by + by - 1;
+    return range;
+  }
+
+  const TypeMap& types_;
+  std::unordered_map<const TorchValue*, Range> known_;
+};
+
+bool has_readers(const torch::jit::Module& module) {
+  bool has = false;
+  for (const torch::jit::Module& each : module.modules()) {
+    for (const torch::jit::Method& method : each.get_methods()) {
+      for_each_node(*method.graph(),
+                    [&](const TorchNode& node) { has = has || is_reader(node.kind().toQualString()); });
+    }
+  }
+  return has;
+}
+
+}  // namespace
+
+std::optional<IndexRange> index_range(const TorchValue& value, const TypeMap& types) {
+  return Reads(types).of(value);
+}
+
+std::vector<std::optional<IndexRange>> index_ranges(const LoadedModel& loaded, const std::vector<std::string>& names,
+                                                    const std::vector<TensorType>& types) {
+  std::vector<Range> ranges(names.size());
+  if (!has_readers(loaded.module)) return ranges;
+  try {
+    Diagnostics ignored;
+    NormalisedModel model = normalise(loaded, {RunBy::kNnapiAndCpu, names}, ignored);
+    if (model.input_names != names || types.size() != names.size()) return ranges;
+    InferOptions options;
+    options.keeps_numbers = true;
+    const InferredTypes inferred = infer(model, types, options);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const Range range = index_range(*model.inputs[i], inferred.types);
+      if (range && range->has_limit() && range->lowest <= range->highest) ranges[i] = range;
+    }
+  } catch (const ConvertError&) {
+    return std::vector<Range>(names.size());  // nothing is proved
+  }
+  for (Range& range : ranges) {
+    if (range) range->reader = nullptr;  // gone with the graph
+  }
+  return ranges;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,445 @@
+#include "lib/converter/infer/infer.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "lib/base/error.h"
+#include "lib/converter/formulas/formulas.h"
+#include "lib/converter/graph/control_flow.h"
+#include "lib/converter/graph/glue.h"
+#include "lib/converter/graph/node_reads.h"
+#include "lib/converter/infer/block_types.h"
+#include "lib/converter/infer/closed_evaluation.h"
+#include "lib/converter/infer/expand_composite.h"
+#include "lib/converter/infer/graph_before.h"
+#include "lib/converter/infer/known_rewrites.h"
+#include "lib/converter/infer/observe.h"
+#include "lib/converter/infer/runtime_sizes.h"
+#include "lib/converter/normalise/containers.h"
+#include "lib/converter/normalise/unroll_loops.h"
+#include "lib/ops/known_refusals.h"
+#include "lib/ops/registry.h"
+#include "lib/ops/tensor_limits.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+
+std::string hint_for(const Node& node) {
+  if (is_too_long(node))
+    return "make the loop shorter, or use --control-flow nnapi, which needs --runtime shim --feature-level 4";
+  if (!node.blocks().empty())
+    return "PyTorch runs branches and loops whose condition depends on the input; trace the model instead, or use "
+           "--control-flow "
+           "nnapi, which needs --runtime shim --feature-level 4";
+  const std::string kind = node.kind().toQualString();
+  if (node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr)
+    return "take the attribute as an input of forward, and return it";
+  if (kind.rfind("prepacked::", 0) == 0) return "convert the model as it was before optimize_for_mobile";
+  if (kind == "aten::index_put_" || kind == "aten::copy_" || kind == "aten::fill_")
+    return "it changes a tensor in place, and another view of the tensor is read later; make a new tensor, as with "
+           "torch.where";
+  if (kind.back() == '_' && kind[kind.size() - 2] != '_')
+    return "it changes a tensor in place, and another view of the tensor is read later; write it without the "
+           "underscore";
+  return "see `nnapi-convert ops` for what can be lowered";
+}
+
+// Has to come before dead code is eliminated: what changes a constant may seem dead.
+void note_changed_constants(const std::shared_ptr<torch::jit::Graph>& graph, std::set<int64_t>& kept) {
+  for (const Value* constant : changed_constants(graph)) kept.insert(number_of(*constant->node()));
+}
+
+class Inference {
+ public:
+  // What has to be kept is added to `kept`.
+  Inference(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options, std::set<int64_t>& kept)
+      : model_(model), options_(options), kept_(kept), rewrites_(model) {
+    result_.types = input_types;
+    for (const Value* input : model.graph->inputs()) {
+      if (input_types.count(input) == 0) failed_.insert(input);
+    }
+  }
+
+  // Nothing where loops were unrolled: inference begins again.
+  c10::optional<InferredTypes> run() {
+    if (!visit_nodes(*model_.graph->block())) return c10::nullopt;
+    settle_pairs();
+    if (!options_.keeps_numbers && result_.refusals.empty()) refuse_unset_outputs();
+    result_.runtime_sizes = runtime_sizes_.sizes();
+    return std::move(result_);
+  }
+
+ private:
+  // False where loops were unrolled.
+  bool visit_nodes(Block& block) {
+    for (auto it = block.nodes().begin(); it != block.nodes().end();) {
+      Node* node = *it;
+      if (unroll(*node)) return false;
+      Node* previous = node->prev();
+      if (rewrite(node)) {
+        it = std::next(previous->iterator());
+        continue;
+      }
+      ++it;
+      if (options_.control_flow == ControlFlow::kNnapi && is_control_flow(*node)) {
+        if (!visit_control_flow(node)) return false;
+      } else if (options_.keeps_numbers && is_control_flow(*node)) {
+        if (!visit_blocks(node)) return false;
+      } else {
+        visit(node);
+      }
+    }
+    return true;
+  }
+
+  // Loops whose number of rounds turned out to be known.
+  bool unroll(const Node& node) {
+    if (node.kind() != c10::prim::Loop || !torch::jit::toIValue(node.input(0))) return false;
+    if (options_.keeps_numbers && !options_.is_trial) note_changed_constants(model_.graph, kept_);
+    return rewrites_.unroll();
+  }
+
+  // True if other nodes, which are still to be visited, took the place of this one. Ends: there is one prim::If less,
+  // or one number less that isn't computed by tensors, or nodes of a longer lineage (KnownRewrites::expand).
+  bool rewrite(Node* node) {
+    return rewrites_.choose_branch(node) ||
+           (!options_.keeps_numbers && rewrites_.replace_by_tensors(node, result_.types)) ||
+           rewrites_.expand(node, result_.types);
+  }
+
+  // False where loops were unrolled.
+  bool visit_control_flow(Node* node) {
+    if (any_failed(node->inputs())) {
+      failed(*node);
+      return true;
+    }
+    if (const auto refusal = begin_control_flow(node, result_.types)) {
+      refused(*node, *refusal);
+      return true;
+    }
+    bool blocks_failed = false;
+    for (Block* block : node->blocks()) {
+      const size_t refusals = result_.refusals.size();
+      if (!visit_nodes(*block)) return false;
+      blocks_failed = blocks_failed || refusals != result_.refusals.size() || any_failed(block->outputs());
+    }
+    if (blocks_failed) {
+      failed(*node);
+    } else if (const auto refusal = end_control_flow(node, result_.types)) {
+      refused(*node, *refusal);
+    }
+    return true;
+  }
+
+  InferTypes on_trial() const {
+    return [trial = options_](NormalisedModel& body, const TypeMap& input_types) mutable {
+      trial.is_trial = true;
+      return infer(body, input_types, trial).types;
+    };
+  }
+
+  // Control flow that stays: what its blocks are given and give has a type only where that is the same in all of them
+  // and in every round. False where loops were unrolled.
+  bool visit_blocks(Node* node) {
+    rewrites_.keep(*node);
+    const bool is_loop = node->kind() == c10::prim::Loop;
+    if (is_loop) set_types(node->blocks()[0]->inputs(), carried_types(*node, result_.types, on_trial()));
+    for (Block* block : node->blocks()) {
+      if (!visit_nodes(*block)) return false;
+    }
+    if (is_loop) {
+      set_types(node->outputs(), carried_by(*node, result_.types));
+    } else {
+      set_types(node->outputs(), branch_types(*node, result_.types));
+    }
+    return true;
+  }
+
+  template <typename Values>
+  void set_types(const Values& values, const std::vector<std::optional<TensorType>>& types) {
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (types[i]) {
+        result_.types[values[i]] = *types[i];
+      } else {
+        failed_.insert(values[i]);
+      }
+    }
+  }
+
+  template <typename Values>
+  bool any_failed(const Values& values) const {
+    return std::any_of(values.begin(), values.end(), [&](const Value* value) { return failed_.count(value) != 0; });
+  }
+
+  void refused(const Node& node, const Refusal& refusal) {
+    result_.refusals.push_back(refusal);
+    failed(node);
+  }
+
+  void visit(Node* node) {
+    if (node->kind() == c10::prim::Uninitialized) return failed(*node);  // what an error leaves unset
+    if (is_structural(*node) || rewrites_.take_apart(node)) return;
+    if (!is_kept(*node) && rewrites_.evaluate(node, result_.types)) return;
+    rewrites_.keep(*node);
+    if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
+    if (node->kind() == c10::prim::ListUnpack) return visit_unpack(*node);
+    if (!visit_operator(node)) return;
+    if (options_.keeps_numbers) forget_changed_lists(*node);
+    if (!is_kept(*node)) rewrites_.replace_fixed_sizes(node, result_.types);
+  }
+
+  // What an operator put into such a list isn't all that it holds later.
+  void forget_changed_lists(const Node& node) {
+    for (const Value* output : node.outputs()) {
+      if (output->type()->kind() != c10::TypeKind::ListType || !may_be_changed(*output)) continue;
+      result_.types.erase(output);
+      failed_.insert(output);
+    }
+  }
+
+  bool is_kept(const Node& node) const { return !options_.kept.empty() && options_.kept.count(number_of(node)) != 0; }
+  // Sizes that are open in a graph that TorchScript runs: no rule may take one to be equal to another.
+  bool visit_open_sizes(const Node& node) {
+    if (!options_.keeps_numbers || (!has_open_sizes(node, result_.types) && !any_failed(node.inputs()))) return false;
+    const auto types = reads_changed_list(node) ? std::nullopt : runtime_sizes_.types_of(node, result_.types);
+    if (!types) {
+      failed(node);
+    } else {
+      for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
+    }
+    return true;
+  }
+
+  // What such a list holds isn't seen from how it is made.
+  static bool reads_changed_list(const Node& node) {
+    const auto inputs = node.inputs();
+    return std::any_of(inputs.begin(), inputs.end(), [](const Value* input) {
+      return input->node()->kind() == c10::prim::ListConstruct && !is_glue(*input->node());
+    });
+  }
+
+  // False where constants took the node's place.
+  bool visit_operator(Node* node) {
+    if (visit_open_sizes(*node)) return true;
+    const bool reads_failed = needs_failed(*node);
+    const OpRule* rule = find_typed_rule(*node, result_.types);
+    std::optional<Refusal> refusal;
+    if (rule != nullptr && !reads_failed) refusal = type_by_rule(*node, *rule);
+    if (rule != nullptr && !reads_failed && !refusal) return true;
+    if (!reads_failed && !options_.keeps_numbers && rewrites_.replace_empty(node, result_.types)) return false;
+    if (rule == nullptr) refuse_unknown(*node);
+    if (refusal) result_.refusals.push_back(*refusal);
+    reads_failed ? failed(*node) : observe(*node, refusal);
+    return true;
+  }
+
+  // The types of the node's results by its rule, or why there are none.
+  std::optional<Refusal> type_by_rule(const Node& node, const OpRule& rule) {
+    try {
+      const OpArguments args(node, result_.types);
+      std::vector<ValueType> types = rule.shape(args);
+      NNC_ASSERT(types.size() == node.outputs().size(), node.kind().toQualString());
+      if (!options_.keeps_numbers) require_sizes(args, types);
+      for (size_t i = 0; i < types.size(); ++i) result_.types[node.output(i)] = std::move(types[i]);
+      return std::nullopt;
+    } catch (const NodeRefused& error) {
+      return error.refusal();
+    } catch (const ConvertError& error) {  // sizes beyond int64
+      return Refusal{source_of(node), node.kind().toQualString(), error.what(), "", ""};
+    }
+  }
+
+  // NNAPI has no such tensors; TorchScript has.
+  static void require_sizes(const OpArguments& args, const std::vector<ValueType>& types) {
+    for (const ValueType& type : types) {
+      TensorTypes tensors;
+      if (const auto* list = std::get_if<TensorTypes>(&type)) tensors = *list;
+      if (const auto* tensor = std::get_if<TensorType>(&type)) tensors = {*tensor};
+      for (const TensorType& tensor : tensors) {
+        args.require(!is_empty(tensor), "a result " + to_text(tensor), "sizes of 1 or more");
+        const std::string problem = excess(tensor);
+        args.require(problem.empty(), problem, "what NNAPI can address");
+      }
+    }
+  }
+
+  bool needs_failed(const Node& node) const {
+    const auto inputs = node.inputs();
+    return std::any_of(inputs.begin(), inputs.end(), [&](const Value* input) {
+      return failed_.count(input) != 0 && !(options_.keeps_numbers && takes_any_number(node, *input));
+    });
+  }
+
+  // What is refused stays on the CPU; what comes after it may not.
+  void observe(const Node& node, const std::optional<Refusal>& refusal = std::nullopt) {
+    if (reshapes_argument(node, result_.types)) {
+      throw ConvertError(ExitCode::kNotConvertible,
+                         source_of(node) + ": " + node.kind().toQualString() +
+                             " may change the shape of a tensor in place; needed: a new tensor of that shape");
+    }
+    std::string error;
+    const auto types = observed_types(node, result_.types, error);
+    const bool always_runs = node.owningBlock() == model_.graph->block();
+    if (!error.empty() && always_runs) {
+      result_.failures.push_back(
+          refusal.value_or(Refusal{source_of(node), node.kind().toQualString(), "it raises an error", "", ""}));
+    }
+    if (!types) return failed(node);
+    for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
+  }
+
+  // A list of sizes is typed; a list of tensors is read in place by the rules that take one.
+  void visit_list(const Node& node) {
+    const auto inputs = node.inputs();
+    if (any_failed(inputs) || (options_.keeps_numbers && !is_glue(node))) return failed(node);
+    if (node.output()->type()->cast<c10::ListType>()->getElementType()->kind() != c10::TypeKind::IntType) return;
+    Dims sizes;
+    for (const Value* input : inputs) {
+      if (const auto constant = torch::jit::toIValue(input)) {
+        sizes.emplace_back(constant->toInt());
+        continue;
+      }
+      const auto found = result_.types.find(input);
+      const Dims* size = found == result_.types.end() ? nullptr : std::get_if<Dims>(&found->second);
+      if (size == nullptr || size->size() != 1) {
+        return refused(node, {source_of(node), node.kind().toQualString(),
+                              "the size %" + input->debugName() + " depends on the values of a tensor",
+                              "sizes computed from the inputs' sizes alone", ""});
+      }
+      sizes.push_back((*size)[0]);
+    }
+    result_.types[node.output()] = std::move(sizes);
+  }
+
+  // A list comes apart: one of sizes, or of tensors that a rule has typed one by one.
+  void visit_unpack(const Node& node) {
+    if (failed_.count(node.input())) return failed(node);
+    const auto found = result_.types.find(node.input());
+    const size_t count = node.outputs().size();
+    std::vector<ValueType> elements;
+    if (found != result_.types.end()) {
+      if (const auto* tensors = std::get_if<TensorTypes>(&found->second)) {
+        elements.assign(tensors->begin(), tensors->end());
+      } else if (const auto* sizes = std::get_if<Dims>(&found->second)) {
+        for (const Dim& size : *sizes) elements.emplace_back(Dims{size});
+      }
+    }
+    if (elements.size() != count) {
+      refuse_unknown(node);
+      return failed(node);
+    }
+    for (size_t i = 0; i < count; ++i) result_.types[node.output(i)] = std::move(elements[i]);
+  }
+
+  void refuse_unknown(const Node& node) {
+    if (const auto refusal = formula_refusal(node, result_.types)) {
+      result_.refusals.push_back(*refusal);
+      return;
+    }
+    if (const KnownRefusal* known = known_refusal(node)) {
+      result_.refusals.push_back(
+          {source_of(node), node.kind().toQualString(), known->found, known->needed, known->hint});
+      return;
+    }
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    std::string found = "no rule for this node";
+    if (is_too_long(node)) {
+      found = fmt::format("loops of more than {} operations when they are written out", kMostUnrolledNodes);
+    } else if (node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr) {
+      found = "forward changes the attribute " + node.s(c10::attr::name);
+    } else if (schema != nullptr) {
+      const std::string overload = schema->overload_name().empty() ? "" : "." + schema->overload_name();
+      found = "no rule for " + schema->name() + overload;
+    }
+    result_.refusals.push_back({source_of(node), node.kind().toQualString(), found, "", hint_for(node)});
+  }
+
+  // Of complex numbers only their parts are left, where nothing else reads them.
+  void settle_pairs() {
+    std::vector<Node*> pairs;
+    for_each_node(*model_.graph, [&](Node& node) {
+      if (node.outputs().size() == 1 && is_pair(*node.output())) pairs.push_back(&node);
+    });
+    for (Node* node : pairs) {
+      const auto& outputs = model_.outputs;
+      const bool is_returned = std::find(outputs.begin(), outputs.end(), node->output()) != outputs.end();
+      if (is_returned || !node->output()->uses().empty()) {
+        result_.refusals.push_back({source_of(*node), node->kind().toQualString(), "complex numbers", "real ones",
+                                    "NNAPI has no complex operands: use the parts, as by view_as_real, abs or angle"});
+      } else {
+        result_.types.erase(node->output());
+        node->destroy();
+      }
+    }
+  }
+
+  void refuse_unset_outputs() {
+    for (const Value* output : model_.outputs) {
+      if (failed_.count(output) == 0) continue;
+      result_.refusals.push_back({source_of(*output->node()), output->node()->kind().toQualString(),
+                                  "forward gives %" + output->debugName() + ", which an error before it leaves unset",
+                                  "a model that runs with these inputs", "check the sizes given by --input"});
+    }
+  }
+
+  void failed(const Node& node) {
+    for (const Value* output : node.outputs()) failed_.insert(output);
+  }
+
+  NormalisedModel& model_;
+  InferOptions options_;
+  std::set<int64_t>& kept_;
+  KnownRewrites rewrites_;
+  RuntimeSizes runtime_sizes_;
+  InferredTypes result_;
+  std::unordered_set<const Value*> failed_;
+};
+
+// Ends: what begins it again is an unrolled loop (unroll_loops.h), or one of kMostRounds rounds.
+//
+// `kept` is that of the options and more, where a constant was made that has to be kept: then all of this was in vain.
+InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options,
+                               std::set<int64_t>& kept) {
+  constexpr int kMostRounds = 20;  // of what is known of sizes and of containers in turn
+  const bool may_know_more = options.keeps_numbers && !options.is_trial;
+  for (int round = 0;;) {
+    auto types = Inference(model, input_types, options, kept).run();
+    if (types && may_know_more) note_changed_constants(model.graph, kept);
+    if (kept.size() > options.kept.size()) return types ? std::move(*types) : InferredTypes();
+    if (!types) continue;
+    if (!may_know_more || round++ == kMostRounds || !keeping_outputs(model, simplify_containers))
+      return std::move(*types);
+  }
+}
+
+}  // namespace
+
+InferredTypes infer(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options) {
+  InferOptions keeping = options;
+  std::set<int64_t> kept = options.kept;
+  if (!options.keeps_numbers || options.is_trial) return infer_until_done(model, input_types, options, kept);
+  number_nodes(*model.graph);
+  // Each round but the last one adds to `kept`, which has numbers of this graph's nodes.
+  for (TypeMap given = input_types;;) {
+    const GraphBefore before(model);
+    InferredTypes types = infer_until_done(model, given, keeping, kept);
+    if (kept.size() == keeping.kept.size()) return types;
+    keeping.kept = kept;
+    given = before.restore(model, given);
+  }
+}
+
+InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options) {
+  TypeMap types;
+  for (size_t i = 0; i < input_types.size(); ++i) types[model.inputs[i]] = input_types[i];
+  return infer(model, types, options);
+}
+
+}  // namespace nnapi_convert

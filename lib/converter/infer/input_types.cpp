@@ -1,0 +1,279 @@
+#include "lib/converter/infer/input_types.h"
+
+#include <ATen/ATen.h>
+#include <ATen/native/quantized/PackedParams.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "lib/base/error.h"
+#include "lib/converter/infer/index_range.h"
+#include "lib/converter/normalise/bound_arguments.h"
+#include "lib/ops/known_refusals.h"
+#include "lib/ops/op_context.h"
+#include "lib/ops/shape_rules.h"
+#include "lib/ops/tensor_limits.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+// "takes 2 tensors: colour, depth", and what of forward's arguments isn't one.
+std::string tensors_of(const NormalisedModel& model) {
+  const size_t count = model.inputs.size();
+  std::string text = count == 0 ? "takes no tensor"
+                                : fmt::format("takes {} tensor{}: {}", count, count == 1 ? "" : "s",
+                                              fmt::join(model.input_names, ", "));
+  for (const ArgumentTree* leaf : leaves(model.arguments)) {
+    if (leaf->is_tensor() || leaf->kind != ArgumentTree::Kind::kLeaf) continue;
+    const std::string hint = hint_to_bind(leaf->path, leaf->type);
+    text += fmt::format("; {} is {}{}", leaf->path, leaf->type->annotation_str(),
+                        hint.empty() ? ", which --input doesn't give" : hint);
+  }
+  return text;
+}
+
+std::vector<const InputSpec*> specs_by_input(const NormalisedModel& model, const std::vector<InputSpec>& specs) {
+  if (specs.size() > model.inputs.size()) {
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("{} --input found, and forward {}", specs.size(), tensors_of(model)));
+  }
+  std::vector<const InputSpec*> result(model.inputs.size(), nullptr);
+  size_t next = 0;
+  for (const InputSpec& spec : specs) {
+    size_t index = next++;
+    if (!spec.name.empty()) {
+      const auto found = std::find(model.input_names.begin(), model.input_names.end(), spec.name);
+      if (found == model.input_names.end()) {
+        throw ConvertError(ExitCode::kUsage,
+                           fmt::format("--input {}: forward has no such tensor; it {}", spec.name, tensors_of(model)));
+      }
+      index = static_cast<size_t>(found - model.input_names.begin());
+    }
+    if (result[index] != nullptr) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("two --input for input {}", model.input_names[index]));
+    }
+    result[index] = &spec;
+  }
+  return result;
+}
+
+TensorType type_of_tensor(const at::Tensor& tensor) {
+  TensorType type{tensor.scalar_type(), to_dims(tensor.sizes().vec()), {}};
+  if (tensor.is_quantized()) type.quantization = {tensor.q_scale(), tensor.q_zero_point()};
+  return type;
+}
+
+// The type of argument `index` in the first bundled input.
+std::optional<TensorType> bundled_type(const std::vector<InputTuple>& bundled_inputs, size_t index) {
+  if (bundled_inputs.empty() || index >= bundled_inputs[0].size() || !bundled_inputs[0][index].isTensor()) {
+    return std::nullopt;
+  }
+  return type_of_tensor(bundled_inputs[0][index].toTensor());
+}
+
+// Operations that an image passes on its way to the first convolution with rank and channels unchanged.
+bool keeps_rank_and_channels(const Node& node) {
+  static const std::vector<std::string> kinds = {
+      "aten::quantize_per_tensor", "aten::relu",       "aten::relu6",      "aten::hardtanh", "aten::dropout",
+      "aten::contiguous",          "aten::max_pool2d", "aten::avg_pool2d", "aten::detach",   "aten::clone"};
+  return std::find(kinds.begin(), kinds.end(), node.kind().toQualString()) != kinds.end();
+}
+
+// Channels that a convolution wants of its first input; nullopt for other nodes.
+std::optional<int64_t> wanted_channels(const Node& node) {
+  const std::string kind = node.kind().toQualString();
+  if (kind == "aten::_convolution" || kind == "aten::conv2d") {
+    const auto weight = torch::jit::toIValue(node.namedInput("weight"));
+    const auto groups = torch::jit::toIValue(node.namedInput("groups"));
+    const bool transposed =
+        kind == "aten::_convolution" && torch::jit::toIValue(node.namedInput("transposed")).value_or(false).toBool();
+    if (!weight || !weight->isTensor() || !groups || weight->toTensor().dim() != 4) return std::nullopt;
+    return transposed ? weight->toTensor().size(0) : weight->toTensor().size(1) * groups->toInt();
+  }
+  if (kind == "quantized::conv2d" || kind == "quantized::conv2d_relu") {
+    const auto packed = torch::jit::toIValue(node.namedInput("packed_weight"));
+    if (!packed || !packed->isCustomClass()) return std::nullopt;
+    const auto params = packed->toCustomClass<ConvPackedParamsBase<2>>();
+    return std::get<0>(params->unpack()).size(1) * params->groups();
+  }
+  return std::nullopt;
+}
+
+// Channels found by following a value to a convolution.
+std::optional<int64_t> channels_from_weights(const Value* value) {
+  for (const torch::jit::Use& use : value->uses()) {
+    if (use.offset != 0) continue;
+    if (const auto channels = wanted_channels(*use.user)) return channels;
+    if (!keeps_rank_and_channels(*use.user)) continue;
+    if (const auto channels = channels_from_weights(use.user->output())) return channels;
+  }
+  return std::nullopt;
+}
+
+Dims flexible_image(size_t input, int64_t channels) {
+  const int number = static_cast<int>(input);
+  return {Dim::of_input(number, 0), Dim(channels), Dim::of_input(number, 2), Dim::of_input(number, 3)};
+}
+
+bool feeds_quantized_operator(const Value* value) {
+  return std::any_of(value->uses().begin(), value->uses().end(), [](const torch::jit::Use& use) {
+    // Dynamic quantisation, which is refused, takes float.
+    return std::string(use.user->kind().ns().toUnqualString()) == "quantized" && known_refusal(*use.user) == nullptr;
+  });
+}
+
+TensorType type_from_spec(const InputSpec& spec, size_t index, const std::optional<TensorType>& bundled) {
+  TensorType type;
+  for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
+    type.dims.push_back(spec.sizes[axis] ? Dim(*spec.sizes[axis])
+                                         : Dim::of_input(static_cast<int>(index), static_cast<int>(axis)));
+  }
+  if (spec.dtype) {
+    type.dtype = *spec.dtype;
+    type.quantization = spec.quantization.value_or(Quantization{});
+  } else if (bundled) {
+    type.dtype = bundled->dtype;
+    type.quantization = bundled->quantization;
+  }
+  return type;
+}
+
+[[noreturn]] void fail(const std::string& name, const std::string& problem) {
+  throw ConvertError(ExitCode::kNotConvertible, fmt::format("input {}: {}", name, problem));
+}
+
+void check(const TensorType& type, const Value* input, const std::string& name, RunBy run_by) {
+  if (type.rank() > kHighestRank) {
+    fail(name, fmt::format("rank {} found, 0 to {} needed", type.rank(), kHighestRank));
+  }
+  for (const Dim& dim : type.dims) {
+    if (dim.is_fixed() && dim.value() < 1)
+      fail(name, fmt::format("shape {} found, sizes of 1 or more needed", to_text(type.dims)));
+  }
+  const std::string problem = excess(type);
+  if (!problem.empty()) fail(name, fmt::format("{}, the most that NNAPI can address", problem));
+  if (feeds_quantized_operator(input) && !type.is_quantized()) {
+    fail(name,
+         fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));
+  }
+  const bool is_cast = type.dtype == at::kByte || c10::isFloatingType(type.dtype);  // by the CPU, on the way to NNAPI
+  const bool is_taken = has_operand_code(type.dtype) || (run_by == RunBy::kNnapiAndCpu && is_cast);
+  if (!is_taken && !input->uses().empty()) {
+    fail(name, fmt::format("dtype {} found, float32, int32, int64, bool or quint8 needed; convert the model with "
+                           "model.float(), or give "
+                           "the dtype with --input DIMS:DTYPE",
+                           dtype_name(type.dtype)));
+  }
+}
+
+// Nothing where the weights don't tell.
+std::optional<TensorType> type_from_weights(const Value* input, size_t index) {
+  if (feeds_quantized_operator(input)) return std::nullopt;
+  const auto channels = channels_from_weights(input);
+  if (!channels) return std::nullopt;
+  return TensorType{at::kFloat, flexible_image(index, *channels), {}};
+}
+
+// Sizes that the first operation might take, for a message.
+std::string sizes_for_example(const Value* input) {
+  for (const torch::jit::Use& use : input->uses()) {
+    const std::string kind = use.user->kind().toQualString();
+    const bool is_linear = kind == "aten::linear", is_conv = kind == "aten::_convolution" || kind == "aten::conv1d";
+    if (use.offset != 0 || (!is_linear && !is_conv)) continue;
+    const auto weight = torch::jit::toIValue(use.user->namedInput("weight"));
+    if (!weight || !weight->isTensor() || weight->toTensor().dim() != (is_linear ? 2 : 3)) continue;
+    return fmt::format("1,{}{}", weight->toTensor().size(1), is_linear ? "" : ",100");
+  }
+  return "1,3,224,224";
+}
+
+// How to give the inputs without a shape, all at once.
+class MissingShapes {
+ public:
+  explicit MissingShapes(const NormalisedModel& model) : model_(model) {}
+
+  void add(size_t index) { missing_.push_back(index); }
+
+  // Throws if there is any.
+  void check() const {
+    if (missing_.empty()) return;
+    const Value* first = model_.inputs[missing_[0]];
+    if (missing_.size() == 1 && feeds_quantized_operator(first)) {
+      fail(model_.input_names[missing_[0]],
+           "it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT");
+    }
+    constexpr const char* kWhy =
+        "the file holds no bundled inputs, and shapes are read from the weights only where the first operation is a "
+        "convolution";
+    std::string examples, names, indices;
+    for (const size_t index : missing_) {
+      examples += " --input " + example(index);
+      names += (names.empty() ? "" : ", ") + model_.input_names[index];
+      indices += index_text(index);
+    }
+    if (missing_.size() == 1) {
+      fail(names,
+           fmt::format("its shape is not known: {}; give --input DIMS, for example{}{}", kWhy, examples, indices));
+    }
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("the shapes of {} inputs are not known: {}: {}; give --input DIMS for each, for "
+                                   "example{}{}",
+                                   missing_.size(), names, kWhy, examples, indices));
+  }
+
+ private:
+  std::string example(size_t index) const {
+    const Value* input = model_.inputs[index];
+    const std::string name = model_.inputs.size() == 1 ? "" : model_.input_names[index] + "=";
+    if (feeds_quantized_operator(input)) return name + "DIMS:quint8:SCALE:ZERO_POINT";
+    const auto range = index_range(*input, {});
+    if (!range) return name + sizes_for_example(input);
+    return name + (range->is_cast ? "1,5" : "1,5:int64");
+  }
+
+  std::string index_text(size_t index) const {
+    const auto range = index_range(*model_.inputs[index], {});
+    if (!range) return "";
+    const std::string where = source_of(*range->reader);
+    return fmt::format("; the model reads {} as indices ({}{})", model_.input_names[index],
+                       where.empty() ? "" : where + ": ", range->reader->kind().toQualString());
+  }
+
+  const NormalisedModel& model_;
+  std::vector<size_t> missing_;
+};
+
+}  // namespace
+
+std::vector<TensorType> input_types(const NormalisedModel& model, const std::vector<InputTuple>& bundled_inputs,
+                                    const std::vector<InputSpec>& specs) {
+  const std::vector<const InputSpec*> by_input = specs_by_input(model, specs);
+  std::vector<TensorType> types;
+  MissingShapes missing(model);
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    const Value* input = model.inputs[i];
+    const auto bundled = bundled_type(bundled_inputs, i);
+    TensorType type;
+    if (by_input[i] != nullptr) {
+      type = type_from_spec(*by_input[i], i, bundled);
+    } else if (bundled) {
+      type = *bundled;
+    } else if (const auto from_weights = type_from_weights(input, i)) {
+      type = *from_weights;
+    } else {
+      missing.add(i);
+      continue;
+    }
+    check(type, input, model.input_names[i], model.run_by);
+    types.push_back(std::move(type));
+  }
+  missing.check();
+  return types;
+}
+
+}  // namespace nnapi_convert

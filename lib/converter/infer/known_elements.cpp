@@ -1,0 +1,76 @@
+// Lists and casts that a script leaves behind where its branches and loops are resolved.
+#include "lib/converter/infer/known_elements.h"
+#include "lib/converter/graph/glue.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <optional>
+#include <string>
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+bool is_kind(const Node& node, const char* kind) {
+  return std::string(node.kind().toQualString()) == kind;
+}
+
+std::vector<Value*> constants_of(const c10::IValue& list, Node& reader) {
+  std::vector<Value*> elements;
+  torch::jit::WithInsertPoint here(&reader);
+  for (const c10::IValue& element : list.toListRef()) elements.push_back(reader.owningGraph()->insertConstant(element));
+  return elements;
+}
+
+// The tensors of a list that an operator gave and nothing else reads.
+std::optional<std::vector<Value*>> unpacked(Value* list, Node& reader, const TypeMap& types) {
+  const auto found = types.find(list);
+  const auto* tensors = found == types.end() ? nullptr : std::get_if<TensorTypes>(&found->second);
+  if (tensors == nullptr || list->uses().size() != 1) return std::nullopt;
+  Node* unpack = reader.owningGraph()->createListUnpack(list, tensors->size());
+  unpack->insertBefore(&reader);
+  unpack->setSourceRange(reader.sourceRange());
+  return std::vector<Value*>(unpack->outputs().begin(), unpack->outputs().end());
+}
+
+std::optional<std::vector<Value*>> elements_of(Value* list, Node& reader, const TypeMap& types) {
+  const auto type = list->type()->cast<c10::ListType>();
+  if (!type || type->getElementType()->kind() != c10::TypeKind::TensorType) return std::nullopt;
+  Node* maker = list->node();
+  if (const auto constant = torch::jit::toIValue(list)) return constants_of(*constant, reader);
+  if (maker->kind() != c10::prim::ListConstruct) return unpacked(list, reader, types);
+  if (!is_glue(*maker)) return std::nullopt;
+  return std::vector<Value*>(maker->inputs().begin(), maker->inputs().end());
+}
+
+// list + list makes a third.
+std::vector<Value*> joined(Node& node, const TypeMap& types) {
+  std::vector<Value*> elements;
+  for (Value* list : node.inputs()) {
+    const auto more = elements_of(list, node, types);
+    if (!more) return {};
+    elements.insert(elements.end(), more->begin(), more->end());
+  }
+  Node* list = node.owningGraph()->createList(c10::TensorType::get(), elements);
+  list->insertBefore(&node);
+  list->setSourceRange(node.sourceRange());
+  return {list->output()};
+}
+
+}  // namespace
+
+std::vector<Value*> known_elements(Node& node, const TypeMap& types) {
+  const bool is_cast = node.kind() == c10::prim::unchecked_cast || is_kind(node, "aten::_unwrap_optional");
+  if (is_cast && node.input()->type()->isSubtypeOf(*node.output()->type())) return {node.input()};
+  if (node.kind() == c10::prim::ListUnpack && node.input()->node()->kind() == c10::prim::ListConstruct) {
+    const auto elements = elements_of(node.input(), node, types);
+    return elements && elements->size() == node.outputs().size() ? *elements : std::vector<Value*>();
+  }
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  const bool is_sum = schema != nullptr && schema->name() == "aten::add" && schema->overload_name() == "t";
+  return is_sum ? joined(node, types) : std::vector<Value*>();
+}
+
+}  // namespace nnapi_convert

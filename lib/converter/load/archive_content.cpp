@@ -1,0 +1,269 @@
+#include "lib/converter/load/archive_content.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "lib/base/count.h"
+#include "lib/base/error.h"
+#include "lib/converter/load/pickle.h"
+
+namespace nnapi_convert {
+namespace {
+
+using Kind = PickleValue::Kind;
+
+[[noreturn]] void fail(const std::string& what) {
+  throw ConvertError(ExitCode::kBadFile, what);
+}
+
+bool ends_with(const std::string& text, const std::string& part) {
+  return text.size() >= part.size() && text.compare(text.size() - part.size(), part.size(), part) == 0;
+}
+
+// The elements of a value of such a kind, `least` or more.
+const std::vector<PickleId>& elements(const Pickle& pickle, PickleId id, Kind kind, size_t least, const char* what) {
+  const PickleValue& value = pickle.at(id);
+  if (value.kind != kind || value.elements.size() < least) fail(fmt::format("no {} found where one is needed", what));
+  return value.elements;
+}
+
+int64_t integer(const Pickle& pickle, PickleId id, const char* what) {
+  if (pickle.at(id).kind != Kind::kInt) fail(fmt::format("no number found for {}", what));
+  return pickle.at(id).number;
+}
+
+std::string_view text(const Pickle& pickle, PickleId id, const char* what) {
+  if (pickle.at(id).kind != Kind::kString) fail(fmt::format("no text found for {}", what));
+  return pickle.at(id).text;
+}
+
+std::optional<int64_t> element_bytes(std::string_view storage) {
+  static const std::map<std::string_view, int64_t> sizes = {
+      {"torch\nFloatStorage", 4},       {"torch\nDoubleStorage", 8},       {"torch\nHalfStorage", 2},
+      {"torch\nBFloat16Storage", 2},    {"torch\nIntStorage", 4},          {"torch\nLongStorage", 8},
+      {"torch\nShortStorage", 2},       {"torch\nCharStorage", 1},         {"torch\nByteStorage", 1},
+      {"torch\nBoolStorage", 1},        {"torch\nQUInt8Storage", 1},       {"torch\nQInt8Storage", 1},
+      {"torch\nQInt32Storage", 4},      {"torch\nQUInt4x2Storage", 1},     {"torch\nQUInt2x4Storage", 1},
+      {"torch\nComplexHalfStorage", 4}, {"torch\nComplexFloatStorage", 8}, {"torch\nComplexDoubleStorage", 16}};
+  const auto found = sizes.find(storage);
+  return found == sizes.end() ? std::nullopt : std::optional<int64_t>(found->second);
+}
+
+// Values of the model: each storage is within its record, each tensor within its storage.
+class ValueCheck {
+ public:
+  ValueCheck(const Pickle& pickle, std::string folder, const RecordSizes& sizes)
+      : pickle_(pickle), folder_(std::move(folder)), sizes_(sizes) {}
+
+  void run() const {
+    for (const PickleValue& value : pickle_.values) {
+      if (value.kind == Kind::kPersistent) storage(value);
+      if (value.kind == Kind::kCall) check_call(value);
+    }
+  }
+
+ private:
+  // A tensor without growth by strides of 0 has no more; others become so large when they are made contiguous.
+  static constexpr int64_t kMostGrown = int64_t{256} << 20;
+
+  struct Storage {
+    int64_t count = 0, element_bytes = 1;
+  };
+
+  // ("storage", type, key, device, count of elements).
+  Storage storage(const PickleValue& value) const {
+    const auto& parts = elements(pickle_, value.elements[0], Kind::kTuple, 5, "storage");
+    if (text(pickle_, parts[0], "a storage's kind") != "storage") fail("no storage found where one is needed");
+    if (pickle_.at(parts[1]).kind != Kind::kGlobal) fail("a storage without a type found");
+    const std::string_view type = pickle_.at(parts[1]).text;
+    const auto bytes = element_bytes(type);
+    if (!bytes) fail(fmt::format("a storage of unknown type {} found", type.substr(type.find('\n') + 1)));
+    const std::string key(text(pickle_, parts[2], "a storage's name"));
+    text(pickle_, parts[3], "a storage's device");
+    const int64_t count = integer(pickle_, parts[4], "a storage's elements");
+    const auto record = sizes_.find(folder_ + key);
+    const Count needed = Count(count) * *bytes;
+    const uint64_t found = record == sizes_.end() ? 0 : record->second;
+    if (count < 0 || !needed.is_known() || static_cast<uint64_t>(needed.value_or(0)) > found) {
+      fail(fmt::format("a storage of {} elements of {} bytes needed, {} bytes found in {}{}", count, *bytes, found,
+                       folder_, key));
+    }
+    return {count, *bytes};
+  }
+
+  void check_call(const PickleValue& call) const {
+    const std::string_view name = pickle_.at(call.elements[0]).text;
+    const PickleId arguments = call.elements[1];
+    if (name == "torch._utils\n_rebuild_tensor_v2" || name == "torch._utils\n_rebuild_qtensor") {
+      check_tensor(elements(pickle_, arguments, Kind::kTuple, 6, "tensor"));
+    } else if (name == "torch.jit._pickle\nrestore_type_tag") {
+      check_type(text(pickle_, elements(pickle_, arguments, Kind::kTuple, 2, "type")[1], "a type"));
+    } else if (name == "torch.jit._pickle\nbuild_tensor_from_id") {
+      fail("a tensor of another archive found");
+    }
+  }
+
+  std::vector<int64_t> sizes(PickleId id) const {
+    std::vector<int64_t> result;
+    for (const PickleId size : elements(pickle_, id, Kind::kTuple, 0, "list of sizes")) {
+      result.push_back(integer(pickle_, size, "a size"));
+      if (result.back() < 0) fail(fmt::format("a size of {} found", result.back()));
+    }
+    return result;
+  }
+
+  // (storage, offset, sizes, strides, ...).
+  void check_tensor(const std::vector<PickleId>& parts) const {
+    if (pickle_.at(parts[0]).kind != Kind::kPersistent) fail("a tensor without a storage found");
+    const Storage of = storage(pickle_.at(parts[0]));
+    const int64_t offset = integer(pickle_, parts[1], "a tensor's offset");
+    const std::vector<int64_t> shape = sizes(parts[2]), strides = sizes(parts[3]);
+    if (offset < 0 || shape.size() != strides.size()) {
+      fail(fmt::format("a tensor of {} sizes, {} strides and offset {} found", shape.size(), strides.size(), offset));
+    }
+    const Count count = product_of(shape);
+    if (count == 0) return;
+    Count last = offset;
+    for (size_t axis = 0; axis < shape.size(); ++axis) last += Count(shape[axis] - 1) * strides[axis];
+    const bool is_inside = last.is_known() && last.value_or(0) < of.count;
+    const bool grows = count.value_or_most() > std::max(of.count, kMostGrown / of.element_bytes);
+    if (!is_inside || grows) {
+      fail(fmt::format("a tensor of sizes [{}] and strides [{}] at {} found in a storage of {} elements",
+                       fmt::join(shape, ", "), fmt::join(strides, ", "), offset, of.count));
+    }
+  }
+
+  // "Dict[str, List[Tensor]]", of names of classes too.
+  static void check_type(std::string_view type) {
+    constexpr int kMostNested = 64;
+    int nested = 0;
+    for (const char letter : type) {
+      nested += letter == '[' || letter == '(' ? 1 : letter == ']' || letter == ')' ? -1 : 0;
+      if (nested < 0 || nested > kMostNested || letter < ' ' || letter > '~') break;
+    }
+    if (nested != 0 || type.empty()) fail(fmt::format("no type found in \"{}\"", type.substr(0, 100)));
+  }
+
+  const Pickle& pickle_;
+  std::string folder_;
+  const RecordSizes& sizes_;
+};
+
+// Which text of the original's source each part of the code is of: lines that messages name.
+class SourceRangeCheck {
+ public:
+  explicit SourceRangeCheck(const Pickle& pickle) : pickle_(pickle) {}
+
+  void run() {
+    const std::vector<PickleId>& all = elements(pickle_, pickle_.root, Kind::kTuple, 1, "list of source lines");
+    const PickleValue& first = pickle_.at(all[0]);
+    if (first.kind != Kind::kString) return check_records(all);
+    if (first.text != "FORMAT_WITH_STRING_TABLE" || all.size() < 3) fail("source lines of an unknown form found");
+    for (const PickleId each : elements(pickle_, all[1], Kind::kTuple, 0, "table of texts")) {
+      texts_.push_back(text(pickle_, each, "a source line"));
+    }
+    has_table_ = !texts_.empty();
+    check_records(elements(pickle_, all[2], Kind::kTuple, 0, "list of source lines"));
+  }
+
+ private:
+  // (offset in the code, (source, begin, end), ...).
+  void check_records(const std::vector<PickleId>& records) const {
+    for (const PickleId record : records) {
+      const auto& parts = elements(pickle_, record, Kind::kTuple, 2, "source line");
+      if (integer(pickle_, parts[0], "a place in the code") < 0) fail("a place before the code found");
+      const auto& range = elements(pickle_, parts[1], Kind::kTuple, 3, "range of a source");
+      const uint64_t size = source_bytes(elements(pickle_, range[0], Kind::kTuple, 3, "source"));
+      const int64_t begin = integer(pickle_, range[1], "a range"), end = integer(pickle_, range[2], "a range");
+      // LibTorch cuts off what is behind the source's end: it has such ranges for code without a source.
+      if (begin < 0 || end < begin || static_cast<uint64_t>(begin) > size || end > INT32_MAX) {
+        fail(fmt::format("bytes {} to {} of a source of {} bytes found", begin, end, size));
+      }
+    }
+  }
+
+  // (texts, file, line).
+  uint64_t source_bytes(const std::vector<PickleId>& source) const {
+    const int64_t line = integer(pickle_, source[2], "a line");
+    if (line < 0 || line > INT32_MAX) fail(fmt::format("line {} found", line));
+    if (!has_table_) {
+      if (pickle_.at(source[1]).kind != Kind::kNone) text(pickle_, source[1], "a file");
+      return text(pickle_, source[0], "a source").size();
+    }
+    text_of(source[1]);
+    uint64_t size = 0;
+    for (const PickleId piece : pieces(source[0])) size += text_of(piece).size();
+    return size;
+  }
+
+  // build_intlist([...]).
+  const std::vector<PickleId>& pieces(PickleId id) const {
+    const auto& call = elements(pickle_, id, Kind::kCall, 2, "list of texts");
+    if (pickle_.at(call[0]).text != "torch.jit._pickle\nbuild_intlist") fail("no list of texts found for a source");
+    const auto& arguments = elements(pickle_, call[1], Kind::kTuple, 1, "list of texts");
+    return elements(pickle_, arguments[0], Kind::kList, 0, "list of texts");
+  }
+
+  std::string_view text_of(PickleId number) const {
+    const int64_t place = integer(pickle_, number, "a text");
+    if (place < 0 || static_cast<size_t>(place) >= texts_.size()) {
+      fail(fmt::format("text {} of {} needed", place, texts_.size()));
+    }
+    return texts_[static_cast<size_t>(place)];
+  }
+
+  const Pickle& pickle_;
+  std::vector<std::string_view> texts_;
+  bool has_table_ = false;
+};
+
+bool is_special(std::string_view name) {
+  return name.size() > 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__";
+}
+
+// "  name = value" in a class: constants are written with their type.
+void check_line(std::string_view line, size_t number) {
+  const size_t begin = line.find_first_not_of(' ');
+  const size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", begin);
+  if (begin != 2 || end == std::string_view::npos || end == begin) return;
+  const std::string_view name = line.substr(begin, end - begin), rest = line.substr(end);
+  const size_t sign = rest.find_first_not_of(' ');
+  const bool assigns = sign != std::string_view::npos && rest[sign] == '=' && rest.substr(sign, 2) != "==";
+  if (assigns && !is_special(name)) fail(fmt::format("line {}: {} has no type", number, name));
+}
+
+void check_code(std::string_view code) {
+  constexpr int kMostNested = 256;
+  int nested = 0;
+  size_t number = 0;
+  bool is_in_class = false;
+  while (!code.empty()) {
+    const std::string_view line = code.substr(0, code.find('\n'));
+    code.remove_prefix(std::min(code.size(), line.size() + 1));
+    ++number;
+    if (!line.empty() && line[0] != ' ') is_in_class = line.substr(0, 6) == "class ";
+    if (is_in_class && nested == 0) check_line(line, number);
+    for (const char letter : line) {
+      nested = std::max(0, nested + (letter == '(' || letter == '[' ? 1 : letter == ')' || letter == ']' ? -1 : 0));
+      if (nested > kMostNested) fail(fmt::format("line {}: more than {} open brackets", number, kMostNested));
+    }
+  }
+}
+
+}  // namespace
+
+void check_content(const std::string& record, std::string_view bytes, const RecordSizes& sizes) {
+  if (ends_with(record, ".py")) return check_code(bytes);
+  if (ends_with(record, ".debug_pkl")) {
+    const Pickle pickle = read_pickle(bytes);
+    return SourceRangeCheck(pickle).run();
+  }
+  if (record == "data.pkl" || record == "constants.pkl") {
+    const Pickle pickle = read_pickle(bytes);
+    ValueCheck(pickle, record == "data.pkl" ? "data/" : "constants/", sizes).run();
+  }
+}
+
+}  // namespace nnapi_convert

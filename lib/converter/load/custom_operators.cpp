@@ -1,0 +1,71 @@
+#include "lib/converter/load/custom_operators.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
+#include <torch/library.h>
+
+#include "lib/base/error.h"
+#include "lib/ops/families.h"
+#include "lib/ops/known_refusals.h"
+#include "lib/ops/registry.h"
+
+namespace nnapi_convert {
+namespace {
+
+// Declares the operators of a namespace; what is declared lasts for the rest of the process.
+void declare(const char* name_space, const std::vector<const char*>& schemas) {
+  auto* library = new torch::Library(torch::Library::FRAGMENT, name_space, c10::nullopt, __FILE__, __LINE__);
+  const std::string prefix = std::string(name_space) + "::";
+  for (const char* schema : schemas) {
+    if (std::string(schema).compare(0, prefix.size(), prefix) != 0) continue;
+    c10::FunctionSchema parsed = torch::jit::parseSchema(schema);
+    const c10::OperatorName name(parsed.name(), parsed.overload_name());
+    if (c10::Dispatcher::singleton().findSchema(name)) continue;
+    parsed.setAliasAnalysis(c10::AliasAnalysisKind::FROM_SCHEMA);  // as the library itself declares them
+    library->def(std::move(parsed));
+  }
+}
+
+bool declare_all() {
+  std::vector<const char*> schemas = refused_custom_operators();
+  for (const OpRules& rules : {all_rules(), recognised_rules()}) {
+    for (const OpRule& rule : rules) schemas.push_back(rule.schema);
+  }
+  declare("torchvision", schemas);
+  declare("nnapi_convert", schemas);
+  return true;
+}
+
+}  // namespace
+
+void load_torch_library(const std::string& path) {
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the library {}: {}", path, dlerror()));
+}
+
+void declare_custom_operators() {
+  static const bool is_done = declare_all();
+  (void)is_done;
+}
+
+std::string missing_operator(const std::string& message) {
+  struct Form {
+    const char* before;
+    const char* after;
+    const char* text;
+  };
+  constexpr Form kForms[] = {{"Unknown builtin op: ", ".\n", "is not registered"},
+                             {"Could not run '", "'", "has no CPU kernel"}};
+  for (const Form& form : kForms) {
+    const size_t found = message.find(form.before);
+    if (found == std::string::npos) continue;
+    const size_t begin = found + std::string(form.before).size();
+    return fmt::format("the operator {} {}; give the library that has it with --torch-library",
+                       message.substr(begin, message.find(form.after, begin) - begin), form.text);
+  }
+  return "";
+}
+
+}  // namespace nnapi_convert

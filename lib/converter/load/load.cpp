@@ -1,0 +1,71 @@
+#include "lib/converter/load/load.h"
+
+#include <ATen/Context.h>
+#include <fmt/format.h>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/float_width.h"
+#include "lib/converter/load/archive_check.h"
+#include "lib/converter/load/custom_operators.h"
+#include "lib/converter/load/dynamic_quantisation.h"
+#include "lib/converter/load/file_kind.h"
+#include "lib/converter/load/mapped_archive.h"
+#include "lib/converter/load/other_backends.h"
+#include "lib/converter/load/quantised_engine.h"
+#include "lib/converter/load/training_mode.h"
+
+namespace nnapi_convert {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const std::string& reason) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, reason));
+}
+
+std::vector<InputTuple> read_bundled_inputs(torch::jit::Module& module) {
+  std::vector<InputTuple> result;
+  const auto method = module.find_method("get_all_bundled_inputs");
+  if (!method) return result;
+  const c10::IValue samples = (*method)({});
+  for (const c10::IValue& sample : samples.toListRef()) {
+    if (sample.isTuple()) result.push_back(sample.toTupleRef().elements().vec());
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string first_line(const std::exception& error) {
+  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+void check_is_archive(const std::string& path) {
+  check_file_kind(path, true);
+}
+
+LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
+  check_file_kind(path, false);
+  choose_quantised_engine();
+  declare_custom_operators();
+  LoadedModel loaded{path, {}, {}};
+  try {
+    check_archive(path);
+    loaded.module = load_mapped(path);
+    loaded.bundled_inputs = read_bundled_inputs(loaded.module);
+  } catch (const ConvertError&) {
+    throw;
+  } catch (const std::exception& error) {
+    std::string missing = missing_operator(error.what());
+    if (missing.empty()) missing = missing_class(error.what());
+    fail(path, missing.empty() ? "not a TorchScript archive, or a damaged one: " + first_line(error) : missing);
+  }
+  if (!loaded.module.find_method("forward")) fail(path, "the module has no forward method");
+  check_no_other_backend(loaded.module, path);
+  leave_training_mode(loaded.module, diagnostics);
+  warn_of_dynamic_quantisation(loaded.module, diagnostics);
+  warn_of_float_width(loaded.module, diagnostics);
+  return loaded;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,63 @@
+#include "lib/converter/load/other_backends.h"
+
+#include <fmt/format.h>
+
+#include "lib/base/error.h"
+
+namespace nnapi_convert {
+namespace {
+
+struct Backend {
+  const char* name_space;  // of its classes
+  const char* found;
+};
+
+constexpr Backend kBackends[] = {
+    {"torch.classes.vulkan.", "weights packed for Vulkan, as optimize_for_mobile(backend=\"vulkan\") packs them"},
+    {"torch.classes.metal.", "weights packed for Metal, as optimize_for_mobile(backend=\"metal\") packs them"},
+    {"torch.classes.mkldnn.", "weights packed for oneDNN, as torch.jit.optimize_for_inference packs them"},
+    {"torch.classes.__backends__.coreml", "parts compiled for Core ML"},
+    {"torch.classes.__backends__.", "parts compiled for another backend"},
+    {"torch.classes._nnapi.", "parts that torch.backends._nnapi converted for NNAPI"},
+};
+
+constexpr const char* kAdvice =
+    "convert the file that torch.jit.trace(model.eval(), example).save(path) writes for "
+    "the model as it was before";
+
+const Backend* find_backend(const std::string& name) {
+  for (const Backend& backend : kBackends) {
+    if (name.find(backend.name_space) != std::string::npos) return &backend;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string missing_class(const std::string& message) {
+  const std::string before = "Unknown type name '";
+  const size_t found = message.find(before);
+  if (found == std::string::npos) return "";
+  const size_t begin = found + before.size();
+  const std::string name = message.substr(begin, message.find('\'', begin) - begin);
+  if (const Backend* backend = find_backend(name)) {
+    return fmt::format("it holds {} ({}); {}", backend->found, name, kAdvice);
+  }
+  if (name.find("torch.classes.") == std::string::npos) return "";
+  return fmt::format("the class {} is not registered; give the library that has it with --torch-library", name);
+}
+
+void check_no_other_backend(const torch::jit::Module& module, const std::string& path) {
+  for (const torch::jit::NameModule& each : module.named_modules()) {
+    for (const c10::ClassAttribute& attribute : each.value.type()->getAttributes()) {
+      const std::string type = attribute.getType()->annotation_str();
+      const Backend* backend = find_backend(type);
+      if (backend == nullptr) continue;
+      throw ConvertError(ExitCode::kNotConvertible,
+                         fmt::format("{} holds {} ({}, {}); {}", path, backend->found,
+                                     each.name.empty() ? "the module itself" : each.name, type, kAdvice));
+    }
+  }
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,189 @@
+#include "lib/converter/lower/nnapi_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/format/operation_table.h"
+#include "lib/nnapi/dump.h"
+#include "lib/nnapi/passes/optimise.h"
+#include "lib/nnapi/validate.h"
+#include "lib/serialize/shim_emitter.h"
+#include "lib/serialize/torchscript_emitter.h"
+#include "lib/shim/torch_binding.h"
+
+namespace nnapi_convert {
+namespace {
+
+bool has_images(const nnapi::Model& model) {
+  const auto is_image_operation = [](const nnapi::Operation& operation) {
+    return operation.code == OperationCode::CONV_2D || operation.code == OperationCode::DEPTHWISE_CONV_2D ||
+           operation.code == OperationCode::GROUPED_CONV_2D;
+  };
+  const std::vector<const nnapi::Model*> models = nnapi::with_subgraphs(model);
+  return std::any_of(models.begin(), models.end(), [&](const nnapi::Model* each) {
+    return std::any_of(each->operations.begin(), each->operations.end(), is_image_operation);
+  });
+}
+
+void check_nhwc_inputs(const ModuleInterface& interface, const std::set<int>& numbers) {
+  for (const int number : numbers) {
+    if (number < 0 || static_cast<size_t>(number) >= interface.inputs.size()) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: forward has {} inputs, counted from 0", number,
+                                                       interface.inputs.size()));
+    }
+    const InterfaceInput& input = interface.inputs[static_cast<size_t>(number)];
+    if (input.type.rank() != 4) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: input {} has rank {}, 4 needed", number, input.name,
+                                                       input.type.rank()));
+    }
+  }
+}
+
+void apply_layout_choice(NnapiPart& part, const LayoutChoice& layout, Diagnostics& diagnostics) {
+  check_nhwc_inputs(part.interface, layout.nhwc_inputs);
+  for (nnapi::Boundary& input : part.model.inputs) {
+    const bool is_chosen =
+        layout.nhwc_inputs.empty() || layout.nhwc_inputs.count(static_cast<int>(input.argument)) != 0;
+    input.nhwc = layout.nhwc && is_chosen && part.interface.inputs[input.argument].type.rank() == 4;
+  }
+  if (!layout.is_explicit && has_images(part.model)) {
+    diagnostics.warn("inputs stay in NCHW, which drivers run slower or not at all; use --nhwc, or --nchw to keep NCHW");
+  }
+}
+
+nnapi::OptimiseOptions optimise_options(const ConvertOptions& options) {
+  nnapi::OptimiseOptions result;
+  result.nhwc = options.layout.nhwc;
+  result.feature_level = options.target_level();
+  result.device = options.device.get();
+  result.disabled = options.disabled_passes;
+  if (options.on_dump) {
+    result.on_pass = [&options](const std::string& pass, const nnapi::Model& model) {
+      options.on_dump(pass, nnapi::to_text(model));
+    };
+  }
+  return result;
+}
+
+// True if the CPU quantises or dequantises around NNAPI.
+bool quantises_on_cpu(const ModuleInterface& interface) {
+  return std::any_of(interface.inputs.begin(), interface.inputs.end(),
+                     [](const InterfaceInput& input) { return input.quantize.has_value(); }) ||
+         std::any_of(interface.outputs.begin(), interface.outputs.end(),
+                     [](const InterfaceOutput& output) { return output.dequantize; });
+}
+
+// "device dsp doesn't take CONV_2D from model.py:12: the filter has to be constant", one a line.
+std::string device_message(const nnapi::DeviceProfile& device, const std::vector<nnapi::DeviceRefusal>& refusals,
+                           bool with_sources) {
+  std::vector<std::string> lines;
+  for (const nnapi::DeviceRefusal& refusal : refusals) {
+    const std::string source = with_sources && !refusal.source.empty() ? " from " + refusal.source : "";
+    std::string line = fmt::format("{}{}: {}", name_of(refusal.code), source, refusal.reason);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+  }
+  return fmt::format("device {} doesn't take {}", device.name(), fmt::join(lines, "\n  "));
+}
+
+std::optional<SegmentRefusal> device_refusal(const nnapi::Model& model, const ConvertOptions& options) {
+  if (!options.device) return std::nullopt;
+  std::vector<nnapi::DeviceRefusal> refusals = options.device->refusals(model);
+  if (refusals.empty()) return std::nullopt;
+  return SegmentRefusal{device_message(*options.device, refusals, true), {}, std::move(refusals)};
+}
+
+}  // namespace
+
+std::string reason_of(const SegmentRefusal& refusal, const ConvertOptions& options) {
+  return refusal.device.empty() ? refusal.reason : device_message(*options.device, refusal.device, false);
+}
+
+std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOptions& options) {
+  const int feature_level = options.target_level();
+  if (part.model.operations.empty()) {
+    return SegmentRefusal{quantises_on_cpu(part.interface)
+                              ? "nothing is left for NNAPI to run: the CPU quantises and dequantises; use --quant nnapi"
+                              : "nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged"};
+  }
+  const std::vector<std::string> problems = nnapi::validate(part.model, feature_level);
+  if (problems.empty()) return device_refusal(part.model, options);
+  const int required = nnapi::required_feature_level(part.model);
+  std::string message = fmt::format("the model breaks NNAPI's rules at feature level {}", feature_level);
+  for (const std::string& problem : problems) message += "\n  " + problem;
+  const bool is_devices_level = options.device && options.device->feature_level() < required;
+  if (is_devices_level) message += fmt::format("\nthat is the level of device {}", options.device->name());
+  if (required > feature_level && !is_devices_level) message += fmt::format("\nuse --feature-level {}", required);
+  if (feature_level < 3 && !options.layout.nhwc) message += "\nNCHW needs feature level 3: use --nhwc below it";
+  return SegmentRefusal{message};
+}
+
+namespace {
+
+EmittedPart emit_for_pytorch(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request,
+                             LateTensors& late, Stages& stages) {
+  stages.begin("serialize");
+  EmittedPart result;
+  result.serialized = write_buffer(part.model);
+  result.buffer_bytes = 4 * result.serialized.words.size();
+  for (const nnapi::Constant& constant : result.serialized.buffers) result.weight_bytes += constant.byte_count();
+  stages.end([&] { return to_text(result.serialized); });
+
+  stages.begin("emit");
+  const ModuleRequest module{part.model,         result.serialized,      part.interface, options.preference,
+                             options.relax_fp16, request.bundled_inputs, request.place};
+  result.module = build_module(module, late);
+  stages.end([&] { return source_of(module); });
+  return result;
+}
+
+ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& options) {
+  ShimBufferRequest request{part.model};
+  for (const InterfaceInput& input : part.interface.inputs) {
+    request.arguments.push_back(input.type.dims);
+    request.names.push_back(input.name);
+  }
+  request.feature_level = nnapi::required_feature_level(part.model);
+  request.preference = options.preference;
+  request.relax_fp16 = options.relax_fp16;
+  request.keeps_names = !options.strip_names;
+  return request;
+}
+
+EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, LateTensors& late,
+                          Stages& stages) {
+  stages.begin("serialize");
+  EmittedPart result;
+  const ShimBuffer buffer = write_shim_buffer(shim_request(part, options));
+  result.buffer_bytes = 4 * buffer.words.size();
+  result.weight_bytes = buffer.weight_bytes;
+  stages.end([&] { return to_text(buffer); });
+
+  stages.begin("emit");
+  const ShimModuleRequest module{part.model,  part.interface,         buffer,       nnapi_shim::make_compilation,
+                                 request.cpu, request.bundled_inputs, request.place};
+  result.module = build_shim_module(module, late);
+  stages.end([&] { return source_of(module); });
+  return result;
+}
+
+}  // namespace
+
+Target target_of(const ConvertOptions& options) {
+  const bool is_shim = options.runtime == Runtime::kShim;
+  return {options.target_level(), is_shim, is_shim, options.device.get()};
+}
+
+void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics) {
+  apply_layout_choice(part, options.layout, diagnostics);
+  nnapi::optimise(part.model, optimise_options(options));
+}
+
+EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, LateTensors& late,
+                      Stages& stages) {
+  return options.runtime == Runtime::kShim ? emit_for_shim(part, options, request, late, stages)
+                                           : emit_for_pytorch(part, options, request, late, stages);
+}
+
+}  // namespace nnapi_convert

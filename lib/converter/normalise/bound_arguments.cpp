@@ -1,0 +1,172 @@
+#include "lib/converter/normalise/bound_arguments.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/float_width.h"
+
+namespace nnapi_convert {
+namespace {
+
+using Kind = c10::TypeKind;
+
+constexpr const char* kNone = "None";
+
+// The type without Optional.
+c10::TypePtr present_type(const c10::TypePtr& type) {
+  const auto optional = type->cast<c10::OptionalType>();
+  return optional ? optional->getElementType() : type;
+}
+
+bool is_value_type(const c10::Type& type) {
+  return type.kind() == Kind::IntType || type.kind() == Kind::FloatType || type.kind() == Kind::BoolType ||
+         type.kind() == Kind::StringType;
+}
+
+const char* name_of(const c10::Type& type) {
+  if (type.kind() == Kind::IntType) return "a whole number";
+  return type.kind() == Kind::FloatType ? "a number" : "true or false";
+}
+
+std::optional<int64_t> whole_number(const std::string& text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> number(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return text.empty() || *end != '\0' || !std::isfinite(value) ? std::nullopt : std::optional(value);
+}
+
+std::string without_quotes(const std::string& text) {
+  const bool is_quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+  return is_quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+std::optional<c10::IValue> value_of(const std::string& text, const c10::Type& type) {
+  switch (type.kind()) {
+    case Kind::IntType: {
+      const auto value = whole_number(text);
+      return value ? std::optional<c10::IValue>(*value) : std::nullopt;
+    }
+    case Kind::FloatType: {
+      const auto value = number(text);
+      return value ? std::optional<c10::IValue>(*value) : std::nullopt;
+    }
+    case Kind::BoolType:
+      if (text == "true" || text == "True") return c10::IValue(true);
+      return text == "false" || text == "False" ? std::optional<c10::IValue>(false) : std::nullopt;
+    default:
+      return c10::IValue(without_quotes(text));
+  }
+}
+
+c10::IValue bound_value(const c10::Argument& argument, const std::string& text) {
+  const bool is_optional = argument.type()->kind() == Kind::OptionalType;
+  if (is_optional && text == kNone) return {};
+  const c10::TypePtr type = present_type(argument.type());
+  const auto value = value_of(text, *type);
+  if (value) return *value;
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("--input {}={}: forward takes {} for {}, and \"{}\" is not {}{}", argument.name(),
+                                 text, argument.type()->annotation_str(), argument.name(), text, name_of(*type),
+                                 is_optional ? " or None" : ""));
+}
+
+// True if the argument takes a value that the text may be, not a tensor of these sizes.
+bool is_bound(const c10::Argument& argument, const std::string& text) {
+  if (is_value_type(*present_type(argument.type()))) return true;
+  return argument.type()->kind() == Kind::OptionalType && text == kNone;
+}
+
+const c10::Argument* find(const c10::FunctionSchema& forward, const std::string& name) {
+  const auto& arguments = forward.arguments();
+  const auto found = std::find_if(arguments.begin() + 1, arguments.end(),
+                                  [&](const c10::Argument& argument) { return argument.name() == name; });
+  return found == arguments.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+BoundValues bound_values(const c10::FunctionSchema& forward, const std::vector<BoundArgument>& bound) {
+  BoundValues values;
+  for (const BoundArgument& each : bound) {
+    const c10::Argument* argument = find(forward, each.name);
+    if (argument == nullptr || !is_bound(*argument, each.text)) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--input {}={}: forward has no argument {} that takes a value",
+                                                       each.name, each.text, each.name));
+    }
+    if (!values.emplace(each.name, bound_value(*argument, each.text)).second) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("two --input for input {}", each.name));
+    }
+  }
+  return values;
+}
+
+ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options) {
+  const c10::FunctionSchema& forward = loaded.module.get_method("forward").function().getSchema();
+  ConvertOptions result = options;
+  result.inputs.clear();
+  for (const InputSpec& spec : options.inputs) {
+    const c10::Argument* argument = spec.name.empty() ? nullptr : find(forward, spec.name);
+    if (argument != nullptr && is_bound(*argument, spec.text)) {
+      result.bound.push_back({spec.name, spec.text});
+    } else if (!spec.problem.empty()) {
+      throw ConvertError(ExitCode::kUsage, spec.problem);
+    } else {
+      result.inputs.push_back(spec);
+    }
+  }
+  const auto width = float_width(loaded.module);
+  if (width && loaded.bundled_inputs.empty()) set_default_width(result.inputs, *width);
+  loaded.bound = bound_values(forward, result.bound);
+  loaded.frozen.reset();
+  return result;
+}
+
+std::string hint_to_bind(const std::string& name, const c10::TypePtr& type) {
+  if (!is_value_type(*present_type(type))) return "";
+  return fmt::format("; bind it to a value with --input {}=VALUE", name);
+}
+
+void warn_of_unbound(const torch::jit::Graph& graph, const ForwardArguments& arguments, Diagnostics& diagnostics) {
+  const std::vector<const ArgumentTree*> all = leaves(arguments);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string hint = hint_to_bind(all[i]->path, all[i]->known_type());
+    if (hint.empty() || graph.inputs()[i + 1]->uses().empty()) continue;
+    diagnostics.warn(
+        fmt::format("argument {} has no value, and what depends on it stays on the CPU{}", all[i]->path, hint));
+  }
+}
+
+void check_bound_values(const torch::jit::Graph& graph, const BoundValues& bound) {
+  if (bound.empty()) return;
+  for (const torch::jit::Node* node : graph.nodes()) {
+    if (node->kind() != c10::prim::RaiseException) continue;
+    std::string names;
+    for (const auto& [name, value] : bound) names += (names.empty() ? "" : ", ") + name;
+    const auto message = torch::jit::toIValue(node->input(0));
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("forward raises an error with the values that --input gives to {}{}", names,
+                                   message && message->isString() ? ": " + message->toStringRef() : ""));
+  }
+}
+
+void insert_bound_values(torch::jit::Graph& graph, const c10::FunctionSchema& forward, const BoundValues& bound) {
+  const torch::jit::WithInsertPoint at_start(*graph.nodes().begin());
+  for (size_t i = 1; i < forward.arguments().size(); ++i) {
+    const auto found = bound.find(forward.arguments()[i].name());
+    if (found != bound.end()) graph.inputs()[i]->replaceAllUsesWith(graph.insertConstant(found->second));
+  }
+}
+
+}  // namespace nnapi_convert

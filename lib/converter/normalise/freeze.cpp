@@ -1,0 +1,141 @@
+#include "lib/converter/normalise/freeze.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/passes/freeze_module.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/passes/lower_tuples.h>
+#include <torch/csrc/jit/passes/peephole.h>
+#include <torch/csrc/jit/passes/remove_mutation.h>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/element_writes.h"
+#include "lib/converter/graph/float_width.h"
+#include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/traced_numbers.h"
+#include "lib/converter/load/dynamic_quantisation.h"
+#include "lib/converter/normalise/bound_arguments.h"
+#include "lib/converter/normalise/hidden_changes.h"
+#include "lib/converter/normalise/kept_objects.h"
+#include "lib/converter/normalise/plain_changes.h"
+#include "lib/converter/normalise/unpack_prepacked.h"
+#include "lib/converter/normalise/unroll_loops.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Graph;
+using torch::jit::Node;
+
+// The method that a node calls; null for other nodes, and for an interface's.
+torch::jit::GraphFunction* called_method(const Node& node) {
+  if (node.kind() != c10::prim::CallMethod) return nullptr;
+  const auto type = node.input(0)->type()->cast<c10::ClassType>();
+  return type == nullptr ? nullptr : torch::jit::tryToGraphFunction(type->getMethod(node.s(c10::attr::name)));
+}
+
+// Freezing inlines, too, but optimises each method by itself before, which takes most of its time. Calls are inlined
+// from the innermost on, as there: values keep their names.
+void inline_methods(Block& block) {
+  for (auto it = block.nodes().begin(); it != block.nodes().end();) {
+    Node* node = *it++;
+    if (torch::jit::GraphFunction* callee = called_method(*node)) {
+      const std::shared_ptr<torch::jit::Graph> graph = callee->graph()->copy();
+      inline_methods(*graph->block());
+      torch::jit::inlineCallTo(node, callee, graph.get());
+    } else {
+      for (Block* inner : node->blocks()) inline_methods(*inner);
+    }
+  }
+}
+
+bool has_training_mode(const torch::jit::Module& module) {
+  bool trains = false;
+  for (const torch::jit::Module& each : module.modules()) {
+    trains = trains || (each.hasattr("training") && each.attr("training").toBool());
+  }
+  return trains;
+}
+
+bool is_off(const torch::jit::Value* train, bool modules_evaluate) {
+  const Node& maker = *train->node();
+  if (maker.kind() == c10::prim::GetAttr) return modules_evaluate && maker.s(c10::attr::name) == "training";
+  const auto constant = torch::jit::toIValue(train);
+  return constant && !constant->toBool();
+}
+
+// Without training a dropout gives its input itself, not a copy: a change in place of one is seen in the other. No
+// module trains if `modules_evaluate`.
+void drop_dropouts(Graph& graph, bool modules_evaluate) {
+  std::vector<Node*> nodes;
+  for_each_node(graph, [&](Node& node) {
+    const std::string kind = node.kind().toQualString();
+    const bool is_dropout = kind == "aten::dropout" || kind == "aten::feature_dropout" ||
+                            kind == "aten::alpha_dropout" || kind == "aten::feature_alpha_dropout";
+    if (is_dropout && is_off(node.input(2), modules_evaluate)) nodes.push_back(&node);
+  });
+  for (Node* node : nodes) {
+    node->output()->replaceAllUsesWith(node->input(0));
+    node->destroy();
+  }
+}
+
+// Where nothing can change any more.
+void simplify(std::shared_ptr<Graph> graph, std::optional<at::ScalarType> width) {
+  torch::jit::Inline(*graph);
+  // Loops that run a number of times known now; the lists that they append to are made at once.
+  if (unroll_loops(graph)) torch::jit::RemoveListMutation(graph);
+  torch::jit::LowerSimpleTuples(graph);
+  unpack_prepacked(*graph);
+  remove_dynamic_quantisation(graph);
+  if (width) compute_in_float32(graph, *width);
+  torch::jit::PeepholeOptimize(graph);
+  drop_dropouts(*graph, false);
+}
+
+constexpr int kMostRounds = 2;
+
+bool keeps_weights(Graph& graph) {
+  bool keeps = false;
+  for_each_node(graph, [&](const Node& node) {
+    keeps = keeps || (node.kind() == c10::prim::GetAttr && node.output()->type()->isSubtypeOf(*c10::TensorType::get()));
+  });
+  return keeps;
+}
+
+}  // namespace
+
+torch::jit::Module frozen_module(const LoadedModel& loaded) {
+  if (loaded.frozen) return *loaded.frozen;
+  try {
+    torch::jit::Module module = loaded.module.clone(true);
+    const std::shared_ptr<Graph> graph = module.get_method("forward").graph();
+    inline_methods(*graph->block());
+    torch::jit::Inline(*graph);
+    insert_bound_values(*graph, loaded.module.get_method("forward").function().getSchema(), loaded.bound);
+    check_nested_loops(*graph);
+    drop_dropouts(*graph, !has_training_mode(module));
+    settle_hidden_changes(*graph);
+    separate_glue(*graph);
+    mark_numbers(*graph);
+    remove_plain_changes(*graph);
+    for (int round = 0; round < kMostRounds; ++round) {
+      torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
+      if (!keeps_weights(*module.get_method("forward").graph())) break;
+    }
+    simplify(module.get_method("forward").graph(), float_width(loaded.module));
+    check_bound_values(*module.get_method("forward").graph(), loaded.bound);
+    loaded.frozen = module;
+    return module;
+  } catch (const ConvertError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("{} can't be frozen to constants: {}", loaded.path, first_line(error)));
+  }
+}
+
+}  // namespace nnapi_convert

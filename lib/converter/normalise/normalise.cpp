@@ -1,0 +1,250 @@
+#include "lib/converter/normalise/normalise.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/glue.h"
+#include "lib/converter/graph/node_reads.h"
+#include "lib/converter/load/custom_operators.h"
+#include "lib/converter/normalise/arguments.h"
+#include "lib/converter/normalise/bound_arguments.h"
+#include "lib/converter/normalise/containers.h"
+#include "lib/converter/normalise/decompose.h"
+#include "lib/converter/normalise/dropped_effects.h"
+#include "lib/converter/normalise/freeze.h"
+#include "lib/converter/normalise/hidden_changes.h"
+#include "lib/converter/normalise/remove_inplace.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Value;
+
+std::vector<std::string> constant_keys(const torch::jit::Node& dict) {
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < dict.inputs().size(); i += 2) {
+    const auto key = torch::jit::toIValue(dict.input(i));
+    if (key && key->isString()) keys.push_back(key->toStringRef());
+  }
+  return keys;
+}
+
+}  // namespace
+
+bool has_known_elements(const torch::jit::Node& node) {
+  if (!is_glue(node)) return false;
+  return node.kind() != c10::prim::DictConstruct || 2 * constant_keys(node).size() == node.inputs().size();
+}
+
+namespace {
+
+bool is_container(const c10::Type& type) {
+  return type.kind() == c10::TypeKind::ListType || type.kind() == c10::TypeKind::TupleType ||
+         type.kind() == c10::TypeKind::DictType;
+}
+
+std::string hint_for_parts(const std::string& name, const c10::Type& type) {
+  if (!is_container(type)) return "without --fallback none it converts in parts";
+  return fmt::format("name the tensors in it, for example --input {}[0]=1,3,224,224, to convert parts of it", name);
+}
+
+void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
+  const auto& arguments = original.get_method("forward").function().getSchema().arguments();
+  for (size_t i = 1; i < model.graph->inputs().size(); ++i) {  // input 0 is self
+    Value* input = model.graph->inputs()[i];
+    const std::string& name = arguments[i].name();
+    if (input->type()->kind() != c10::TypeKind::TensorType) {
+      throw ConvertError(ExitCode::kNotConvertible,
+                         fmt::format("input {} of forward is {}, and NNAPI runs a model whole only if forward takes "
+                                     "tensors only; {}",
+                                     name, input->type()->repr_str(), hint_for_parts(name, *input->type())));
+    }
+    model.inputs.push_back(input);
+    model.input_names.push_back(name);
+  }
+}
+
+// The leaves that are tensors.
+void read_leaves(NormalisedModel& model) {
+  const std::vector<const ArgumentTree*> all = leaves(model.arguments);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i]->is_tensor()) continue;
+    model.inputs.push_back(model.graph->inputs()[i + 1]);
+    model.input_names.push_back(all[i]->path);
+  }
+}
+
+ReturnTree::Kind kind_of(const torch::jit::Node& container) {
+  if (container.kind() == c10::prim::DictConstruct) return ReturnTree::Kind::kDict;
+  return container.kind() == c10::prim::ListConstruct ? ReturnTree::Kind::kList : ReturnTree::Kind::kTuple;
+}
+
+// Numbers in the container's node of its elements, without a dict's keys.
+std::vector<size_t> element_inputs(const torch::jit::Node& container) {
+  std::vector<size_t> numbers;
+  const size_t step = container.kind() == c10::prim::DictConstruct ? 2 : 1;
+  for (size_t i = step - 1; i < container.inputs().size(); i += step) numbers.push_back(i);
+  return numbers;
+}
+
+// What is known of a result of any type.
+void read_tensors(NormalisedModel& model, Value* value, ReturnTree& tree) {
+  if (value->type()->kind() == c10::TypeKind::TensorType) {
+    tree.tensor = model.outputs.size();
+    model.outputs.push_back(value);
+    return;
+  }
+  const torch::jit::Node& node = *value->node();
+  tree.kind = has_known_elements(node) ? kind_of(node) : ReturnTree::Kind::kOther;
+  if (tree.kind == ReturnTree::Kind::kOther) return;
+  if (tree.kind == ReturnTree::Kind::kDict) tree.keys = constant_keys(node);
+  for (const size_t number : element_inputs(node)) {
+    read_tensors(model, const_cast<Value*>(node.input(number)), tree.elements.emplace_back());
+  }
+}
+
+// The value with `outputs` for the tensors that read_tensors() found, from number `next` on.
+Value* with_tensors(Graph& graph, Value* value, const std::vector<Value*>& outputs, size_t& next) {
+  if (value->type()->kind() == c10::TypeKind::TensorType) return outputs[next++];
+  torch::jit::Node* node = value->node();
+  if (!has_known_elements(*node)) return value;
+  torch::jit::Node* copy = graph.createClone(node, [](Value* input) { return input; });
+  bool is_same = true;
+  for (const size_t number : element_inputs(*node)) {
+    Value* element = with_tensors(graph, node->input(number), outputs, next);
+    is_same = is_same && element == node->input(number);
+    copy->replaceInput(number, element);
+  }
+  if (is_same) {
+    copy->destroy();
+    return value;
+  }
+  return copy->insertBefore(graph.return_node())->output();
+}
+
+ReturnTree read_return(NormalisedModel& model, Value* value);
+
+ReturnTree read_dict(NormalisedModel& model, const torch::jit::Node& node) {
+  ReturnTree tree;
+  tree.kind = ReturnTree::Kind::kDict;
+  for (size_t i = 0; i < node.inputs().size(); i += 2) {
+    const auto key = torch::jit::toIValue(node.input(i));
+    if (!key || !key->isString()) {
+      throw ConvertError(ExitCode::kNotConvertible, "forward returns a dict whose keys are no constant strings");
+    }
+    tree.keys.push_back(key->toStringRef());
+    tree.elements.push_back(read_return(model, node.input(i + 1)));
+  }
+  return tree;
+}
+
+ReturnTree read_return(NormalisedModel& model, Value* value) {
+  ReturnTree tree;
+  const auto kind = value->node()->kind();
+  if (value->type()->kind() == c10::TypeKind::TensorType) {
+    tree.tensor = model.outputs.size();
+    model.outputs.push_back(value);
+    return tree;
+  }
+  if (kind == c10::prim::TupleConstruct) {
+    tree.kind = ReturnTree::Kind::kTuple;
+  } else if (kind == c10::prim::ListConstruct) {
+    tree.kind = ReturnTree::Kind::kList;
+  } else if (kind == c10::prim::DictConstruct) {
+    return read_dict(model, *value->node());
+  } else {
+    throw ConvertError(
+        ExitCode::kNotConvertible,
+        fmt::format("forward returns {} made by {}; tensors, and tuples, lists and dicts of them can be returned",
+                    value->type()->repr_str(), kind.toQualString()));
+  }
+  for (Value* element : value->node()->inputs()) tree.elements.push_back(read_return(model, element));
+  return tree;
+}
+
+}  // namespace
+
+namespace {
+
+NormalisedModel frozen_model(const LoadedModel& loaded) {
+  declare_custom_operators();
+  NormalisedModel model;
+  model.frozen = frozen_module(loaded);
+  model.graph = model.frozen.get_method("forward").graph()->copy();
+  if (model.graph->outputs().size() != 1) throw ConvertError(ExitCode::kNotConvertible, "forward returns nothing");
+  return model;
+}
+
+// True if the graph puts tensors into lists or dicts, or takes them out, in place.
+bool changes_containers(Graph& graph) {
+  bool changes = false;
+  for_each_node(graph, [&](const torch::jit::Node& node) {
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    const auto kind = node.inputs().empty() ? c10::TypeKind::NoneType : node.input(0)->type()->kind();
+    const bool is_container = kind == c10::TypeKind::ListType || kind == c10::TypeKind::DictType;
+    changes = changes || (is_container && schema != nullptr && schema->is_mutable());
+  });
+  return changes;
+}
+
+void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit::DCESideEffectPolicy effects) {
+  remove_inplace(model.graph, diagnostics);
+  separate_copies(*model.graph);
+  decompose(model.graph);
+  torch::jit::EliminateDeadCode(model.graph, effects);
+}
+
+}  // namespace
+
+namespace {
+
+void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, Diagnostics& diagnostics) {
+  if (changes_containers(*model.graph)) simplify_containers(model.graph);
+  read_inputs(model, loaded.module);
+  warn_of_dropped_effects(*model.graph, diagnostics);
+  make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
+  model.return_tree = read_return(model, model.graph->outputs()[0]);
+}
+
+void normalise_for_both(NormalisedModel& model, const LoadedModel& loaded, const std::vector<std::string>& input_names,
+                        Diagnostics& diagnostics) {
+  const c10::FunctionSchema& schema = loaded.module.get_method("forward").function().getSchema();
+  model.arguments = read_arguments(schema, input_names,
+                                   loaded.bundled_inputs.empty() ? nullptr : &loaded.bundled_inputs[0], loaded.bound);
+  flatten_arguments(*model.graph, model.arguments);
+  read_leaves(model);
+  simplify_containers(model.graph);
+  make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::DONT_DELETE_NODES_WITH_SIDE_EFFECTS);
+  warn_of_unbound(*model.graph, model.arguments, diagnostics);
+  find_outputs(model);
+}
+
+}  // namespace
+
+NormalisedModel normalise(const LoadedModel& loaded, const NormaliseOptions& options, Diagnostics& diagnostics) {
+  NormalisedModel model = frozen_model(loaded);
+  model.run_by = options.run_by;
+  if (options.run_by == RunBy::kNnapi) {
+    normalise_for_nnapi(model, loaded, diagnostics);
+  } else {
+    normalise_for_both(model, loaded, options.input_names, diagnostics);
+  }
+  return model;
+}
+
+void find_outputs(NormalisedModel& model) {
+  model.outputs.clear();
+  model.return_tree = {};
+  read_tensors(model, model.graph->outputs()[0], model.return_tree);
+}
+
+void return_outputs(NormalisedModel& model) {
+  size_t next = 0;
+  Value* result = with_tensors(*model.graph, model.graph->outputs()[0], model.outputs, next);
+  model.graph->return_node()->replaceInput(0, result);
+}
+
+}  // namespace nnapi_convert

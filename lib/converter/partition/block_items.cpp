@@ -1,0 +1,81 @@
+#include "lib/converter/partition/block_items.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lib/base/error.h"
+
+namespace nnapi_convert {
+namespace {
+
+// How many steps the second comes after the first, which it needs.
+int distance(const PartitionItem& first, const PartitionItem& second) {
+  const bool is_nnapi = !second.reason;
+  if (is_nnapi == first.reason.has_value()) return 1;
+  return is_nnapi && first.rows != second.rows ? 2 : 0;
+}
+
+}  // namespace
+
+void BlockItems::place() {
+  steps_.clear();
+  std::vector<int> steps(items_.size());
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const bool is_nnapi = !items_[i].reason;
+    int step = is_nnapi ? 0 : -1;
+    std::vector<size_t> needs = items_[i].needs;
+    if (!is_nnapi) needs.insert(needs.end(), items_[i].number_needs.begin(), items_[i].number_needs.end());
+    for (const size_t need : needs) step = std::max(step, steps[need] + distance(items_[need], items_[i]));
+    steps[i] = step;
+    steps_[{step, is_nnapi ? items_[i].rows : std::nullopt}].push_back(i);
+  }
+}
+
+std::vector<torch::jit::Node*> BlockItems::nodes_of(const StepMembers& members) const {
+  std::vector<torch::jit::Node*> nodes;
+  for (const size_t member : members)
+    nodes.insert(nodes.end(), items_[member].nodes.begin(), items_[member].nodes.end());
+  return nodes;
+}
+
+int64_t BlockItems::macs_of(const StepMembers& members) const {
+  Count sum = 0;
+  for (const size_t member : members) sum += items_[member].macs.value_or(0);
+  return sum.value_or_most();
+}
+
+size_t BlockItems::uncounted_of(const StepMembers& members) const {
+  return static_cast<size_t>(
+      std::count_if(members.begin(), members.end(), [&](size_t member) { return !items_[member].macs.is_known(); }));
+}
+
+size_t BlockItems::products_of(const StepMembers& members) const {
+  return static_cast<size_t>(
+      std::count_if(members.begin(), members.end(), [&](size_t member) { return items_[member].multiplies(); }));
+}
+
+bool BlockItems::is_pinned(const StepMembers& members) const {
+  return std::any_of(members.begin(), members.end(), [&](size_t member) { return items_[member].is_pinned; });
+}
+
+StepMembers BlockItems::refused_members(const StepMembers& members,
+                                        const std::vector<nnapi::DeviceRefusal>& refusals) const {
+  std::set<std::string> sources;
+  for (const nnapi::DeviceRefusal& refusal : refusals) sources.insert(refusal.source);
+  StepMembers result;
+  for (const size_t member : members) {
+    const bool is_refused = sources.count(source_of(*items_[member].nodes[0])) != 0;
+    if (is_refused && !items_[member].is_pinned) result.push_back(member);
+  }
+  return result.empty() ? members : result;
+}
+
+void BlockItems::keep_on_cpu(const StepMembers& members, const std::string& why) {
+  for (const size_t member : members) {
+    PartitionItem& item = items_[member];
+    if (item.is_pinned) throw ConvertError(ExitCode::kNotConvertible, why);
+    item.reason = Refusal{source_of(*item.nodes[0]), item.nodes[0]->kind().toQualString(), why, "", ""};
+  }
+}
+
+}  // namespace nnapi_convert

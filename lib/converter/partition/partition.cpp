@@ -1,0 +1,289 @@
+#include "lib/converter/partition/partition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/glue.h"
+#include "lib/converter/partition/block_items.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+
+class Partitioner {
+ public:
+  Partitioner(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+              Diagnostics& diagnostics)
+      : inferred_(inferred), options_(options), diagnostics_(diagnostics) {
+    add_block(model.graph->block(), partition_graph(model, inferred, options));
+  }
+
+  Plan run() {
+    plan_.any_lowered = std::any_of(blocks_.begin(), blocks_.end(), [](const BlockItems& block) {
+      return std::any_of(block.items().begin(), block.items().end(),
+                         [](const PartitionItem& item) { return !item.reason; });
+    });
+    // Each round but the last one moves an item from NNAPI to the CPU, and none comes back.
+    do {
+      for (BlockItems& block : blocks_) block.place();
+    } while (drop_small() || drop_surplus() || !lower_segments());
+    warn_of_small_segment();
+    return make_plan();
+  }
+
+ private:
+  struct SegmentStep {
+    bool is_pinned;
+    int64_t worth;
+    BlockItems* block;
+    const StepMembers* members;
+  };
+
+  void add_block(torch::jit::Block* block, const PartitionGraph& graph) {
+    blocks_.emplace_back(block, partition_items(*block, graph));
+    for (Node* node : block->nodes()) {
+      for (torch::jit::Block* inner : node->blocks()) add_block(inner, graph);
+    }
+  }
+
+  int64_t elements(const torch::jit::Value* value) const {
+    const auto* type = std::get_if<TensorType>(&inferred_.types.at(value));
+    Count count = 1;
+    for (const Dim& dim : type->dims) count *= estimated(dim, inferred_.runtime_sizes);
+    return count.value_or_most();
+  }
+
+  Segment extract(const BlockItems& block, const StepMembers& members) const {
+    return extract_segment(block.nodes_of(members), inferred_.types, rows_of_call(block, members));
+  }
+
+  // Multiply-adds that NNAPI takes over, less one for each element that is handed over or back.
+  int64_t worth(const BlockItems& block, const StepMembers& members) const {
+    const Segment segment = extract(block, members);
+    Count handed_over = 0;
+    for (const torch::jit::Value* input : segment.inputs) handed_over += elements(input);
+    for (const torch::jit::Value* output : segment.outputs) handed_over += elements(output);
+    return block.macs_of(members) - handed_over.value_or_most();
+  }
+
+  std::optional<RuntimeSize> expected_rows(const BlockItems& block, const StepMembers& members) const {
+    const std::optional<OpenSize>& rows = block.rows_of(members);
+    return rows ? std::optional(expected(*rows, inferred_.runtime_sizes)) : std::nullopt;
+  }
+
+  // How many rows one call takes: all that are expected, unless those left over would be many.
+  std::optional<SegmentRows> rows_of_call(const BlockItems& block, const StepMembers& members) const {
+    const auto rows = expected_rows(block, members);
+    if (!rows) return std::nullopt;
+    const OpenSize& size = *block.rows_of(members);
+    if (options_.segments.rows_per_call > 0) return SegmentRows{size, options_.segments.rows_per_call};
+    const int64_t count = std::max<int64_t>(1, rows->estimate);
+    const int64_t cost = std::max<int64_t>(1, block.macs_of(members) / count);
+    const int64_t most = std::clamp<int64_t>(SegmentLimits::kMacsPerCall / cost, 1, count);
+    const int64_t calls = (count + most - 1) / most;
+    return SegmentRows{size, (count + calls - 1) / calls};
+  }
+
+  // By what they are worth, the least first; last those that can't go to the CPU.
+  std::vector<SegmentStep> segments() {
+    std::vector<SegmentStep> segments;
+    for (BlockItems& block : blocks_) {
+      for (const auto& [step, members] : block.steps()) {
+        if (!is_nnapi_step(step)) continue;
+        segments.push_back({block.is_pinned(members), worth(block, members), &block, &members});
+      }
+    }
+    std::stable_sort(segments.begin(), segments.end(), [](const SegmentStep& a, const SegmentStep& b) {
+      return std::pair(a.is_pinned, a.worth) < std::pair(b.is_pinned, b.worth);
+    });
+    return segments;
+  }
+
+  int64_t least_worth() const { return options_.segments.min_macs.value_or(SegmentLimits::kMinMacs); }
+
+  bool is_small(const SegmentStep& segment) const {
+    const int64_t least = least_worth();
+    return least != 0 && !segment.is_pinned && segment.worth < least;
+  }
+
+  // Unless a limit was asked for, one segment stays if it multiplies.
+  bool is_kept(const std::vector<SegmentStep>& segments) const {
+    return segments.size() == 1 && !options_.segments.min_macs && segments[0].block->macs_of(*segments[0].members) > 0;
+  }
+
+  // True if a segment went to the CPU: others may then become one.
+  bool drop_small() {
+    const auto found = segments();
+    if (found.empty() || !is_small(found[0]) || is_kept(found)) return false;
+    found[0].block->keep_on_cpu(
+        *found[0].members,
+        fmt::format("too little for a call of NNAPI: a segment worth less than {} multiply-adds (--min-segment-macs)",
+                    least_worth()));
+    return true;
+  }
+
+  bool drop_surplus() {
+    const auto limit = static_cast<size_t>(options_.segments.max_segments);
+    if (limit == 0) return false;
+    const auto found = segments();
+    if (found.size() <= limit || found[0].is_pinned) return false;
+    found[0].block->keep_on_cpu(
+        *found[0].members,
+        fmt::format("one of the smaller segments: {} found, {} wanted (--max-segments)", found.size(), limit));
+    return true;
+  }
+
+  void warn_of_small_segment() {
+    const auto found = segments();
+    if (found.empty() || !is_small(found[0])) return;
+    diagnostics_.warn(fmt::format(
+        "NNAPI is probably slower here than the CPU: the largest segment goes to NNAPI, but saves less than "
+        "{0} multiply-adds, less one for each element handed over; --min-segment-macs {0} refuses the model",
+        least_worth()));
+  }
+
+  // False if one can't be lowered as a whole and went to the CPU.
+  bool lower_segments() {
+    plan_.segments.clear();
+    on_nnapi_.clear();
+    for (const BlockItems& block : blocks_) {
+      for (const PartitionItem& item : block.items()) {
+        if (!item.reason) on_nnapi_.insert(item.nodes.begin(), item.nodes.end());
+      }
+    }
+    Diagnostics diagnostics;
+    for (BlockItems& block : blocks_) {
+      for (const auto& [step, members] : block.steps()) {
+        if (is_nnapi_step(step) && !lower(block, members, diagnostics)) return false;
+      }
+    }
+    diagnostics_.warnings.insert(diagnostics_.warnings.end(), diagnostics.warnings.begin(), diagnostics.warnings.end());
+    return true;
+  }
+
+  // True if something else than segments reads the value, which may see its order in memory: a view, or a caller.
+  bool leaves_nnapi(const torch::jit::Value& value) const {
+    const auto& uses = value.uses();
+    return std::any_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
+      return is_glue(*use.user) ? leaves_nnapi(*use.user->output()) : on_nnapi_.count(use.user) == 0;
+    });
+  }
+
+  // Nothing where NNAPI takes the members as a segment of the plan.
+  std::optional<SegmentRefusal> offer(const BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
+    try {
+      PlannedSegment planned{extract(block, members),    {},
+                             block.macs_of(members),     expected_rows(block, members),
+                             block.products_of(members), block.uncounted_of(members),
+                             places_of(*block.block())};
+      Offer offer = lower_segment(planned.segment, options_, diagnostics);
+      if (!offer.refusal) offer.refusal = refusal_of(offer.part, options_);
+      if (offer.refusal) return offer.refusal;
+      planned.part = std::move(offer.part);
+      const std::vector<torch::jit::Value*>& outputs = planned.segment.outputs;
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        planned.part.interface.outputs[i].is_contiguous = leaves_nnapi(*outputs[i]);
+      }
+      plan_.segments.push_back(std::move(planned));
+      return std::nullopt;
+    } catch (const ConvertError& error) {
+      return SegmentRefusal{error.what()};
+    }
+  }
+
+  // False: the members, or those that the device refuses, went to the CPU.
+  bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
+    const auto refusal = offer(block, members, diagnostics);
+    if (!refusal) return true;
+    const bool is_by_device = !refusal->device.empty();
+    block.keep_on_cpu(
+        is_by_device ? block.refused_members(members, refusal->device) : members,
+        fmt::format("{} {}", is_by_device ? "in a segment," : "each operation can be lowered, the segment can't:",
+                    reason_of(*refusal, options_)));
+    return false;
+  }
+
+  static bool is_in_loop(const BlockItems& block) {
+    const std::vector<BlockPlace> places = places_of(*block.block());
+    return std::any_of(places.begin(), places.end(),
+                       [](const BlockPlace& place) { return place.kind == BlockPlace::Kind::kLoop; });
+  }
+
+  Plan make_plan() {
+    int segment = 0;
+    for (const BlockItems& block : blocks_) {
+      std::vector<PlanStep>& steps = &block == &blocks_[0] ? plan_.steps : plan_.blocks[block.block()];
+      for (const auto& [step, members] : block.steps()) {
+        steps.push_back({block.nodes_of(members), is_nnapi_step(step) ? segment++ : -1});
+      }
+      for (const PartitionItem& item : block.items()) {
+        if (!item.reason) continue;
+        plan_.cpu_nodes.push_back({*item.reason,
+                                   item.macs.value(),
+                                   {item.nodes.begin(), item.nodes.end()},
+                                   item.is_estimated,
+                                   item.since,
+                                   item.cost,
+                                   is_in_loop(block)});
+      }
+    }
+    return std::move(plan_);
+  }
+
+  const InferredTypes& inferred_;
+  const ConvertOptions& options_;
+  Diagnostics& diagnostics_;
+  std::vector<BlockItems> blocks_;  // the graph's own, then those in it, each before those in it
+  std::unordered_set<const Node*> on_nnapi_;
+  Plan plan_;
+};
+
+class PlanText {
+ public:
+  explicit PlanText(const Plan& plan) : plan_(plan) {}
+
+  std::string steps(const std::vector<PlanStep>& steps, const std::string& indent) const {
+    std::string text;
+    for (const PlanStep& step : steps) {
+      text += indent + (step.segment < 0 ? "CPU\n" : fmt::format("segment {}\n", step.segment));
+      for (const Node* node : step.nodes) text += node_text(*node, indent + "  ");
+    }
+    return text;
+  }
+
+ private:
+  std::string node_text(const Node& node, const std::string& indent) const {
+    std::string text = indent;
+    for (const torch::jit::Value* output : node.outputs()) text += fmt::format("%{} ", output->debugName());
+    text += fmt::format("= {}", node.kind().toQualString());
+    for (const torch::jit::Value* input : node.inputs()) text += fmt::format(" %{}", input->debugName());
+    text += "\n";
+    for (const torch::jit::Block* block : node.blocks()) {
+      text += indent + "  block\n" + steps(plan_.blocks.at(block), indent + "    ");
+    }
+    return text;
+  }
+
+  const Plan& plan_;
+};
+
+}  // namespace
+
+std::string to_text(const Plan& plan) {
+  std::string text = PlanText(plan).steps(plan.steps, "");
+  for (const CpuNode& node : plan.cpu_nodes) text += "on the CPU: " + node.reason.message() + "\n";
+  return text;
+}
+
+Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+               Diagnostics& diagnostics) {
+  ConvertOptions quiet = options;  // no dump of each node that is tried
+  quiet.on_dump = nullptr;
+  return Partitioner(model, inferred, quiet, diagnostics).run();
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,304 @@
+#include "lib/converter/partition/partition_items.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/ir/alias_analysis.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <unordered_map>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/glue.h"
+#include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/state.h"
+#include "lib/converter/infer/cpu_reason.h"
+#include "lib/converter/infer/row_wise.h"
+#include "lib/converter/lower/quant_mode.h"
+#include "lib/converter/partition/node_cost.h"
+#include "lib/converter/partition/segment.h"
+#include "lib/nnapi/cost.h"
+
+namespace nnapi_convert {
+namespace {
+
+// Of a message whose first line says what the others list.
+std::string on_one_line(const std::string& message) {
+  std::istringstream lines(message);
+  std::string text;
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos) continue;
+    text += (count == 0 ? "" : count == 1 ? ": " : "; ") + line.substr(begin);
+  }
+  return text;
+}
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+// As many as an operation is tried with: no other size of a rule's own.
+constexpr int64_t kFewRows = 2;
+
+bool changes_in_place(Node& node) {
+  bool changes = false;
+  for_each_node(node, [&](Node& each) {
+    const c10::FunctionSchema* schema = const_cast<const Node&>(each).maybeSchema();
+    changes = changes || (schema != nullptr && schema->is_mutable());
+  });
+  return changes;
+}
+
+bool has_effects(Node& node) {
+  bool has = false;
+  for_each_node(node, [&](Node& each) { has = has || (each.blocks().empty() && reason_of_effect(each)); });
+  return has;
+}
+
+// What is seen of a node after a later one raised: what was printed, kept, or drawn of random numbers.
+bool leaves_trace(Node& node) {
+  bool leaves = false;
+  for_each_node(node, [&](Node& each) {
+    const bool may_leave = each.kind() == c10::prim::SetAttr || each.hasSideEffects() || each.isNondeterministic();
+    leaves = leaves || (may_leave && each.kind() != c10::prim::RaiseException);
+  });
+  return leaves;
+}
+
+// Operators that raise for some values of an index.
+bool reads_index(const Node& node) {
+  static const std::map<std::string, size_t> indices = {
+      {"aten::embedding", 1}, {"aten::gather", 2},         {"aten::index", 1},        {"aten::index_select", 2},
+      {"aten::select", 2},    {"aten::take_along_dim", 1}, {"aten::embedding_bag", 1}};
+  const auto found = indices.find(node.kind().toQualString());
+  return found != indices.end() && !torch::jit::toIValue(node.input(found->second));
+}
+
+// Multiply-adds of a node.
+struct NodeCost {
+  Count macs = 0;
+  bool is_estimated = false;
+};
+
+// With what is expected of sizes that depend on values.
+NodeCost cost_of(const Node& node, const InferredTypes& inferred) {
+  NodeCost cost;
+  cost.macs = macs_of(node, [&](const Value* value) -> std::optional<std::vector<int64_t>> {
+    const auto found = inferred.types.find(value);
+    const auto* type = found == inferred.types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    if (type == nullptr) return std::nullopt;
+    std::vector<int64_t> sizes;
+    for (const Dim& dim : type->dims) sizes.push_back(estimated(dim, inferred.runtime_sizes));
+    cost.is_estimated = cost.is_estimated || !all_fixed(type->dims);
+    return sizes;
+  });
+  return cost;
+}
+
+// A tensor that is filled to be written to isn't worth handing over.
+bool makes_new_tensors(const Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  const bool fills = node.kind() == c10::aten::fill || node.kind() == c10::aten::zero;
+  return schema != nullptr && !fills &&
+         std::all_of(schema->returns().begin(), schema->returns().end(),
+                     [](const c10::Argument& result) { return result.alias_info() == nullptr; });
+}
+
+class Items {
+ public:
+  Items(torch::jit::Block& block, const PartitionGraph& graph)
+      : block_(block), inferred_(graph.inferred), options_(graph.options), aliases_(graph.aliases.get()) {}
+
+  std::vector<PartitionItem> run() {
+    for (Node* node : block_.nodes()) {
+      if (node->kind() != c10::prim::Constant && !is_glue(*node) && !gives_module(*node)) add(node);
+    }
+    for (PartitionItem& item : items_) judge(item);
+    keep_changed_values();
+    for (size_t i = 0; i < items_.size(); ++i) find_needs(i);
+    keep_order_of_effects();
+    keep_order_of_errors();
+    return std::move(items_);
+  }
+
+ private:
+  void add(Node* node) {
+    if (node->kind() == c10::prim::ListUnpack && !may_be_changed(*node->input())) {
+      const auto maker = item_of_.find(node->input()->node());
+      if (maker != item_of_.end()) {
+        items_[maker->second].nodes.push_back(node);
+        item_of_[node] = maker->second;
+        return;
+      }
+    }
+    item_of_[node] = items_.size();
+    PartitionItem item;
+    item.nodes.push_back(node);
+    item.is_pinned = std::string(node->kind().ns().toUnqualString()) == "nnapi_convert";
+    items_.push_back(std::move(item));
+  }
+
+  // The rules decide: what they lower by itself to a valid model goes to NNAPI.
+  void judge(PartitionItem& item) {
+    Node& node = *item.nodes[0];
+    if (const auto effect = reason_of_effect(node)) {
+      item.reason = refusal(node, *effect);
+    } else if (quantises_on_cpu(node)) {
+      item.reason = refusal(node, "runs on the CPU with --quant core");
+    } else {
+      try_lowering(item);
+    }
+    const NodeCost cost = cost_of(node, inferred_);
+    item.cost = cost_kind(node);
+    if (item.cost == CostKind::kUnknown && item.computes) return;  // NNAPI's operations tell
+    if (!cost.macs.is_known() ? item.macs == 0 : cost.macs.value_or(0) > item.macs.value_or(0)) item.macs = cost.macs;
+    item.is_estimated = item.is_estimated || cost.is_estimated;
+  }
+
+  static Refusal refusal(const Node& node, const std::string& why) {
+    return {source_of(node), node.kind().toQualString(), on_one_line(why), "", ""};
+  }
+
+  void try_lowering(PartitionItem& item) {
+    Node& node = *item.nodes[0];
+    Diagnostics diagnostics;
+    try {
+      item.rows = rows_of(node, inferred_.types);
+      const auto few = item.rows ? std::optional<SegmentRows>({*item.rows, kFewRows}) : std::nullopt;
+      Segment segment = extract_segment(item.nodes, inferred_.types, few);
+      const Offer offer = lower_segment(segment, options_, diagnostics);
+      if (offer.refusal) return refuse(item, *offer.refusal);
+      const NnapiPart& part = offer.part;
+      item.macs = nnapi::multiply_adds(part.model);
+      if (item.rows) {
+        item.macs = item.macs.divided_by(kFewRows) * estimated(to_dim(*item.rows), inferred_.runtime_sizes);
+        item.is_estimated = true;
+      }
+      item.computes = !part.model.operations.empty();
+      const auto why = item.computes ? refusal_of(part, options_) : std::nullopt;
+      if (why) refuse(item, *why);
+    } catch (const UnknownType& error) {
+      refuse(item, {error.what(), {}, {}, error.since()});
+    } catch (const ConvertError& error) {
+      refuse(item, {error.what()});
+    }
+  }
+
+  void refuse(PartitionItem& item, const SegmentRefusal& why) const {
+    const Node& node = *item.nodes[0];
+    if (!why.nodes.empty()) {
+      item.reason = why.nodes[0];
+      return;
+    }
+    const auto without_tensors = why.device.empty() ? reason_without_tensors(node) : std::nullopt;
+    item.reason = refusal(node, without_tensors.value_or(reason_of(why, options_)));
+    if (!without_tensors) item.since = why.since;
+  }
+
+  // A view of what is changed in place can't be a copy from NNAPI. A tensor that an operator makes can: what it shares
+  // memory with later is made of what NNAPI gave, and a change comes after all reads before it.
+  void keep_changed_values() {
+    if (aliases_ == nullptr) return;
+    for (PartitionItem& item : items_) {
+      const Node& node = *item.nodes[0];
+      const auto outputs = node.outputs();
+      if (item.reason || (item.computes && makes_new_tensors(node)) ||
+          std::none_of(outputs.begin(), outputs.end(),
+                       [&](const Value* output) { return aliases_->hasWriters(output); })) {
+        continue;
+      }
+      item.reason = Refusal{source_of(node), node.kind().toQualString(), "its result is changed in place later", "",
+                            "make a new tensor of it"};
+    }
+  }
+
+  void add_needs(const Value* value, std::set<size_t>& needs, std::set<size_t>& number_needs) const {
+    const Node* maker = value->node();
+    if (is_glue(*maker)) {
+      for (const Value* input : maker->inputs()) add_needs(input, needs, number_needs);
+      return;
+    }
+    const auto found = item_of_.find(maker);
+    if (found == item_of_.end()) return;
+    const auto type = inferred_.types.find(value);
+    const bool is_number = type != inferred_.types.end() && std::holds_alternative<Dims>(type->second);
+    (is_number ? number_needs : needs).insert(found->second);
+  }
+
+  void find_needs(size_t number) {
+    PartitionItem& item = items_[number];
+    std::set<size_t> needs, number_needs;
+    for (Node* node : item.nodes) {
+      for_each_read(*node, [&](const Value* value) { add_needs(value, needs, number_needs); });
+    }
+    if (!item.rows) needs.insert(number_needs.begin(), number_needs.end());
+    needs.erase(number);
+    item.needs.assign(needs.begin(), needs.end());
+    if (item.rows) item.number_needs.assign(number_needs.begin(), number_needs.end());
+  }
+
+  // What the rules lower raises for no values, but for those of an index.
+  static bool may_raise(const PartitionItem& item) { return item.reason || reads_index(*item.nodes[0]); }
+
+  // What is seen of an effect after an error is the same: it comes after all before it that may raise, and before all
+  // after it that may.
+  void keep_order_of_errors() {
+    std::optional<size_t> trace;
+    std::vector<size_t> raising;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const bool leaves = leaves_trace(*items_[i].nodes[0]);
+      if (!leaves && !may_raise(items_[i])) continue;
+      if (trace) items_[i].needs.push_back(*trace);
+      if (leaves) {
+        items_[i].needs.insert(items_[i].needs.end(), raising.begin(), raising.end());
+        raising.clear();
+        trace = i;
+      } else {
+        raising.push_back(i);
+      }
+    }
+  }
+
+  // Effects come one after the other; a change in place comes after all before it and before all after it.
+  void keep_order_of_effects() {
+    std::optional<size_t> effect, change;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      Node& node = *items_[i].nodes[0];
+      if (change) items_[i].needs.push_back(*change);
+      if (changes_in_place(node)) {
+        for (size_t before = change.value_or(0); before < i; ++before) items_[i].needs.push_back(before);
+        change = i;
+      }
+      if (!has_effects(node)) continue;
+      if (effect) items_[i].needs.push_back(*effect);
+      effect = i;
+    }
+  }
+
+  torch::jit::Block& block_;
+  const InferredTypes& inferred_;
+  const ConvertOptions& options_;
+  const torch::jit::AliasDb* aliases_;
+  std::vector<PartitionItem> items_;
+  std::unordered_map<const Node*, size_t> item_of_;
+};
+
+}  // namespace
+
+PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred,
+                               const ConvertOptions& options) {
+  PartitionGraph graph{inferred, options, nullptr};
+  bool changes = false;
+  for (Node* node : model.graph->nodes()) changes = changes || changes_in_place(*node);
+  if (changes) graph.aliases = std::make_unique<torch::jit::AliasDb>(model.graph);
+  return graph;
+}
+
+std::vector<PartitionItem> partition_items(torch::jit::Block& block, const PartitionGraph& graph) {
+  return Items(block, graph).run();
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,162 @@
+#include "lib/converter/partition/split.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/converter/lower/interface.h"
+#include "lib/converter/lower/wide_integers.h"
+#include "lib/converter/normalise/arguments.h"
+#include "lib/converter/partition/sample_macs.h"
+#include "lib/converter/partition/typed_model.h"
+#include "lib/converter/samples/sample_inputs.h"
+#include "lib/converter/samples/sample_rows.h"
+
+namespace nnapi_convert {
+namespace {
+
+[[noreturn]] void refuse(const SegmentRefusal& refusal, const std::string& why) {
+  throw ConvertError(ExitCode::kNotConvertible, refusal.reason + "\nparts of it can't go to NNAPI either: " + why);
+}
+
+bool any_flexible(const ModuleInterface& interface) {
+  return std::any_of(interface.inputs.begin(), interface.inputs.end(),
+                     [](const InterfaceInput& input) { return !all_fixed(input.type.dims); });
+}
+
+// Says what is missing for a segment.
+[[noreturn]] void refuse_all(const PlannedModel& planned, const SegmentLimits& limits) {
+  const Plan& plan = planned.plan;
+  const SegmentRefusal& refusal = *plan.refusal;
+  if (any_flexible(planned.interface)) {
+    const auto placed = std::find_if(plan.cpu_nodes.begin(), plan.cpu_nodes.end(),
+                                     [](const CpuNode& node) { return !node.reason.where.empty(); });
+    const std::string where = placed == plan.cpu_nodes.end() ? "" : fmt::format(" (at {})", placed->reason.where);
+    refuse(refusal, fmt::format("NNAPI needs the flexible sizes of the inputs fixed: the model mixes elements along "
+                                "them{}; give every size with --input",
+                                where));
+  }
+  if (!plan.any_lowered || limits.min_macs == 0) throw ConvertError(ExitCode::kNotConvertible, refusal.reason);
+  refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
+}
+
+bool has_unknown_macs(const Plan& plan) {
+  return std::any_of(plan.cpu_nodes.begin(), plan.cpu_nodes.end(),
+                     [](const CpuNode& node) { return !node.macs && node.cost == CostKind::kProduct; });
+}
+
+ModuleInterface interface_of(const TypedModel& graph) {
+  const NormalisedModel& model = graph.model;
+  const std::vector<TensorType> inputs = graph_inputs(graph);
+  ModuleInterface interface { {}, {}, model.return_tree };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    interface.inputs.push_back(
+        {model.input_names[i], inputs[i], std::nullopt, !model.inputs[i]->uses().empty(), graph.original_inputs[i]});
+  }
+  const std::vector<TensorType> types = output_types(model, graph.inferred.types);
+  for (size_t i = 0; i < types.size(); ++i) {
+    InterfaceOutput output;
+    output.quantization = quantization_of_result(*model.outputs[i], graph.inferred.types);
+    output.dtype = types[i].dtype;
+    output.original_dtype = graph.original_outputs.at(i).dtype;
+    interface.outputs.push_back(std::move(output));
+  }
+  return interface;
+}
+
+// Bundled inputs of tensors only, as the graph takes them.
+std::vector<InputTuple> samples_for(const std::vector<TensorType>& inputs, const LoadedModel& loaded) {
+  std::vector<InputTuple> samples = loaded.bundled_inputs;
+  for (InputTuple& sample : samples) {
+    for (size_t i = 0; i < sample.size() && i < inputs.size(); ++i) {
+      if (sample[i].isTensor()) sample[i] = to_interface(sample[i].toTensor(), inputs[i]);
+    }
+  }
+  return samples;
+}
+
+std::vector<const torch::jit::Node*> nnapi_nodes(const Plan& plan) {
+  std::vector<const torch::jit::Node*> nodes;
+  const auto add = [&](const std::vector<PlanStep>& steps) {
+    for (const PlanStep& step : steps) {
+      if (step.segment >= 0) nodes.insert(nodes.end(), step.nodes.begin(), step.nodes.end());
+    }
+  };
+  add(plan.steps);
+  for (const auto& [block, steps] : plan.blocks) add(steps);
+  return nodes;
+}
+
+// Its stages aren't told: those of the whole graph were.
+TypedModel typed_for_split(const LoadedModel& loaded, const ConvertOptions& options, bool recognises,
+                           Diagnostics& diagnostics) {
+  ConvertOptions quiet = options;
+  quiet.on_stage = nullptr;
+  quiet.on_dump = nullptr;
+  Stages untold(quiet);
+  return type_model(loaded, quiet, {RunBy::kNnapiAndCpu, recognises}, diagnostics, untold);
+}
+
+PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
+                   bool recognises, Diagnostics& diagnostics) {
+  TypedModel typed = typed_for_split(loaded, options, recognises, diagnostics);
+  if (typed.boundaries->mode != QuantMode::kNone && options.quant == QuantMode::kNone) {
+    throw ConvertError(ExitCode::kNotConvertible, refusal.reason);
+  }
+  NormalisedModel& model = typed.model;
+  const std::vector<TensorType> inputs = graph_inputs(typed);
+  torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
+  const bool keeps_state = !model.graph->inputs()[0]->uses().empty();
+  const bool has_samples = takes_tensors_only(model.arguments) && !keeps_state;
+  const std::vector<InputTuple> samples = has_samples ? samples_for(inputs, loaded) : std::vector<InputTuple>();
+  count_in_samples(model, samples, typed.inferred);
+  PlannedModel planned;
+  planned.plan = partition(model, typed.inferred, options, diagnostics);
+  planned.plan.refusal = refusal;
+  warn_of_wide_integers(nnapi_nodes(planned.plan), model, typed.inferred.types, diagnostics);
+  if (!samples.empty() && has_unknown_macs(planned.plan)) {
+    count_macs_in_samples(split_reference(loaded, options), samples, planned.plan);
+  }
+  planned.interface = interface_of(typed);
+  planned.graph = graph_of({model, planned.plan, typed.inferred.types});
+  planned.quant = typed.boundaries->mode;
+  planned.model = std::move(model);
+  return planned;
+}
+
+// Operators that recognise() put into the graph; PyTorch knows none of them.
+bool is_own_operator(const torch::jit::Node* node) {
+  return node->kind().ns().toUnqualString() == std::string("nnapi_convert");
+}
+
+bool has_own_operators(const Plan& plan) {
+  return std::any_of(plan.cpu_nodes.begin(), plan.cpu_nodes.end(), [](const CpuNode& cpu) {
+    return std::any_of(cpu.nodes.begin(), cpu.nodes.end(), is_own_operator);
+  });
+}
+
+}  // namespace
+
+PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
+                   Diagnostics& diagnostics, Stages& stages) {
+  stages.begin("partition");
+  Diagnostics of_recognised = diagnostics;
+  PlannedModel planned = split(loaded, options, refusal, true, of_recognised);
+  if (has_own_operators(planned.plan)) {
+    planned = split(loaded, options, refusal, false, diagnostics);
+  } else {
+    diagnostics = std::move(of_recognised);
+  }
+  stages.end([&] { return to_text(planned.plan); });
+  if (planned.plan.segments.empty()) refuse_all(planned, options.segments);
+  return planned;
+}
+
+NormalisedModel split_reference(const LoadedModel& loaded, const ConvertOptions& options) {
+  Diagnostics ignored;
+  return typed_for_split(loaded, options, false, ignored).model;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,66 @@
+#include "lib/converter/partition/typed_model.h"
+
+#include "lib/converter/infer/input_types.h"
+#include "lib/converter/lower/interface.h"
+#include "lib/converter/normalise/arguments.h"
+#include "lib/converter/normalise/normalise.h"
+#include "lib/converter/normalise/recognise.h"
+#include "lib/converter/samples/original_run.h"
+
+namespace nnapi_convert {
+namespace {
+
+// The tensors of the bundled inputs, of which one is enough where arguments are put together.
+std::vector<InputTuple> bundled_tensors(const NormalisedModel& model, const LoadedModel& loaded) {
+  if (model.run_by == RunBy::kNnapi || loaded.bundled_inputs.empty()) return loaded.bundled_inputs;
+  const auto values = take_apart(model.arguments, loaded.bundled_inputs[0]);
+  if (!values) return {};
+  InputTuple tensors;
+  const std::vector<const ArgumentTree*> all = leaves(model.arguments);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i]->is_tensor()) tensors.push_back((*values)[i]);
+  }
+  return {tensors};
+}
+
+// For what stays on the CPU numbers stay numbers.
+InferOptions infer_options(RunBy run_by, const ConvertOptions& options) {
+  InferOptions result;
+  if (run_by == RunBy::kNnapi) result.control_flow = options.control_flow;
+  result.keeps_numbers = run_by == RunBy::kNnapiAndCpu;
+  return result;
+}
+
+}  // namespace
+
+std::vector<TensorType> graph_inputs(const TypedModel& typed) {
+  std::vector<TensorType> types;
+  for (const InputBoundary& input : typed.boundaries.value().inputs) types.push_back(input.type);
+  return types;
+}
+
+TypedModel type_model(const LoadedModel& loaded, const ConvertOptions& options, const TypeRequest& request,
+                      Diagnostics& diagnostics, Stages& stages) {
+  const InferOptions how = infer_options(request.run_by, options);
+  stages.begin("normalise");
+  TypedModel typed;
+  NormalisedModel& model = typed.model = normalise(loaded, {request.run_by, names_of(options.inputs)}, diagnostics);
+  stages.end([&] { return to_text(model, {}); });
+
+  stages.begin("infer");
+  typed.original_inputs = input_types(model, bundled_tensors(model, loaded), options.inputs);
+  typed.inferred = infer(model, typed.original_inputs, how);
+  check_original_runs(loaded, model, typed.original_inputs, typed.inferred);
+  if (request.recognises && recognise(model, typed.inferred.types)) {
+    typed.inferred = infer(model, typed.original_inputs, how);
+  }
+  if (request.run_by == RunBy::kNnapi && !typed.inferred.refusals.empty()) return typed;
+  if (request.run_by == RunBy::kNnapiAndCpu) find_outputs(model);
+  typed.original_outputs = output_types(model, typed.inferred.types);
+  typed.boundaries = apply_quant_mode(model, typed.original_inputs, typed.inferred.types, options.quant, diagnostics);
+  if (typed.boundaries->is_edited) typed.inferred = infer(model, graph_inputs(typed), how);
+  stages.end([&] { return to_text(model, typed.inferred.types); });
+  return typed;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,99 @@
+#include "lib/converter/partition/whole.h"
+
+#include <fmt/format.h>
+
+#include "lib/base/error.h"
+#include "lib/converter/lower/interface.h"
+#include "lib/converter/lower/lower.h"
+#include "lib/converter/lower/wide_integers.h"
+#include "lib/converter/partition/typed_model.h"
+#include "lib/converter/samples/original_run.h"
+#include "lib/nnapi/cost.h"
+#include "lib/nnapi/dump.h"
+
+namespace nnapi_convert {
+namespace {
+
+SegmentRefusal refusal_of_nodes(std::vector<Refusal> nodes) {
+  SegmentRefusal refusal;
+  refusal.reason = fmt::format("{} operation{} can't be lowered to NNAPI", nodes.size(), nodes.size() == 1 ? "" : "s");
+  for (const Refusal& node : nodes) refusal.reason += "\n  " + node.message();
+  refusal.nodes = std::move(nodes);
+  return refusal;
+}
+
+// Nodes that were refused, and those that would be refused on the way: the user sees them all at once.
+std::vector<Refusal> all_refusals(const TypedModel& typed, const ConvertOptions& options) {
+  std::vector<Refusal> refusals = typed.inferred.refusals;
+  if (typed.boundaries) return refusals;
+  const std::vector<Refusal> rest =
+      lowering_refusals(typed.model, typed.original_inputs, typed.inferred.types, target_of(options));
+  refusals.insert(refusals.end(), rest.begin(), rest.end());
+  return refusals;
+}
+
+// The graph is gone afterwards, and with it what nothing else holds of the weights.
+Offer lower_whole(const LoadedModel& loaded, const ConvertOptions& options, QuantMode& quant, Diagnostics& diagnostics,
+                  Stages& stages) {
+  const TypedModel typed = type_model(loaded, options, {RunBy::kNnapi}, diagnostics, stages);
+  if (!typed.inferred.refusals.empty()) return {{}, refusal_of_nodes(all_refusals(typed, options))};
+
+  stages.begin("lower");
+  const TypeMap& types = typed.inferred.types;
+  LoweredModel lowered = lower(typed.model, graph_inputs(typed), types, target_of(options), diagnostics);
+  if (!lowered.refusals.empty()) return {{}, refusal_of_nodes(std::move(lowered.refusals))};
+  stages.end([&] { return nnapi::to_text(lowered.model); });
+  warn_of_wide_integers(all_nodes(*typed.model.graph), typed.model, types, diagnostics);
+  quant = typed.boundaries->mode;
+  ModuleInterface interface = make_interface(typed.model, *typed.boundaries, lowered, typed.original_inputs,
+                                             typed.original_outputs, output_types(typed.model, types));
+  return {{std::move(lowered.model), std::move(interface)}, std::nullopt};
+}
+
+PlannedSegment planned_segment(NnapiPart part) {
+  PlannedSegment planned;
+  const Count macs = nnapi::multiply_adds(part.model);
+  planned.macs = macs.value_or(0);
+  planned.uncounted = macs.is_known() ? 0 : 1;
+  planned.part = std::move(part);
+  return planned;
+}
+
+PlannedModel plan_of_one(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
+                         Stages& stages) {
+  PlannedModel planned;
+  Offer offer = lower_whole(loaded, options, planned.quant, diagnostics, stages);
+  if (!offer.refusal) {
+    stages.begin("optimise");
+    optimise_part(offer.part, options, diagnostics);
+    stages.end([&] { return nnapi::to_text(offer.part.model); });
+    offer.refusal = refusal_of(offer.part, options);
+  }
+  if (offer.refusal) {
+    planned.plan.refusal = std::move(offer.refusal);
+    return planned;
+  }
+  planned.interface = offer.part.interface;
+  planned.graph = graph_of(offer.part.model, offer.part.interface);
+  planned.plan.steps = {{{}, 0}};
+  planned.plan.segments.push_back(planned_segment(std::move(offer.part)));
+  return planned;
+}
+
+}  // namespace
+
+PlannedModel offer_whole(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
+                         Stages& stages) {
+  try {
+    return plan_of_one(loaded, options, diagnostics, stages);
+  } catch (const OriginalFails&) {
+    throw;
+  } catch (const ConvertError& error) {
+    if (error.exit_code() != ExitCode::kNotConvertible) throw;
+    PlannedModel refused;
+    refused.plan.refusal = SegmentRefusal{error.what()};
+    return refused;
+  }
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,221 @@
+#include "lib/converter/report/check.h"
+
+#include <fmt/format.h>
+#include "lib/converter/normalise/bound_arguments.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/base/percent.h"
+#include "lib/converter/report/mac_share.h"
+#include "lib/format/operation_table.h"
+#include "lib/nnapi/cost.h"
+#include "lib/nnapi/validate.h"
+
+namespace nnapi_convert {
+namespace {
+
+using nlohmann::json;
+
+// One call of NNAPI.
+struct Row {
+  const nnapi::Model* model;
+  Count macs;
+  std::vector<BlockPlace> places = {};
+};
+
+std::vector<Row> rows_of(const CheckResult& result) {
+  std::vector<Row> rows;
+  if (!result.converts) return rows;
+  for (const SegmentSummary& segment : result.conversion.segments) {
+    const bool is_counted = segment.uncounted == 0;
+    rows.push_back({&segment.model, is_counted ? Count(segment.macs) : Count(std::nullopt), segment.places});
+  }
+  return rows;
+}
+
+// Of the multiply-adds that are counted.
+struct Shares {
+  int64_t all = 0;
+  bool is_whole = false;
+
+  double of(const Row& row) const {
+    if (is_whole) return 1;
+    return all == 0 ? 0 : static_cast<double>(row.macs.value_or(0)) / static_cast<double>(all);
+  }
+  std::string text(const Row& row) const { return is_whole ? "100.0" : percent_text(row.macs.value_or(0), all); }
+};
+
+Shares shares_of(const CheckResult& result) {
+  return {mac_share(result.conversion).all, result.conversion.is_whole};
+}
+
+std::map<std::string, size_t> operations_of(const nnapi::Model& model) {
+  std::map<std::string, size_t> counts;
+  for (const nnapi::Model* each : nnapi::with_subgraphs(model)) {
+    for (const nnapi::Operation& operation : each->operations) ++counts[name_of(operation.code)];
+  }
+  return counts;
+}
+
+size_t operation_count(const nnapi::Model& model) {
+  size_t count = 0;
+  for (const nnapi::Model* each : nnapi::with_subgraphs(model)) count += each->operations.size();
+  return count;
+}
+
+std::string headline(const CheckResult& result) {
+  if (!result.converts) return "does not convert";
+  if (result.conversion.is_whole) return "converts whole";
+  const size_t count = result.conversion.segments.size();
+  const MacShare macs = mac_share(result.conversion);
+  return fmt::format("converts in {} segment{}, with {}{}", count, count == 1 ? "" : "s", to_text(macs),
+                     limits_text(macs));
+}
+
+std::string text_or_unknown(const std::optional<int64_t>& number) {
+  return number ? fmt::format("{}", *number) : "unknown";
+}
+
+std::string segment_table(const CheckResult& result) {
+  std::string text = fmt::format("  {:<8} {:>10} {:>14} {:>7} {:>11} {:>11} {:>6}\n", "segment", "operations",
+                                 "multiply-adds", "share", "bytes in", "bytes out", "level");
+  const Shares shares = shares_of(result);
+  size_t number = 0;
+  for (const Row& row : rows_of(result)) {
+    text += fmt::format(
+        "  {:<8} {:>10} {:>14} {:>6}% {:>11} {:>11} {:>6}{}\n", shares.is_whole ? "whole" : fmt::format("{}", number++),
+        operation_count(*row.model), text_or_unknown(row.macs.value()), shares.text(row),
+        text_or_unknown(byte_count(*row.model, row.model->inputs).value()),
+        text_or_unknown(byte_count(*row.model, row.model->outputs).value()), nnapi::required_feature_level(*row.model),
+        row.places.empty() ? "" : "  " + to_text(row.places));
+  }
+  return text;
+}
+
+// What stays on the CPU, or is refused: each once, with how often it is there.
+std::string refusals_text(const CheckResult& result) {
+  std::vector<std::pair<std::string, size_t>> lines;
+  const auto add = [&](const std::string& line) {
+    if (!lines.empty() && lines.back().first == line) {
+      ++lines.back().second;
+    } else {
+      lines.emplace_back(line, 1);
+    }
+  };
+  for (const CpuNode& node : result.conversion.cpu_nodes) {
+    const std::string since = node.since.empty() ? "" : " at " + node.since.substr(node.since.rfind('/') + 1);
+    add(fmt::format("{}{} ({} multiply-adds)", node.reason.message(), since, text_or_unknown(node.macs)));
+  }
+  if (!result.converts) {
+    for (const Refusal& refusal : result.diagnostics.refusals) add(refusal.message());
+  }
+  if (lines.empty()) return "";
+  std::string text = result.converts ? "  on the CPU:\n" : "  refused:\n";
+  for (const auto& [line, count] : lines) {
+    text += fmt::format("    {}{}\n", line, count == 1 ? "" : fmt::format(", {} times", count));
+  }
+  return text;
+}
+
+json refusal_json(const Refusal& refusal, const json& macs) {
+  return {{"where", refusal.where},   {"op", refusal.op},     {"found", refusal.found},
+          {"needed", refusal.needed}, {"hint", refusal.hint}, {"macs", macs}};
+}
+
+json optional_json(const std::optional<int64_t>& number) {
+  return number ? json(*number) : json(nullptr);
+}
+
+// The other interfaces of a model that was refused may tell how it is not; those of a float model are all refused.
+SpeedReport speed_of(const CheckResult& result, const LoadedModel& original, const ConvertOptions& options) {
+  SpeedReport report;
+  if (result.converts) report = explain_speed(result.conversion, options);
+  if (result.converts && result.conversion.quant == QuantMode::kNone) return report;
+  std::vector<QuantFit> fits = quant_fits(original, options);
+  const bool any = std::any_of(fits.begin(), fits.end(), [](const QuantFit& fit) { return fit.converts; });
+  if (any) report.quant = std::move(fits);
+  return report;
+}
+
+}  // namespace
+
+CheckResult check_model(const std::string& path, const CheckRequest& request) {
+  CheckResult result;
+  result.model = path;
+  result.target_level = request.options.target_level();
+  LoadedModel loaded = load_model(path, result.diagnostics);
+  const ConvertOptions options = bind_arguments(loaded, request.options);
+  if (request.measure_loss) result.loss = measure_loss(loaded, options);
+  // A copy keeps the weights in memory; only the other interfaces of a quantised model need them.
+  std::optional<LoadedModel> original;
+  if (request.explain_speed) original = loaded;
+  try {
+    result.conversion = convert(std::exchange(loaded, {}), options, result.diagnostics);
+    result.converts = true;
+  } catch (const ConvertError& error) {
+    if (error.exit_code() != ExitCode::kNotConvertible) throw;
+    result.error = error.what();
+  }
+  if (original) result.speed = speed_of(result, *original, options);
+  return result;
+}
+
+std::string to_text(const CheckResult& result) {
+  std::string text = fmt::format("{} {}\n", result.model, headline(result));
+  if (result.converts) {
+    text += segment_table(result);
+  } else if (result.diagnostics.refusals.empty()) {
+    text += "  " + result.error + "\n";
+  }
+  text += refusals_text(result);
+  for (const std::string& line : summary_of(result.diagnostics.warnings)) text += "  warning: " + line + "\n";
+  if (result.loss) text += "  " + to_text(*result.loss) + "\n";
+  if (result.speed && (result.converts || !result.speed->quant.empty())) text += to_text(*result.speed);
+  return text;
+}
+
+json to_json(const CheckResult& result) {
+  json segments = json::array(), refusals = json::array();
+  const Shares shares = shares_of(result);
+  for (const Row& row : rows_of(result)) {
+    segments.push_back({{"operation_count", operation_count(*row.model)},
+                        {"operations", operations_of(*row.model)},
+                        {"macs", optional_json(row.macs.value())},
+                        {"share", shares.of(row)},
+                        {"bytes_in", optional_json(byte_count(*row.model, row.model->inputs).value())},
+                        {"bytes_out", optional_json(byte_count(*row.model, row.model->outputs).value())},
+                        {"feature_level", nnapi::required_feature_level(*row.model)}});
+    if (!row.places.empty()) segments.back()["inside"] = to_json(row.places);
+  }
+  for (const CpuNode& node : result.conversion.cpu_nodes) {
+    refusals.push_back(refusal_json(node.reason, optional_json(node.macs)));
+    if (!node.since.empty()) refusals.back()["since"] = node.since;
+  }
+  if (!result.converts) {
+    for (const Refusal& refusal : result.diagnostics.refusals) refusals.push_back(refusal_json(refusal, nullptr));
+  }
+  const char* how = !result.converts ? "refused" : result.conversion.is_whole ? "whole" : "segments";
+  json report = {{"version", kCheckVersion},
+                 {"model", result.model},
+                 {"converts", result.converts},
+                 {"how", how},
+                 {"segments", segments},
+                 {"refusals", refusals},
+                 {"target_feature_level", result.target_level},
+                 {"warnings", messages_of(result.diagnostics.warnings)}};
+  if (result.converts) {
+    report["quant"] = name_of(result.conversion.quant);
+    report["feature_level"] = result.conversion.feature_level();
+  } else {
+    report["error"] = result.error;
+  }
+  if (result.converts && !result.conversion.is_whole) report["products"] = products_json(mac_share(result.conversion));
+  if (result.loss) report["target"] = to_json(*result.loss);
+  if (result.speed) report["speed"] = to_json(*result.speed);
+  return report;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,29 @@
+// The JSON report of a run, by schemas/report.schema.json.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "lib/base/report_version.h"
+#include "lib/converter/emit/conversion.h"
+#include "lib/converter/verify/verify.h"
+
+namespace nnapi_convert {
+
+nlohmann::json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
+                           const Diagnostics& diagnostics, const std::optional<Verification>& verification);
+
+// For people: the segments of a partitioned model, and what stays on the CPU.
+std::string partition_text(const Conversion& conversion);
+
+// An argument of forward.
+nlohmann::json input_json(const std::string& name, const TensorType& type);
+
+// The report's part on a verification, which `verify --format json` prints.
+nlohmann::json to_json(const Verification& verification);
+
+// The report of a model that can't be converted.
+nlohmann::json make_failure_report(const std::string& model, const std::string& error, const Diagnostics& diagnostics);
+
+}  // namespace nnapi_convert

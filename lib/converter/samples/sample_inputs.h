@@ -1,0 +1,27 @@
+// Inputs to try a model with: those bundled in its file, or random ones.
+#pragma once
+
+#include <vector>
+
+#include "lib/base/diagnostics.h"
+#include "lib/converter/infer/index_range.h"
+#include "lib/converter/load/load.h"
+#include "lib/serialize/module_interface.h"
+
+namespace nnapi_convert {
+
+// A tensor of the given type: from N(0, 1), quantised if the type is; int32 from 0 to 9. The same seed gives the same
+// values. Flexible sizes are `flexible_size`.
+at::Tensor random_tensor(const TensorType& type, uint64_t seed, int64_t flexible_size);
+// The same of whole numbers within the range.
+at::Tensor random_indices(const TensorType& type, uint64_t seed, int64_t flexible_size, const IndexRange& range);
+
+// The original's bundled inputs, brought to the new interface; without any, and if `make_one`, a random one. Warns
+// about inputs that don't fit the interface and are left out.
+std::vector<InputTuple> bundled_samples(const ModuleInterface& interface, const std::vector<InputTuple>& originals,
+                                        bool make_one, Diagnostics& diagnostics);
+
+// A value brought from one dtype to another: float32 to quint8 by the type's parameters, or quint8 to float32.
+at::Tensor to_interface(const at::Tensor& tensor, const TensorType& type);
+
+}  // namespace nnapi_convert

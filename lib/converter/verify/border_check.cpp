@@ -1,0 +1,143 @@
+#include "lib/converter/verify/border_check.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "lib/base/error.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr double kMillionth = 1e-6;
+
+bool is_float(const at::Tensor& tensor) {
+  return c10::isFloatingType(tensor.scalar_type());
+}
+
+// Of whole numbers and bools: the first that differs.
+std::string integer_problem(const at::Tensor& expected, const at::Tensor& found) {
+  const at::Tensor wrong = expected.ne(found).nonzero();
+  if (wrong.numel() == 0) return "";
+  const at::Tensor place = wrong[0];
+  at::Tensor one = expected, other = found;
+  for (int64_t axis = 0; axis < place.numel(); ++axis) {
+    one = one[place[axis].item().toLong()], other = other[place[axis].item().toLong()];
+  }
+  return fmt::format("{} found, {} needed", other.item().toLong(), one.item().toLong());
+}
+
+std::string float_problem(const at::Tensor& expected, const at::Tensor& found, double tolerance) {
+  const at::Tensor one = expected.to(at::kDouble), other = found.to(at::kDouble);
+  const at::Tensor finite = one.isfinite();
+  const at::Tensor same = one.eq(other).logical_or(one.isnan().logical_and(other.isnan()));
+  if (finite.logical_not().logical_and(same.logical_not()).any().item().toBool()) {
+    return "another value where the original gives an infinite one or NaN";
+  }
+  const at::Tensor values = one.masked_select(finite);
+  if (values.numel() == 0) return "";
+  const double range = (values.max() - values.min()).item().toDouble();
+  const double scale = range > 0 ? range : std::max(values.abs().max().item().toDouble(), 1.0);
+  const double error = (other.masked_select(finite) - values).abs().max().item().toDouble();
+  return error <= tolerance * scale ? "" : fmt::format("off by {:.3g} of the range", error / scale);
+}
+
+std::string problem_of(const at::Tensor& expected, const at::Tensor& found, double tolerance) {
+  if (expected.scalar_type() != found.scalar_type()) return "another dtype";
+  if (expected.sizes() != found.sizes()) return "another shape";
+  if (expected.numel() == 0 || expected.is_quantized() || expected.is_complex()) return "";
+  return is_float(expected) ? float_problem(expected, found, tolerance) : integer_problem(expected, found);
+}
+
+struct Problem {
+  std::string text;
+  bool is_of_floats = true;
+};
+
+std::optional<Problem> problem_of(const Tensors& expected, const Tensors& found, double tolerance) {
+  if (expected.size() != found.size()) return Problem{"another number of tensors", false};
+  std::optional<Problem> first;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const std::string text = problem_of(expected[i], found[i], tolerance);
+    if (text.empty()) continue;
+    if (!first) first = Problem{fmt::format("output {}: {}", i, text), true};
+    first->is_of_floats = first->is_of_floats && is_float(expected[i]);
+  }
+  return first;
+}
+
+Values copies(const Values& values) {
+  return with_tensors(values, [](size_t, const at::Tensor& tensor) { return tensor.clone(); });
+}
+
+// The original may write into what it is given.
+std::optional<Tensors> results_of(const std::function<Tensors(const Values&)>& run, const Values& values) {
+  try {
+    return run(copies(values));
+  } catch (const ConvertError&) {
+    return std::nullopt;
+  }
+}
+
+Values moved_by_a_millionth(const Values& values) {
+  return with_tensors(values, [](size_t, const at::Tensor& tensor) {
+    if (tensor.scalar_type() == at::kBool || tensor.is_quantized()) return tensor;
+    const at::Tensor moved = tensor.to(at::kDouble).mul(1 + kMillionth);
+    return (is_float(tensor) ? moved : moved.round()).to(tensor.scalar_type());
+  });
+}
+
+// True if the original's results say little of how exact the converted ones are.
+bool is_sensitive(const BorderSample& sample, const Tensors& expected, const BorderRuns& runs) {
+  const auto moved = results_of(runs.original, moved_by_a_millionth(sample.values));
+  return !moved || problem_of(expected, *moved, runs.tolerance);
+}
+
+bool all_finite(const Tensors& results) {
+  const auto is_finite = [](const at::Tensor& tensor) {
+    return is_float(tensor) && tensor.isfinite().all().item().toBool();
+  };
+  return std::all_of(results.begin(), results.end(), is_finite);
+}
+
+bool exceeds_32_bits(const Tensors& results) {
+  return std::any_of(results.begin(), results.end(), [](const at::Tensor& tensor) {
+    if (tensor.scalar_type() != at::kLong || tensor.numel() == 0) return false;
+    return tensor.max().item().toLong() > std::numeric_limits<int32_t>::max() ||
+           tensor.min().item().toLong() < std::numeric_limits<int32_t>::min();
+  });
+}
+
+// False where the difference is one that NNAPI's dtypes bring, or of values that mean nothing.
+bool is_fault(const BorderSample& sample, const Tensors& expected) {
+  if (sample.is_infinite) return all_finite(expected);
+  return !sample.is_wide && !exceeds_32_bits(expected);
+}
+
+}  // namespace
+
+std::vector<BorderFinding> check_borders(const std::vector<BorderSample>& samples, int first, const BorderRuns& runs) {
+  std::vector<BorderFinding> findings;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const BorderSample& sample = samples[i];
+    const auto expected = results_of(runs.original, sample.values);
+    if (!expected) continue;
+    std::optional<Problem> problem;
+    try {
+      problem = problem_of(*expected, runs.converted(copies(sample.values)), runs.tolerance);
+    } catch (const ConvertError& error) {
+      problem = Problem{error.what(), false};
+    }
+    if (!problem) continue;
+    const bool may_be_rounding = problem->is_of_floats || sample.is_float;
+    if (may_be_rounding && !sample.is_infinite && is_sensitive(sample, *expected, runs)) continue;
+    findings.push_back({fmt::format("sample {} ({})", first + static_cast<int>(i), sample.name), problem->text,
+                        is_fault(sample, *expected)});
+  }
+  return findings;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,382 @@
+#include "lib/converter/verify/verify.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/torch_error.h"
+#include "lib/converter/load/converted_file.h"
+#include "lib/converter/load/custom_operators.h"
+#include "lib/converter/load/load.h"
+#include "lib/converter/load/packed_weights.h"
+#include "lib/converter/normalise/arguments.h"
+#include "lib/converter/normalise/float_meaning.h"
+#include "lib/converter/samples/argument_samples.h"
+#include "lib/converter/verify/border_check.h"
+#include "lib/converter/verify/verify_inputs.h"
+
+namespace nnapi_convert {
+namespace {
+
+[[noreturn]] void fail(const std::string& message) {
+  throw ConvertError(ExitCode::kVerificationFailed, message);
+}
+
+// What to do about inputs that the original doesn't take.
+std::string hint_for(const VerifyRequest& request) {
+  if (!request.inputs_file.empty()) return "";
+  return "; its inputs were random: give others with `nnapi-convert verify --inputs FILE`, written by torch.save((x, "
+         "...), FILE)";
+}
+
+// PyTorch's warnings of its own operators are not of this comparison.
+class SilentWarnings : public c10::WarningHandler {
+ public:
+  void process(const c10::SourceLocation& /*source*/, const std::string& /*message*/, bool /*is_verbatim*/) override {}
+};
+
+Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* which, const std::string& hint = "") {
+  Tensors outputs;
+  SilentWarnings silent;
+  const c10::Warning::WarningHandlerGuard no_warnings(&silent);
+  try {
+    c10::InferenceMode guard;
+    flatten(module.forward(inputs), outputs);
+  } catch (const std::exception& error) {
+    const std::string missing = missing_operator(error.what());
+    fail(fmt::format("{} doesn't run: {}", which, missing.empty() ? torch_reason(error) + hint : missing));
+  }
+  return outputs;
+}
+
+// Nothing where this machine can't run it, as it has no kernels for float16.
+std::optional<Tensors> run_if_possible(torch::jit::Module& module, const InputTuple& inputs) {
+  try {
+    return run(module, inputs, "the original");
+  } catch (const ConvertError&) {
+    return std::nullopt;
+  }
+}
+
+at::Tensor real_values(const at::Tensor& tensor) {
+  return (tensor.is_quantized() ? tensor.dequantize() : tensor).to(at::kDouble);
+}
+
+// Of dtypes that a result is rounded to: the distance of neighbours, over their value.
+double step_of(at::ScalarType dtype) {
+  if (dtype == at::kHalf) return std::numeric_limits<c10::Half>::epsilon();
+  return dtype == at::kBFloat16 ? static_cast<double>(std::numeric_limits<c10::BFloat16>::epsilon()) : 0;
+}
+
+// Sums over the samples of one output.
+class Accumulator {
+ public:
+  void add(const at::Tensor& original, const at::Tensor& converted) {
+    if (shape_.empty()) {
+      shape_ = fmt::format("[{}]", fmt::join(original.sizes(), ", "));
+      dtype_ = dtype_name(converted.scalar_type());
+      step_ = step_of(converted.scalar_type());
+      first_ = finite_or_zero(real_values(original));
+    }
+    ++samples_;
+    if (original.numel() == 0) return;  // nothing was detected, for example
+    const at::Tensor expected = real_values(original);
+    const at::Tensor found = real_values(converted);
+    count(expected, found);
+    difference_ = std::max(difference_, difference(finite_or_zero(expected)));
+    const at::Tensor compared = expected.isfinite().logical_or(same_values(expected, found).logical_not());
+    add_errors(expected.masked_select(compared), found.masked_select(compared));
+    const at::Tensor same = expected.argmax(-1).eq(found.argmax(-1));
+    agreed_ += same.sum().item().toDouble();
+    rows_ += static_cast<double>(same.numel());
+  }
+
+  OutputComparison result(const Quantization& quantization) const {
+    OutputComparison comparison;
+    comparison.shape = shape_;
+    comparison.dtype = dtype_;
+    comparison.range = highest_ > lowest_ ? highest_ - lowest_ : 0;
+    comparison.is_constant = !(comparison.range > 0);
+    comparison.ignores_input = samples_ > 1 && difference_ < VerifyDefaults::kVaryingShare * comparison.range;
+    comparison.max_error = max_error_;
+    const double scale =
+        comparison.is_constant ? std::max(std::isfinite(highest_) ? std::abs(highest_) : 0, 1.0) : comparison.range;
+    comparison.relative_error = max_error_ / scale;
+    comparison.rounding = step_ * std::max(std::abs(lowest_), std::abs(highest_)) / scale;
+    comparison.snr_db = noise_ > 0 ? 10 * std::log10(signal_ / noise_) : std::numeric_limits<double>::infinity();
+    comparison.top1 = rows_ > 0 ? agreed_ / rows_ : 1;
+    if (quantization.scale > 0) comparison.quanta = max_error_ / quantization.scale;
+    comparison.histogram = histogram_;
+    return comparison;
+  }
+
+ private:
+  static at::Tensor finite_or_zero(const at::Tensor& values) {
+    return values.masked_fill(values.isfinite().logical_not(), 0);
+  }
+
+  // Infinite ones and NaN, too: masked scores, or the logarithm of 0.
+  static at::Tensor same_values(const at::Tensor& expected, const at::Tensor& found) {
+    return expected.eq(found).logical_or(expected.isnan().logical_and(found.isnan()));
+  }
+
+  // Of values that are finite, or differ.
+  void add_errors(const at::Tensor& expected, const at::Tensor& found) {
+    if (expected.numel() == 0) return;
+    const at::Tensor error = (found - expected).abs();
+    const double largest = error.max().item().toDouble();
+    max_error_ = std::isnan(largest) ? std::numeric_limits<double>::infinity() : std::max(max_error_, largest);
+    const at::Tensor finite = expected.masked_select(expected.isfinite());
+    if (finite.numel() > 0) {
+      lowest_ = std::min(lowest_, finite.min().item().toDouble());
+      highest_ = std::max(highest_, finite.max().item().toDouble());
+    }
+    signal_ += expected.square().sum().item().toDouble();
+    const double noise = error.square().sum().item().toDouble();
+    noise_ += std::isnan(noise) ? std::numeric_limits<double>::infinity() : noise;
+  }
+
+  void count(const at::Tensor& expected, const at::Tensor& found) {
+    const auto finite = [](const at::Tensor& values) { return values.masked_select(values.isfinite()); };
+    const at::Tensor original = finite(expected), converted = finite(found);
+    if (histogram_.original.empty()) {
+      const at::Tensor all = at::cat({original, converted});
+      if (all.numel() == 0) return;
+      histogram_.lowest = all.min().item().toDouble();
+      histogram_.highest = all.max().item().toDouble();
+      histogram_.original.resize(Histogram::kBins);
+      histogram_.converted.resize(Histogram::kBins);
+    }
+    count(original, histogram_.original);
+    count(converted, histogram_.converted);
+  }
+
+  void count(const at::Tensor& values, std::vector<uint64_t>& bins) const {
+    const double width = (histogram_.highest - histogram_.lowest) / Histogram::kBins;
+    const at::Tensor numbers = width > 0 ? ((values - histogram_.lowest) / width).floor().clamp(0, Histogram::kBins - 1)
+                                         : at::zeros_like(values);
+    const at::Tensor counts = at::bincount(numbers.to(at::kLong), {}, Histogram::kBins);
+    for (size_t i = 0; i < bins.size(); ++i) {
+      bins[i] += static_cast<uint64_t>(counts[static_cast<int64_t>(i)].item().toLong());
+    }
+  }
+
+  // From the first sample's result; results of another size differ without limit.
+  double difference(const at::Tensor& expected) const {
+    if (expected.sizes() != first_.sizes()) return std::numeric_limits<double>::infinity();
+    return (expected - first_).abs().max().item().toDouble();
+  }
+
+  std::string shape_, dtype_;
+  Histogram histogram_;
+  at::Tensor first_;
+  int samples_ = 0;
+  double step_ = 0;
+  double difference_ = 0;  // largest between the first sample's result and another's
+  double max_error_ = 0, signal_ = 0, noise_ = 0, agreed_ = 0, rows_ = 0;
+  double lowest_ = std::numeric_limits<double>::infinity();
+  double highest_ = -std::numeric_limits<double>::infinity();
+};
+
+void check_same_outputs(const Tensors& original, const Tensors& converted) {
+  if (original.size() != converted.size()) {
+    fail(fmt::format("the original gives {} tensors and the converted model {}", original.size(), converted.size()));
+  }
+  for (size_t i = 0; i < original.size(); ++i) {
+    if (original[i].sizes() == converted[i].sizes()) continue;
+    fail(fmt::format("output {}: shape [{}] found, [{}] needed", i, fmt::join(converted[i].sizes(), ", "),
+                     fmt::join(original[i].sizes(), ", ")));
+  }
+}
+
+// How far the original is from the float model that it stands for.
+class OriginalErrors {
+ public:
+  void add(const Tensors& meaning, const std::optional<Tensors>& original) {
+    if (!original) return;
+    check_same_outputs(meaning, *original);
+    outputs_.resize(std::max(outputs_.size(), meaning.size()));
+    for (size_t i = 0; i < meaning.size(); ++i) outputs_[i].add(meaning[i], (*original)[i]);
+  }
+
+  std::optional<OriginalDistance> result() const {
+    if (outputs_.empty()) return std::nullopt;
+    OriginalDistance worst{0, std::numeric_limits<double>::infinity()};
+    for (const Accumulator& output : outputs_) {
+      const OutputComparison comparison = output.result({});
+      worst.relative_error = std::max(worst.relative_error, comparison.relative_error);
+      worst.snr_db = std::min(worst.snr_db, comparison.snr_db);
+    }
+    return worst;
+  }
+
+ private:
+  std::vector<Accumulator> outputs_;
+};
+
+// Pooled squared distance of results from the float model's.
+struct Distance {
+  double squares = 0, count = 0;
+  void add(const Tensors& results, const Tensors& reference) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      const at::Tensor error = real_values(results[i]) - real_values(reference[i]);
+      squares += error.square().sum().item().toDouble();
+      count += static_cast<double>(error.numel());
+    }
+  }
+  double rms() const { return std::sqrt(squares / count); }
+};
+
+// Quantised tensors may be float32 on one side.
+void check_same_dtypes(const Tensors& original, const Tensors& converted) {
+  for (size_t i = 0; i < original.size(); ++i) {
+    const at::ScalarType needed = original[i].scalar_type(), found = converted[i].scalar_type();
+    if (needed == found || original[i].is_quantized() || converted[i].is_quantized()) continue;
+    fail(fmt::format("output {}: dtype {} found, {} needed", i, dtype_name(found), dtype_name(needed)));
+  }
+}
+
+void judge(Verification& result, const VerifyRequest& request) {
+  using Defaults = VerifyDefaults;
+  if (result.reference) {
+    const double ratio = result.is_per_channel ? Defaults::kMaxPerChannelRatio : Defaults::kMaxDistanceRatio;
+    result.criterion = fmt::format("NNAPI at most {} times as far from the float model as TorchScript{}", ratio,
+                                   result.is_per_channel ? ", whose weights are per channel" : "");
+    result.passed = result.reference->converted <= ratio * result.reference->original;
+    return;
+  }
+  const bool by_snr = result.is_quantized && !request.tolerance;
+  const double tolerance = request.tolerance.value_or(Defaults::kFloatTolerance);
+  result.criterion = by_snr ? fmt::format("SNR of at least {} dB", Defaults::kQuantizedSnr)
+                            : fmt::format("max error at most {:g} of the output's range", tolerance);
+  const bool is_rounded = std::any_of(result.outputs.begin(), result.outputs.end(),
+                                      [](const OutputComparison& output) { return output.rounding > 0; });
+  if (is_rounded && !by_snr) result.criterion += " and a step of the output's dtype";
+  result.passed = std::all_of(result.outputs.begin(), result.outputs.end(), [&](const OutputComparison& output) {
+    return by_snr ? output.snr_db >= Defaults::kQuantizedSnr : output.relative_error <= tolerance + output.rounding;
+  });
+}
+
+// Of models that aren't quantised, and inputs that the user has not chosen.
+void check_at_borders(Verification& result, const VerifyRequest& request, const LoadedModel& original,
+                      const Metadata& metadata, const Values& ordinary, const BorderRuns& runs) {
+  if (result.is_quantized || result.reference || !request.inputs_file.empty()) return;
+  BorderLimits limits = limits_of(original.module);
+  limits.takes_indices = indices_of(request, original, metadata);
+  const std::vector<BorderSample> samples = border_samples(ordinary, limits);
+  result.border_samples = static_cast<int>(samples.size());
+  result.borders = check_borders(samples, result.samples + 1, runs);
+  result.passed = result.passed && std::none_of(result.borders.begin(), result.borders.end(),
+                                                [](const BorderFinding& finding) { return finding.is_fault; });
+}
+
+}  // namespace
+
+Verification verify(const VerifyRequest& request) {
+  load_host_library();
+  Diagnostics ignored;
+  LoadedModel original = load_model(request.original, ignored);
+  ConvertedFile converted = read_converted_file(request.converted);
+  std::optional<LoadedModel> reference;
+  if (!request.reference.empty()) reference = load_model(request.reference, ignored);
+  const int count = request.samples.value_or(reference ? VerifyDefaults::kReferenceSamples : VerifyDefaults::kSamples);
+  const ForwardArguments arguments = arguments_of(converted);
+  const std::vector<Values> samples = make_samples(request, original, converted.metadata, arguments, count);
+  std::optional<torch::jit::Module> meaning;
+  if (!reference) meaning = float_meaning(original);
+  OriginalErrors errors_of_original;
+  std::vector<Accumulator> accumulators(converted.metadata.outputs.size());
+  Distance original_distance, converted_distance;
+  for (const Values& sample : samples) {
+    const InputTuple for_original = assemble(arguments, with_original_dtypes(sample, converted.metadata));
+    const Tensors expected = run(meaning ? *meaning : original.module, for_original, "the original", hint_for(request));
+    if (meaning) errors_of_original.add(expected, run_if_possible(original.module, for_original));
+    const Tensors found = run(converted.module, assemble(arguments, sample), "the converted model");
+    check_same_outputs(expected, found);
+    check_same_dtypes(expected, found);
+    if (accumulators.size() < expected.size()) accumulators.resize(expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) accumulators[i].add(expected[i], found[i]);
+    if (!reference) continue;
+    const Values floats = with_tensors(
+        sample, [](size_t, const at::Tensor& tensor) { return tensor.is_quantized() ? tensor.dequantize() : tensor; });
+    const Tensors truth = run(reference->module, assemble(arguments, floats), "the float reference");
+    check_same_outputs(truth, found);
+    original_distance.add(expected, truth);
+    converted_distance.add(found, truth);
+  }
+  Verification result;
+  result.samples = static_cast<int>(samples.size());
+  result.is_quantized = converted.metadata.quant != "none";
+  const bool loses_channels = result.is_quantized && converted.runtime == Runtime::kPytorch;
+  result.is_per_channel = loses_channels && has_per_channel_weights(original.module);
+  for (size_t i = 0; i < accumulators.size(); ++i) {
+    const auto& outputs = converted.metadata.outputs;
+    result.outputs.push_back(accumulators[i].result(i < outputs.size() ? outputs[i] : Quantization()));
+  }
+  if (reference) result.reference = ReferenceDistance{original_distance.rms(), converted_distance.rms()};
+  result.is_of_meaning = meaning.has_value();
+  result.original = errors_of_original.result();
+  judge(result, request);
+  if (samples.empty()) return result;
+  const auto run_original = [&](const Values& sample) {
+    return run(meaning ? *meaning : original.module,
+               assemble(arguments, with_original_dtypes(sample, converted.metadata)), "the original");
+  };
+  const auto run_converted = [&](const Values& sample) {
+    return run(converted.module, assemble(arguments, sample), "the converted model");
+  };
+  check_at_borders(result, request, original, converted.metadata, samples[0],
+                   {run_original, run_converted, request.tolerance.value_or(VerifyDefaults::kFloatTolerance)});
+  return result;
+}
+
+namespace {
+
+std::string verdict(const Verification& verification) {
+  if (!verification.passed) return "FAILED";
+  return verification.borders.empty() ? "passed" : "passed but for the border values above";
+}
+
+}  // namespace
+
+std::string to_text(const Verification& verification) {
+  std::string text = fmt::format("{:<8} {:<18} {:<8} {:>11} {:>11} {:>9} {:>7} {:>7}\n", "output", "shape", "dtype",
+                                 "max error", "of range", "SNR dB", "top-1", "quanta");
+  for (size_t i = 0; i < verification.outputs.size(); ++i) {
+    const OutputComparison& output = verification.outputs[i];
+    text += fmt::format("{:<8} {:<18} {:<8} {:>11.3g} {:>11.3g} {:>9.1f} {:>6.1f}% {:>7}\n", i, output.shape,
+                        output.dtype, output.max_error, output.relative_error, output.snr_db, 100 * output.top1,
+                        output.quanta ? fmt::format("{:.1f}", *output.quanta) : "-");
+  }
+  for (size_t i = 0; i < verification.outputs.size(); ++i) {
+    if (verification.outputs[i].is_constant) {
+      text += fmt::format("warning: output {} is the same everywhere: this compares nothing\n", i);
+    } else if (verification.outputs[i].ignores_input) {
+      text += fmt::format(
+          "warning: output {} hardly depends on the input: this compares little; are the weights trained?\n", i);
+    }
+  }
+  if (verification.reference) {
+    text += fmt::format("distance from the float model (RMS): TorchScript {:.4g}, NNAPI {:.4g}, ratio {:.3f}\n",
+                        verification.reference->original, verification.reference->converted,
+                        verification.reference->ratio());
+  }
+  if (verification.is_of_meaning) {
+    text += fmt::format("compared with the float model that the original stands for; the original itself {}\n",
+                        verification.original
+                            ? fmt::format("is {:.3g} of the range from it (SNR {:.1f} dB)",
+                                          verification.original->relative_error, verification.original->snr_db)
+                            : "can't run here");
+  }
+  for (const BorderFinding& finding : verification.borders) {
+    text += fmt::format("{}{}: {}\n", finding.is_fault ? "" : "warning: ", finding.sample, finding.problem);
+  }
+  return text + fmt::format("{} ({} samples; needed: {})\n", verdict(verification), verification.samples,
+                            verification.criterion);
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,172 @@
+#include "lib/converter/verify/verify_inputs.h"
+
+#include <ATen/ATen.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <fstream>
+
+#include "lib/base/error.h"
+#include "lib/base/host_library.h"
+#include "lib/converter/emit/recorded_options.h"
+#include "lib/converter/normalise/bound_arguments.h"
+#include "lib/converter/samples/argument_samples.h"
+#include "lib/converter/samples/sample_inputs.h"
+#include "lib/serialize/argument_source.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr int64_t kFlexibleSize = 96;
+
+std::vector<c10::IValue> elements_of(const c10::IValue& value) {
+  if (value.isTuple()) return value.toTupleRef().elements().vec();
+  if (value.isTensor()) return {value};
+  return value.isList() ? value.toListRef().vec() : std::vector<c10::IValue>();
+}
+
+// One sample: the arguments of forward.
+Values read_sample(const c10::IValue& value, const ForwardArguments& arguments, const std::string& path) {
+  const auto values = take_apart(arguments, elements_of(value));
+  if (values) return *values;
+  throw ConvertError(ExitCode::kBadFile,
+                     fmt::format("{}: arguments found that aren't those of the converted forward: {} of type {}", path,
+                                 arguments.size(), bundled_type(arguments)));
+}
+
+std::vector<Values> read_inputs_file(const std::string& path, const ForwardArguments& arguments, size_t tensors) {
+  std::ifstream stream(path, std::ios::binary);
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (!stream && bytes.empty()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}", path));
+  c10::IValue value;
+  try {
+    value = torch::jit::pickle_load(bytes);
+  } catch (const std::exception& error) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}; write it with torch.save((x, ...), path)",
+                                                       path, first_line(error)));
+  }
+  const std::vector<c10::IValue> elements = elements_of(value);
+  if (elements.empty() || take_apart(arguments, elements)) return {read_sample(value, arguments, path)};
+  std::vector<Values> samples;
+  for (const c10::IValue& sample : elements[0].isTensor() ? std::vector<c10::IValue>{value} : elements) {
+    if (tensors == arguments.size() && elements_of(sample).size() != tensors) {
+      throw ConvertError(ExitCode::kBadFile,
+                         fmt::format("{}: {} tensors found, {} needed", path, elements_of(sample).size(), tensors));
+    }
+    samples.push_back(read_sample(sample, arguments, path));
+  }
+  return samples;
+}
+
+// The type to make a sample of: sizes from the spec, else from the converted file; flexible ones get a default.
+TensorType sample_type(const MetadataInput& input, const InputSpec* spec) {
+  TensorType type = input.type;
+  for (size_t axis = 0; axis < type.rank(); ++axis) {
+    if (type.dims[axis].is_fixed()) continue;
+    const bool is_given = spec != nullptr && axis < spec->sizes.size() && spec->sizes[axis];
+    type.dims[axis] = is_given ? Dim(*spec->sizes[axis]) : Dim(axis == 0 ? 1 : kFlexibleSize);
+  }
+  return type;
+}
+
+// By name, or by position where it has none.
+const InputSpec* spec_of(const VerifyRequest& request, const std::string& name, size_t position) {
+  for (const InputSpec& spec : request.inputs) {
+    if (spec.name == name) return &spec;
+  }
+  const bool is_given = position < request.inputs.size() && request.inputs[position].name.empty();
+  return is_given ? &request.inputs[position] : nullptr;
+}
+
+std::vector<TensorType> sample_types(const VerifyRequest& request, const Metadata& metadata) {
+  std::vector<TensorType> types;
+  for (size_t i = 0; i < metadata.inputs.size(); ++i) {
+    types.push_back(sample_type(metadata.inputs[i], spec_of(request, metadata.inputs[i].name, i)));
+  }
+  return types;
+}
+
+// What the original reads as indices.
+std::vector<std::optional<IndexRange>> ranges_for(const LoadedModel& original, const Metadata& metadata,
+                                                  const std::vector<TensorType>& types) {
+  std::vector<std::string> names;
+  std::vector<TensorType> original_types;
+  for (size_t i = 0; i < metadata.inputs.size(); ++i) {
+    names.push_back(metadata.inputs[i].name);
+    original_types.push_back(metadata.inputs[i].original);
+    original_types.back().dims = types[i].dims;
+  }
+  return index_ranges(original, names, original_types);
+}
+
+}  // namespace
+
+void load_host_library() {
+  const std::string path = host_library_path();
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the host's NNAPI {}: {}", path, dlerror()));
+  }
+}
+
+void flatten(const c10::IValue& value, Tensors& tensors) {
+  if (value.isTensor()) {
+    tensors.push_back(value.toTensor());
+  } else if (value.isTuple()) {
+    for (const c10::IValue& element : value.toTupleRef().elements()) flatten(element, tensors);
+  } else if (value.isGenericDict()) {
+    for (const auto& entry : value.toGenericDict()) flatten(entry.value(), tensors);
+  } else if (value.isTensorList() || value.isList()) {
+    for (const c10::IValue& element : value.toListRef()) flatten(element, tensors);
+  } else if (value.isInt() || value.isDouble() || value.isBool()) {
+    tensors.push_back(at::scalar_tensor(value.toScalar(), at::TensorOptions(at::kDouble)));
+  }
+}
+
+Values with_original_dtypes(const Values& values, const Metadata& metadata) {
+  return with_tensors(values, [&](size_t number, const at::Tensor& tensor) {
+    return to_interface(tensor, metadata.inputs.at(number).original);
+  });
+}
+
+std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata,
+                                 const ForwardArguments& arguments, int count) {
+  if (!request.inputs_file.empty()) {
+    std::vector<Values> samples = read_inputs_file(request.inputs_file, arguments, metadata.inputs.size());
+    for (Values& sample : samples) {
+      sample = with_tensors(sample, [&](size_t number, const at::Tensor& tensor) {
+        return to_interface(tensor, metadata.inputs.at(number).type);
+      });
+    }
+    return samples;
+  }
+  const std::vector<TensorType> types = sample_types(request, metadata);
+  const auto ranges = ranges_for(original, metadata, types);
+  std::vector<Values> samples(static_cast<size_t>(count));
+  for (size_t number = 0; number < samples.size(); ++number) {
+    const auto random = [&](size_t i) {
+      const uint64_t seed = request.seed + 1000 * (number + 1) + i;
+      if (ranges.at(i)) return random_indices(types.at(i), seed, kFlexibleSize, *ranges[i]);
+      return random_tensor(types.at(i), seed, kFlexibleSize);
+    };
+    samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs");
+  }
+  return samples;
+}
+
+std::vector<bool> indices_of(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata) {
+  std::vector<bool> result;
+  for (const auto& range : ranges_for(original, metadata, sample_types(request, metadata))) {
+    result.push_back(range.has_value());
+  }
+  return result;
+}
+
+ForwardArguments arguments_of(const ConvertedFile& converted) {
+  std::vector<std::string> names;
+  for (const MetadataInput& input : converted.metadata.inputs) names.push_back(input.name);
+  const c10::FunctionSchema& schema = converted.module.get_method("forward").function().getSchema();
+  return read_arguments(schema, names, nullptr, bound_values(schema, recorded_bound(converted)));
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,50 @@
+// What original and result are run on when they are compared, and the library that runs the result.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include <vector>
+
+#include "lib/converter/load/converted_file.h"
+#include "lib/converter/normalise/arguments.h"
+#include "lib/converter/verify/verify_request.h"
+#include "lib/serialize/metadata.h"
+
+namespace nnapi_convert {
+
+using Tensors = std::vector<at::Tensor>;
+using Values = std::vector<c10::IValue>;  // the leaves of forward's arguments
+
+// The host's NNAPI, for the rest of the process: PyTorch's loader asks for the library by name and is given this one.
+// Throws ConvertError (kBadFile).
+void load_host_library();
+
+// The tensors of a result, in the order of a walk through tuples and lists.
+void flatten(const c10::IValue& value, Tensors& tensors);
+
+// The arguments of the converted forward.
+ForwardArguments arguments_of(const ConvertedFile& converted);
+
+// `count` samples of what the converted module takes, seeded; or those of the request's file. What the original reads
+// as indices is within its tables. Throws ConvertError (kBadFile) for a file of other arguments.
+std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata,
+                                 const ForwardArguments& arguments, int count);
+
+// For each of forward's tensors, whether the original reads it as indices.
+std::vector<bool> indices_of(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata);
+
+// Changes the tensors, of which `change` is given the number.
+template <typename Change>
+Values with_tensors(Values values, const Change& change) {
+  size_t number = 0;
+  for (c10::IValue& value : values) {
+    if (value.isTensor()) value = change(number++, value.toTensor());
+  }
+  return values;
+}
+
+// A sample as the original takes it.
+Values with_original_dtypes(const Values& values, const Metadata& metadata);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,33 @@
+// What is to be compared, on which inputs, and how closely.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/converter/options/options.h"
+
+namespace nnapi_convert {
+
+struct VerifyDefaults {
+  static constexpr int kSamples = 4;
+  static constexpr int kReferenceSamples = 32;        // with a float reference
+  static constexpr double kFloatTolerance = 1e-4;     // max error over the range of the original's output
+  static constexpr double kQuantizedSnr = 20;         // dB, of a quantised net without a reference
+  static constexpr double kMaxDistanceRatio = 1.1;    // of RMS distances from the float reference
+  static constexpr double kMaxPerChannelRatio = 1.5;  // the same where per-channel weights had to be requantised
+  static constexpr double kVaryingShare = 1e-3;       // of the range, that live outputs differ by between samples
+};
+
+struct VerifyRequest {
+  std::string original;
+  std::string converted;
+  std::string reference;            // the float twin of a quantised model; may be empty
+  std::string inputs_file;          // a tuple of tensors by torch.save, or a tuple of such; may be empty
+  std::vector<InputSpec> inputs;    // sizes for flexible inputs
+  std::optional<double> tolerance;  // instead of kFloatTolerance
+  std::optional<int> samples;
+  uint64_t seed = 0;
+};
+
+}  // namespace nnapi_convert
