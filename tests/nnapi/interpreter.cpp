@@ -171,6 +171,23 @@ Tensor run_channel_shuffle(const Arguments& arguments) {
   return result;
 }
 
+// Constant indices.
+Tensor run_gather(const Arguments& arguments) {
+  const Tensor& x = arguments.tensor(0);
+  const size_t axis = axis_of(arguments.integer(1), x.shape.size());
+  const Index indices = arguments.integers(2);
+  Index shape = x.shape;
+  shape[axis] = static_cast<int64_t>(indices.size());
+  Tensor result(shape);
+  Index index(shape.size(), 0);
+  do {
+    Index from = index;
+    from[axis] = indices[static_cast<size_t>(index[axis])];
+    result.at(index) = x.at(from);
+  } while (advance(index, shape));
+  return result;
+}
+
 // Part `number` of equal parts along an axis.
 Tensor run_split(const Arguments& arguments, size_t number) {
   const Tensor& x = arguments.tensor(0);
@@ -212,6 +229,8 @@ Tensor run_operation(const Arguments& arguments, size_t number) {
       return run_tile(arguments);
     case OperationCode::CHANNEL_SHUFFLE:
       return run_channel_shuffle(arguments);
+    case OperationCode::GATHER:
+      return run_gather(arguments);
     case OperationCode::SPLIT:
       return run_split(arguments, number);
     case OperationCode::ADD:

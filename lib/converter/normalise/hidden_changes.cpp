@@ -39,11 +39,40 @@ bool takes_one_tensor(const Node& einsum) {
   return tensors->node()->kind() != c10::prim::ListConstruct || tensors->node()->inputs().size() == 1;
 }
 
-// Their schemas promise new tensors; they may give an argument itself, or a view of it.
+// True if the tensor is quantised whatever the inputs are: by the operators on the way to it.
+bool is_quantised(const Value& tensor) {
+  static const std::set<std::string> quantise = {"aten::quantize_per_tensor", "aten::quantize_per_tensor_dynamic",
+                                                 "aten::quantize_per_channel"};
+  static const std::set<std::string> keep = {
+      "aten::relu",    "aten::sort",    "aten::max_pool2d", "aten::avg_pool2d", "aten::sigmoid", "aten::hardswish",
+      "aten::flatten", "aten::reshape", "aten::hardtanh",   "aten::clamp",      "aten::cat",     "aten::mean",
+      "aten::clone",   "aten::detach",  "aten::contiguous", "aten::flip"};
+  const Node& maker = *tensor.node();
+  if (is_one_of(maker, quantise) || maker.kind().ns().toUnqualString() == std::string("quantized")) {
+    return tensor.type()->kind() == c10::TypeKind::TensorType;
+  }
+  if (maker.kind() == c10::prim::If) {
+    const auto blocks = maker.blocks();
+    return std::all_of(blocks.begin(), blocks.end(), [&](const torch::jit::Block* block) {
+      return is_quantised(*block->outputs()[tensor.offset()]);
+    });
+  }
+  if (maker.kind() == c10::prim::ListConstruct) {
+    const auto elements = maker.inputs();
+    return !elements.empty() &&
+           std::all_of(elements.begin(), elements.end(), [](const Value* element) { return is_quantised(*element); });
+  }
+  const bool keeps_type = is_one_of(maker, keep) || makes_view(maker) || functional_kind(maker);
+  return keeps_type && tensor.offset() == 0 && is_quantised(*maker.input(0));
+}
+
+// Their schemas promise new tensors; they may give an argument itself, or a view of it. dequantize gives a float tensor
+// as it is.
 bool hides_alias(const Node& node) {
-  static const std::set<std::string> kinds = {
-      "aten::atleast_1d",    "aten::atleast_2d", "aten::atleast_3d", "aten::broadcast_tensors", "aten::cartesian_prod",
-      "aten::conj_physical", "aten::dequantize", "aten::meshgrid",   "aten::sum_to_size",       "aten::to_dense"};
+  static const std::set<std::string> kinds = {"aten::atleast_1d",        "aten::atleast_2d",     "aten::atleast_3d",
+                                              "aten::broadcast_tensors", "aten::cartesian_prod", "aten::conj_physical",
+                                              "aten::meshgrid",          "aten::sum_to_size",    "aten::to_dense"};
+  if (is_one_of(node, {"aten::dequantize"})) return !is_quantised(*node.input(0));
   return is_one_of(node, kinds) || (is_one_of(node, {"aten::einsum"}) && takes_one_tensor(node));
 }
 
@@ -129,8 +158,17 @@ class LaterChanges {
     if (schema == nullptr || use.offset >= schema->arguments().size()) return any_of_outputs(user);
     const auto* alias = schema->arguments()[use.offset].alias_info();
     if (alias == nullptr) return hides_alias(user) && &user != &node_ && any_of_outputs(user);
-    if (alias->isWrite() && (user.isAfter(&node_) || is_in_loop_with(node_, user))) return true;
+    if (writes_tensors(*alias, *user.input(use.offset)) && (user.isAfter(&node_) || is_in_loop_with(node_, user))) {
+      return true;
+    }
     return any_of_outputs(user);
+  }
+
+  // A list that gets another element changes, and none of its tensors does.
+  static bool writes_tensors(const c10::AliasInfo& alias, const Value& argument) {
+    if (argument.type()->kind() == c10::TypeKind::TensorType) return alias.isWrite();
+    const auto& contained = alias.containedTypes();
+    return std::any_of(contained.begin(), contained.end(), [](const c10::AliasInfo& part) { return part.isWrite(); });
   }
 
   // What a branch or loop gives.

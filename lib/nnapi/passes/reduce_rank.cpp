@@ -9,6 +9,7 @@ namespace nnapi_convert::nnapi {
 namespace {
 
 constexpr size_t kMaxRank = 4;
+constexpr size_t kGatherIndices = 2;
 
 bool is_move(OperationCode code) {
   return code == OperationCode::RESHAPE || code == OperationCode::TRANSPOSE || code == OperationCode::SQUEEZE ||
@@ -86,6 +87,10 @@ class RankReducer {
     for (const ArgumentInfo& argument : signature->inputs) {
       for (size_t n = argument.variadic ? variadic : 1; n > 0; --n, ++input) {
         const Operand& operand = model_.at(operation.inputs[input]);
+        if (operation.code == OperationCode::GATHER && input == kGatherIndices) {
+          if (operand.dims.size() != 1) return false;  // their axes become the result's
+          continue;
+        }
         if (argument.role == ArgumentRole::kLayout || argument.role == ArgumentRole::kPerm) return false;
         if (argument.role != ArgumentRole::kNone && argument.role != ArgumentRole::kActivation) {
           if (operand.ints() == nullptr) return false;

@@ -59,6 +59,14 @@ TEST_CASE("reduce_rank: the axes of a MEAN are renumbered") {
   CHECK(rank_after(net, OperationCode::MEAN, {{2, 3, 2, 4, 3}}) <= 4);
 }
 
+TEST_CASE("reduce_rank: the indices of a GATHER are not along the other tensor's axes") {
+  Net net;
+  const OperandId indices = net.builder.int32_tensor({2, 0, 1, 1, 3});
+  net.output(net.builder.add(OperationCode::GATHER, {net.input({2, 3, 2, 4, 3}), net.builder.int32(3), indices},
+                             testing::float_type({2, 3, 2, 5, 3})));
+  CHECK(rank_after(net, OperationCode::GATHER, {{2, 3, 2, 4, 3}}) <= 4);
+}
+
 TEST_CASE("reduce_rank: an operation that needs five axes apart stays as it is") {
   Net net;
   const OperandId a = net.input({2, 1, 2, 1, 3}), b = net.input({1, 3, 1, 2, 1});
