@@ -3,11 +3,12 @@
 import copy
 import json
 import unittest
+from typing import List
 
 import torch
 from torch import nn
 
-from cli import CliTest
+from cli import CliTest, run
 from mobile_models import Clamps, images, seeded
 from stock_torch import StockTorchTest, call, load, tensors
 
@@ -115,6 +116,59 @@ class Widths(WidthTest):
         found = converted(ids, mask)
         self.assertEqual(torch.float16, found.dtype)
         self.assert_rounded([module.float()(ids, mask.float())], [found], torch.float16)
+
+    def test_dtypes_of_results(self):
+        """Numbers of rank 0 don't widen, and casts take the dtype of the tensor that they name."""
+        class Scaled(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(6, 4)
+
+            def forward(self, x):
+                y = self.layer(x) * 2.5
+                return y, (torch.tanh(y.float()) + 1).to(x), y.float().type_as(x), torch.sigmoid(y.float())
+
+        module = seeded(Scaled).to(torch.bfloat16).eval()
+        x = torch.randn(3, 6).to(torch.bfloat16)
+        for make in (lambda: torch.jit.trace(module, x), lambda: torch.jit.script(module)):
+            torch.jit.save(make(), str(self.folder / "model.pt"))
+            found = load(self.convert(self.folder / "model.pt", "--input", "3,6", "--verify"))(x)
+            self.assertEqual([each.dtype for each in module(x)], [each.dtype for each in found])
+
+    def test_one_compressed_weight(self):
+        """A float32 model that keeps a weight in float16 computes in float32."""
+        class Compressed(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(6, 4)
+                self.weight = nn.Parameter(torch.randn(5, 6).half(), requires_grad=False)
+
+            def forward(self, x):
+                return self.layer(x), nn.functional.linear(x, self.weight.float())
+
+        module = seeded(Compressed).eval()
+        torch.jit.save(torch.jit.script(module), str(self.folder / "model.pt"))
+        out = self.folder / "out.pt"
+        result = self.succeed(self.folder / "model.pt", "--input", "3,6", "--verify", "-o", out)
+        self.assertNotIn("the model computes in", result.stderr)
+        x = torch.randn(3, 6)
+        for one, other in zip(module(x), load(out)(x)):
+            self.assertEqual(torch.float32, other.dtype)
+            self.assertLess((one - other).abs().max().item(), 1e-4)
+
+    def test_lists_are_refused(self):
+        class Listed(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(6, 4)
+
+            def forward(self, images: List[torch.Tensor]):
+                return self.layer(images[0])
+
+        torch.jit.save(torch.jit.script(seeded(Listed).to(torch.bfloat16).eval()), str(self.folder / "model.pt"))
+        result = run(self.folder / "model.pt", "--input", "images[0]=3,6", "-o", self.folder / "out.pt")
+        self.assertEqual(1, result.code, str(result))
+        self.assertIn("argument 1 of forward is List[Tensor]", result.stderr)
 
     def test_single_stays(self):
         """A float32 model with one number of float64 is not of another dtype."""

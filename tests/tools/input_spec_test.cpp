@@ -75,7 +75,6 @@ TEST_CASE("bad specifications stop with the code of a wrong command line") {
                            "1:quint8:1:-1",
                            "1:quint8::",
                            "1:int32:",
-                           "a=b=1",
                            "2147483648",
                            "scalar,1",
                            "1,scalar",

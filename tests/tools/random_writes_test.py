@@ -134,6 +134,20 @@ class Chosen(WritesTest):
         self.check("refused", "a = self.layer(x)", "b = torch.broadcast_tensors(a, y)", "a += 1",
                    "return b[0] * 2, a * 3")
 
+    def test_hidden_aliases_of_views_are_refused(self):
+        self.check("refused", "a = self.layer(x)", "b = torch.atleast_2d(a.flatten())", "a.mul_(2)",
+                   "return b + 0, a * 3")
+        self.check("refused", "a = self.layer(x)", "parts = [a, y]", "b = torch.atleast_2d(parts[0])", "a.mul_(2)",
+                   "return b + 0, a * 3")
+
+    def test_list_that_grows_changes_no_tensor(self):
+        self.check("right", "a = self.layer(x)", "b = torch.atleast_1d(a)", "parts = [b]", "parts.append(y)",
+                   "parts.append(b)", "c = y * 2", "c += 1", "return torch.cat(parts, 1), c + 0")
+
+    def test_shape_of_what_a_tuple_holds(self):
+        self.assertIn(self.outcome(source_with("pair = (self.layer(x), y * 2)", "a, b = pair", "a.unsqueeze_(0)",
+                                               "return a * 2, b + 1"), "parts"), ("right", "refused"))
+
     def test_other_shape_under_two_names_is_refused(self):
         lines = ("a = self.layer(x)", "b = a.contiguous()", "a.swapaxes_({}, {})", "return a + 0, b + 0")
         self.check("refused", *[line.format(0, 1) for line in lines])

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "lib/base/error.h"
 #include "lib/base/files_apart.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
@@ -94,7 +95,11 @@ int run_verify(const Arguments& command_line) {
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
   check_files_apart(files_of(arguments));
-  for (const std::string& text : inputs) request.inputs.push_back(parse_input_spec(text));
+  for (const std::string& text : inputs) {
+    request.inputs.push_back(parse_input_spec(text));
+    // What an argument is bound to stands in the converted file.
+    if (!request.inputs.back().problem.empty()) throw ConvertError(ExitCode::kUsage, request.inputs.back().problem);
+  }
   return engine().verify(arguments);
 }
 

@@ -123,7 +123,7 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
       ->group(kResult);
   const std::map<std::string, Runtime> runtimes = {{"pytorch", Runtime::kPytorch}, {"shim", Runtime::kShim}};
   add_choice(app, "--runtime", arguments.options.runtime, runtimes,
-             "what runs the result: pytorch is stock PyTorch Mobile; shim: libnnapi_shim, see docs/shim.md");
+             "what runs the result: PyTorch, or the shim");
   const std::map<std::string, Fallback> fallbacks = {{"none", Fallback::kNone},
                                                      {"partition", Fallback::kPartition},
                                                      {"cpu", Fallback::kCpu},

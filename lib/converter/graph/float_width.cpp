@@ -9,8 +9,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "lib/base/error.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/plain_calls.h"
+#include "lib/ops/op_arguments.h"
 
 namespace nnapi_convert {
 namespace {
@@ -66,16 +68,44 @@ class Widths {
     }
     if (node.kind() == c10::prim::Param || node.kind() == c10::prim::GetAttr) return of_inputs_;
     if (const auto asked = asked_dtype(node)) return c10::isFloatingType(*asked) ? asked : std::nullopt;
-    if (node.kind() == c10::Symbol::fromQualString("aten::type_as")) return of(node.input(1));
-    Width width;
+    if (const Value* example = dtype_example(node)) return of(example);
+    return node.blocks().empty() ? of_operands(node) : of_blocks(node, value.offset());
+  }
+
+  // The tensor whose dtype the node's result takes: x.type_as(y), x.to(y), x.to(y.dtype).
+  static const Value* dtype_example(const Node& node) {
+    if (node.kind() == c10::Symbol::fromQualString("aten::type_as")) return node.input(1);
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    if (schema == nullptr) return nullptr;
+    const bool is_cast = node.kind() == c10::Symbol::fromQualString("aten::to");
+    const auto other = is_cast ? schema->argumentIndexWithName("other") : c10::nullopt;
+    if (other) return node.input(static_cast<size_t>(*other));
+    const auto dtype = schema->argumentIndexWithName("dtype");
+    if (!dtype) return nullptr;
+    const Node& maker = *node.input(static_cast<size_t>(*dtype))->node();
+    return maker.kind() == c10::prim::dtype ? maker.input(0) : nullptr;
+  }
+
+  // Tensors of rank 0 count only where there are no others, as PyTorch promotes types.
+  Width of_operands(const Node& node) {
+    Width width, of_numbers;
     for (const Value* input : node.inputs()) {
-      if (is_tensor(*input) || input->node()->kind() == c10::prim::ListConstruct) width = wider(width, of(input));
+      if (!is_tensor(*input) && input->node()->kind() != c10::prim::ListConstruct) continue;
+      Width& wanted = is_number(*input) ? of_numbers : width;
+      wanted = wider(wanted, of(input));
     }
-    for (const Block* block : node.blocks()) {
-      for (const Value* output : block->outputs()) {
-        if (is_tensor(*output)) width = wider(width, of(output));
-      }
-    }
+    return width ? width : of_numbers;
+  }
+
+  static bool is_number(const Value& value) {
+    const auto constant = torch::jit::toIValue(&value);
+    return constant && constant->isTensor() && constant->toTensor().defined() && constant->toTensor().dim() == 0;
+  }
+
+  Width of_blocks(const Node& node, size_t output) {
+    const bool is_loop = node.kind() == c10::prim::Loop;
+    Width width = is_loop ? of(node.input(output + 2)) : std::nullopt;
+    for (const Block* block : node.blocks()) width = wider(width, of(block->outputs()[output + (is_loop ? 1 : 0)]));
     return width;
   }
 
@@ -104,6 +134,31 @@ bool is_read_as_indices(const Value& value) {
   return std::any_of(value.uses().begin(), value.uses().end(), [](const torch::jit::Use& use) {
     const std::string kind = use.user->kind().toQualString();
     return kinds.count(kind) != 0 && (use.offset > 0 || kind == "aten::one_hot");
+  });
+}
+
+bool holds_tensors(const c10::TypePtr& type) {
+  if (type->kind() == c10::TypeKind::TensorType) return true;
+  const auto contained = type->containedTypes();
+  return std::any_of(contained.begin(), contained.end(), [](const auto& part) { return holds_tensors(part); });
+}
+
+[[noreturn]] void refuse(const std::string& what, at::ScalarType width) {
+  throw ConvertError(ExitCode::kNotConvertible,
+                     fmt::format("the model computes in {}, and {}; needed: a model in float32; convert it with "
+                                 "model.float()",
+                                 dtype_name(width), what));
+}
+
+// Casts stand where plain tensors go in and out.
+void require_plain_tensors(Graph& graph, at::ScalarType width) {
+  for (size_t i = 1; i < graph.inputs().size(); ++i) {  // input 0 is self
+    const Value& input = *graph.inputs()[i];
+    if (is_tensor(input) || !holds_tensors(input.type())) continue;
+    refuse(fmt::format("argument {} of forward is {}", i, input.type()->repr_str()), width);
+  }
+  for_each_node(graph, [&](Node& node) {
+    if (node.kind() == c10::prim::SetAttr) refuse(fmt::format("{}: it changes an attribute", source_of(node)), width);
   });
 }
 
@@ -153,7 +208,14 @@ void make_float32(Node& node) {
 
 }  // namespace
 
+// A model with weights of float32, too, computes in more than one width: its own casts tell where.
 std::optional<at::ScalarType> float_width(const torch::jit::Module& module) {
+  const auto is_float32 = [](const at::Tensor& tensor) {
+    return tensor.defined() && tensor.numel() > 1 && tensor.scalar_type() == at::kFloat;
+  };
+  for (const at::Tensor& parameter : module.parameters()) {
+    if (is_float32(parameter)) return std::nullopt;
+  }
   const auto is_found = [](const at::Tensor& tensor) {
     return tensor.defined() && !tensor.is_quantized() && tensor.numel() > 1 && is_other_width(tensor.scalar_type());
   };
@@ -167,6 +229,7 @@ std::optional<at::ScalarType> float_width(const torch::jit::Module& module) {
 }
 
 void compute_in_float32(const std::shared_ptr<Graph>& graph, at::ScalarType width) {
+  require_plain_tensors(*graph, width);
   std::vector<Node*> originals;
   for_each_node(*graph, [&](Node& node) { originals.push_back(&node); });
   Widths widths(width);

@@ -78,7 +78,7 @@ bool hides_alias(const Node& node) {
 
 bool has_own_memory(const Node& maker) {
   const c10::FunctionSchema* schema = maker.maybeSchema();
-  return schema != nullptr && maker.outputs().size() == 1 && schema->returns()[0].alias_info() == nullptr &&
+  return schema != nullptr && schema->returns().size() == 1 && schema->returns()[0].alias_info() == nullptr &&
          !hides_alias(maker);
 }
 
@@ -186,18 +186,33 @@ class LaterChanges {
   std::unordered_set<const Value*> seen_;
 };
 
-// The tensor of which a value is a view.
+// True if what the node gives may be its first input, a view of it, or taken out of it.
+bool gives_first_input(const Node& node) {
+  if (node.inputs().empty() || !node.blocks().empty()) return false;
+  if (node.kind() == c10::prim::TupleUnpack || node.kind() == c10::prim::TupleIndex ||
+      node.kind() == c10::prim::ListUnpack) {
+    return true;
+  }
+  if (makes_view(node) || functional_kind(node)) return true;
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  return schema != nullptr && !schema->arguments().empty() && schema->arguments()[0].alias_info() != nullptr;
+}
+
+// What holds the memory of a value, as far as one input leads there.
 Value* whole_of(Value* value) {
-  while (makes_view(*value->node()) || functional_kind(*value->node())) value = value->node()->input(0);
+  while (gives_first_input(*value->node())) value = value->node()->input(0);
   return value;
 }
 
 bool is_changed_later(Node& node, Value* value) {
+  Value* whole = whole_of(value);
   LaterChanges changes(node);
-  if (value->node()->kind() != c10::prim::ListConstruct) return changes.any_of(whole_of(value));
-  const auto elements = value->node()->inputs();
-  return std::any_of(elements.begin(), elements.end(),
-                     [&](Value* element) { return changes.any_of(whole_of(element)); });
+  if (changes.any_of(whole)) return true;
+  const bool is_container =
+      whole->node()->kind() == c10::prim::ListConstruct || whole->node()->kind() == c10::prim::TupleConstruct;
+  if (!is_container) return false;
+  const auto elements = whole->node()->inputs();
+  return std::any_of(elements.begin(), elements.end(), [&](Value* element) { return is_changed_later(node, element); });
 }
 
 void refuse_hidden_aliases(Graph& graph) {

@@ -191,6 +191,7 @@ class Partitioner {
       plan_.segments.push_back(std::move(planned));
       return std::nullopt;
     } catch (const ConvertError& error) {
+      if (error.exit_code() != ExitCode::kNotConvertible) throw;
       return SegmentRefusal{error.what()};
     }
   }

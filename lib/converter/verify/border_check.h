@@ -13,7 +13,8 @@ namespace nnapi_convert {
 struct BorderRuns {
   // Each throws ConvertError where its model doesn't run.
   std::function<Tensors(const Values&)> original, converted;
-  double tolerance = VerifyDefaults::kFloatTolerance;  // of floats, of the range of the original's output
+  // Of floats, of the range of the original's output; ten times as much for samples of floats from tiny to large.
+  double tolerance = VerifyDefaults::kFloatTolerance;
 };
 
 // What differs, in the order of the samples; these are numbered from `first` on. A difference is no fault, but said:

@@ -170,7 +170,7 @@ BorderLimits limits_of(const torch::jit::Module& module) {
   for_each_node(*graph, [&](const torch::jit::Node& node) {
     limits.sums_products = limits.sums_products || sums_products(node);
     limits.is_driven_by_values = limits.is_driven_by_values || is_loop_by_values(node) || makes_sizes_of_values(node) ||
-                                 !is_known_operator(node);
+                                 !is_known_operator(node) || node.kind() == c10::prim::SetAttr;
   });
   return limits;
 }

@@ -22,7 +22,8 @@ struct BorderSample {
 // What the samples have to keep to for a model.
 struct BorderLimits {
   // What tensors hold may decide how often a loop runs or how large a tensor gets, or is read as indices by operators
-  // that don't check them: large numbers would stop this program, and there are no samples.
+  // that don't check them: large numbers would stop this program, and there are no samples. Nor are there for a model
+  // that keeps state, which more runs of the original alone would change.
   bool is_driven_by_values = false;
   // It sums products. Where infinite values come out of that depends on the order of the sum, also in PyTorch: there is
   // no such sample.

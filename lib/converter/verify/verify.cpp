@@ -63,6 +63,7 @@ std::optional<Tensors> run_if_possible(torch::jit::Module& module, const InputTu
 }
 
 at::Tensor real_values(const at::Tensor& tensor) {
+  if (tensor.is_complex()) return at::view_as_real(tensor.resolve_conj()).to(at::kDouble);
   return (tensor.is_quantized() ? tensor.dequantize() : tensor).to(at::kDouble);
 }
 
@@ -106,7 +107,8 @@ class Accumulator {
     const double scale =
         comparison.is_constant ? std::max(std::isfinite(highest_) ? std::abs(highest_) : 0, 1.0) : comparison.range;
     comparison.relative_error = max_error_ / scale;
-    comparison.rounding = step_ * std::max(std::abs(lowest_), std::abs(highest_)) / scale;
+    const bool has_values = lowest_ <= highest_;  // finite ones
+    comparison.rounding = has_values ? step_ * std::max(std::abs(lowest_), std::abs(highest_)) / scale : 0;
     comparison.snr_db = noise_ > 0 ? 10 * std::log10(signal_ / noise_) : std::numeric_limits<double>::infinity();
     comparison.top1 = rows_ > 0 ? agreed_ / rows_ : 1;
     if (quantization.scale > 0) comparison.quanta = max_error_ / quantization.scale;
@@ -193,12 +195,22 @@ void check_same_outputs(const Tensors& original, const Tensors& converted) {
   }
 }
 
+// Quantised tensors may be float32 on one side.
+void check_same_dtypes(const Tensors& original, const Tensors& converted) {
+  for (size_t i = 0; i < original.size(); ++i) {
+    const at::ScalarType needed = original[i].scalar_type(), found = converted[i].scalar_type();
+    if (needed == found || original[i].is_quantized() || converted[i].is_quantized()) continue;
+    fail(fmt::format("output {}: dtype {} found, {} needed", i, dtype_name(found), dtype_name(needed)));
+  }
+}
+
 // How far the original is from the float model that it stands for.
 class OriginalErrors {
  public:
   void add(const Tensors& meaning, const std::optional<Tensors>& original) {
     if (!original) return;
-    check_same_outputs(meaning, *original);
+    check_same_outputs(*original, meaning);
+    check_same_dtypes(*original, meaning);
     outputs_.resize(std::max(outputs_.size(), meaning.size()));
     for (size_t i = 0; i < meaning.size(); ++i) outputs_[i].add(meaning[i], (*original)[i]);
   }
@@ -230,15 +242,6 @@ struct Distance {
   }
   double rms() const { return std::sqrt(squares / count); }
 };
-
-// Quantised tensors may be float32 on one side.
-void check_same_dtypes(const Tensors& original, const Tensors& converted) {
-  for (size_t i = 0; i < original.size(); ++i) {
-    const at::ScalarType needed = original[i].scalar_type(), found = converted[i].scalar_type();
-    if (needed == found || original[i].is_quantized() || converted[i].is_quantized()) continue;
-    fail(fmt::format("output {}: dtype {} found, {} needed", i, dtype_name(found), dtype_name(needed)));
-  }
-}
 
 void judge(Verification& result, const VerifyRequest& request) {
   using Defaults = VerifyDefaults;

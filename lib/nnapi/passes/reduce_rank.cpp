@@ -106,6 +106,7 @@ class RankReducer {
 
   std::vector<int64_t> named_axes(const Operation& operation, const Plan& plan) const {
     std::vector<int64_t> axes;
+    if (operation.code == OperationCode::TOPK_V2) axes.push_back(static_cast<int64_t>(plan.rank) - 1);  // always
     for (const Argument& argument : plan.arguments) {
       if (argument.role != ArgumentRole::kAxis && argument.role != ArgumentRole::kAxes) continue;
       for (const Dim& axis : *model_.at(operation.inputs[argument.input]).ints()) {
