@@ -122,8 +122,7 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
                "bundle sample inputs, for speed_benchmark_torch --use_bundled_input=0")
       ->group(kResult);
   const std::map<std::string, Runtime> runtimes = {{"pytorch", Runtime::kPytorch}, {"shim", Runtime::kShim}};
-  add_choice(app, "--runtime", arguments.options.runtime, runtimes,
-             "what runs the result: PyTorch, or the shim");
+  add_choice(app, "--runtime", arguments.options.runtime, runtimes, "what runs the result: PyTorch, or the shim");
   const std::map<std::string, Fallback> fallbacks = {{"none", Fallback::kNone},
                                                      {"partition", Fallback::kPartition},
                                                      {"cpu", Fallback::kCpu},

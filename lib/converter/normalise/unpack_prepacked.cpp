@@ -115,8 +115,6 @@ constexpr Unpacking kUnpackings[] = {
     {"prepacked::linear_clamp_run", unpack_linear},
     {"prepacked::conv2d_clamp_run", unpack_convolution},
     {"prepacked::conv2d_transpose_clamp_run", unpack_transposed_convolution},
-    {"metal_prepack::linear_run", unpack_linear},
-    {"metal_prepack::conv2d_run", unpack_convolution},
     {"aten::_add_relu", split_add_relu},
     {"aten::_add_relu_", split_add_relu},
 };
