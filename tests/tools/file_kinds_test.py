@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import struct
 import unittest
 import zipfile
@@ -73,6 +74,14 @@ class FileKinds(CliTest):
             sentences.add(result.stderr)
         self.assertEqual(1, len(sentences), sentences)
         self.assertEqual(1, len(sentences.pop().splitlines()))
+
+    def test_pipe_and_device(self):
+        """Neither is waited for."""
+        pipe = self.folder / "pipe.pt"
+        os.mkfifo(pipe)
+        for path in (pipe, "/dev/zero"):
+            for command in ([path, "-o", self.folder / "out.pt"], ["check", path], ["inspect", path]):
+                self.fail_with(3, *command, needed=[f"can't read {path}: it is a pipe or a device"])
 
     def test_state_dict(self):
         self.assert_named(saved(Net().state_dict()), "a state_dict", "conv.weight", "load_state_dict(torch.load(file))")

@@ -68,7 +68,8 @@ std::optional<Refusal> begin_loop(Node* node, TypeMap& types) {
   if (!constant_rounds(*node) && rounds_of_size(*node, types) == nullptr) {
     const auto type = tensor_type(rounds, types);
     if (!type || c10::isFloatingType(type->dtype)) {
-      return refusal(*node, "a number of rounds %" + rounds->debugName() + " that is no size and of no tensor",
+      return refusal(*node,
+                     "a number of rounds %" + rounds->debugName() + " that comes neither from a size nor from a tensor",
                      "a number, a size, or a number taken from a tensor");
     }
   }

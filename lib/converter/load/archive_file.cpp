@@ -8,7 +8,7 @@ namespace nnapi_convert {
 
 ArchiveFile::ArchiveFile(const std::string& path) : path_(path) {
   file_.path = path_.c_str();
-  file_.fd = ::open(file_.path, O_RDONLY | O_CLOEXEC);
+  file_.fd = ::open(file_.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   if (file_.fd < 0 || ::fstat(file_.fd, &status) != 0) return;
   file_.bytes = static_cast<uint64_t>(status.st_size);

@@ -275,6 +275,8 @@ void check_can_be_read(const std::string& path, const ArchiveFile& archive) {
   std::error_code error;
   if (!fs::exists(path, error)) fail(path, "no such file");
   if (fs::is_directory(path, error)) fail(path, "it is a folder; a TorchScript file is needed");
+  if (!fs::is_regular_file(path, error))
+    fail(path, "it is a pipe or a device; a file is needed, whose weights are mapped");
   if (archive.file().fd < 0 || bytes_at(archive.file(), 0, 4).size() < 4) {
     fail(path, "it is shorter than 4 bytes, or not readable");
   }
