@@ -10,6 +10,12 @@ from torch import nn
 from cli import CliTest, run
 
 
+
+class Grid(nn.Module):
+    def forward(self, x, places):
+        return nn.functional.grid_sample(x, places, align_corners=False)
+
+
 class Function(nn.Module):
     def __init__(self, function):
         super().__init__()
@@ -81,6 +87,14 @@ class Borders(CliTest):
         sample = torch.rand(2, 6)
         result = self.verify_other(lambda t: t * 2, lambda t: t.clamp(-50, 50) * 2, sample, "2,6")
         self.assert_failed(result, "floats from 1e-8 to 1e4, and both zeros")
+
+    def test_indices_of_nan_are_told(self):
+        """Places that are NaN become an index that NNAPI refuses."""
+        path = self.folder / "grid.pt"
+        torch.jit.trace(Grid(), (torch.rand(1, 3, 4, 5, 6), torch.rand(1, 2, 2, 2, 3))).save(str(path))
+        out = self.convert(path, "--input", "1,3,4,5,6", "--input", "1,2,2,2,3")
+        result = self.succeed("verify", path, out)
+        self.assertIn("(infinite floats and NaN): the converted model doesn't run", result.stdout)
 
     def test_infinite_values(self):
         sample = torch.rand(2, 6)

@@ -140,8 +140,8 @@ bool exceeds_32_bits(const Tensors& results) {
 }
 
 // False where the difference is one that NNAPI's dtypes bring, or of values that mean nothing.
-bool is_fault(const BorderSample& sample, const Tensors& expected) {
-  if (sample.is_infinite) return all_finite(expected);
+bool is_fault(const BorderSample& sample, const Tensors& expected, bool converted_runs) {
+  if (sample.is_infinite) return converted_runs && all_finite(expected);
   return !sample.is_wide && !exceeds_32_bits(expected);
 }
 
@@ -154,17 +154,19 @@ std::vector<BorderFinding> check_borders(const std::vector<BorderSample>& sample
     const auto expected = results_of(runs.original, sample.values);
     if (!expected) continue;
     std::optional<Problem> problem;
+    bool converted_runs = true;
     try {
       const double tolerance = runs.tolerance * (sample.is_float ? kMoreRounding : 1);
       problem = problem_of(*expected, runs.converted(copies(sample.values)), tolerance);
     } catch (const ConvertError& error) {
       problem = Problem{error.what(), false};
+      converted_runs = false;
     }
     if (!problem) continue;
     const bool may_be_rounding = problem->is_of_floats || sample.is_float;
     if (may_be_rounding && !sample.is_infinite && is_sensitive(sample, *expected, runs)) continue;
     findings.push_back({fmt::format("sample {} ({})", first + static_cast<int>(i), sample.name), problem->text,
-                        is_fault(sample, *expected)});
+                        is_fault(sample, *expected, converted_runs)});
   }
   return findings;
 }

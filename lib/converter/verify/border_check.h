@@ -18,7 +18,8 @@ struct BorderRuns {
 };
 
 // What differs, in the order of the samples; these are numbered from `first` on. A difference is no fault, but said:
-// of numbers beyond 32 bits, and of infinite values and NaN where the original's own results are not finite. Nothing is
+// of numbers beyond 32 bits, and of infinite values and NaN where the original's own results are not finite or NNAPI
+// refuses what is computed from them, as an index. Nothing is
 // said of a sample that the original doesn't take, or where its own results change as much when its input changes by a
 // millionth.
 std::vector<BorderFinding> check_borders(const std::vector<BorderSample>& samples, int first, const BorderRuns& runs);
