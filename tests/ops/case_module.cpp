@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "lib/converter/load/newer_operators.h"
 #include "lib/converter/load/quantised_engine.h"
 #include "lib/converter/samples/sample_inputs.h"
 
@@ -118,7 +119,9 @@ torch::jit::Module make_case_module(const OpCase& op_case) {
     module.register_attribute(packed.name, value.type(), value);
   }
   choose_quantised_engine();
+  declare_newer_operators();
   module.define(op_case.source, std::make_shared<CaseResolver>());
+  take_newer_operators_apart(module);
   return module;
 }
 

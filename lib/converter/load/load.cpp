@@ -10,6 +10,7 @@
 #include "lib/converter/load/dynamic_quantisation.h"
 #include "lib/converter/load/file_kind.h"
 #include "lib/converter/load/mapped_archive.h"
+#include "lib/converter/load/newer_operators.h"
 #include "lib/converter/load/other_backends.h"
 #include "lib/converter/load/quantised_engine.h"
 #include "lib/converter/load/training_mode.h"
@@ -48,10 +49,12 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   check_file_kind(path, false);
   choose_quantised_engine();
   declare_custom_operators();
+  declare_newer_operators();
   LoadedModel loaded{path, {}, {}};
   try {
     check_archive(path);
     loaded.module = load_mapped(path);
+    take_newer_operators_apart(loaded.module);
     loaded.bundled_inputs = read_bundled_inputs(loaded.module);
   } catch (const ConvertError&) {
     throw;

@@ -1,0 +1,70 @@
+#include "lib/converter/load/newer_operator_table.h"
+
+namespace nnapi_convert {
+namespace {
+
+// What an export checks of its inputs: nothing is computed, and nothing is left of it.
+constexpr const char* kAssertScalar = R"(
+def _assert_scalar(self: number, assert_msg: str) -> None:
+  return None
+)";
+constexpr const char* kAssertAsync = R"(
+def _assert_async(self: Tensor, assert_msg: str) -> None:
+  return None
+)";
+constexpr const char* kAssertMetadata = R"(
+def _assert_tensor_metadata(a: Tensor, size: Optional[List[int]], stride: Optional[List[int]], dtype: Optional[int],
+                            device: Optional[Device], layout: Optional[int]) -> None:
+  return None
+)";
+constexpr const char* kConstrain = R"(
+def sym_constrain_range(size: number, min: Optional[int], max: Optional[int]) -> None:
+  return None
+)";
+constexpr const char* kConstrainSize = R"(
+def sym_constrain_range_for_size(size: number, min: Optional[int], max: Optional[int]) -> None:
+  return None
+)";
+
+constexpr const char* kBytes = R"(
+def nbytes(a: Tensor) -> int:
+  return torch.numel(a) * torch.element_size(a)
+)";
+constexpr const char* kElementBytes = R"(
+def itemsize(a: Tensor) -> int:
+  return torch.element_size(a)
+)";
+constexpr const char* kIsXla = R"(
+def is_xla(a: Tensor) -> bool:
+  return False
+)";
+// On a CPU: bfloat16.
+constexpr const char* kAutocastDtype = R"(
+def get_autocast_dtype(device_type: str) -> int:
+  return 15
+)";
+constexpr const char* kDevice = R"(
+def device(type: str, index: int) -> Device:
+  return torch.device(type + ":" + str(index))
+)";
+
+}  // namespace
+
+NewerOperators newer_checks_and_attributes() {
+  return {
+      {"aten::_assert_scalar(Scalar self, str assert_msg) -> ()", "2.3", kAssertScalar},
+      {"aten::_assert_async.msg(Tensor self, str assert_msg) -> ()", "2.1", kAssertAsync},
+      {"aten::_assert_tensor_metadata.with_device(Tensor a, int[]? size=None, int[]? stride=None, ScalarType? "
+       "dtype=None, *, Device? device=None, Layout? layout=None) -> ()",
+       "2.7", kAssertMetadata},
+      {"aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()", "2.1", kConstrain},
+      {"aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()", "2.1", kConstrainSize},
+      {"prim::nbytes(Tensor a) -> int", "2.1", kBytes},
+      {"prim::itemsize(Tensor a) -> int", "2.1", kElementBytes},
+      {"prim::is_xla(Tensor a) -> bool", "2.0", kIsXla},
+      {"aten::get_autocast_dtype(str device_type) -> ScalarType", "2.4", kAutocastDtype},
+      {"aten::device.with_index(str type, int index) -> Device", "2.0", kDevice},
+  };
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,167 @@
+#include "lib/converter/load/newer_operators.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/api/compilation_unit.h>
+#include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
+#include <torch/csrc/jit/frontend/resolver.h>
+#include <torch/csrc/jit/runtime/operator.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "lib/converter/graph/node_reads.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Stack;
+using torch::jit::Value;
+
+std::string full_name(const c10::OperatorName& name) {
+  return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+}
+
+// A row, and its function once something asked for it.
+class Entry {
+ public:
+  explicit Entry(const NewerOperator& newer)
+      : newer_(newer), name_(torch::jit::parseSchema(newer.schema).operator_name()) {}
+
+  const NewerOperator& newer() const { return newer_; }
+  const c10::OperatorName& name() const { return name_; }
+
+  // Null without a source.
+  torch::jit::Function* function() const {
+    if (newer_.source == nullptr || unit_) return function_;
+    unit_ = std::make_shared<torch::jit::CompilationUnit>();
+    function_ = unit_->define(c10::nullopt, newer_.source, torch::jit::nativeResolver(), nullptr).front();
+    return function_;
+  }
+
+ private:
+  NewerOperator newer_;
+  c10::OperatorName name_;
+  mutable std::shared_ptr<torch::jit::CompilationUnit> unit_;
+  mutable torch::jit::Function* function_ = nullptr;
+};
+
+const std::map<std::string, Entry>& entries() {
+  static const auto by_name = [] {
+    std::map<std::string, Entry> result;
+    for (const NewerOperators& family :
+         {newer_attention_and_norms(), newer_reductions_and_ranges(), newer_checks_and_attributes(), newer_refused()}) {
+      for (const NewerOperator& newer : family) {
+        const Entry entry(newer);
+        result.emplace(full_name(entry.name()), entry);
+      }
+    }
+    return result;
+  }();
+  return by_name;
+}
+
+bool is_known(const c10::OperatorName& name) {
+  const auto& known = torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name.name));
+  return std::any_of(known.begin(), known.end(), [&](const std::shared_ptr<torch::jit::Operator>& each) {
+    return each->schema().overload_name() == name.overload_name;
+  });
+}
+
+// A TorchScript function gives one result: a tuple of several, None for none.
+void run(const Entry& entry, size_t results, Stack& stack) {
+  if (entry.function() == nullptr) throw std::runtime_error(described(entry.newer()));
+  entry.function()->run(stack);
+  if (results == 1) return;
+  const c10::IValue result = torch::jit::pop(stack);
+  if (results == 0) return;
+  for (const c10::IValue& element : result.toTupleRef().elements()) stack.push_back(element);
+}
+
+void declare(const Entry& entry) {
+  if (is_known(entry.name())) return;
+  const size_t results = torch::jit::parseSchema(entry.newer().schema).returns().size();
+  torch::jit::registerOperator(torch::jit::Operator(
+      entry.newer().schema, [&entry, results](Stack& stack) { run(entry, results, stack); },
+      c10::AliasAnalysisKind::FROM_SCHEMA));
+}
+
+bool declare_all() {
+  for (const auto& named : entries()) declare(named.second);
+  return true;
+}
+
+const Entry* entry_of(const Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  if (schema == nullptr) return nullptr;
+  const auto found = entries().find(full_name(schema->operator_name()));
+  return found == entries().end() ? nullptr : &found->second;
+}
+
+void take_apart(Node* node, torch::jit::Function& function) {
+  Graph& graph = *node->owningGraph();
+  const std::shared_ptr<Graph> body = torch::jit::toGraphFunction(function).graph();
+  const torch::jit::WithInsertPoint here(node);
+  const Node* before = node->prev();
+  const std::vector<Value*> inputs(node->inputs().begin(), node->inputs().end());
+  std::vector<Value*> results = torch::jit::insertGraph(graph, *body, inputs);
+  if (node->outputs().size() > 1) {
+    results = graph.insertNode(graph.createTupleUnpack(results[0]))->outputs().vec();
+  }
+  for (Node* made = node->prev(); made != before; made = made->prev()) {
+    for_each_node(*made, [&](Node& each) {
+      each.setSourceRange(node->sourceRange());
+      each.setScope(node->scope());
+    });
+  }
+  for (size_t i = 0; i < node->outputs().size(); ++i) {
+    if (node->output(i)->hasDebugName()) results[i]->copyMetadata(node->output(i));
+    node->output(i)->replaceAllUsesWith(results[i]);
+  }
+  node->destroy();
+}
+
+}  // namespace
+
+void declare_newer_operators() {
+  static const bool is_done = declare_all();
+  (void)is_done;
+}
+
+const NewerOperator* newer_operator(const Node& node) {
+  const Entry* entry = entry_of(node);
+  return entry == nullptr ? nullptr : &entry->newer();
+}
+
+void take_newer_operators_apart(Graph& graph) {
+  std::vector<Node*> nodes;
+  for_each_node(graph, [&](Node& node) {
+    const Entry* entry = entry_of(node);
+    if (entry != nullptr && entry->function() != nullptr) nodes.push_back(&node);
+  });
+  for (Node* node : nodes) take_apart(node, *entry_of(*node)->function());
+}
+
+void take_newer_operators_apart(const torch::jit::Module& module) {
+  for (torch::jit::Function* function : module._ivalue()->compilation_unit()->get_functions()) {
+    if (auto* graph_function = torch::jit::tryToGraphFunction(*function)) {
+      take_newer_operators_apart(*graph_function->graph());
+    }
+  }
+}
+
+std::string described(const NewerOperator& newer) {
+  const std::string name = full_name(torch::jit::parseSchema(newer.schema).operator_name());
+  const std::string release = newer.release;
+  const bool is_of_torch = release.empty() || std::isdigit(static_cast<unsigned char>(release[0])) != 0;
+  return fmt::format("{} ({}{}), which PyTorch 1.13.1 on the device has not", name, is_of_torch ? "PyTorch " : "",
+                     release.empty() ? "2" : release);
+}
+
+}  // namespace nnapi_convert
