@@ -15,7 +15,8 @@ using Catch::Contains;
 std::vector<TensorType> types_of(const std::string& fixture, const std::vector<std::string>& specs) {
   const LoadedModel loaded = load_fixture(fixture);
   Diagnostics ignored;
-  return input_types(normalise(loaded, {}, ignored), loaded.bundled_inputs, options_for(specs).inputs);
+  const InputTuple example = loaded.example() == nullptr ? InputTuple() : *loaded.example();
+  return input_types(normalise(loaded, {}, ignored), example, options_for(specs).inputs);
 }
 
 std::string text(const std::vector<TensorType>& types) {

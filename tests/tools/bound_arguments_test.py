@@ -6,6 +6,7 @@ import unittest
 from typing import Optional
 
 import torch
+import torch.utils.bundled_inputs
 from torch import nn
 
 from cli import CliTest
@@ -109,6 +110,15 @@ class Integers(BoundTest):
         self.fail_with(1, self.model, "--input", "1,512", "--input", "sr=44100", "-o", self.folder / "out.pt",
                        needed=["another rate"])
 
+    def test_bundled_value_differs(self):
+        """The bundled sizes hold for another value than the one that is bundled."""
+        self.save(Detector)
+        bundled = torch.utils.bundled_inputs.bundle_inputs(
+            self.original, [(torch.utils.bundled_inputs.bundle_randn(1, 512), 16000)])
+        bundled.save(str(self.model))
+        path = self.convert(self.model, "--input", "sr=8000")
+        self.assert_close(self.original(self.x, 8000), load(path)(self.x, 8000))
+
     def test_without_a_value(self):
         self.save(Detector)
         result = self.succeed(self.model, "--input", "1,512", "-o", self.folder / "out.pt")
@@ -149,10 +159,17 @@ class Kinds(BoundTest):
                              ("flag=1", '"1" is not true or false'),
                              ("x=None", 'size "None" is neither'),
                              ("y=None", 'size "None" is neither'),
+                             ("x=abc", 'size "abc" is neither'),
+                             ("x=1x3", 'size "1x3" is neither'),
                              ("scale=", '"" is not a number')):
             self.fail_with(2, self.model, "--input", spec, "-o", self.folder / "out.pt", needed=[needed])
         self.fail_with(2, self.model, "--input", "flag=true", "--input", "flag=true", "-o", self.folder / "out.pt",
                        needed=["two --input for input flag"])
+
+    def test_wrong_sizes_for_verify(self):
+        self.save(AllKinds)
+        for spec in ("x=abc", "x=1x3", "1x3"):
+            self.fail_with(2, "verify", self.model, self.fixture("mlp.pt"), "--input", spec, needed=["is neither"])
 
 
 if __name__ == "__main__":

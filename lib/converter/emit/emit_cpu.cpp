@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/passes/xnnpack_rewrite.h>
 
+#include "lib/converter/load/newer_branches.h"
 #include "lib/converter/normalise/arguments.h"
 #include "lib/serialize/archive_writer.h"
 #include "lib/serialize/torchscript_emitter.h"
@@ -29,6 +30,7 @@ torch::jit::Module optimised_for_mobile(const torch::jit::Module& module) {
 
 torch::jit::Module cpu_counterpart(const LoadedModel& loaded, const ModuleInterface& interface,
                                    const BundledInputs& bundled_inputs) {
+  raise_for_newer_operators(loaded.module);
   std::vector<std::string> names;
   for (const InterfaceInput& input : interface.inputs) names.push_back(input.name);
   const c10::FunctionSchema& schema = loaded.module.get_method("forward").function().getSchema();

@@ -193,6 +193,8 @@ c10::optional<c10::IValue> property_of(const Node& node, const TypeMap& types) {
       {"prim::is_quantized", [](const TensorType& type) { return c10::IValue(type.is_quantized()); }},
       {"aten::dim", [](const TensorType& type) { return c10::IValue(static_cast<int64_t>(type.rank())); }},
       {"aten::is_floating_point", [](const TensorType& type) { return c10::IValue(c10::isFloatingType(type.dtype)); }},
+      {"aten::element_size",
+       [](const TensorType& type) { return c10::IValue(static_cast<int64_t>(c10::elementSize(type.dtype))); }},
       {"aten::is_complex", [](const TensorType& type) { return c10::IValue(c10::isComplexType(type.dtype)); }},
   };
   const auto property = properties.find(kind);

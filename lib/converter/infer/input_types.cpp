@@ -68,12 +68,9 @@ TensorType type_of_tensor(const at::Tensor& tensor) {
   return type;
 }
 
-// The type of argument `index` in the first bundled input.
-std::optional<TensorType> bundled_type(const std::vector<InputTuple>& bundled_inputs, size_t index) {
-  if (bundled_inputs.empty() || index >= bundled_inputs[0].size() || !bundled_inputs[0][index].isTensor()) {
-    return std::nullopt;
-  }
-  return type_of_tensor(bundled_inputs[0][index].toTensor());
+std::optional<TensorType> example_type(const InputTuple& example, size_t index) {
+  if (index >= example.size() || !example[index].isTensor()) return std::nullopt;
+  return type_of_tensor(example[index].toTensor());
 }
 
 // Operations that an image passes on its way to the first convolution with rank and channels unchanged.
@@ -127,7 +124,7 @@ bool feeds_quantized_operator(const Value* value) {
   });
 }
 
-TensorType type_from_spec(const InputSpec& spec, size_t index, const std::optional<TensorType>& bundled) {
+TensorType type_from_spec(const InputSpec& spec, size_t index, const std::optional<TensorType>& in_file) {
   TensorType type;
   for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
     type.dims.push_back(spec.sizes[axis] ? Dim(*spec.sizes[axis])
@@ -136,9 +133,9 @@ TensorType type_from_spec(const InputSpec& spec, size_t index, const std::option
   if (spec.dtype) {
     type.dtype = *spec.dtype;
     type.quantization = spec.quantization.value_or(Quantization{});
-  } else if (bundled) {
-    type.dtype = bundled->dtype;
-    type.quantization = bundled->quantization;
+  } else if (in_file) {
+    type.dtype = in_file->dtype;
+    type.quantization = in_file->quantization;
   }
   return type;
 }
@@ -208,7 +205,8 @@ class MissingShapes {
            "it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT");
     }
     constexpr const char* kWhy =
-        "the file holds no bundled inputs, and shapes are read from the weights only where the first operation is a "
+        "the file holds no example of the inputs, and shapes are read from the weights only where the first operation "
+        "is a "
         "convolution";
     std::string examples, names, indices;
     for (const size_t index : missing_) {
@@ -250,19 +248,19 @@ class MissingShapes {
 
 }  // namespace
 
-std::vector<TensorType> input_types(const NormalisedModel& model, const std::vector<InputTuple>& bundled_inputs,
+std::vector<TensorType> input_types(const NormalisedModel& model, const InputTuple& example,
                                     const std::vector<InputSpec>& specs) {
   const std::vector<const InputSpec*> by_input = specs_by_input(model, specs);
   std::vector<TensorType> types;
   MissingShapes missing(model);
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const Value* input = model.inputs[i];
-    const auto bundled = bundled_type(bundled_inputs, i);
+    const auto in_file = example_type(example, i);
     TensorType type;
     if (by_input[i] != nullptr) {
-      type = type_from_spec(*by_input[i], i, bundled);
-    } else if (bundled) {
-      type = *bundled;
+      type = type_from_spec(*by_input[i], i, in_file);
+    } else if (in_file) {
+      type = *in_file;
     } else if (const auto from_weights = type_from_weights(input, i)) {
       type = *from_weights;
     } else {

@@ -1,5 +1,6 @@
-// The types of forward's inputs. A saved trace has none, so they come from, in this order: --input, bundled inputs in
-// the file, the weights that an input meets first (rank and channels; the other sizes stay flexible). Never a guess.
+// The types of forward's inputs. They come from, in this order: --input, the example in the file (bundled inputs, or
+// what the model was traced with, which PyTorch 2 saves), the weights that an input meets first (rank and channels; the
+// other sizes stay flexible). Never a guess.
 #pragma once
 
 #include <vector>
@@ -13,7 +14,7 @@ namespace nnapi_convert {
 
 // One type for each input of the model; uint8 only where the CPU runs parts of it. Throws ConvertError: kUsage for
 // specs that don't fit the signature, kNotConvertible for inputs of which nothing is known; the message names the flag.
-std::vector<TensorType> input_types(const NormalisedModel& model, const std::vector<InputTuple>& bundled_inputs,
+std::vector<TensorType> input_types(const NormalisedModel& model, const InputTuple& example,
                                     const std::vector<InputSpec>& specs);
 
 }  // namespace nnapi_convert

@@ -48,11 +48,25 @@ std::map<std::string, nnapi_shim::ZipRecord> records_of(const ArchiveFile& archi
   return records;
 }
 
+// PyTorch 2 says it; files of before are little-endian.
+void check_byte_order(const std::string& path, caffe2::serialize::PyTorchStreamReader& reader) {
+  if (!reader.hasRecord("byteorder")) return;
+  const auto [data, size] = reader.getRecord("byteorder");
+  const std::string order(static_cast<const char*>(data.get()), size);
+  if (order == "little") return;
+  throw ConvertError(
+      ExitCode::kBadFile,
+      fmt::format("can't read {}: its weights are {}-endian, and phones need little-endian ones; load the "
+                  "model with PyTorch 2 on a little-endian machine and save it there",
+                  path, order == "big" ? "big" : "unknown"));
+}
+
 }  // namespace
 
 void check_archive(const std::string& path) {
   const ArchiveFile archive(path);
   caffe2::serialize::PyTorchStreamReader reader(path);
+  check_byte_order(path, reader);
   const std::map<std::string, nnapi_shim::ZipRecord> records = records_of(archive);
   RecordSizes sizes;
   for (const auto& [record, entry] : records) sizes[record] = entry.bytes;
@@ -60,6 +74,8 @@ void check_archive(const std::string& path) {
     if (record.empty() || !reader.hasRecord(record)) continue;
     try {
       check_record(entry, record, sizes, reader);
+    } catch (const NewerDtype& error) {
+      throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.what()));
     } catch (const ConvertError& error) {
       throw ConvertError(ExitCode::kBadFile,
                          fmt::format("can't read {}: entry {} is damaged: {}", path, entry.name, error.what()));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 
 #include "lib/base/count.h"
@@ -51,6 +52,18 @@ std::optional<int64_t> element_bytes(std::string_view storage) {
   return found == sizes.end() ? std::nullopt : std::optional<int64_t>(found->second);
 }
 
+// "UInt16" for a dtype that PyTorch got after 1.13.1; empty for other storages.
+std::string newer_dtype(std::string_view storage) {
+  for (const char* begin : {"torch\nUInt", "torch\nFloat8_", "torch\nFloat4_", "torch\nBits", "torch\nInt1Storage"}) {
+    if (storage.rfind(begin, 0) != 0) continue;
+    const size_t first = storage.find('\n') + 1;
+    std::string name(storage.substr(first, storage.rfind("Storage") - first));
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return name;
+  }
+  return "";
+}
+
 // Values of the model: each storage is within its record, each tensor within its storage.
 class ValueCheck {
  public:
@@ -79,6 +92,7 @@ class ValueCheck {
     if (pickle_.at(parts[1]).kind != Kind::kGlobal) fail("a storage without a type found");
     const std::string_view type = pickle_.at(parts[1]).text;
     const auto bytes = element_bytes(type);
+    if (const std::string dtype = newer_dtype(type); !bytes && !dtype.empty()) throw NewerDtype(dtype);
     if (!bytes) fail(fmt::format("a storage of unknown type {} found", type.substr(type.find('\n') + 1)));
     const std::string key(text(pickle_, parts[2], "a storage's name"));
     text(pickle_, parts[3], "a storage's device");

@@ -7,12 +7,24 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/error.h"
+
 namespace nnapi_convert {
 
 using RecordSizes = std::map<std::string, uint64_t>;  // bytes, by names without the archive's root folder
 
+// The record isn't damaged: it has a tensor of a dtype that PyTorch got after 1.13.1.
+class NewerDtype : public ConvertError {
+ public:
+  explicit NewerDtype(const std::string& dtype)
+      : ConvertError(ExitCode::kBadFile,
+                     "it holds a tensor of dtype " + dtype +
+                         ", which PyTorch 1.13.1 on the device has not; save the model with this parameter or buffer "
+                         "as float32, or as int32 or int64 for whole numbers") {}
+};
+
 // Of a record's bytes: pickles of values and of source lines, and code. Other records are weights, which may be any.
-// Throws ConvertError (kBadFile) with what is wrong.
+// Throws ConvertError (kBadFile) with what is wrong, or NewerDtype.
 void check_content(const std::string& record, std::string_view bytes, const RecordSizes& sizes);
 
 }  // namespace nnapi_convert

@@ -28,6 +28,17 @@ void declare(const char* name_space, const std::vector<const char*>& schemas) {
   }
 }
 
+constexpr const char* kGiveLibrary = "; give the library that has it with --torch-library";
+constexpr const char* kNewerPyTorch =
+    " in PyTorch 1.13.1, which runs the model on the device: the file is of a newer release; write this step with "
+    "operators that 1.13.1 has, and save the model again";
+
+// True for an operator that no library can bring.
+bool is_of_pytorch(const std::string& name) {
+  const std::string name_space = name.substr(0, name.find("::"));
+  return name_space == "aten" || name_space == "prim" || name_space == "quantized" || name_space == "prims";
+}
+
 bool declare_all() {
   std::vector<const char*> schemas = refused_custom_operators();
   for (const OpRules& rules : {all_rules(), recognised_rules()}) {
@@ -55,15 +66,19 @@ std::string missing_operator(const std::string& message) {
     const char* before;
     const char* after;
     const char* text;
+    const char* of_pytorch;  // what to do where the operator is of PyTorch's own
   };
-  constexpr Form kForms[] = {{"Unknown builtin op: ", ".\n", "is not registered"},
-                             {"Could not run '", "'", "has no CPU kernel"}};
+  constexpr Form kForms[] = {{"Unknown builtin op: ", ".\n", "is not registered", kNewerPyTorch},
+                             {"Could not run '", "'", "has no CPU kernel", " here"},
+                             {"Arguments for call are not valid.\nThe following variants are available:\n", "(",
+                              "has no such arguments", kNewerPyTorch}};
   for (const Form& form : kForms) {
     const size_t found = message.find(form.before);
     if (found == std::string::npos) continue;
-    const size_t begin = found + std::string(form.before).size();
-    return fmt::format("the operator {} {}; give the library that has it with --torch-library",
-                       message.substr(begin, message.find(form.after, begin) - begin), form.text);
+    const size_t begin = message.find_first_not_of(" \n", found + std::string(form.before).size());
+    if (begin == std::string::npos) return "";
+    const std::string name = message.substr(begin, message.find(form.after, begin) - begin);
+    return fmt::format("the operator {} {}{}", name, form.text, is_of_pytorch(name) ? form.of_pytorch : kGiveLibrary);
   }
   return "";
 }

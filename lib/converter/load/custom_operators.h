@@ -14,8 +14,8 @@ void load_torch_library(const std::string& path);
 // run.
 void declare_custom_operators();
 
-// What to tell the user where LibTorch's message is of an operator that is not registered, or has no kernel here; empty
-// for other messages.
+// What to tell the user where LibTorch's message is of an operator, or an overload of one, that is not registered, or
+// has no kernel here; empty for other messages.
 std::string missing_operator(const std::string& message);
 
 }  // namespace nnapi_convert

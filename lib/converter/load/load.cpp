@@ -13,6 +13,7 @@
 #include "lib/converter/load/newer_operators.h"
 #include "lib/converter/load/other_backends.h"
 #include "lib/converter/load/quantised_engine.h"
+#include "lib/converter/load/traced_inputs.h"
 #include "lib/converter/load/training_mode.h"
 
 namespace nnapi_convert {
@@ -56,6 +57,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
     loaded.module = load_mapped(path);
     take_newer_operators_apart(loaded.module);
     loaded.bundled_inputs = read_bundled_inputs(loaded.module);
+    loaded.traced_inputs = read_traced_inputs(path);
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {

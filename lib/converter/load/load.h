@@ -23,8 +23,15 @@ struct LoadedModel {
   std::string path;
   torch::jit::Module module;  // in evaluation mode
   std::vector<InputTuple> bundled_inputs;
+  InputTuple traced_inputs = {};  // traced_inputs.h
   BoundValues bound = {};
   mutable std::optional<torch::jit::Module> frozen = {};  // kept by normalise() for its next call; nothing changes it
+
+  // Arguments of the sizes and dtypes that the file is for; null if it doesn't say.
+  const InputTuple* example() const {
+    if (!bundled_inputs.empty()) return &bundled_inputs[0];
+    return traced_inputs.empty() ? nullptr : &traced_inputs;
+  }
 
   // Lets go of the modules, and of weights that nothing else holds.
   void release() {

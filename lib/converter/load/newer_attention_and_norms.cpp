@@ -158,6 +158,21 @@ def bmm(self: Tensor, mat2: Tensor, out_dtype: int) -> Tensor:
   return torch.bmm(self.to(out_dtype), mat2.to(out_dtype))
 )";
 
+constexpr const char* kSumOfProduct = R"(
+def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, out_dtype: int, beta: number, alpha: number) -> Tensor:
+  return torch.addmm(self.to(out_dtype), mat1.to(out_dtype), mat2.to(out_dtype), beta=beta, alpha=alpha)
+)";
+
+constexpr const char* kSumOfBatchProduct = R"(
+def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, out_dtype: int, beta: number, alpha: number) -> Tensor:
+  return torch.baddbmm(self.to(out_dtype), batch1.to(out_dtype), batch2.to(out_dtype), beta=beta, alpha=alpha)
+)";
+
+constexpr const char* kIntegerProduct = R"(
+def _int_mm(self: Tensor, mat2: Tensor) -> Tensor:
+  return torch.mm(self.to(3), mat2.to(3))
+)";
+
 }  // namespace
 
 NewerOperators newer_attention_and_norms() {
@@ -191,6 +206,14 @@ NewerOperators newer_attention_and_norms() {
       {"aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor", "2.0", kPrelu},
       {"aten::mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", "2.8", kMatrixProduct},
       {"aten::bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", "2.8", kBatchProduct},
+      {"aten::addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar "
+       "alpha=1) "
+       "-> Tensor",
+       "2.8", kSumOfProduct},
+      {"aten::baddbmm.dtype(Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, Scalar beta=1, Scalar "
+       "alpha=1) -> Tensor",
+       "2.8", kSumOfBatchProduct},
+      {"aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", "2.1", kIntegerProduct},
   };
 }
 

@@ -48,6 +48,30 @@ def device(type: str, index: int) -> Device:
   return torch.device(type + ":" + str(index))
 )";
 
+// Of what an export checks, in a form without effects: the token alone is handed on.
+constexpr const char* kToken = R"(
+def _make_dep_token(dtype: Optional[int], layout: Optional[int], device: Optional[Device], pin_memory: Optional[bool],
+                    memory_format: Optional[int]) -> Tensor:
+  return torch.zeros([0])
+)";
+constexpr const char* kFunctionalAssertAsync = R"(
+def _functional_assert_async(self: Tensor, assert_msg: str, dep_token: Tensor) -> Tensor:
+  return dep_token
+)";
+constexpr const char* kFunctionalAssertScalar = R"(
+def _functional_assert_scalar(self: number, assert_msg: str, dep_token: Tensor) -> Tensor:
+  return dep_token
+)";
+
+constexpr const char* kIsMaia = R"(
+def is_maia(a: Tensor) -> bool:
+  return False
+)";
+constexpr const char* kBroadcastShapes = R"(
+def broadcast_shapes(a: List[int], b: List[int]) -> List[int]:
+  return torch.zeros(a).add(torch.zeros(b)).size()
+)";
+
 }  // namespace
 
 NewerOperators newer_checks_and_attributes() {
@@ -64,6 +88,15 @@ NewerOperators newer_checks_and_attributes() {
       {"prim::is_xla(Tensor a) -> bool", "2.0", kIsXla},
       {"aten::get_autocast_dtype(str device_type) -> ScalarType", "2.4", kAutocastDtype},
       {"aten::device.with_index(str type, int index) -> Device", "2.0", kDevice},
+      {"aten::_make_dep_token(*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+       "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+       "2.1", kToken},
+      {"aten::_functional_assert_async.msg(Tensor self, str assert_msg, Tensor dep_token) -> Tensor", "2.1",
+       kFunctionalAssertAsync},
+      {"aten::_functional_assert_scalar(Scalar self, str assert_msg, Tensor dep_token) -> Tensor", "2.3",
+       kFunctionalAssertScalar},
+      {"prim::is_maia(Tensor a) -> bool", "2.5", kIsMaia},
+      {"aten::broadcast_shapes(int[] a, int[] b) -> int[]", "2.14", kBroadcastShapes},
   };
 }
 

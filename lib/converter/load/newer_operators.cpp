@@ -148,12 +148,17 @@ void take_newer_operators_apart(Graph& graph) {
   for (Node* node : nodes) take_apart(node, *entry_of(*node)->function());
 }
 
-void take_newer_operators_apart(const torch::jit::Module& module) {
+std::vector<std::shared_ptr<Graph>> saved_graphs(const torch::jit::Module& module) {
+  std::vector<std::shared_ptr<Graph>> graphs;
   for (torch::jit::Function* function : module._ivalue()->compilation_unit()->get_functions()) {
-    if (auto* graph_function = torch::jit::tryToGraphFunction(*function)) {
-      take_newer_operators_apart(*graph_function->graph());
-    }
+    auto* graph_function = function == nullptr ? nullptr : torch::jit::tryToGraphFunction(*function);  // null: removed
+    if (graph_function != nullptr) graphs.push_back(graph_function->graph());
   }
+  return graphs;
+}
+
+void take_newer_operators_apart(const torch::jit::Module& module) {
+  for (const std::shared_ptr<Graph>& graph : saved_graphs(module)) take_newer_operators_apart(*graph);
 }
 
 std::string described(const NewerOperator& newer) {

@@ -5,7 +5,9 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "lib/converter/load/newer_operator_table.h"
 
@@ -16,6 +18,9 @@ void declare_newer_operators();
 
 // The row of a node's operator; null for operators of 1.13.1.
 const NewerOperator* newer_operator(const torch::jit::Node& node);
+
+// Of all methods and functions that the module was saved with.
+std::vector<std::shared_ptr<torch::jit::Graph>> saved_graphs(const torch::jit::Module& module);
 
 // Replaces the newer operators by what they are made of. Those that are refused stay: a branch with one may never run.
 void take_newer_operators_apart(torch::jit::Graph& graph);

@@ -194,6 +194,31 @@ def _unsafe_index(self: Tensor, indices: List[Optional[Tensor]]) -> Tensor:
   return torch.index(self, indices)
 )";
 
+constexpr const char* kIndexOfAll = R"(
+def _unsafe_index(self: Tensor, indices: List[Tensor]) -> Tensor:
+  return torch.index(self, indices)
+)";
+
+constexpr const char* kIndexPut = R"(
+def _unsafe_index_put(self: Tensor, indices: List[Optional[Tensor]], values: Tensor, accumulate: bool) -> Tensor:
+  return torch.index_put(self, indices, values, accumulate)
+)";
+
+constexpr const char* kIndexPutOfAll = R"(
+def _unsafe_index_put(self: Tensor, indices: List[Tensor], values: Tensor, accumulate: bool) -> Tensor:
+  return torch.index_put(self, indices, values, accumulate)
+)";
+
+constexpr const char* kIsAllTrue = R"(
+def _is_all_true(self: Tensor) -> Tensor:
+  return torch.all(self)
+)";
+
+constexpr const char* kIsAnyTrue = R"(
+def _is_any_true(self: Tensor) -> Tensor:
+  return torch.any(self)
+)";
+
 constexpr const char* kEmptyPermuted = R"(
 def empty_permuted(size: List[int], physical_layout: List[int], dtype: Optional[int], layout: Optional[int],
                    device: Optional[Device], pin_memory: Optional[bool]) -> Tensor:
@@ -246,6 +271,14 @@ NewerOperators newer_reductions_and_ranges() {
        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
        "2.1", kLogspaceFromNumber},
       {"aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", "2.1", kIndex},
+      {"aten::_unsafe_index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", "2.1", kIndexOfAll},
+      {"aten::_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor", "2.1",
+       kIndexPut},
+      {"aten::_unsafe_index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> "
+       "Tensor",
+       "2.1", kIndexPutOfAll},
+      {"aten::_is_all_true(Tensor self) -> Tensor", "2.0", kIsAllTrue},
+      {"aten::_is_any_true(Tensor self) -> Tensor", "2.0", kIsAnyTrue},
       {"aten::empty_permuted(int[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, "
        "Device? device=None, bool? pin_memory=None) -> Tensor",
        "2.1", kEmptyPermuted},

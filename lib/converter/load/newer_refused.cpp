@@ -9,6 +9,9 @@ constexpr const char* kOneDnn =
 constexpr const char* kRotatedBoxes = "compare rotated boxes in the app";
 constexpr const char* kGrouped = "write the product as one matmul for each group";
 
+constexpr const char* kAlignment = "leave out align_to_window";
+constexpr const char* kPadding = "pad on the right, or flip the sequences before and after";
+
 }  // namespace
 
 NewerOperators newer_refused() {
@@ -22,6 +25,17 @@ NewerOperators newer_refused() {
       {"aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? out_dtype=None) "
        "-> Tensor",
        "2.8", nullptr, kGrouped},
+      {"aten::stft.align_to_window(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
+       "window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? "
+       "align_to_window=None) -> Tensor",
+       "2.7", nullptr, kAlignment},
+      {"aten::stft.center_align_to_window(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
+       "window=None, bool center=True, str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, bool? "
+       "return_complex=None, bool? align_to_window=None) -> Tensor",
+       "2.7", nullptr, kAlignment},
+      {"aten::pad_sequence.padding_side(Tensor[] sequences, bool batch_first=False, float padding_value=0., str "
+       "padding_side=\"right\") -> Tensor",
+       "2.5", nullptr, kPadding},
       {"quantized::conv2d_add(Tensor qx, Tensor qaccum, __torch__.torch.classes.quantized.Conv2dPackedParamsBase "
        "packed_weight, float output_scale, int output_zero_point) -> Tensor",
        "2.1", nullptr, kOneDnn},

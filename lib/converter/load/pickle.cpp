@@ -77,8 +77,7 @@ class PickleReader {
         push({Kind::kInt, long_number(), {}, {}});
         return true;
       case 'G':
-        take(sizeof(double));
-        push({Kind::kDouble, 0, {}, {}});
+        push({Kind::kDouble, 0, take(sizeof(double)), {}});
         return true;
       case 'X':
         push({Kind::kString, 0, take(number<uint32_t>()), {}});

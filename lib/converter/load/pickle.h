@@ -28,7 +28,7 @@ struct PickleValue {
   };
   Kind kind = Kind::kNone;
   int64_t number = 0;              // of a bool or int
-  std::string_view text = {};      // of a string; of a global "module\nname"
+  std::string_view text = {};      // of a string; of a global "module\nname"; of a double its bytes, the highest first
   std::vector<PickleId> elements;  // of what has some
 };
 

@@ -127,7 +127,7 @@ ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options
     }
   }
   const auto width = float_width(loaded.module);
-  if (width && loaded.bundled_inputs.empty()) set_default_width(result.inputs, *width);
+  if (width && loaded.example() == nullptr) set_default_width(result.inputs, *width);
   loaded.bound = bound_values(forward, result.bound);
   loaded.frozen.reset();
   return result;

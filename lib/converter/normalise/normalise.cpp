@@ -212,8 +212,7 @@ void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, Diag
 void normalise_for_both(NormalisedModel& model, const LoadedModel& loaded, const std::vector<std::string>& input_names,
                         Diagnostics& diagnostics) {
   const c10::FunctionSchema& schema = loaded.module.get_method("forward").function().getSchema();
-  model.arguments = read_arguments(schema, input_names,
-                                   loaded.bundled_inputs.empty() ? nullptr : &loaded.bundled_inputs[0], loaded.bound);
+  model.arguments = read_arguments(schema, input_names, loaded.example(), loaded.bound);
   flatten_arguments(*model.graph, model.arguments);
   read_leaves(model);
   simplify_containers(model.graph);

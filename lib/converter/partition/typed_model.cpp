@@ -1,6 +1,12 @@
 #include "lib/converter/partition/typed_model.h"
 
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+
 #include "lib/converter/infer/input_types.h"
+#include "lib/converter/load/newer_branches.h"
 #include "lib/converter/lower/interface.h"
 #include "lib/converter/normalise/arguments.h"
 #include "lib/converter/normalise/normalise.h"
@@ -10,17 +16,43 @@
 namespace nnapi_convert {
 namespace {
 
-// The tensors of the bundled inputs, of which one is enough where arguments are put together.
-std::vector<InputTuple> bundled_tensors(const NormalisedModel& model, const LoadedModel& loaded) {
-  if (model.run_by == RunBy::kNnapi || loaded.bundled_inputs.empty()) return loaded.bundled_inputs;
-  const auto values = take_apart(model.arguments, loaded.bundled_inputs[0]);
+// The tensors of the example in the file, if it has one and its arguments are built as forward's.
+InputTuple example_tensors(const NormalisedModel& model, const LoadedModel& loaded) {
+  if (loaded.example() == nullptr) return {};
+  InputTuple example = *loaded.example();
+  if (model.run_by == RunBy::kNnapi) return example;
+  for (size_t i = 0; i < example.size() && i < model.arguments.size(); ++i) {
+    const auto bound = loaded.bound.find(model.arguments[i].name);
+    if (bound != loaded.bound.end()) example[i] = bound->second;
+  }
+  const auto values = take_apart(model.arguments, example);
   if (!values) return {};
   InputTuple tensors;
   const std::vector<const ArgumentTree*> all = leaves(model.arguments);
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i]->is_tensor()) tensors.push_back((*values)[i]);
   }
-  return {tensors};
+  return tensors;
+}
+
+// Says which sizes and dtypes are those of the trace.
+void warn_of_traced_inputs(const NormalisedModel& model, const LoadedModel& loaded,
+                           const std::vector<TensorType>& types, const std::vector<InputSpec>& specs,
+                           Diagnostics& diagnostics) {
+  if (loaded.example() != &loaded.traced_inputs || specs.size() >= types.size()) return;
+  std::set<std::string> given;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    given.insert(specs[i].name.empty() ? model.input_names.at(i) : specs[i].name);
+  }
+  std::string inputs;
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (given.count(model.input_names[i]) != 0) continue;
+    inputs += fmt::format("{}{} {}", inputs.empty() ? "" : ", ", model.input_names[i], to_text(types[i]));
+  }
+  diagnostics.warn(
+      fmt::format("the inputs have the sizes and dtypes that the model was traced with: {}; --input gives "
+                  "others",
+                  inputs));
 }
 
 // For what stays on the CPU numbers stay numbers.
@@ -48,8 +80,11 @@ TypedModel type_model(const LoadedModel& loaded, const ConvertOptions& options, 
   stages.end([&] { return to_text(model, {}); });
 
   stages.begin("infer");
-  typed.original_inputs = input_types(model, bundled_tensors(model, loaded), options.inputs);
+  typed.original_inputs = input_types(model, example_tensors(model, loaded), options.inputs);
+  warn_of_traced_inputs(model, loaded, typed.original_inputs, options.inputs, diagnostics);
   typed.inferred = infer(model, typed.original_inputs, how);
+  check_newer_operators(*model.graph);
+  raise_for_newer_operators(*model.graph);
   check_original_runs(loaded, model, typed.original_inputs, typed.inferred);
   if (request.recognises && recognise(model, typed.inferred.types)) {
     typed.inferred = infer(model, typed.original_inputs, how);

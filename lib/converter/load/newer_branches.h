@@ -1,0 +1,18 @@
+// Newer operators that can't be taken apart (newer_operators.h). In a branch that never runs they harm nobody: every
+// script that calls F.interpolate of PyTorch 2.12 has one.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+namespace nnapi_convert {
+
+// Throws ConvertError (kNotConvertible) for one that each run of the graph reaches.
+void check_newer_operators(const torch::jit::Graph& graph);
+
+// Puts an error in place of those in the graph: PyTorch 1.13.1 doesn't load a file that names them.
+void raise_for_newer_operators(torch::jit::Graph& graph);
+// The same in all methods and functions that the module was saved with.
+void raise_for_newer_operators(const torch::jit::Module& module);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,15 @@
+// What torch.jit.trace of PyTorch 2 leaves in the file that it saves: the sizes and dtypes of its example.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <string>
+#include <vector>
+
+namespace nnapi_convert {
+
+// Arguments of forward like those of the trace, in lists, tuples and dicts as there; each tensor is a single zero that
+// is repeated. Empty where the file says nothing, or something that can't be.
+std::vector<c10::IValue> read_traced_inputs(const std::string& path);
+
+}  // namespace nnapi_convert
