@@ -257,15 +257,15 @@ LoweredTensor quantized_image_average(OpContext& ctx, const LoweredTensor& image
 OpRules adaptive_pooling_rules() {
   return {
       {"aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", 1, kAverageNote, adaptive_type,
-       lower_adaptive_average},
+       lower_adaptive_average, row_wise(Rows::kSignals)},
       {"aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 1, kAverageNote, adaptive_type,
-       lower_adaptive_average},
+       lower_adaptive_average, row_wise(Rows::kImages)},
       {"aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 1, kAverageNote, adaptive_type,
-       lower_adaptive_average},
+       lower_adaptive_average, kUnprovedRows},
       {"aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", 2, kMaxNote,
-       adaptive_with_indices_type, lower_adaptive_max},
+       adaptive_with_indices_type, lower_adaptive_max, kUnprovedRows},
       {"aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)", 1, kMaxNote,
-       adaptive_with_indices_type, lower_adaptive_max},
+       adaptive_with_indices_type, lower_adaptive_max, row_wise(Rows::kImages)},
   };
 }
 

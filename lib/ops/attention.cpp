@@ -81,7 +81,7 @@ OpRules attention_rules() {
   return {
       {"aten::_scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
        "dropout_p=0., bool need_attn_weights=False, bool is_causal=False) -> (Tensor, Tensor)",
-       3, "float32; masks of booleans: constant ones", attention_type, lower_attention},
+       3, "float32; masks of booleans: constant ones", attention_type, lower_attention, costing(Macs::kAttention)},
   };
 }
 

@@ -145,7 +145,7 @@ Expression spherical_bessel_j0(const Expression& x) {
 }
 
 OpRule rule(const char* schema, LowerRule lower) {
-  return {schema, 3, "within 1e-6", formula_type, lower};
+  return {schema, 3, "within 1e-6", formula_type, lower, kUnprovedRows};
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ void lower_complex(OpContext& ctx) {
 
 OpRules complex_rules() {
   return {{"aten::complex(Tensor real, Tensor imag) -> Tensor", 1, "read as real, imag, abs, angle or view_as_real",
-           complex_type, lower_complex}};
+           complex_type, lower_complex, kUnprovedRows}};
 }
 
 }  // namespace nnapi_convert

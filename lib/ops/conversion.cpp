@@ -37,22 +37,23 @@ OpRules conversion_rules() {
   return {
       {"aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? "
        "memory_format=None) -> Tensor(a)",
-       1, note, converted_type, lower_conversion},
+       1, note, converted_type, lower_conversion, kElementwise | Fact::kCasts},
       {"aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
        "bool? "
        "pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-       1, note, converted_type, lower_conversion},
+       1, note, converted_type, lower_conversion, kElementwise | Fact::kCasts},
       {"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, "
        "MemoryFormat? memory_format=None) -> Tensor(a)",
-       1, note, converted_type, lower_conversion},
+       1, note, converted_type, lower_conversion, kElementwise | Fact::kCasts},
       {"aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? "
        "memory_format=None) -> Tensor(a)",
-       3, note, converted_type, lower_conversion},
+       3, note, converted_type, lower_conversion, kElementwise | Fact::kCasts},
       {"aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool non_blocking=False, bool "
        "copy=False) -> "
        "Tensor(b|a)",
-       1, note, converted_type, lower_conversion},
-      {"aten::type_as(Tensor self, Tensor other) -> Tensor", 3, note, converted_type, lower_conversion},
+       1, note, converted_type, lower_conversion, kElementwise | Fact::kCasts},
+      {"aten::type_as(Tensor self, Tensor other) -> Tensor", 3, note, converted_type, lower_conversion,
+       kUnprovedRows | Fact::kSizesAreSums | Fact::kCasts},
   };
 }
 

@@ -74,18 +74,21 @@ OpRules creation_rules() {
   return {
       {"aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
        "pin_memory=None) -> Tensor",
-       4, kNote, float_filled_type, lower_constant<0>},
+       4, kNote, float_filled_type, lower_constant<0>, kUnprovedRows | Memory::kFresh | ResultSizes::kGiven},
       {"aten::ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
        "pin_memory=None) -> Tensor",
-       4, kNote, float_filled_type, lower_constant<1>},
+       4, kNote, float_filled_type, lower_constant<1>, kUnprovedRows | Memory::kFresh | ResultSizes::kGiven},
       {"aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? "
        "device=None, bool? pin_memory=None) -> Tensor",
-       4, kNote, full_type, lower_full},
+       4, kNote, full_type, lower_full, kUnprovedRows | Memory::kFresh | ResultSizes::kGivenWithNumber},
       {"aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", 1, kOverwrittenNote, overwritten_type,
-       lower_copy},
-      {"aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_fill},
-      {"aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_fill},
-      {"aten::zero(Tensor self) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_zero},
+       lower_copy, kUnprovedRows | Fact::kOverwrites},
+      {"aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_fill,
+       kUnprovedRows | Fact::kOverwrites | Fact::kFills},
+      {"aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_fill,
+       kUnprovedRows | Fact::kOverwrites | Fact::kFills},
+      {"aten::zero(Tensor self) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_zero,
+       kUnprovedRows | Fact::kOverwrites | Fact::kFills},
   };
 }
 

@@ -144,15 +144,16 @@ constexpr const char* kNote = "an axis of up to 65536, in steps that double; int
 OpRules cumulative_rules() {
   return {
       {"aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", 2, kNote, product_type,
-       lower_product},
+       lower_product, kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::logcumsumexp(Tensor self, int dim) -> Tensor", 3, "float32; an axis of up to 65536", logarithm_type,
-       lower_logarithm},
+       lower_logarithm, kUnprovedRows | Fact::kKeepsRankAlongAxis},
       {"aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", 3, kNote, extreme_type,
-       lower_extreme<larger>},
+       lower_extreme<larger>, kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", 3, kNote, extreme_type,
-       lower_extreme<smaller>},
+       lower_extreme<smaller>, kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", 3,
-       "up to 65536 elements; integers: those known to be up to 2^24", masked_scatter_type, lower_masked_scatter},
+       "up to 65536 elements; integers: those known to be up to 2^24", masked_scatter_type, lower_masked_scatter,
+       kUnprovedRows},
   };
 }
 

@@ -215,10 +215,11 @@ OpRules detection_rules() {
        "int "
        "sampling_ratio, bool aligned) -> Tensor",
        3, "float32; aligned=False: regions in the map; aligned=True: a sampling_ratio, a fixed size", region_type,
-       lower_roi_align},
+       lower_roi_align, kUnprovedRows | ResultSizes::kRegions},
       {"torchvision::roi_pool(Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width) -> "
        "(Tensor, Tensor)",
-       3, "float32; regions in the map, a fixed size, without the indices", region_type, lower_roi_pool},
+       3, "float32; regions in the map, a fixed size, without the indices", region_type, lower_roi_pool,
+       kUnprovedRows | ResultSizes::kRegions},
   };
 }
 

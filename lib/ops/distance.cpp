@@ -165,17 +165,17 @@ OpRules distance_rules() {
   const char* distances = "float32 of fixed sizes; at most 2^22 differences";
   return {
       {"aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", 3, distances, cdist_type,
-       lower_cdist},
+       lower_cdist, costing(Macs::kNotCounted)},
       {"aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", 3, distances, cdist_type,
-       lower_cdist},
-      {"aten::pdist(Tensor self, float p=2.) -> Tensor", 3, distances, pdist_type, lower_pdist},
+       lower_cdist, costing(Macs::kNotCounted)},
+      {"aten::pdist(Tensor self, float p=2.) -> Tensor", 3, distances, pdist_type, lower_pdist, kUnprovedRows},
       {"aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", 3,
-       "integers: those known to be up to 2^24", cross_type, lower_cross},
-      {"aten::vdot(Tensor self, Tensor other) -> Tensor", 3, "float32", vdot_type, lower_vdot},
+       "integers: those known to be up to 2^24", cross_type, lower_cross, kUnprovedRows},
+      {"aten::vdot(Tensor self, Tensor other) -> Tensor", 3, "float32", vdot_type, lower_vdot, costing(Macs::kProduct)},
       {"aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", 1, "float32",
-       addr_type, lower_addr},
+       addr_type, lower_addr, kUnprovedRows},
       {"aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", 3, "float32", renorm_type,
-       lower_renorm},
+       lower_renorm, kUnprovedRows},
   };
 }
 

@@ -220,7 +220,8 @@ void lower_einsum(OpContext& ctx) {
 OpRules einsum_rules() {
   return {
       {"aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", 1,
-       "float32; 1 or 2 operands without diagonals, as products of matrices", einsum_type, lower_einsum},
+       "float32; 1 or 2 operands without diagonals, as products of matrices", einsum_type, lower_einsum,
+       costing(Macs::kEinsum) | Memory::kMayBeArgumentUnlessProduct},
   };
 }
 

@@ -70,7 +70,7 @@ Expression ndtri(const Expression& p) {
 }
 
 OpRule rule(const char* schema, LowerRule lower) {
-  return {schema, 3, "within 1e-6", formula_type, lower};
+  return {schema, 3, "within 1e-6", formula_type, lower, kUnprovedRows};
 }
 
 }  // namespace

@@ -215,7 +215,7 @@ void lower_frexp(OpContext& ctx) {
 }
 
 OpRule pair(const char* schema, ShapeRule shape, LowerRule lower) {
-  return {schema, 3, "", shape, lower};
+  return {schema, 3, "", shape, lower, kUnprovedRows};
 }
 
 }  // namespace
@@ -236,21 +236,21 @@ OpRules exceptional_rules() {
       pair("aten::special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor", real_pair_type,
            lower_pair<times_log<log1p>>),
       pair("aten::logaddexp2(Tensor self, Tensor other) -> Tensor", real_pair_type, lower_pair<logaddexp2>),
-      {"aten::special_entr(Tensor self) -> Tensor", 3, "", formula_type, lower_formula<entr>},
-      {"aten::sinc(Tensor self) -> Tensor", 3, "", formula_type, lower_formula<sinc>},
-      {"aten::angle(Tensor self) -> Tensor", 3, "of real numbers", formula_type, lower_formula<angle>},
+      {"aten::special_entr(Tensor self) -> Tensor", 3, "", formula_type, lower_formula<entr>, kUnprovedRows},
+      {"aten::sinc(Tensor self) -> Tensor", 3, "", formula_type, lower_formula<sinc>, kUnprovedRows},
+      {"aten::angle(Tensor self) -> Tensor", 3, "of real numbers", formula_type, lower_formula<angle>, kUnprovedRows},
       {"aten::sgn(Tensor self) -> Tensor", 3, "of real numbers; integers: feature level 4", sign_type,
-       [](OpContext& ctx) { sign(argument(ctx, "self")).set_output(); }},
-      {"aten::signbit(Tensor self) -> Tensor", 3, "", truth_type, lower_truth<signbit>},
-      {"aten::isinf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isinf>},
+       [](OpContext& ctx) { sign(argument(ctx, "self")).set_output(); }, kUnprovedRows},
+      {"aten::signbit(Tensor self) -> Tensor", 3, "", truth_type, lower_truth<signbit>, kUnprovedRows},
+      {"aten::isinf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isinf>, kUnprovedRows},
       {"aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool "
        "equal_nan=False) -> Tensor",
-       3, "distances of integers in float32, as in PyTorch", isclose_type, lower_isclose},
-      {"aten::isfinite(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isfinite>},
+       3, "distances of integers in float32, as in PyTorch", isclose_type, lower_isclose, kUnprovedRows},
+      {"aten::isfinite(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isfinite>, kUnprovedRows},
       {"aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", 3,
-       "float32; below 2^-126: as far as the device has such numbers", frexp_type, lower_frexp},
-      {"aten::isposinf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isposinf>},
-      {"aten::isneginf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isneginf>},
+       "float32; below 2^-126: as far as the device has such numbers", frexp_type, lower_frexp, kElementwise},
+      {"aten::isposinf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isposinf>, kUnprovedRows},
+      {"aten::isneginf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isneginf>, kUnprovedRows},
   };
 }
 

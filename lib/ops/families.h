@@ -55,6 +55,9 @@ OpRules unary_rules();              // unary.cpp
 // Arithmetic on tensors that hold sizes, as traces write it. The operators have rules for other tensors above.
 OpRules size_tensor_rules();  // size.cpp
 
+// Operators without a rule.
+std::vector<CpuOperators> cpu_operators();  // cpu_operators.cpp
+
 // Operators of our own, nnapi_convert::*, that the converter puts in the place of compositions.
 OpRules recognised_rules();  // recognised.cpp
 

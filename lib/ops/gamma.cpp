@@ -166,10 +166,12 @@ void lower_mvlgamma(OpContext& ctx) {
 OpRules gamma_rules() {
   const char* note = "within 2e-6";
   return {
-      {"aten::lgamma(Tensor self) -> Tensor", 3, note, formula_type, lower_formula<lgamma>},
-      {"aten::digamma(Tensor self) -> Tensor", 3, note, formula_type, lower_formula<digamma>},
-      {"aten::polygamma(int n, Tensor self) -> Tensor", 3, "within 2e-6; n up to 8", polygamma_type, lower_polygamma},
-      {"aten::mvlgamma(Tensor self, int p) -> Tensor", 3, "within 2e-6; p up to 16", mvlgamma_type, lower_mvlgamma},
+      {"aten::lgamma(Tensor self) -> Tensor", 3, note, formula_type, lower_formula<lgamma>, kUnprovedRows},
+      {"aten::digamma(Tensor self) -> Tensor", 3, note, formula_type, lower_formula<digamma>, kUnprovedRows},
+      {"aten::polygamma(int n, Tensor self) -> Tensor", 3, "within 2e-6; n up to 8", polygamma_type, lower_polygamma,
+       kUnprovedRows},
+      {"aten::mvlgamma(Tensor self, int p) -> Tensor", 3, "within 2e-6; p up to 16", mvlgamma_type, lower_mvlgamma,
+       kUnprovedRows},
   };
 }
 

@@ -108,10 +108,10 @@ OpRules grid_sample_rules() {
   return {
       {"aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> "
        "Tensor",
-       3, note, grid_sample_type, lower_grid_sample},
+       3, note, grid_sample_type, lower_grid_sample, kUnprovedRows},
       {"aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) "
        "-> Tensor",
-       3, note, grid_sample_type, lower_grid_sample},
+       3, note, grid_sample_type, lower_grid_sample, kUnprovedRows},
   };
 }
 

@@ -174,9 +174,9 @@ constexpr const char* kNote =
 OpRules index_put_rules() {
   return {
       {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor", 3, kNote,
-       put_type, lower_put},
+       put_type, lower_put, kUnprovedRows | Index::kPositions | ResultSizes::kLikeSelf},
       {"aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor", 3,
-       kNote, put_type, lower_put},
+       kNote, put_type, lower_put, kUnprovedRows | Index::kPositions | ResultSizes::kLikeSelf},
   };
 }
 

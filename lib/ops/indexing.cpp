@@ -357,17 +357,22 @@ OpRules indexing_rules() {
   return {
       {"aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool "
        "sparse=False) -> Tensor",
-       3, kUncheckedIndices, embedding_type, lower_embedding},
+       3, kUncheckedIndices, embedding_type, lower_embedding,
+       kUnprovedRows | Memory::kFresh | Index::kRows | Fact::kSizesAreSums},
       {"aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", 3, kUncheckedIndices, index_select_type,
-       lower_index_select},
-      {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", 3, kIndexNote, index_type, lower_index},
+       lower_index_select, kUnprovedRows | Index::kAlongDim | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
+      {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", 3, kIndexNote, index_type, lower_index,
+       kUnprovedRows | Index::kPositions | ResultSizes::kIndexed},
       {"aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", 3, kIndexNote, index_type,
-       lower_index},
+       lower_index, kUnprovedRows | Index::kPositions | ResultSizes::kIndexed},
       {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", 3,
-       "fixed sizes; a computed index outside the axis: undefined, where PyTorch raises", gather_type, lower_gather},
+       "fixed sizes; a computed index outside the axis: undefined, where PyTorch raises", gather_type, lower_gather,
+       kUnprovedRows | Index::kAlongDim | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", 2,
-       "a flexible axis has to be longer than the shift", roll_type, lower_roll},
-      {"aten::flip(Tensor self, int[] dims) -> Tensor", 3, "", flip_type, lower_flip},
+       "a flexible axis has to be longer than the shift", roll_type, lower_roll,
+       kUnprovedRows | Fact::kSizesAreSums | Fact::kMovesElements | Fact::kKeepsRankAlongAxis},
+      {"aten::flip(Tensor self, int[] dims) -> Tensor", 3, "", flip_type, lower_flip,
+       kUnprovedRows | Quantised::kKept | Fact::kSizesAreSums | Fact::kMovesElements | Fact::kKeepsRankAlongAxis},
   };
 }
 

@@ -226,18 +226,24 @@ void lower_interleave(OpContext& ctx) {
 
 OpRules joining_rules() {
   return {
-      {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", cat_type, lower_cat},
+      {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", cat_type, lower_cat,
+       row_wise(Rows::kJoined) | Memory::kFresh | Quantised::kKept},
       {"quantized::cat(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor", 1,
-       "unequal scales: feature level 3", cat_type, lower_cat},
-      {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", stack_type, lower_stack},
+       "unequal scales: feature level 3", cat_type, lower_cat, kUnprovedRows},
+      {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", stack_type, lower_stack,
+       row_wise(Rows::kJoined) | Memory::kFresh},
       {"aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", 3, "", expand_type,
-       lower_expand},
-      {"aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", 3, "", expand_type, lower_expand},
-      {"aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", 3, "", expand_type, lower_expand},
-      {"aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", 3, "", repeat_type, lower_repeat},
-      {"aten::tile(Tensor self, int[] dims) -> Tensor", 3, "", repeat_type, lower_repeat},
+       lower_expand, kUnprovedRows | Memory::kView | Fact::kSizesAreSums | Fact::kMovesElements},
+      {"aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", 3, "", expand_type, lower_expand,
+       kUnprovedRows | Fact::kSizesAreSums | Fact::kMovesElements},
+      {"aten::broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", 3, "", expand_type, lower_expand,
+       kUnprovedRows | Fact::kMovesElements},
+      {"aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", 3, "", repeat_type, lower_repeat,
+       kUnprovedRows | Fact::kSizesAreSums | Fact::kMovesElements},
+      {"aten::tile(Tensor self, int[] dims) -> Tensor", 3, "", repeat_type, lower_repeat,
+       kUnprovedRows | Fact::kMovesElements},
       {"aten::repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
-       3, "", interleave_type, lower_interleave},
+       3, "", interleave_type, lower_interleave, kUnprovedRows | Fact::kSizesByValues | Fact::kCountsByValues},
   };
 }
 

@@ -109,14 +109,14 @@ constexpr const char* kQuantizedNote =
 OpRules linear_rules() {
   return {
       {"aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", 1, "float32", linear_type,
-       lower_linear},
+       lower_linear, costing(Macs::kLinear, Rows::kVectors) | Memory::kFresh},
       {"quantized::linear(Tensor X, __torch__.torch.classes.quantized.LinearPackedParamsBase W_prepack, float "
        "Y_scale_i, int "
        "Y_zero_point_i) -> Tensor Y",
-       1, kQuantizedNote, quantized_linear_type, lower_quantized_linear<FuseCode::NONE>},
+       1, kQuantizedNote, quantized_linear_type, lower_quantized_linear<FuseCode::NONE>, costing(Macs::kLinear)},
       {"quantized::linear_relu(Tensor X, __torch__.torch.classes.quantized.LinearPackedParamsBase W_prepack, float "
        "Y_scale_i, int Y_zero_point_i) -> Tensor Y",
-       1, kQuantizedNote, quantized_linear_type, lower_quantized_linear<FuseCode::RELU>},
+       1, kQuantizedNote, quantized_linear_type, lower_quantized_linear<FuseCode::RELU>, costing(Macs::kLinear)},
   };
 }
 

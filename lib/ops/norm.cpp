@@ -239,39 +239,40 @@ OpRules norm_rules() {
       {"aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
        "training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
        1, "float32, evaluation mode; folded into the convolution or linear layer before", batch_norm_type,
-       lower_batch_norm},
+       lower_batch_norm, row_wise(Rows::kSamplesIfEvaluating) | Memory::kFresh},
       {"quantized::batch_norm(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float "
        "output_scale, int output_zero_point) -> Tensor",
-       3, quantized_note, batch_norm_type, lower_batch_norm},
+       3, quantized_note, batch_norm_type, lower_batch_norm, kUnprovedRows},
       {"quantized::batch_norm1d(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float "
        "output_scale, int output_zero_point) -> Tensor",
-       3, quantized_note, batch_norm_type, lower_batch_norm},
+       3, quantized_note, batch_norm_type, lower_batch_norm, kUnprovedRows},
       {"quantized::batch_norm2d(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float "
        "output_scale, int output_zero_point) -> Tensor",
-       3, quantized_note, batch_norm_type, lower_batch_norm},
+       3, quantized_note, batch_norm_type, lower_batch_norm, kUnprovedRows},
       {"aten::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
        "eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
-       3, statistics_note, layer_norm_type, lower_layer_norm},
+       3, statistics_note, layer_norm_type, lower_layer_norm, row_wise(Rows::kNormalised) | Memory::kFresh},
       {"aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> "
        "(Tensor, Tensor, Tensor)",
-       3, statistics_note, layer_norm_type, lower_layer_norm},
+       3, statistics_note, layer_norm_type, lower_layer_norm, kUnprovedRows | Memory::kFresh},
       {"quantized::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps, float "
        "output_scale, int output_zero_point) -> Tensor",
-       3, quantized_note, layer_norm_type, lower_layer_norm},
+       3, quantized_note, layer_norm_type, lower_layer_norm, kUnprovedRows},
       {"aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
        "bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-       1, "statistics of the input: feature level 3", instance_norm_type, lower_instance_norm},
+       1, "statistics of the input: feature level 3", instance_norm_type, lower_instance_norm,
+       kUnprovedRows | Memory::kFresh},
       {"quantized::instance_norm(Tensor input, Tensor? weight, Tensor? bias, float eps, float output_scale, int "
        "output_zero_point) -> Tensor",
-       3, quantized_note, instance_norm_type, lower_instance_norm},
+       3, quantized_note, instance_norm_type, lower_instance_norm, kUnprovedRows},
       {"aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
        "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
-       3, "a fixed number of channels", group_norm_type, lower_group_norm},
+       3, "a fixed number of channels", group_norm_type, lower_group_norm, row_wise(Rows::kSamples) | Memory::kFresh},
       {"quantized::group_norm(Tensor input, int num_groups, Tensor? weight, Tensor? bias, float eps, float "
        "output_scale, int output_zero_point) -> Tensor",
-       3, quantized_note, group_norm_type, lower_group_norm},
+       3, quantized_note, group_norm_type, lower_group_norm, kUnprovedRows},
       {"aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", 3, "float32", cosine_type,
-       lower_cosine_similarity},
+       lower_cosine_similarity, kUnprovedRows},
   };
 }
 

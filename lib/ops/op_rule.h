@@ -1,10 +1,11 @@
-// OpRule: how one PyTorch operation is typed and lowered. A family's file gives a table of them; registry.cpp lists the
-// families.
+// OpRule: how one PyTorch operation is typed and lowered, and what else is true of it. A family's file gives a table of
+// them; registry.cpp lists the families.
 #pragma once
 
 #include <vector>
 
 #include "lib/ops/op_context.h"
+#include "lib/ops/op_traits.h"
 
 namespace nnapi_convert {
 
@@ -20,8 +21,15 @@ struct OpRule {
   const char* note;    // limits, for docs/generated/supported-ops.md; may be empty
   ShapeRule shape;
   LowerRule lower;
+  OpTraits traits;  // those of all rows of an operator are the same
 };
 
 using OpRules = std::vector<OpRule>;
+
+// Operators without rules that have the same traits. Those that aren't set are unknown.
+struct CpuOperators {
+  OpTraits traits;
+  std::vector<const char*> names;  // without overloads
+};
 
 }  // namespace nnapi_convert

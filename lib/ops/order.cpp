@@ -133,25 +133,30 @@ constexpr LowerRule kMin = lower_extreme<OperationCode::REDUCE_MIN, OperationCod
 OpRules order_rules() {
   return {
       {"aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", 3, "", index_type,
-       lower_index<OperationCode::ARGMAX>},
+       lower_index<OperationCode::ARGMAX>, row_wise(Rows::kOtherAxes) | Fact::kKeepsRankAlongAxis},
       {"aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", 3, "", index_type,
-       lower_index<OperationCode::ARGMIN>},
+       lower_index<OperationCode::ARGMIN>, row_wise(Rows::kOtherAxes) | Fact::kKeepsRankAlongAxis},
       {"aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", 3,
-       "integers as float32 where it holds them, else feature level 4 and fixed sizes", extreme_type, kMax},
+       "integers as float32 where it holds them, else feature level 4 and fixed sizes", extreme_type, kMax,
+       kUnprovedRows | Fact::kKeepsRankAlongAxis},
       {"aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", 3,
-       "integers as float32 where it holds them, else feature level 4 and fixed sizes", extreme_type, kMin},
+       "integers as float32 where it holds them, else feature level 4 and fixed sizes", extreme_type, kMin,
+       kUnprovedRows | Fact::kKeepsRankAlongAxis},
       {"aten::topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor "
        "indices)",
-       3, "quint8: the greatest", topk_type, lower_topk},
+       3, "quint8: the greatest", topk_type, lower_topk,
+       kUnprovedRows | ResultSizes::kHighest | Fact::kKeepsRankAlongAxis},
       {"aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", 3,
-       "a fixed size; quint8: descending", sort_type, lower_sort},
+       "a fixed size; quint8: descending", sort_type, lower_sort,
+       kUnprovedRows | Quantised::kKept | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor "
        "indices)",
-       3, "a fixed size; quint8: descending", sort_type, lower_sort},
+       3, "a fixed size; quint8: descending", sort_type, lower_sort,
+       kUnprovedRows | Quantised::kKept | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor", 3,
-       "a fixed size", argsort_type, lower_argsort},
+       "a fixed size", argsort_type, lower_argsort, kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", 3, "a fixed size", argsort_type,
-       lower_argsort},
+       lower_argsort, kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
   };
 }
 

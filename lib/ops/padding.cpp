@@ -191,14 +191,14 @@ LoweredTensor padded(OpContext& ctx, const LoweredTensor& tensor, const Dims& pa
 OpRules padding_rules() {
   return {
       {"aten::constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", 2,
-       "values other than 0: feature level 3", pad_type, lower_pad},
+       "values other than 0: feature level 3", pad_type, lower_pad, row_wise(Rows::kPadded)},
       {"aten::pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> Tensor", 2, kNote, pad_type,
-       lower_pad},
-      {"aten::reflection_pad1d(Tensor self, int[2] padding) -> Tensor", 3, "", pad_type, lower_pad},
-      {"aten::reflection_pad2d(Tensor self, int[4] padding) -> Tensor", 3, "", pad_type, lower_pad},
-      {"aten::replication_pad1d(Tensor self, int[2] padding) -> Tensor", 3, "", pad_type, lower_pad},
-      {"aten::replication_pad2d(Tensor self, int[4] padding) -> Tensor", 3, "", pad_type, lower_pad},
-      {"aten::_pad_circular(Tensor self, int[] pad) -> Tensor", 3, "", pad_type, lower_pad},
+       lower_pad, row_wise(Rows::kPadded)},
+      {"aten::reflection_pad1d(Tensor self, int[2] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
+      {"aten::reflection_pad2d(Tensor self, int[4] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
+      {"aten::replication_pad1d(Tensor self, int[2] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
+      {"aten::replication_pad2d(Tensor self, int[4] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
+      {"aten::_pad_circular(Tensor self, int[] pad) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
   };
 }
 

@@ -103,16 +103,17 @@ void lower_channel_shuffle(OpContext& ctx) {
 OpRules pixel_rules() {
   return {
       {"aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", 1,
-       "float32 or quint8; without a convolution before it: feature level 2", pixel_shuffle_type, lower_pixel_shuffle},
+       "float32 or quint8; without a convolution before it: feature level 2", pixel_shuffle_type, lower_pixel_shuffle,
+       row_wise(Rows::kImages)},
       {"aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", 1,
        "float32 or quint8; without a convolution after it: feature level 2", pixel_unshuffle_type,
-       lower_pixel_unshuffle},
+       lower_pixel_unshuffle, row_wise(Rows::kImages)},
       {"aten::channel_shuffle(Tensor self, int groups) -> Tensor", 1,
        "float32 or quint8; without a convolution beside it: feature level 2", channel_shuffle_type,
-       lower_channel_shuffle},
+       lower_channel_shuffle, kUnprovedRows},
       {"aten::native_channel_shuffle(Tensor self, int groups) -> Tensor", 2,
        "float32 or quint8; without a convolution beside it: feature level 2", channel_shuffle_type,
-       lower_channel_shuffle},
+       lower_channel_shuffle, kUnprovedRows},
   };
 }
 

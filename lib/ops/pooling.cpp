@@ -277,7 +277,7 @@ LoweredTensor emit_pool(OpContext& ctx, OperationCode code, const LoweredTensor&
 
 OpRules recognised_pooling_rules() {
   return {{"nnapi_convert::l2_pool2d(Tensor self, int[2] kernel_size, int[2] stride, bool ceil_mode) -> Tensor", 1, "",
-           pool_type, lower_pool<l2_pool>}};
+           pool_type, lower_pool<l2_pool>, kUnprovedRows}};
 }
 
 OpRules pooling_rules() {
@@ -285,24 +285,25 @@ OpRules pooling_rules() {
       {"aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], "
        "bool "
        "ceil_mode=False) -> Tensor",
-       2, kMaxNote, pool_type, kMaxPool},
+       2, kMaxNote, pool_type, kMaxPool, row_wise(Rows::kSignals)},
       {"aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
        "ceil_mode=False) -> Tensor",
-       1, kMaxNote, pool_type, kMaxPool},
+       1, kMaxNote, pool_type, kMaxPool,
+       row_wise(Rows::kImages) | Memory::kFresh | Quantised::kKept | Fact::kKeepsChannels},
       {"aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
        "dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)",
-       2, kIndicesNote, pool_with_indices_type, kMaxPool},
+       2, kIndicesNote, pool_with_indices_type, kMaxPool, kUnprovedRows},
       {"aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] "
        "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-       1, kIndicesNote, pool_with_indices_type, kMaxPool},
+       1, kIndicesNote, pool_with_indices_type, kMaxPool, kUnprovedRows},
       {"aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, "
        "bool count_include_pad=True) -> Tensor",
-       2, "float32 or quint8", pool_type, kAveragePool},
+       2, "float32 or quint8", pool_type, kAveragePool, row_wise(Rows::kSignals)},
       {"aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, "
        "bool "
        "count_include_pad=True, int? divisor_override=None) -> Tensor",
        1, "float32 or quint8; count_include_pad with padding and ceil_mode costs a PAD (feature level 2)", pool_type,
-       kAveragePool},
+       kAveragePool, row_wise(Rows::kImages) | Quantised::kKept | Fact::kKeepsChannels},
   };
   for (const OpRules& more : {adaptive_pooling_rules(), volume_pooling_rules()}) {
     rules.insert(rules.end(), more.begin(), more.end());

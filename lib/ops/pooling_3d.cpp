@@ -161,14 +161,15 @@ OpRules volume_pooling_rules() {
   return {
       {"aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, "
        "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-       2, "float32 or quint8; pools of height and width, then of depth", pool_type, lower_pool<average_pool>},
+       2, "float32 or quint8; pools of height and width, then of depth", pool_type, lower_pool<average_pool>,
+       kUnprovedRows},
       {"aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
        "ceil_mode=False) -> Tensor",
-       2, "float32 or quint8; dilation: feature level 3", pool_type, lower_pool<max_pool>},
+       2, "float32 or quint8; dilation: feature level 3", pool_type, lower_pool<max_pool>, kUnprovedRows},
       {"aten::adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor", 2, kAdaptiveNote, adaptive_type,
-       lower_adaptive<average_pool, OperationCode::MEAN>},
+       lower_adaptive<average_pool, OperationCode::MEAN>, kUnprovedRows},
       {"aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 2, kAdaptiveNote,
-       adaptive_with_indices_type, lower_adaptive<max_pool, OperationCode::REDUCE_MAX>},
+       adaptive_with_indices_type, lower_adaptive<max_pool, OperationCode::REDUCE_MAX>, kUnprovedRows},
   };
 }
 

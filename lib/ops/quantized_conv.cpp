@@ -120,22 +120,22 @@ OpRules quantized_conv_rules() {
   return {
       {"quantized::conv1d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "
        "output_scale, int output_zero_point) -> Tensor",
-       2, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},
+       2, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kConvolution)},
       {"quantized::conv1d_relu(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       2, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>},
+       2, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>, costing(Macs::kConvolution)},
       {"quantized::conv2d.new(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "
        "output_scale, int output_zero_point) -> Tensor",
-       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},
+       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kConvolution)},
       {"quantized::conv2d_relu.new(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>},
+       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>, costing(Macs::kConvolution)},
       {"quantized::conv_transpose1d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       3, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},
+       3, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kTransposed)},
       {"quantized::conv_transpose2d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       3, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>},
+       3, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kTransposed)},
   };
 }
 

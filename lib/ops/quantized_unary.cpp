@@ -63,18 +63,18 @@ OpRules quantized_unary_rules() {
   return {
       {"quantized::batch_norm_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float "
        "output_scale, int output_zero_point) -> Tensor",
-       3, norm_note, batch_norm_type<4, 4>, lower_batch_norm_relu},
+       3, norm_note, batch_norm_type<4, 4>, lower_batch_norm_relu, kUnprovedRows},
       {"quantized::batch_norm1d_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, "
        "float output_scale, int output_zero_point) -> Tensor",
-       3, norm_note, batch_norm_type<2, 3>, lower_batch_norm_relu},
+       3, norm_note, batch_norm_type<2, 3>, lower_batch_norm_relu, kUnprovedRows},
       {"quantized::batch_norm2d_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, "
        "float output_scale, int output_zero_point) -> Tensor",
-       3, norm_note, batch_norm_type<4, 4>, lower_batch_norm_relu},
+       3, norm_note, batch_norm_type<4, 4>, lower_batch_norm_relu, kUnprovedRows},
       {"quantized::sigmoid(Tensor qx, float output_scale, int output_zero_point) -> Tensor", 1,
-       "quint8; scales other than (1/256, 0): feature level 3", given_quantization, lower_sigmoid},
+       "quint8; scales other than (1/256, 0): feature level 3", given_quantization, lower_sigmoid, kUnprovedRows},
       {"quantized::dropout(Tensor self, float output_scale, int output_zero_point, Scalar p=0.5, bool training=False) "
        "-> Tensor",
-       1, "quint8, evaluation mode", dropout_type, lower_dropout},
+       1, "quint8, evaluation mode", dropout_type, lower_dropout, kUnprovedRows},
   };
 }
 

@@ -241,29 +241,31 @@ OpRules ranking_rules() {
   const char* quantile_note = "float32; fixed sizes";
   return {
       {"aten::kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", 3,
-       kNote, kthvalue_type, lower_kthvalue},
-      {"aten::median(Tensor self) -> Tensor", 3, kNote, single_type, lower_single<median>},
+       kNote, kthvalue_type, lower_kthvalue, kUnprovedRows | Fact::kKeepsRankAlongAxis},
+      {"aten::median(Tensor self) -> Tensor", 3, kNote, single_type, lower_single<median>,
+       kUnprovedRows | Fact::kKeepsRankAlongAxis},
       {"aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", 3, kNote,
-       pair_type, lower_pair<median>},
-      {"aten::nanmedian(Tensor self) -> Tensor", 3, kNote, single_type, lower_single<nanmedian>},
+       pair_type, lower_pair<median>, kUnprovedRows | Fact::kKeepsRankAlongAxis},
+      {"aten::nanmedian(Tensor self) -> Tensor", 3, kNote, single_type, lower_single<nanmedian>,
+       kUnprovedRows | Fact::kKeepsRankAlongAxis},
       {"aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", 3, kNote,
-       pair_type, lower_pair<nanmedian>},
+       pair_type, lower_pair<nanmedian>, kUnprovedRows | Fact::kKeepsRankAlongAxis},
       {"aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", 3, kPairs,
-       pair_type, lower_pair<mode>},
+       pair_type, lower_pair<mode>, kUnprovedRows | Fact::kKeepsRankAlongAxis},
       {"aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", 3, kNote,
-       extremes_type, lower_extremes},
+       extremes_type, lower_extremes, kUnprovedRows},
       {"aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> "
        "Tensor",
-       3, quantile_note, quantile_type, lower_quantile<false>},
+       3, quantile_note, quantile_type, lower_quantile<false>, kUnprovedRows},
       {"aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
        "interpolation=\"linear\") -> Tensor",
-       3, quantile_note, quantile_type, lower_quantile<false>},
+       3, quantile_note, quantile_type, lower_quantile<false>, kUnprovedRows},
       {"aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") "
        "-> Tensor",
-       3, quantile_note, quantile_type, lower_quantile<true>},
+       3, quantile_note, quantile_type, lower_quantile<true>, kUnprovedRows},
       {"aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
        "interpolation=\"linear\") -> Tensor",
-       3, quantile_note, quantile_type, lower_quantile<true>},
+       3, quantile_note, quantile_type, lower_quantile<true>, kUnprovedRows},
   };
 }
 

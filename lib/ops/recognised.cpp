@@ -24,7 +24,7 @@ void lower_local_response_norm(OpContext& ctx) {
 OpRules recognised_rules() {
   OpRules rules = {
       {"nnapi_convert::local_response_norm(Tensor self, int size, float alpha, float beta, float k) -> Tensor", 3, "",
-       float_self, lower_local_response_norm},
+       float_self, lower_local_response_norm, kUnprovedRows},
   };
   for (const OpRule& rule : recognised_pooling_rules()) rules.push_back(rule);
   return rules;

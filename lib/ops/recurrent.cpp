@@ -191,16 +191,16 @@ OpRules recurrent_rules() {
   return {
       {"aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
        "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
-       2, kLstmNote, sequence_type<CellKind::kLstm>, lower_sequence<CellKind::kLstm>},
+       2, kLstmNote, sequence_type<CellKind::kLstm>, lower_sequence<CellKind::kLstm>, costing(Macs::kRecurrent)},
       {"aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool "
        "train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-       2, kNote, sequence_type<CellKind::kGru>, lower_sequence<CellKind::kGru>},
+       2, kNote, sequence_type<CellKind::kGru>, lower_sequence<CellKind::kGru>, costing(Macs::kRecurrent)},
       {"aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
        "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-       1, kNote, sequence_type<CellKind::kTanh>, lower_sequence<CellKind::kTanh>},
+       1, kNote, sequence_type<CellKind::kTanh>, lower_sequence<CellKind::kTanh>, costing(Macs::kRecurrent)},
       {"aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
        "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-       1, kReluNote, sequence_type<CellKind::kRelu>, lower_sequence<CellKind::kRelu>},
+       1, kReluNote, sequence_type<CellKind::kRelu>, lower_sequence<CellKind::kRelu>, costing(Macs::kRecurrent)},
   };
 }
 

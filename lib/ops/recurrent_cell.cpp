@@ -54,7 +54,7 @@ void lower_cell(OpContext& ctx) {
 
 template <CellKind kind>
 OpRule cell_rule(const char* schema, int feature_level) {
-  return {schema, feature_level, "float32, constant weights", cell_type<kind>, lower_cell<kind>};
+  return {schema, feature_level, "float32, constant weights", cell_type<kind>, lower_cell<kind>, costing(Macs::kCell)};
 }
 
 }  // namespace

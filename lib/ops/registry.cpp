@@ -70,6 +70,22 @@ std::string operator_name(const char* schema) {
   return std::string(text.substr(0, text.find('(')));
 }
 
+using TraitsIndex = std::unordered_map<c10::Symbol, OpTraits>;
+
+TraitsIndex index_traits() {
+  TraitsIndex index;
+  for (const OpRules& rules : {all_rules(), recognised_rules()}) {
+    for (const OpRule& rule : rules) {
+      const std::string name = operator_name(rule.schema);
+      index.emplace(c10::Symbol::fromQualString(name.substr(0, name.find('.'))), rule.traits);
+    }
+  }
+  for (const CpuOperators& operators : cpu_operators()) {
+    for (const char* name : operators.names) index.emplace(c10::Symbol::fromQualString(name), operators.traits);
+  }
+  return index;
+}
+
 // Rules by the name and overload of their operators.
 class RuleIndex {
  public:
@@ -114,6 +130,17 @@ const OpRule* find_typed_rule(const TorchNode& node, const TypeMap& types) {
   });
   const OpRule* rule = reads_sizes ? index.find(node) : nullptr;
   return rule != nullptr ? rule : find_rule(node);
+}
+
+const OpTraits& find_traits(c10::Symbol kind) {
+  static const TraitsIndex index = index_traits();
+  static const OpTraits unknown;
+  const auto found = index.find(kind);
+  return found == index.end() ? unknown : found->second;
+}
+
+const OpTraits& find_traits(const TorchNode& node) {
+  return find_traits(node.kind());
 }
 
 }  // namespace nnapi_convert

@@ -294,40 +294,40 @@ OpRules resize_rules() {
   constexpr auto lower_plain = lower_nearest<Interpolation::kNearest>;
   return {
       {"aten::upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor", 3,
-       "float32", resized_type<false>, lower_plain},
+       "float32", resized_type<false>, lower_plain, row_wise(Rows::kSignals)},
       {"aten::upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor", 3, "float32",
-       resized_type<false>, lower_plain},
+       resized_type<false>, lower_plain, row_wise(Rows::kSignals)},
       {"aten::upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor", 3,
-       kNearestNote, resized_type<true>, lower_plain},
+       kNearestNote, resized_type<true>, lower_plain, row_wise(Rows::kImages)},
       {"aten::upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> "
        "Tensor",
-       3, kNearestNote, resized_type<true>, lower_plain},
+       3, kNearestNote, resized_type<true>, lower_plain, row_wise(Rows::kImages)},
       {"aten::_upsample_nearest_exact1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor", 3,
-       "float32", resized_type<false>, lower_exact},
+       "float32", resized_type<false>, lower_exact, kUnprovedRows},
       {"aten::_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor", 3,
-       "float32", resized_type<false>, lower_exact},
+       "float32", resized_type<false>, lower_exact, kUnprovedRows},
       {"aten::_upsample_nearest_exact2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor", 3,
-       kNearestNote, resized_type<true>, lower_exact},
+       kNearestNote, resized_type<true>, lower_exact, kUnprovedRows},
       {"aten::_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? "
        "scales_w=None) -> Tensor",
-       3, kNearestNote, resized_type<true>, lower_exact},
+       3, kNearestNote, resized_type<true>, lower_exact, kUnprovedRows},
       {"aten::upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) "
        "-> Tensor",
-       1, kSequenceNote, resized_type<false>, lower_linear},
+       1, kSequenceNote, resized_type<false>, lower_linear, row_wise(Rows::kSignals) | Fact::kSumsProducts},
       {"aten::upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor",
-       1, kSequenceNote, resized_type<false>, lower_linear},
+       1, kSequenceNote, resized_type<false>, lower_linear, row_wise(Rows::kSignals) | Fact::kSumsProducts},
       {"aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) "
        "-> Tensor",
-       1, kLinearNote, resized_type<true>, lower_linear},
+       1, kLinearNote, resized_type<true>, lower_linear, row_wise(Rows::kImages) | Fact::kSumsProducts},
       {"aten::upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? "
        "scales_w=None) -> Tensor",
-       1, kLinearNote, resized_type<true>, lower_linear},
+       1, kLinearNote, resized_type<true>, lower_linear, row_wise(Rows::kImages) | Fact::kSumsProducts},
       {"aten::upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) "
        "-> Tensor",
-       2, kCubicNote, resized_type<false>, lower_cubic},
+       2, kCubicNote, resized_type<false>, lower_cubic, kUnprovedRows},
       {"aten::upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? "
        "scales_w=None) -> Tensor",
-       2, kCubicNote, resized_type<false>, lower_cubic},
+       2, kCubicNote, resized_type<false>, lower_cubic, kUnprovedRows},
   };
 }
 

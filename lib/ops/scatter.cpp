@@ -304,8 +304,8 @@ constexpr const char* kNote =
     "fixed sizes; a computed index is compared with every place, at most 2^22 pairs; integers: those known to be up to "
     "2^24";
 
-OpRule rule(const char* schema, ShapeRule shape, LowerRule lower) {
-  return {schema, 3, kNote, shape, lower};
+OpRule rule(const char* schema, ShapeRule shape, LowerRule lower, OpTraits traits) {
+  return {schema, 3, kNote, shape, lower, traits};
 }
 
 }  // namespace
@@ -313,32 +313,39 @@ OpRule rule(const char* schema, ShapeRule shape, LowerRule lower) {
 OpRules scatter_rules() {
   return {
       rule("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", replaced_type,
-           lower_replacement<layout_of_each>),
+           lower_replacement<layout_of_each>,
+           kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", written_type,
-           lower_replacement<layout_of_each>),
+           lower_replacement<layout_of_each>,
+           kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-           written_type, lower_named<layout_of_each>),
+           written_type, lower_named<layout_of_each>,
+           kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
-           written_type, lower_named<layout_of_each>),
+           written_type, lower_named<layout_of_each>,
+           kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", written_type,
-           lower_sum<layout_of_each>),
+           lower_sum<layout_of_each>,
+           kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
            "include_self=True) -> Tensor",
-           written_type, lower_named<layout_of_each>),
+           written_type, lower_named<layout_of_each>, kUnprovedRows | Fact::kKeepsRankAlongAxis),
       rule("aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-           written_type, lower_sum<layout_of_slices>),
+           written_type, lower_sum<layout_of_slices>,
+           kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", replaced_type,
-           lower_replacement<layout_of_slices>),
+           lower_replacement<layout_of_slices>,
+           kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
            "include_self=True) -> Tensor",
-           written_type, lower_named<layout_of_slices>),
+           written_type, lower_named<layout_of_slices>, kUnprovedRows | Fact::kKeepsRankAlongAxis),
       rule("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", fill_type,
-           lower_fill),
+           lower_fill, kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", fill_type,
-           lower_fill),
+           lower_fill, kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", written_type,
-           lower_put),
-      rule("aten::take(Tensor self, Tensor index) -> Tensor", take_type, lower_take),
+           lower_put, kUnprovedRows),
+      rule("aten::take(Tensor self, Tensor index) -> Tensor", take_type, lower_take, kUnprovedRows),
   };
 }
 

@@ -164,28 +164,30 @@ OpRules search_rules() {
   return {
       {"aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool "
        "invert=False) -> Tensor",
-       3, kNote, isin_type, lower_isin},
+       3, kNote, isin_type, lower_isin, kUnprovedRows},
       {"aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool "
        "invert=False) -> Tensor",
-       3, kNote, isin_type, lower_isin},
+       3, kNote, isin_type, lower_isin, kUnprovedRows},
       {"aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool "
        "invert=False) -> Tensor",
-       3, kNote, isin_type, lower_isin},
+       3, kNote, isin_type, lower_isin, kUnprovedRows},
       {"aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", 3,
-       kNote, searchsorted_type, lower_searchsorted},
+       kNote, searchsorted_type, lower_searchsorted, kUnprovedRows},
       {"aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? "
        "side=None, Tensor? sorter=None) -> Tensor",
-       3, kNote, searchsorted_type, lower_searchsorted},
+       3, kNote, searchsorted_type, lower_searchsorted, kUnprovedRows},
       {"aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? "
        "side=None, Tensor? sorter=None) -> Tensor",
-       3, kNote, searchsorted_type, lower_searchsorted},
+       3, kNote, searchsorted_type, lower_searchsorted, kUnprovedRows},
       {"aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", 3,
-       "float32; every element is compared with every bin, at most 2^22 pairs", histc_type, lower_histc},
-      {"aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", 3, "counts up to 2^24", count_type, lower_count},
+       "float32; every element is compared with every bin, at most 2^22 pairs", histc_type, lower_histc,
+       kUnprovedRows | Fact::kCountsByValues},
+      {"aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", 3, "counts up to 2^24", count_type, lower_count,
+       kUnprovedRows},
       {"aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", 3, "counts up to 2^24", count_type,
-       lower_count},
+       lower_count, kUnprovedRows},
       {"aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", 3,
-       "float32", nansum_type, lower_nansum},
+       "float32", nansum_type, lower_nansum, kUnprovedRows},
   };
 }
 

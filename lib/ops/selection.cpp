@@ -134,16 +134,18 @@ void lower_masked_fill(OpContext& ctx) {
 OpRules selection_rules() {
   const char* note = "float32 and integers";
   return {
-      {"aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", 1, note, where_type, lower_where},
+      {"aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", 1, note, where_type, lower_where,
+       kUnprovedRows | ResultSizes::kPositionsByAxis | Fact::kSizesByOneValue},
       {"aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", 1, note, where_type,
-       lower_where},
+       lower_where, kUnprovedRows | ResultSizes::kPositionsByAxis | Fact::kSizesByOneValue},
       {"aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", 1, note, where_type,
-       lower_where},
-      {"aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", 3, note, where_type, lower_where},
+       lower_where, kUnprovedRows | ResultSizes::kPositionsByAxis | Fact::kSizesByOneValue},
+      {"aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", 3, note, where_type, lower_where,
+       kUnprovedRows | ResultSizes::kPositionsByAxis | Fact::kSizesByOneValue},
       {"aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", 1, "quint8: a mask of equal sizes",
-       masked_fill_type, lower_masked_fill},
+       masked_fill_type, lower_masked_fill, kElementwise | Fact::kMovesElements},
       {"aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", 1, note, masked_fill_type,
-       lower_masked_fill},
+       lower_masked_fill, kElementwise | Fact::kMovesElements},
   };
 }
 

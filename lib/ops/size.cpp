@@ -82,37 +82,45 @@ std::vector<ValueType> element_count(const OpArguments& args) {
 
 constexpr const char* kNote = "sizes: computed at conversion, or written on the device for flexible ones";
 
+// Its traits are those of the operator's other rule.
+OpRule size_rule(const char* name, ShapeRule shape) {
+  return {name, 1, "", shape, nullptr, OpTraits()};
+}
+
 }  // namespace
 
 OpRules size_rules() {
   return {
-      {"aten::size(Tensor self) -> int[]", 1, kNote, all_sizes, nullptr},
-      {"aten::size.int(Tensor self, int dim) -> int", 1, kNote, one_size, nullptr},
-      {"prim::NumToTensor.Scalar(Scalar a) -> Tensor", 1, kNote, same_size, nullptr},
-      {"aten::Int.Tensor(Tensor a) -> int", 1, kNote, same_size, nullptr},
-      {"aten::add.int(int a, int b) -> int", 1, kNote, arithmetic<'+'>, nullptr},
-      {"aten::sub.int(int a, int b) -> int", 1, kNote, arithmetic<'-'>, nullptr},
-      {"aten::mul.int(int a, int b) -> int", 1, kNote, arithmetic<'*'>, nullptr},
-      {"aten::floordiv.int(int a, int b) -> int", 1, kNote, arithmetic<'/'>, nullptr},
+      {"aten::size(Tensor self) -> int[]", 1, kNote, all_sizes, nullptr, kUnprovedRows},
+      {"aten::size.int(Tensor self, int dim) -> int", 1, kNote, one_size, nullptr, kUnprovedRows},
+      {"prim::NumToTensor.Scalar(Scalar a) -> Tensor", 1, kNote, same_size, nullptr, kUnprovedRows},
+      {"aten::Int.Tensor(Tensor a) -> int", 1, kNote, same_size, nullptr, kUnprovedRows | Fact::kReadsNumber},
+      {"aten::add.int(int a, int b) -> int", 1, kNote, arithmetic<'+'>, nullptr,
+       kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
+      {"aten::sub.int(int a, int b) -> int", 1, kNote, arithmetic<'-'>, nullptr,
+       kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
+      {"aten::mul.int(int a, int b) -> int", 1, kNote, arithmetic<'*'>, nullptr,
+       kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
+      {"aten::floordiv.int(int a, int b) -> int", 1, kNote, arithmetic<'/'>, nullptr, kUnprovedRows},
       {"aten::__getitem__.t(t[](a) list, int idx) -> t(*)", 1, "sizes and lists of tensors", list_element,
-       lower_list_element},
-      {"aten::len.t(t[] a) -> int", 1, kNote, list_length, nullptr},
-      {"aten::numel(Tensor self) -> int", 1, kNote, element_count, nullptr},
+       lower_list_element, kUnprovedRows | Fact::kIsOfContainers},
+      {"aten::len.t(t[] a) -> int", 1, kNote, list_length, nullptr, kUnprovedRows | Fact::kIsOfContainers},
+      {"aten::numel(Tensor self) -> int", 1, kNote, element_count, nullptr, kUnprovedRows},
   };
 }
 
 OpRules size_tensor_rules() {
   return {
-      {"aten::add.Tensor", 1, "", tensor_arithmetic<'+'>, nullptr},
-      {"aten::add.Scalar", 1, "", tensor_arithmetic<'+'>, nullptr},
-      {"aten::sub.Tensor", 1, "", tensor_arithmetic<'-'>, nullptr},
-      {"aten::sub.Scalar", 1, "", tensor_arithmetic<'-'>, nullptr},
-      {"aten::mul.Tensor", 1, "", tensor_arithmetic<'*'>, nullptr},
-      {"aten::mul.Scalar", 1, "", tensor_arithmetic<'*'>, nullptr},
-      {"aten::floor_divide", 1, "", tensor_arithmetic<'/'>, nullptr},
-      {"aten::floor_divide.Scalar", 1, "", tensor_arithmetic<'/'>, nullptr},
-      {"aten::div.Tensor_mode", 1, "", tensor_division, nullptr},
-      {"aten::div.Scalar_mode", 1, "", tensor_division, nullptr},
+      size_rule("aten::add.Tensor", tensor_arithmetic<'+'>),
+      size_rule("aten::add.Scalar", tensor_arithmetic<'+'>),
+      size_rule("aten::sub.Tensor", tensor_arithmetic<'-'>),
+      size_rule("aten::sub.Scalar", tensor_arithmetic<'-'>),
+      size_rule("aten::mul.Tensor", tensor_arithmetic<'*'>),
+      size_rule("aten::mul.Scalar", tensor_arithmetic<'*'>),
+      size_rule("aten::floor_divide", tensor_arithmetic<'/'>),
+      size_rule("aten::floor_divide.Scalar", tensor_arithmetic<'/'>),
+      size_rule("aten::div.Tensor_mode", tensor_division),
+      size_rule("aten::div.Scalar_mode", tensor_division),
   };
 }
 

@@ -93,11 +93,13 @@ void lower_log_softmax(OpContext& ctx) {
 OpRules softmax_rules() {
   return {
       {"aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", 1,
-       "float32; feature level 1: the last dimension, 2: others by TRANSPOSE", softmax_type, lower_softmax},
+       "float32; feature level 1: the last dimension, 2: others by TRANSPOSE", softmax_type, lower_softmax,
+       row_wise(Rows::kOtherAxes) | Memory::kFresh | Fact::kKeepsRankAlongAxis},
       {"quantized::softmax(Tensor qx, int dim, float output_scale, int output_zero_point) -> Tensor", 1,
-       "quint8; scales other than (1/256, 0): feature level 3", given_quantization, lower_quantized_softmax},
+       "quint8; scales other than (1/256, 0): feature level 3", given_quantization, lower_quantized_softmax,
+       kUnprovedRows},
       {"aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", 3, "float32", softmax_type,
-       lower_log_softmax},
+       lower_log_softmax, row_wise(Rows::kOtherAxes) | Memory::kFresh | Fact::kKeepsRankAlongAxis},
   };
 }
 

@@ -169,21 +169,22 @@ constexpr const char* kSeries = "within 1e-6";
 
 OpRules special_rules() {
   return {
-      {"aten::atan(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<atan>},
-      {"aten::asin(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<asin>},
-      {"aten::acos(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<acos>},
-      {"aten::asinh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<asinh>},
-      {"aten::acosh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<acosh>},
-      {"aten::atanh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<atanh>},
-      {"aten::atan2(Tensor self, Tensor other) -> Tensor", 3, kSeries, pair_type, lower_pair<atan2>},
-      {"aten::hypot(Tensor self, Tensor other) -> Tensor", 3, "float32", pair_type, lower_pair<hypot>},
-      {"aten::logaddexp(Tensor self, Tensor other) -> Tensor", 3, "float32", pair_type, lower_pair<logaddexp>},
-      {"aten::logit(Tensor self, float? eps=None) -> Tensor", 3, "", real_type, lower_logit},
+      {"aten::atan(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<atan>, kUnprovedRows},
+      {"aten::asin(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<asin>, kUnprovedRows},
+      {"aten::acos(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<acos>, kUnprovedRows},
+      {"aten::asinh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<asinh>, kUnprovedRows},
+      {"aten::acosh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<acosh>, kUnprovedRows},
+      {"aten::atanh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<atanh>, kUnprovedRows},
+      {"aten::atan2(Tensor self, Tensor other) -> Tensor", 3, kSeries, pair_type, lower_pair<atan2>, kUnprovedRows},
+      {"aten::hypot(Tensor self, Tensor other) -> Tensor", 3, "float32", pair_type, lower_pair<hypot>, kUnprovedRows},
+      {"aten::logaddexp(Tensor self, Tensor other) -> Tensor", 3, "float32", pair_type, lower_pair<logaddexp>,
+       kUnprovedRows},
+      {"aten::logit(Tensor self, float? eps=None) -> Tensor", 3, "", real_type, lower_logit, kUnprovedRows},
       {"aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", 3, "float32",
-       float_type, lower_nan_to_num},
+       float_type, lower_nan_to_num, kUnprovedRows},
       {"aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", 3, "a given number of classes", one_hot_type,
-       lower_one_hot},
-      {"aten::dot(Tensor self, Tensor tensor) -> Tensor", 3, "float32", dot_type, lower_dot},
+       lower_one_hot, kUnprovedRows | Index::kClass | Fact::kSizesByValues | Fact::kCountsByValues},
+      {"aten::dot(Tensor self, Tensor tensor) -> Tensor", 3, "float32", dot_type, lower_dot, costing(Macs::kProduct)},
   };
 }
 

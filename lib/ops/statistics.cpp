@@ -199,7 +199,7 @@ void lower_cumsum(OpContext& ctx) {
 }
 
 OpRule variance_rule(const char* schema, ShapeRule shape, LowerRule lower, int level) {
-  return {schema, level, "float32; unbiased: a fixed number of elements", shape, lower};
+  return {schema, level, "float32; unbiased: a fixed number of elements", shape, lower, kUnprovedRows};
 }
 
 }  // namespace
@@ -233,31 +233,31 @@ OpRules statistics_rules() {
       variance_rule("aten::std_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> "
                     "(Tensor, Tensor)",
                     pair_type, lower_std_mean, 3),
-      {"aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor", 3, norm_note, reduced_type, lower_norm},
+      {"aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor", 3, norm_note, reduced_type, lower_norm, kUnprovedRows},
       {"aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", 3, norm_note,
-       reduced_type, lower_norm},
+       reduced_type, lower_norm, kUnprovedRows},
       {"aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> "
        "Tensor",
-       3, norm_note, reduced_type, lower_norm},
+       3, norm_note, reduced_type, lower_norm, kUnprovedRows},
       {"aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", 3, norm_note, reduced_type,
-       lower_norm},
-      {"aten::frobenius_norm(Tensor self) -> Tensor", 3, norm_note, reduced_type, lower_norm},
+       lower_norm, kUnprovedRows},
+      {"aten::frobenius_norm(Tensor self) -> Tensor", 3, norm_note, reduced_type, lower_norm, kUnprovedRows},
       {"aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", 3, norm_note, reduced_type,
-       lower_norm},
+       lower_norm, kUnprovedRows},
       {"aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
        "dtype=None) -> Tensor",
-       3, norm_note, reduced_type, lower_norm},
+       3, norm_note, reduced_type, lower_norm, kUnprovedRows},
       {"aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
        "dtype=None) -> Tensor",
-       3, "float32; of vectors", linalg_norm_type, lower_linalg_norm},
+       3, "float32; of vectors", linalg_norm_type, lower_linalg_norm, costing(Macs::kNotCounted)},
       {"aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
        "dtype=None) -> Tensor",
-       3, "float32; fro", linalg_norm_type, lower_linalg_norm},
+       3, "float32; fro", linalg_norm_type, lower_linalg_norm, costing(Macs::kNotCounted)},
       {"aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", 3, "float32", reduced_type,
-       lower_logsumexp},
+       lower_logsumexp, kUnprovedRows},
       {"aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", 1,
        "by a constant triangle: at most 2048 elements, integers whose sums are known to be up to 2^24", cumsum_type,
-       lower_cumsum},
+       lower_cumsum, kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
   };
 }
 

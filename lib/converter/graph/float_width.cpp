@@ -5,7 +5,6 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -13,6 +12,7 @@
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/plain_calls.h"
 #include "lib/ops/op_arguments.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -129,11 +129,13 @@ Value* cast(Graph& graph, Value* value, at::ScalarType dtype) {
 
 // Of whole numbers, which a cast would be in the way of where the range of indices is looked for.
 bool is_read_as_indices(const Value& value) {
-  static const std::set<std::string> kinds = {"aten::embedding", "aten::embedding_bag", "aten::index_select",
-                                              "aten::gather", "aten::one_hot"};
   return std::any_of(value.uses().begin(), value.uses().end(), [](const torch::jit::Use& use) {
-    const std::string kind = use.user->kind().toQualString();
-    return kinds.count(kind) != 0 && (use.offset > 0 || kind == "aten::one_hot");
+    const Index index = find_traits(*use.user).index;
+    if (index == Index::kClass) return use.offset == 0;
+    const c10::FunctionSchema* schema = use.user->maybeSchema();
+    if (schema == nullptr || (index != Index::kRows && index != Index::kAlongDim)) return false;
+    const std::string& name = schema->arguments().at(use.offset).name();
+    return name == "index" || name == "indices";
   });
 }
 

@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/normalise/plain_changes.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -76,13 +76,9 @@ bool ClosedEvaluation::may_run(const Node& node) const {
 
 namespace {
 
-// Operators that take a tensor for its shape and dtype alone; not aten::fill and aten::zero, as rules make a TILE of
-// large ones, and a constant would make the file as large.
+// Not aten::fill and aten::zero: rules make a TILE of large ones, and a constant would make the file as large.
 bool reads_no_values(const Node& node) {
-  static const std::set<std::string> kinds = {"aten::new_zeros",  "aten::new_ones",   "aten::new_full",
-                                              "aten::zeros_like", "aten::ones_like",  "aten::full_like",
-                                              "aten::new_empty",  "aten::empty_like", "aten::_shape_as_tensor"};
-  return kinds.count(node.kind().toQualString()) != 0;
+  return find_traits(node).has(Fact::kReadsShapeOnly);
 }
 
 // LibTorch runs no operator of any number of arguments on constants.

@@ -3,12 +3,12 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
-#include <set>
 #include <unordered_set>
 
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/state.h"
 #include "lib/converter/normalise/unroll_loops.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 
@@ -24,17 +24,6 @@ template <typename Values>
 bool any_holds_tensors(const Values& values) {
   return std::any_of(values.begin(), values.end(),
                      [](const TorchValue* value) { return holds_tensors(value->type()); });
-}
-
-bool is_of_containers(const TorchNode& node) {
-  static const std::set<std::string> kinds = {
-      "prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct", "prim::ListUnpack",
-      "prim::TupleUnpack",   "prim::TupleIndex",     "prim::CreateObject",  "prim::Uninitialized",
-      "aten::append",        "aten::extend",         "aten::insert",        "aten::pop",
-      "aten::__getitem__",   "aten::_set_item",      "aten::__contains__",  "aten::keys",
-      "aten::values",        "aten::items",          "aten::len",           "aten::list",
-      "aten::clear",         "aten::Delete",         "aten::dict",          "aten::reverse"};
-  return kinds.count(node.kind().toQualString()) != 0;
 }
 
 // Goes back from a value of unknown type to the first that is.
@@ -111,7 +100,7 @@ std::optional<std::string> reason_of_effect(const TorchNode& node) {
 std::optional<std::string> reason_without_tensors(const TorchNode& node) {
   const bool reads = any_holds_tensors(node.inputs()), gives = any_holds_tensors(node.outputs());
   if (!reads && !gives) return "works on numbers, strings or objects, not on tensors";
-  if (is_of_containers(node)) return "puts values into a list, dict or object, or takes them out";
+  if (find_traits(node).has(Fact::kIsOfContainers)) return "puts values into a list, dict or object, or takes them out";
   if (!gives && !node.outputs().empty()) return "gives a number, not a tensor";
   return std::nullopt;
 }

@@ -182,22 +182,18 @@ std::shared_ptr<Graph> trace(const Call& call, const Arguments& arguments, const
 
 // True if a value, or a part of it, is read for nothing but writing to it.
 bool is_written_only(const TorchValue& value) {
-  static const std::set<std::string> writers = {"aten::select_scatter", "aten::slice_scatter", "aten::copy",
-                                                "aten::fill", "aten::zero"};
   static const std::set<std::string> views = {"aten::select", "aten::slice"};
   return std::all_of(value.uses().begin(), value.uses().end(), [](const torch::jit::Use& use) {
     const std::string kind = use.user->kind().toQualString();
-    const bool is_written =
-        writers.count(kind) != 0 || (views.count(kind) != 0 && is_written_only(*use.user->output()));
+    const bool is_written = find_traits(*use.user).has(Fact::kOverwrites) ||
+                            (views.count(kind) != 0 && is_written_only(*use.user->output()));
     return use.offset == 0 && is_written;
   });
 }
 
 // True for new memory that is read as it is: what ATen writes there by itself, as at::tensor does, a trace doesn't see.
 bool gives_unwritten(const TorchNode& node) {
-  static const std::set<std::string> kinds = {"aten::empty", "aten::empty_like", "aten::empty_strided",
-                                              "aten::new_empty", "aten::new_empty_strided"};
-  return kinds.count(node.kind().toQualString()) != 0 && !is_written_only(*node.output());
+  return find_traits(node).has(Fact::kUnwritten) && !is_written_only(*node.output());
 }
 
 std::string first_line(const std::string& text) {

@@ -13,6 +13,7 @@
 #include "lib/converter/graph/normalised_model.h"
 #include "lib/converter/infer/infer.h"
 #include "lib/converter/normalise/normalise.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -20,42 +21,10 @@ namespace {
 using torch::jit::Use;
 using Range = std::optional<IndexRange>;
 
-// Operators with an argument of indices along the axis `dim` of another argument.
-bool reads_along_axis(const std::string& kind) {
-  static const std::set<std::string> kinds = {
-      "aten::gather",      "aten::index_select", "aten::take_along_dim", "aten::scatter",    "aten::scatter_",
-      "aten::scatter_add", "aten::scatter_add_", "aten::index_add",      "aten::index_copy", "aten::index_fill"};
-  return kinds.count(kind) != 0;
-}
-
-bool reads_rows(const std::string& kind) {
-  return kind == "aten::embedding" || kind == "aten::embedding_bag" || kind == "aten::_embedding_bag";
-}
-
-bool reads_positions(const std::string& kind) {
-  return kind == "aten::index" || kind == "aten::index_put" || kind == "aten::index_put_";
-}
-
-bool is_reader(const std::string& kind) {
-  return reads_along_axis(kind) || reads_rows(kind) || reads_positions(kind) || kind == "aten::one_hot";
-}
-
-bool is_cast(const std::string& kind) {
-  static const std::set<std::string> kinds = {"aten::to", "aten::type_as", "aten::_to_copy", "aten::long", "aten::int"};
-  return kinds.count(kind) != 0;
-}
-
-// The elements of the result are elements of the first argument.
-bool moves_elements(const std::string& kind) {
-  static const std::set<std::string> kinds = {
-      "aten::view",        "aten::reshape",         "aten::flatten",  "aten::unflatten",  "aten::unsqueeze",
-      "aten::squeeze",     "aten::expand",          "aten::permute",  "aten::transpose",  "aten::t",
-      "aten::slice",       "aten::select",          "aten::narrow",   "aten::contiguous", "aten::clone",
-      "aten::detach",      "aten::expand_as",       "aten::repeat",   "aten::tile",       "aten::flip",
-      "aten::roll",        "aten::chunk",           "aten::split",    "aten::unbind",     "aten::view_as",
-      "aten::reshape_as",  "aten::movedim",         "aten::swapaxes", "aten::alias",      "aten::broadcast_to",
-      "aten::masked_fill", "aten::split_with_sizes"};
-  return kinds.count(kind) != 0;
+// The operator takes indices as a tensor, or as a list of tensors.
+bool is_reader(const TorchNode& node) {
+  const Index index = find_traits(node).index;
+  return index == Index::kAlongDim || index == Index::kRows || index == Index::kPositions || index == Index::kClass;
 }
 
 // Where both are known, the values that both allow.
@@ -161,22 +130,24 @@ class Reads {
   Range of(const Use& use) {
     const TorchNode& node = *use.user;
     const std::string kind = node.kind().toQualString(), argument = argument_of(use);
-    if (reads_rows(kind) && argument == "indices") return along(node, *node.namedInput("weight"), 0);
-    if (reads_along_axis(kind) && (argument == "index" || argument == "indices")) {
+    const OpTraits& traits = find_traits(node);
+    if (traits.index == Index::kRows && argument == "indices") return along(node, *node.namedInput("weight"), 0);
+    if (traits.index == Index::kAlongDim && (argument == "index" || argument == "indices")) {
       const auto axis = constant(node, "dim");
       return along(node, *node.input(0), axis && axis->isInt() ? std::optional(axis->toInt()) : std::nullopt);
     }
-    if (kind == "aten::narrow" && argument == "start") return of_start(node);
-    if (kind == "aten::one_hot") return of_classes(node);
+    if (traits.index == Index::kStart && argument == "start") return of_start(node);
+    if (traits.index == Index::kClass) return of_classes(node);
     if (node.kind() == c10::prim::ListConstruct) return of_list(use);
     if (node.kind() == c10::prim::ListUnpack) return of_outputs(node);
     if (use.offset != 0 && kind != "aten::where") return of_arithmetic(use, kind);
-    if (is_cast(kind)) {
+    if (traits.has(Fact::kCasts)) {
       Range range = of_outputs(node);
       if (range) range->is_cast = true;
       return range;
     }
-    if (moves_elements(kind) || is_reader(kind) || (kind == "aten::where" && use.offset > 0)) return of_outputs(node);
+    const bool is_chosen = kind == "aten::where" && use.offset > 0;
+    if (traits.has(Fact::kMovesElements) || is_reader(node) || is_chosen) return of_outputs(node);
     return of_arithmetic(use, kind);
   }
 
@@ -207,7 +178,7 @@ class Reads {
     Range range;
     for (const Use& use : element.user->output()->uses()) {
       const std::string kind = use.user->kind().toQualString();
-      if (reads_positions(kind) && use.offset == 1) {
+      if (find_traits(*use.user).index == Index::kPositions && use.offset == 1) {
         range = common(range, along(*use.user, *use.user->input(0), static_cast<int64_t>(element.offset)));
       } else if (kind == "aten::cat" || kind == "aten::stack") {
         range = common(range, of_outputs(*use.user));
@@ -280,8 +251,7 @@ bool has_readers(const torch::jit::Module& module) {
   bool has = false;
   for (const torch::jit::Module& each : module.modules()) {
     for (const torch::jit::Method& method : each.get_methods()) {
-      for_each_node(*method.graph(),
-                    [&](const TorchNode& node) { has = has || is_reader(node.kind().toQualString()); });
+      for_each_node(*method.graph(), [&](const TorchNode& node) { has = has || is_reader(node); });
     }
   }
   return has;

@@ -13,6 +13,7 @@
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/op_context.h"
+#include "lib/ops/registry.h"
 #include "lib/ops/shape_rules.h"
 #include "lib/ops/tensor_limits.h"
 
@@ -75,10 +76,7 @@ std::optional<TensorType> example_type(const InputTuple& example, size_t index) 
 
 // Operations that an image passes on its way to the first convolution with rank and channels unchanged.
 bool keeps_rank_and_channels(const Node& node) {
-  static const std::vector<std::string> kinds = {
-      "aten::quantize_per_tensor", "aten::relu",       "aten::relu6",      "aten::hardtanh", "aten::dropout",
-      "aten::contiguous",          "aten::max_pool2d", "aten::avg_pool2d", "aten::detach",   "aten::clone"};
-  return std::find(kinds.begin(), kinds.end(), node.kind().toQualString()) != kinds.end();
+  return find_traits(node).has(Fact::kKeepsChannels);
 }
 
 // Channels that a convolution wants of its first input; nullopt for other nodes.

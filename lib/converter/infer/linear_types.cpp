@@ -3,9 +3,7 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <string>
 
 #include "lib/converter/graph/open_sizes.h"
 #include "lib/converter/infer/observe.h"
@@ -19,15 +17,7 @@ using Types = std::vector<ValueType>;
 
 // Beside those that are row by row: their sizes are such sums whatever the tensors hold.
 bool is_linear(const TorchNode& node) {
-  static const std::set<std::string> kinds = {
-      "aten::cat",       "aten::stack",     "aten::reshape",   "aten::view",         "aten::flatten",
-      "aten::unflatten", "aten::unsqueeze", "aten::transpose", "aten::permute",      "aten::t",
-      "aten::expand",    "aten::expand_as", "aten::repeat",    "aten::sort",         "aten::argsort",
-      "aten::flip",      "aten::roll",      "aten::cumsum",    "aten::cumprod",      "aten::cummax",
-      "aten::cummin",    "aten::gather",    "aten::embedding", "aten::index_select", "aten::zeros_like",
-      "aten::ones_like", "aten::full_like", "aten::meshgrid",  "aten::masked_fill",  "aten::type_as",
-      "aten::view_as",   "aten::reshape_as"};
-  return kinds.count(node.kind().toQualString()) != 0 || may_be_row_wise(node);
+  return find_traits(node).has(Fact::kSizesAreSums) || may_be_row_wise(node);
 }
 
 // Numbers for the sizes that aren't known. They have no common divisor, so that no two sizes fit by chance.

@@ -11,6 +11,7 @@
 #include "lib/converter/graph/open_sizes.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/normalise/remove_inplace.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -93,8 +94,7 @@ std::optional<ValueType> type_of(const c10::IValue& value) {
 }
 
 bool indexes_by_mask(const TorchNode& node, const torch::jit::Stack& stack) {
-  const std::string kind = node.kind().toQualString();
-  if (kind != "aten::index" || !stack[1].isList()) return false;
+  if (find_traits(node).sizes != ResultSizes::kIndexed || !stack[1].isList()) return false;
   const auto indices = stack[1].toListRef();
   return std::any_of(indices.begin(), indices.end(), [](const c10::IValue& index) {
     return index.isTensor() && index.toTensor().defined() && reads_mask(index.toTensor());
@@ -110,37 +110,16 @@ c10::IValue made_up_number(const TorchValue& value) {
 }  // namespace
 
 bool takes_any_number(const TorchNode& node, const TorchValue& input) {
-  static const std::set<std::string> kinds = {
-      "aten::add",       "aten::sub",       "aten::rsub",       "aten::mul",       "aten::div",
-      "aten::pow",       "aten::clamp",     "aten::eq",         "aten::ne",        "aten::lt",
-      "aten::le",        "aten::gt",        "aten::ge",         "aten::remainder", "aten::fmod",
-      "aten::clamp_min", "aten::clamp_max", "aten::leaky_relu", "aten::threshold"};
   const c10::TypeKind kind = input.type()->kind();
   const bool is_number =
       kind == c10::TypeKind::FloatType || kind == c10::TypeKind::IntType || kind == c10::TypeKind::BoolType;
   const bool gives_tensor = node.outputs().size() == 1 && node.output()->type()->kind() == c10::TypeKind::TensorType;
-  return is_number && gives_tensor && kinds.count(node.kind().toQualString()) != 0;  // not [x] * number
+  return is_number && gives_tensor && find_traits(node).has(Fact::kTakesAnyNumber);  // not [x] * number
 }
 
 bool sizes_depend_on_values(const TorchNode& node) {
-  static const std::set<std::string> kinds = {"aten::nonzero",
-                                              "aten::nonzero_numpy",
-                                              "aten::argwhere",
-                                              "aten::masked_select",
-                                              "aten::unique_dim",
-                                              "aten::unique_consecutive",
-                                              "aten::_unique",
-                                              "aten::_unique2",
-                                              "aten::bincount",
-                                              "aten::one_hot",
-                                              "aten::repeat_interleave",
-                                              "aten::tensor_split",
-                                              "aten::to_sparse",
-                                              "torchvision::nms",
-                                              "aten::_pack_padded_sequence",
-                                              "aten::_pad_packed_sequence"};
-  const std::string kind = node.kind().toQualString();
-  return kinds.count(kind) != 0 || (kind == "aten::where" && node.inputs().size() == 1);
+  const OpTraits& traits = find_traits(node);
+  return traits.has(Fact::kSizesByValues) || (traits.has(Fact::kSizesByOneValue) && node.inputs().size() == 1);
 }
 
 std::optional<at::Tensor> made_up_tensor(const TensorType& type) {

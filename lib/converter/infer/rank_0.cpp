@@ -5,29 +5,16 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
+
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
 
 using torch::jit::Node;
 using torch::jit::Value;
-
-// Operators whose results have the rank of what they read, or none.
-bool works_along_axis(const std::string& kind) {
-  static const std::set<std::string> kinds = {
-      "aten::softmax",      "aten::log_softmax",  "aten::_softmax",   "aten::_log_softmax", "aten::cumsum",
-      "aten::cumprod",      "aten::cummax",       "aten::cummin",     "aten::sort",         "aten::argsort",
-      "aten::topk",         "aten::kthvalue",     "aten::median",     "aten::nanmedian",    "aten::mode",
-      "aten::argmax",       "aten::argmin",       "aten::max",        "aten::min",          "aten::flip",
-      "aten::roll",         "aten::index_select", "aten::index_fill", "aten::index_copy",   "aten::index_add",
-      "aten::index_reduce", "aten::gather",       "aten::scatter",    "aten::scatter_add",  "aten::scatter_reduce",
-      "aten::glu",          "aten::logcumsumexp",
-  };
-  return kinds.count(kind) != 0;
-}
 
 std::optional<size_t> rank_of(const Value& value, const TypeMap& types) {
   if (const auto constant = torch::jit::toIValue(&value)) {
@@ -41,7 +28,7 @@ std::optional<size_t> rank_of(const Value& value, const TypeMap& types) {
 // The inputs to give an axis to; none where one has another rank.
 std::vector<size_t> inputs_without_axis(const Node& node, const TypeMap& types) {
   const c10::FunctionSchema* schema = node.maybeSchema();
-  if (schema == nullptr || !works_along_axis(node.kind().toQualString())) return {};
+  if (schema == nullptr || !find_traits(node).has(Fact::kKeepsRankAlongAxis)) return {};
   const bool is_shaped_by_index = schema->name() == "aten::gather";
   std::vector<size_t> inputs;
   for (size_t i = 0; i < node.inputs().size(); ++i) {

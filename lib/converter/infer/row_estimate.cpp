@@ -3,8 +3,9 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
-#include <string>
 #include <unordered_set>
+
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -18,15 +19,15 @@ class Bound {
     if (const auto known = by_type(value)) return known;
     const TorchNode& node = *value->node();
     if (node.kind() == c10::prim::If) return of_branches(node, value->offset());
-    const std::string kind = node.kind().toQualString();
-    if (kind == "aten::slice") {
+    const ResultSizes sizes = find_traits(node).sizes;
+    if (sizes == ResultSizes::kSliced) {
       if (const auto length = sliced(node)) return length;
     }
-    if (kind == "aten::topk") {
+    if (sizes == ResultSizes::kHighest) {
       const auto count = torch::jit::toIValue(node.input(1));
       if (count && count->isInt()) return count->toInt();
     }
-    if (kind == "aten::index") {
+    if (sizes == ResultSizes::kIndexed) {
       if (const auto indexed = of(node.input(1))) return indexed;
     }
     for (const TorchValue* input : node.inputs()) {

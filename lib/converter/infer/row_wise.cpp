@@ -4,11 +4,11 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
-#include <map>
-#include <string>
+#include <set>
 
 #include "lib/base/error.h"
 #include "lib/converter/graph/control_flow.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -227,56 +227,52 @@ bool padded(const RowNode& node) {
 
 using Proof = bool (*)(const RowNode&);
 
-std::map<std::string, Proof> make_proofs() {
-  std::map<std::string, Proof> proofs = {{"aten::_convolution", convolution},
-                                         {"aten::convolution", convolution},
-                                         {"aten::conv1d", convolution},
-                                         {"aten::conv2d", convolution},
-                                         {"aten::conv3d", convolution},
-                                         {"aten::conv_transpose1d", convolution},
-                                         {"aten::conv_transpose2d", convolution},
-                                         {"aten::batch_norm", batch_norm},
-                                         {"aten::dropout", dropout},
-                                         {"aten::feature_dropout", dropout},
-                                         {"aten::layer_norm", layer_norm},
-                                         {"aten::group_norm", samples},
-                                         {"aten::linear", vectors},
-                                         {"aten::matmul", matrix_product},
-                                         {"aten::mm", matrix_product},
-                                         {"aten::bmm", matrix_product},
-                                         {"aten::addmm", sum_and_product},
-                                         {"aten::permute", permuted},
-                                         {"aten::transpose", transposed},
-                                         {"aten::t", turned},
-                                         {"aten::cat", joined},
-                                         {"aten::stack", joined},
-                                         {"aten::slice", sliced},
-                                         {"aten::pad", padded},
-                                         {"aten::constant_pad_nd", padded}};
-  const auto add = [&proofs](Proof proof, const std::vector<const char*>& kinds) {
-    for (const char* kind : kinds) proofs.emplace(std::string("aten::") + kind, proof);
-  };
-  add(images<4>, {"max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "upsample_bilinear2d",
-                  "upsample_nearest2d", "pixel_shuffle", "pixel_unshuffle"});
-  add(images<3>, {"max_pool1d", "avg_pool1d", "adaptive_avg_pool1d", "upsample_nearest1d", "upsample_linear1d"});
-  add(along_other_axes, {"softmax", "log_softmax", "mean", "sum", "amax", "amin", "argmax", "argmin", "select",
-                         "narrow", "split", "split_with_sizes", "chunk", "unbind"});
-  add(same_order, {"view", "reshape", "flatten", "unflatten", "unsqueeze", "contiguous"});
-  add(elementwise,
-      {"relu",      "relu6",       "sigmoid",    "tanh",        "gelu",  "silu",       "mish",     "hardswish",
-       "hardtanh",  "hardsigmoid", "leaky_relu", "elu",         "selu",  "celu",       "softplus", "threshold",
-       "exp",       "log",         "log1p",      "sqrt",        "rsqrt", "abs",        "neg",      "floor",
-       "ceil",      "round",       "square",     "sin",         "cos",   "reciprocal", "erf",      "sign",
-       "add",       "sub",         "rsub",       "mul",         "div",   "pow",        "clamp",    "clamp_min",
-       "clamp_max", "minimum",     "maximum",    "lt",          "le",    "gt",         "ge",       "eq",
-       "ne",        "logical_and", "logical_or", "logical_not", "to",    "clone",      "detach",   "masked_fill",
-       "nextafter", "frexp"});
-  return proofs;
-}
-
-const std::map<std::string, Proof>& proofs() {
-  static const std::map<std::string, Proof> proofs = make_proofs();
-  return proofs;
+// Null where there is none.
+Proof proof_of(Rows rows) {
+  switch (rows) {
+    case Rows::kUnstated:
+    case Rows::kUnproved:
+      return nullptr;
+    case Rows::kElementwise:
+      return elementwise;
+    case Rows::kElementwiseIfEvaluating:
+      return dropout;
+    case Rows::kSignals:
+      return images<3>;
+    case Rows::kImages:
+      return images<4>;
+    case Rows::kSamples:
+      return samples;
+    case Rows::kSamplesIfEvaluating:
+      return batch_norm;
+    case Rows::kFiltered:
+      return convolution;
+    case Rows::kNormalised:
+      return layer_norm;
+    case Rows::kVectors:
+      return vectors;
+    case Rows::kMatrices:
+      return matrix_product;
+    case Rows::kAddedMatrices:
+      return sum_and_product;
+    case Rows::kOtherAxes:
+      return along_other_axes;
+    case Rows::kSameOrder:
+      return same_order;
+    case Rows::kPermuted:
+      return permuted;
+    case Rows::kTransposed:
+      return transposed;
+    case Rows::kTurned:
+      return turned;
+    case Rows::kJoined:
+      return joined;
+    case Rows::kSliced:
+      return sliced;
+    case Rows::kPadded:
+      return padded;
+  }
+  return nullptr;
 }
 
 void add_open_sizes(const ValueType& type, std::set<OpenSize>& sizes) {
@@ -324,8 +320,8 @@ bool all_typed(const TorchNode& node, const TypeMap& types) {
 }
 
 bool is_proved(const TorchNode& node, const TypeMap& types, const OpenSize& rows) {
-  const auto proof = proofs().find(node.kind().toQualString());
-  if (proof == proofs().end() || node.maybeSchema() == nullptr) return false;
+  const Proof proof = proof_of(find_traits(node).rows);
+  if (proof == nullptr || node.maybeSchema() == nullptr) return false;
   const RowNode row_node(node, types, rows);
   const std::vector<RowTensor> read = row_node.tensors();
   const bool reads_rows =
@@ -336,7 +332,7 @@ bool is_proved(const TorchNode& node, const TypeMap& types, const OpenSize& rows
     return found && found->axis;
   });
   try {
-    return reads_rows && gives_rows && proof->second(row_node);
+    return reads_rows && gives_rows && proof(row_node);
   } catch (const NodeRefused&) {
     return false;  // an argument that the proof needs isn't known
   }
@@ -355,7 +351,7 @@ std::optional<size_t> row_axis(const TensorType& type, const OpenSize& rows) {
 }
 
 bool may_be_row_wise(const TorchNode& node) {
-  return proofs().count(node.kind().toQualString()) != 0;
+  return proof_of(find_traits(node).rows) != nullptr;
 }
 
 std::optional<OpenSize> rows_of(const TorchNode& node, const TypeMap& types) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 
 #include "lib/converter/graph/control_flow.h"
 #include "lib/converter/infer/linear_types.h"
@@ -188,33 +187,44 @@ Types sliced(const Request& request) {
 
 using Maker = Types (*)(const Request&);
 
-const std::map<std::string, Maker>& makers() {
-  static const std::map<std::string, Maker> makers = {{"torchvision::nms", kept_boxes},
-                                                      {"aten::nonzero", positions},
-                                                      {"aten::argwhere", positions},
-                                                      {"aten::where", positions_by_axis},
-                                                      {"aten::masked_select", masked},
-                                                      {"aten::index", indexed},
-                                                      {"torchvision::roi_align", regions},
-                                                      {"torchvision::roi_pool", regions},
-                                                      {"aten::zeros", filled},
-                                                      {"aten::ones", filled},
-                                                      {"aten::empty", filled},
-                                                      {"aten::full", filled_with},
-                                                      {"aten::new_zeros", filled_like},
-                                                      {"aten::new_ones", filled_like},
-                                                      {"aten::new_full", filled_like},
-                                                      {"aten::new_empty", filled_like},
-                                                      {"aten::arange", counted},
-                                                      {"aten::scatter", like_self},
-                                                      {"aten::scatter_add", like_self},
-                                                      {"aten::index_put", like_self},
-                                                      {"aten::index_add", like_self},
-                                                      {"aten::index_copy", like_self},
-                                                      {"aten::index_fill", like_self},
-                                                      {"aten::topk", highest},
-                                                      {"aten::slice", sliced}};
-  return makers;
+// Null where there is none.
+Maker maker_of(ResultSizes sizes) {
+  switch (sizes) {
+    case ResultSizes::kNone:
+      return nullptr;
+    case ResultSizes::kKeptBoxes:
+      return kept_boxes;
+    case ResultSizes::kPositions:
+      return positions;
+    case ResultSizes::kPositionsByAxis:
+      return positions_by_axis;
+    case ResultSizes::kMasked:
+      return masked;
+    case ResultSizes::kIndexed:
+      return indexed;
+    case ResultSizes::kRegions:
+      return regions;
+    case ResultSizes::kGiven:
+      return filled;
+    case ResultSizes::kGivenWithNumber:
+      return filled_with;
+    case ResultSizes::kGivenWithExample:
+      return filled_like;
+    case ResultSizes::kCounted:
+      return counted;
+    case ResultSizes::kLikeSelf:
+      return like_self;
+    case ResultSizes::kHighest:
+      return highest;
+    case ResultSizes::kSliced:
+      return sliced;
+  }
+  return nullptr;
+}
+
+// Of some number of elements, whatever sizes the arguments have.
+bool gives_open_size(ResultSizes sizes) {
+  return sizes == ResultSizes::kKeptBoxes || sizes == ResultSizes::kPositions || sizes == ResultSizes::kMasked;
 }
 
 // Arithmetic on sizes, exact for any.
@@ -261,9 +271,8 @@ std::optional<std::vector<ValueType>> RuntimeSizes::types_of(const TorchNode& no
   if (!node.blocks().empty() || node.maybeSchema() == nullptr || node.outputs().empty()) return std::nullopt;
   try {
     const OpArguments args(node, types);
-    const auto maker = makers().find(node.kind().toQualString());
-    if (maker != makers().end()) {
-      if (auto made = maker->second({args, node, types, *this})) return made;
+    if (const Maker maker = maker_of(find_traits(node).sizes)) {
+      if (auto made = maker({args, node, types, *this})) return made;
     }
     if (is_size_arithmetic(node, types)) return find_typed_rule(node, types)->shape(args);
   } catch (const std::exception&) {
@@ -278,11 +287,9 @@ bool has_open_sizes(const TorchNode& node, const TypeMap& types) {
                   [&](const TorchValue* value) { return reads_open_size(value, types); })) {
     return true;
   }
-  static const std::set<std::string> kinds = {"torchvision::nms", "aten::nonzero", "aten::argwhere",
-                                              "aten::masked_select"};
-  const std::string kind = node.kind().toQualString();
-  if (kind == "aten::where") return inputs.size() == 1;
-  if (kind != "aten::index") return kinds.count(kind) != 0;
+  const ResultSizes sizes = find_traits(node).sizes;
+  if (sizes == ResultSizes::kPositionsByAxis) return inputs.size() == 1;
+  if (sizes != ResultSizes::kIndexed) return gives_open_size(sizes);
   const auto indices = leading_indices(node.input(1));
   if (!indices) return false;
   return std::any_of(indices->begin(), indices->end(), [&](const TorchValue* index) {

@@ -12,6 +12,7 @@
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/normalise/remove_inplace.h"
 #include "lib/ops/op_arguments.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -25,12 +26,8 @@ bool is_one_of(const Node& node, const std::set<std::string>& kinds) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
-// Operators that give a tensor of its own: a view, not the tensor that they are given.
 bool makes_view(const Node& node) {
-  static const std::set<std::string> kinds = {"aten::select",  "aten::slice",  "aten::view",     "aten::transpose",
-                                              "aten::permute", "aten::t",      "aten::narrow",   "aten::unsqueeze",
-                                              "aten::squeeze", "aten::expand", "aten::swapaxes", "aten::swapdims"};
-  return is_one_of(node, kinds);
+  return find_traits(node).memory == Memory::kView;
 }
 
 // Of more than one, a product is made.
@@ -41,14 +38,9 @@ bool takes_one_tensor(const Node& einsum) {
 
 // True if the tensor is quantised whatever the inputs are: by the operators on the way to it.
 bool is_quantised(const Value& tensor) {
-  static const std::set<std::string> quantise = {"aten::quantize_per_tensor", "aten::quantize_per_tensor_dynamic",
-                                                 "aten::quantize_per_channel"};
-  static const std::set<std::string> keep = {
-      "aten::relu",    "aten::sort",    "aten::max_pool2d", "aten::avg_pool2d", "aten::sigmoid", "aten::hardswish",
-      "aten::flatten", "aten::reshape", "aten::hardtanh",   "aten::clamp",      "aten::cat",     "aten::mean",
-      "aten::clone",   "aten::detach",  "aten::contiguous", "aten::flip"};
   const Node& maker = *tensor.node();
-  if (is_one_of(maker, quantise) || maker.kind().ns().toUnqualString() == std::string("quantized")) {
+  const Quantised quantised = find_traits(maker).quantised;
+  if (quantised == Quantised::kMade || maker.kind().ns().toUnqualString() == std::string("quantized")) {
     return tensor.type()->kind() == c10::TypeKind::TensorType;
   }
   if (maker.kind() == c10::prim::If) {
@@ -62,18 +54,25 @@ bool is_quantised(const Value& tensor) {
     return !elements.empty() &&
            std::all_of(elements.begin(), elements.end(), [](const Value* element) { return is_quantised(*element); });
   }
-  const bool keeps_type = is_one_of(maker, keep) || makes_view(maker) || functional_kind(maker);
+  const bool keeps_type = quantised == Quantised::kKept || makes_view(maker) || functional_kind(maker);
   return keeps_type && tensor.offset() == 0 && is_quantised(*maker.input(0));
 }
 
-// Their schemas promise new tensors; they may give an argument itself, or a view of it. dequantize gives a float tensor
-// as it is.
+// The schema promises a new tensor, and an argument itself may come, or a view of it.
 bool hides_alias(const Node& node) {
-  static const std::set<std::string> kinds = {"aten::atleast_1d",        "aten::atleast_2d",     "aten::atleast_3d",
-                                              "aten::broadcast_tensors", "aten::cartesian_prod", "aten::conj_physical",
-                                              "aten::meshgrid",          "aten::sum_to_size",    "aten::to_dense"};
-  if (is_one_of(node, {"aten::dequantize"})) return !is_quantised(*node.input(0));
-  return is_one_of(node, kinds) || (is_one_of(node, {"aten::einsum"}) && takes_one_tensor(node));
+  switch (find_traits(node).memory) {
+    case Memory::kBySchema:
+    case Memory::kFresh:
+    case Memory::kView:
+      return false;
+    case Memory::kMayBeArgument:
+      return true;
+    case Memory::kMayBeArgumentUnlessProduct:
+      return takes_one_tensor(node);
+    case Memory::kMayBeArgumentUnlessQuantised:
+      return !is_quantised(*node.input(0));
+  }
+  return false;
 }
 
 bool has_own_memory(const Node& maker) {
@@ -193,7 +192,6 @@ bool gives_first_input(const Node& node) {
       node.kind() == c10::prim::ListUnpack) {
     return true;
   }
-  if (makes_view(node) || functional_kind(node)) return true;
   const c10::FunctionSchema* schema = node.maybeSchema();
   return schema != nullptr && !schema->arguments().empty() && schema->arguments()[0].alias_info() != nullptr;
 }

@@ -4,65 +4,18 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/normalise/remove_inplace.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 
 bool makes_new_tensor(const torch::jit::Node& node) {
-  static const std::set<std::string> kinds = {"aten::_convolution",
-                                              "aten::add",
-                                              "aten::addmm",
-                                              "aten::baddbmm",
-                                              "aten::batch_norm",
-                                              "aten::bmm",
-                                              "aten::cat",
-                                              "aten::clone",
-                                              "aten::conv1d",
-                                              "aten::conv2d",
-                                              "aten::conv3d",
-                                              "aten::div",
-                                              "aten::embedding",
-                                              "aten::empty",
-                                              "aten::empty_like",
-                                              "aten::exp",
-                                              "aten::full",
-                                              "aten::full_like",
-                                              "aten::gelu",
-                                              "aten::group_norm",
-                                              "aten::instance_norm",
-                                              "aten::layer_norm",
-                                              "aten::linear",
-                                              "aten::log_softmax",
-                                              "aten::matmul",
-                                              "aten::max_pool2d",
-                                              "aten::mm",
-                                              "aten::mul",
-                                              "aten::native_layer_norm",
-                                              "aten::neg",
-                                              "aten::new_full",
-                                              "aten::new_ones",
-                                              "aten::new_zeros",
-                                              "aten::ones",
-                                              "aten::ones_like",
-                                              "aten::pow",
-                                              "aten::relu",
-                                              "aten::rsub",
-                                              "aten::sigmoid",
-                                              "aten::silu",
-                                              "aten::softmax",
-                                              "aten::sqrt",
-                                              "aten::stack",
-                                              "aten::sub",
-                                              "aten::tanh",
-                                              "aten::zeros",
-                                              "aten::zeros_like"};
-  return kinds.count(node.kind().toQualString()) != 0;
+  return find_traits(node).memory == Memory::kFresh;
 }
 
 namespace {

@@ -4,13 +4,13 @@
 #include <torch/csrc/jit/runtime/operator.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <unordered_set>
 
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/normalise/remove_part_writes.h"
 #include "lib/ops/op_context.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 
@@ -19,11 +19,7 @@ c10::optional<c10::Symbol> functional_kind(const torch::jit::Node& node) {
 }
 
 bool changes_shape(const torch::jit::Node& node) {
-  static const std::set<std::string> kinds = {"aten::as_strided_", "aten::rename_",    "aten::resize_",
-                                              "aten::resize_as_",  "aten::set_",       "aten::squeeze_",
-                                              "aten::swapaxes_",   "aten::swapdims_",  "aten::t_",
-                                              "aten::transpose_",  "aten::unsqueeze_", "aten::resize_as_sparse_"};
-  return kinds.count(node.kind().toQualString()) != 0;
+  return find_traits(node).has(Fact::kChangesShape);
 }
 
 c10::optional<c10::Symbol> kind_without_underscore(const torch::jit::Node& node) {

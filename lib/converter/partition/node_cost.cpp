@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lib/converter/partition/node_weights.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -174,122 +175,42 @@ Count of_einsum(const Call& call) {
   return product;
 }
 
-// A product whose size doesn't follow from what is read here.
-Count of_other_product(const Call&) {
-  return Count(std::nullopt);
-}
-
-// May cost something, or not.
-Count not_counted(const Call&) {
-  return Count(std::nullopt);
-}
-
 using Formula = Count (*)(const Call&);
 
-// Without the namespace and the "_" of those that change their argument.
-const std::map<std::string, Formula>& formulas_of_aten() {
-  static const std::vector<std::pair<Formula, std::vector<const char*>>> names = {
-      {of_convolution,
-       {"_conv_depthwise2d", "_convolution", "_convolution_mode", "_nnpack_spatial_convolution", "_slow_conv2d_forward",
-        "conv1d", "conv2d", "conv3d", "conv_depthwise3d", "convolution", "convolution_overrideable",
-        "mkldnn_convolution", "slow_conv3d", "slow_conv3d_forward", "slow_conv_dilated2d", "slow_conv_dilated3d",
-        "thnn_conv2d"}},
-      {of_transposed,
-       {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "slow_conv_transpose2d", "slow_conv_transpose3d"}},
-      {of_conv_tbc, {"conv_tbc"}},
-      {of_linear, {"linear", "mkldnn_linear"}},
-      {of_product, {"bmm", "dot", "inner", "linalg_matmul", "matmul", "mm", "mv", "vdot"}},
-      {of_added_product, {"_addmm_activation", "addmm", "addmv", "baddbmm"}},
-      {of_summed_products, {"addbmm"}},
-      {of_bilinear, {"bilinear"}},
-      {of_einsum, {"einsum"}},
-      {of_recurrent, {"gru", "lstm", "quantized_gru", "quantized_lstm", "rnn_relu", "rnn_tanh"}},
-      {of_cell,
-       {"gru_cell", "lstm_cell", "quantized_gru_cell", "quantized_lstm_cell", "quantized_rnn_relu_cell",
-        "quantized_rnn_tanh_cell", "rnn_relu_cell", "rnn_tanh_cell"}},
-      {of_attention,
-       {"_scaled_dot_product_attention", "_scaled_dot_product_attention_forward", "_scaled_dot_product_attention_math",
-        "scaled_dot_product_attention"}},
-      {of_other_product,
-       {"_cudnn_rnn",
-        "_flash_scaled_dot_product_attention",
-        "_lstm_mps",
-        "_native_decoder_only_multi_head_attention",
-        "_native_multi_head_attention",
-        "_sparse_addmm",
-        "_sparse_mm",
-        "_sparse_sparse_matmul",
-        "_transformer_decoder_only_layer_fwd",
-        "_transformer_encoder_layer_fwd",
-        "_trilinear",
-        "_triton_multi_head_attention",
-        "_triton_scaled_dot_attention",
-        "chain_matmul",
-        "cudnn_convolution",
-        "cudnn_convolution_add_relu",
-        "cudnn_convolution_relu",
-        "cudnn_convolution_transpose",
-        "fbgemm_linear_fp16_weight",
-        "fbgemm_linear_fp16_weight_fp32_activation",
-        "fbgemm_linear_int8_weight",
-        "fbgemm_linear_int8_weight_fp32_activation",
-        "hspmm",
-        "linalg_matrix_power",
-        "linalg_multi_dot",
-        "matrix_power",
-        "miopen_convolution",
-        "miopen_convolution_add_relu",
-        "miopen_convolution_relu",
-        "miopen_convolution_transpose",
-        "miopen_depthwise_convolution",
-        "miopen_rnn",
-        "mkldnn_rnn_layer",
-        "smm",
-        "sparse_sampled_addmm",
-        "sspaddmm",
-        "tensordot"}},
-      {not_counted,
-       {"_cdist_forward",
-        "_linalg_det",
-        "_linalg_eigh",
-        "_linalg_slogdet",
-        "_linalg_solve_ex",
-        "_linalg_svd",
-        "_lu_with_info",
-        "cdist",
-        "cholesky",
-        "cholesky_inverse",
-        "cholesky_solve",
-        "corrcoef",
-        "cov",
-        "det",
-        "geqrf",
-        "inverse",
-        "istft",
-        "logdet",
-        "lu_solve",
-        "lu_unpack",
-        "matrix_exp",
-        "orgqr",
-        "ormqr",
-        "pinverse",
-        "qr",
-        "slogdet",
-        "stft",
-        "svd",
-        "symeig",
-        "triangular_solve"}},
-      {nullptr,
-       {"fft_fftfreq", "fft_fftshift", "fft_ifftshift", "fft_rfftfreq", "linalg_cross", "linalg_diagonal",
-        "linalg_vecdot", "linalg_vector_norm"}}};
-  static const auto formulas = [] {
-    std::map<std::string, Formula> result;
-    for (const auto& [formula, members] : names) {
-      for (const char* name : members) result[name] = formula;
-    }
-    return result;
-  }();
-  return formulas;
+// Null where there is none.
+Formula formula_of(Macs macs) {
+  switch (macs) {
+    case Macs::kUnstated:
+    case Macs::kNone:
+    case Macs::kOtherProduct:
+    case Macs::kNotCounted:
+      return nullptr;
+    case Macs::kConvolution:
+      return of_convolution;
+    case Macs::kTransposed:
+      return of_transposed;
+    case Macs::kTimeConvolution:
+      return of_conv_tbc;
+    case Macs::kLinear:
+      return of_linear;
+    case Macs::kProduct:
+      return of_product;
+    case Macs::kAddedProduct:
+      return of_added_product;
+    case Macs::kSummedProducts:
+      return of_summed_products;
+    case Macs::kBilinear:
+      return of_bilinear;
+    case Macs::kEinsum:
+      return of_einsum;
+    case Macs::kRecurrent:
+      return of_recurrent;
+    case Macs::kCell:
+      return of_cell;
+    case Macs::kAttention:
+      return of_attention;
+  }
+  return nullptr;
 }
 
 bool begins_with(const std::string& text, const std::string& part) {
@@ -300,69 +221,42 @@ bool ends_with(const std::string& text, const std::string& part) {
   return text.size() >= part.size() && text.compare(text.size() - part.size(), part.size(), part) == 0;
 }
 
-// Of LibTorch's own operators those that aren't listed cost nothing, but for transforms, solvers, and gradients.
-Formula of_aten(std::string name) {
-  if (name.size() > 1 && name.back() == '_') name.pop_back();
-  const auto found = formulas_of_aten().find(name);
-  if (found != formulas_of_aten().end()) return found->second;
+// Operators that nothing is stated of. LibTorch's own cost nothing, but for transforms, solvers, and gradients; what is
+// in other libraries may cost something.
+Macs unstated_macs(const TorchNode& node) {
+  static const std::set<std::string> spaces = {"aten",       "prim",      "nnapi_convert", "quantized",
+                                               "_quantized", "prepacked", "torchvision"};
+  const std::string space = node.kind().ns().toUnqualString(), name = node.kind().toUnqualString();
+  if (spaces.count(space) == 0) return Macs::kNotCounted;
+  if (space == "torchvision") return ends_with(name, "_backward") ? Macs::kNotCounted : Macs::kNone;
+  if (space != "aten") return Macs::kNone;
   const bool is_dear = begins_with(name, "linalg_") || begins_with(name, "fft_") || begins_with(name, "_fft_") ||
                        begins_with(name, "_mps_") || begins_with(name, "mps_") || ends_with(name, "_backward");
-  return is_dear ? not_counted : nullptr;
+  return is_dear ? Macs::kNotCounted : Macs::kNone;
 }
 
-// "conv2d_relu", "conv_transpose2d_dynamic", "linear_relu_dynamic_fp16". What packs weights, or reads the settings of
-// packed ones, costs nothing.
-Formula of_quantized(const TorchNode& node, const std::string& name) {
-  const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
-  const bool gives_tensor = !node.outputs().empty() && node.output(0)->type()->kind() == c10::TypeKind::TensorType;
-  if (!gives_tensor || has("pack")) return nullptr;
-  if (has("conv_transpose")) return of_transposed;
-  if (has("conv")) return of_convolution;
-  if (has("linear")) return of_linear;
-  if (has("matmul")) return of_product;
-  return has("_cell_dynamic") ? of_cell : nullptr;
-}
-
-Formula of_prepacked(const std::string& name) {
-  if (name == "conv2d_clamp_run") return of_convolution;
-  if (name == "conv2d_transpose_clamp_run") return of_transposed;
-  return name == "linear_clamp_run" ? of_linear : nullptr;
-}
-
-Formula of_torchvision(const std::string& name) {
-  if (name == "deform_conv2d") return of_convolution;
-  return ends_with(name, "_backward") ? not_counted : nullptr;
-}
-
-// What calls what isn't known here.
-Formula of_prim(const std::string& name) {
-  static const std::set<std::string> calls = {"CallFunction", "CallMethod", "PythonOp",
-                                              "fork",         "rpc_async",  "rpc_sync"};
-  return calls.count(name) != 0 ? not_counted : nullptr;
-}
-
-// Null: it costs nothing. not_counted: it may cost something.
-Formula formula_of(const TorchNode& node) {
-  const std::string space = node.kind().ns().toUnqualString(), name = node.kind().toUnqualString();
-  if (space == "aten") return of_aten(name);
-  if (space == "prim" || space == "nnapi_convert") return of_prim(name);
-  if (space == "quantized" || space == "_quantized") return of_quantized(node, name);
-  if (space == "prepacked") return of_prepacked(name);
-  if (space == "torchvision") return of_torchvision(name);
-  return not_counted;
+Macs macs_kind(const TorchNode& node) {
+  const Macs own = find_traits(node).macs;
+  if (own != Macs::kUnstated) return own;
+  const std::string name = node.kind().toQualString();
+  if (name.back() != '_') return unstated_macs(node);
+  const Macs of_functional = find_traits(c10::Symbol::fromQualString(name.substr(0, name.size() - 1))).macs;
+  return of_functional != Macs::kUnstated ? of_functional : unstated_macs(node);
 }
 
 }  // namespace
 
 CostKind cost_kind(const TorchNode& node) {
-  const Formula formula = formula_of(node);
-  if (formula == nullptr) return CostKind::kNone;
-  return formula == not_counted ? CostKind::kUnknown : CostKind::kProduct;
+  const Macs macs = macs_kind(node);
+  if (macs == Macs::kNone) return CostKind::kNone;
+  return macs == Macs::kNotCounted ? CostKind::kUnknown : CostKind::kProduct;
 }
 
 Count macs_of(const TorchNode& node, const SizesOfValue& sizes_of) {
-  const Formula formula = formula_of(node);
-  return formula == nullptr ? Count(0) : formula(Call(node, sizes_of));
+  const Macs macs = macs_kind(node);
+  if (macs == Macs::kNone) return 0;
+  const Formula formula = formula_of(macs);
+  return formula == nullptr ? Count(std::nullopt) : formula(Call(node, sizes_of));
 }
 
 }  // namespace nnapi_convert

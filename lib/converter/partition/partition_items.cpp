@@ -5,7 +5,6 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <sstream>
 #include <unordered_map>
@@ -20,6 +19,7 @@
 #include "lib/converter/partition/node_cost.h"
 #include "lib/converter/partition/segment.h"
 #include "lib/nnapi/cost.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -68,13 +68,14 @@ bool leaves_trace(Node& node) {
   return leaves;
 }
 
-// Operators that raise for some values of an index.
+// True for an index that isn't a constant: operators raise for some values.
 bool reads_index(const Node& node) {
-  static const std::map<std::string, size_t> indices = {
-      {"aten::embedding", 1}, {"aten::gather", 2},         {"aten::index", 1},        {"aten::index_select", 2},
-      {"aten::select", 2},    {"aten::take_along_dim", 1}, {"aten::embedding_bag", 1}};
-  const auto found = indices.find(node.kind().toQualString());
-  return found != indices.end() && !torch::jit::toIValue(node.input(found->second));
+  const Index index = find_traits(node).index;
+  if (index == Index::kNone || index == Index::kStart || index == Index::kClass) return false;
+  const c10::FunctionSchema& schema = node.schema();
+  const auto place = schema.argumentIndexWithName("index");
+  const auto places = place ? place : schema.argumentIndexWithName("indices");
+  return places && !torch::jit::toIValue(node.input(static_cast<size_t>(*places)));
 }
 
 // Multiply-adds of a node.
@@ -101,7 +102,7 @@ NodeCost cost_of(const Node& node, const InferredTypes& inferred) {
 // A tensor that is filled to be written to isn't worth handing over.
 bool makes_new_tensors(const Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
-  const bool fills = node.kind() == c10::aten::fill || node.kind() == c10::aten::zero;
+  const bool fills = find_traits(node).has(Fact::kFills);
   return schema != nullptr && !fills &&
          std::all_of(schema->returns().begin(), schema->returns().end(),
                      [](const c10::Argument& result) { return result.alias_info() == nullptr; });

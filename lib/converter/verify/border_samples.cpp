@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <set>
 
 #include "lib/converter/graph/node_reads.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -123,10 +123,7 @@ bool is_of_sizes(const torch::jit::Value* value) {
 }
 
 bool makes_sizes_of_values(const torch::jit::Node& node) {
-  static const std::set<std::string> kinds = {"aten::bincount",         "aten::combinations", "aten::ctc_loss",
-                                              "aten::embedding_bag",    "aten::histc",        "aten::one_hot",
-                                              "aten::repeat_interleave"};
-  if (kinds.count(node.kind().toQualString()) != 0) return true;
+  if (find_traits(node).has(Fact::kCountsByValues)) return true;
   const bool gives_number = node.outputs().size() == 1 && node.output()->type()->kind() != c10::TypeKind::BoolType;
   return gives_number && reads_values(node) && !is_of_sizes(node.input(0));
 }
@@ -137,10 +134,8 @@ bool is_known_operator(const torch::jit::Node& node) {
 }
 
 bool sums_products(const torch::jit::Node& node) {
-  static const char* const parts[] = {"conv", "linear", "matmul", "mm", "einsum", "lstm", "gru", "rnn", "attention"};
-  const std::string kind = node.kind().toQualString();
-  return std::any_of(std::begin(parts), std::end(parts),
-                     [&](const char* part) { return kind.find(part) != std::string::npos; });
+  const OpTraits& traits = find_traits(node);
+  return traits.multiplies() || traits.has(Fact::kSumsProducts);
 }
 
 }  // namespace

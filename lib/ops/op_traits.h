@@ -1,0 +1,181 @@
+// OpTraits: what is true of an operator wherever it stands, beside how it is typed and lowered. Rows of rules
+// (op_rule.h) and rows of operators that stay on the CPU (cpu_operators.cpp) state it; every stage reads it from there.
+// A field that isn't set has the safe answer.
+#pragma once
+
+#include <cstdint>
+
+namespace nnapi_convert {
+
+// Which argument has to be shown to be row by row, and how: row i of the result depends on row i of the arguments
+// alone. lib/converter/infer/row_wise.cpp has the proof of each, for the arguments of a node.
+enum class Rows : uint8_t {
+  kUnstated,
+  kUnproved,                 // there is no proof: rows may be mixed
+  kElementwise,              // each element is made of elements at its place, as broadcasting has it
+  kElementwiseIfEvaluating,  // dropout: the same unless argument "train" is true
+  kSignals,                  // one by one in a tensor of rank 3
+  kImages,                   // one by one in a tensor of rank 4
+  kSamples,                  // one by one along axis 0
+  kSamplesIfEvaluating,      // the same unless argument "training" is true
+  kFiltered,                 // samples one by one, where the argument "weight" tells the rank of a sample
+  kNormalised,               // the axes of argument "normalized_shape" are mixed
+  kVectors,                  // vectors along the last axis one by one
+  kMatrices,                 // product of two matrices, or of two batches of them
+  kAddedMatrices,            // arguments "self" + "mat1" * "mat2"
+  kOtherAxes,                // the axes of argument "dim" are mixed
+  kSameOrder,                // all elements in their order
+  kPermuted,
+  kTransposed,
+  kTurned,  // a matrix
+  kJoined,  // along argument "dim"
+  kSliced,
+  kPadded,
+};
+
+// How multiply-adds are counted. lib/converter/partition/node_cost.cpp has the formula of each.
+enum class Macs : uint8_t {
+  kUnstated,
+  kNone,             // no convolution, product of matrices, attention or recurrent layer
+  kConvolution,      // each element of the result takes a filter
+  kTransposed,       // each element of the input takes a filter
+  kTimeConvolution,  // conv_tbc, whose filter is [size, inputs, outputs]
+  kLinear,
+  kProduct,         // result times the last axis of the first argument
+  kAddedProduct,    // the same for the argument behind what is added
+  kSummedProducts,  // the same, for each matrix of a batch
+  kBilinear,
+  kEinsum,
+  kRecurrent,  // a layer: every matrix once for each step
+  kCell,       // one step
+  kAttention,
+  kOtherProduct,  // multiplies; the count doesn't follow from sizes
+  kNotCounted,    // may cost something that isn't counted in multiply-adds
+};
+
+// What memory the result is. The alias annotations of the schema hold beside it.
+enum class Memory : uint8_t {
+  kBySchema,                      // nothing more than the schema's annotations is known
+  kFresh,                         // of its own: a change of it in place changes nothing else
+  kView,                          // a tensor of its own on the memory of the first argument
+  kMayBeArgument,                 // the schema promises a new tensor, and an argument or a view of it may come
+  kMayBeArgumentUnlessProduct,    // einsum: the same, for one tensor
+  kMayBeArgumentUnlessQuantised,  // dequantize: the same, for a float tensor
+};
+
+// Which argument holds indices, and of what.
+enum class Index : uint8_t {
+  kNone,
+  kAlongDim,   // argument "index" or "indices": of the first argument's axis "dim"
+  kRows,       // argument "indices": of axis 0 of argument "weight"
+  kPositions,  // argument "indices": a list, of the first argument's axes in turn
+  kElement,    // argument "index": one number, of the first argument's axis "dim"
+  kStart,      // argument "start": one number, where a part of axis "dim" begins
+  kClass,      // the first argument: below argument "num_classes"
+};
+
+// Where sizes of results come from that can't be told from the arguments' sizes. lib/converter/infer/runtime_sizes.cpp
+// types each.
+enum class ResultSizes : uint8_t {
+  kNone,
+  kKeptBoxes,         // of argument "dets" as many as values tell
+  kPositions,         // as many as argument "self" has elements that aren't 0
+  kPositionsByAxis,   // the same of argument "condition", where that is the only one
+  kMasked,            // as many as a mask has true elements
+  kIndexed,           // as many as there are indices, or true elements of a mask
+  kRegions,           // as many as argument "rois" has
+  kGiven,             // argument "size"
+  kGivenWithNumber,   // argument "size"; without argument "dtype", the number tells the dtype
+  kGivenWithExample,  // argument "size"; without argument "dtype", argument "self" has it
+  kCounted,           // argument "end"
+  kLikeSelf,          // those of argument "self", whatever the other arguments' sizes
+  kHighest,           // argument "k"
+  kSliced,            // between arguments "start" and "end"
+};
+
+// Whether the result is quantised, whatever the inputs of the model are.
+enum class Quantised : uint8_t { kUnknown, kMade, kKept };
+
+// Sentences of which the operator is the subject.
+enum class Fact : uint32_t {
+  kSizesAreSums = 1U << 0U,     // gives sizes that are sums of multiples of the arguments' sizes; proved rows are, too
+  kSizesByValues = 1U << 1U,    // gives sizes that depend on values, not on the arguments' sizes alone
+  kSizesByOneValue = 1U << 2U,  // gives sizes that depend on values where it has a single argument
+  kCountsByValues = 1U << 3U,   // raises, or makes something huge, for some numbers in the arguments
+  kTakesAnyNumber = 1U << 4U,   // gives a tensor whose type is the same for all values of a number
+  kMovesElements = 1U << 5U,    // gives elements of the first argument as they are
+  kCasts = 1U << 6U,            // gives them in another dtype
+  kKeepsRankAlongAxis = 1U << 7U,  // works along an axis: of rank 0 it takes what it takes of rank 1
+  kReadsShapeOnly = 1U << 8U,      // takes its first argument for shape and dtype alone
+  kReadsNumber = 1U << 9U,         // gives values of a tensor as a number, or a list of them
+  kKeepsChannels = 1U << 10U,      // keeps rank and channels of an image
+  kSumsProducts = 1U << 11U,       // sums products of values; all whose multiply-adds are counted do, too
+  kChangesShape = 1U << 12U,       // changes the shape of its argument in place
+  kIsOfContainers = 1U << 13U,     // puts values into a list, dict or object, or takes them out
+  kUnwritten = 1U << 14U,          // gives memory that nothing has been written to
+  kOverwrites = 1U << 15U,         // gives its first argument with elements written over, without reading those
+  kFills = 1U << 16U,              // writes one number over all elements
+};
+
+struct OpTraits {
+  Rows rows = Rows::kUnstated;
+  Macs macs = Macs::kUnstated;
+  Memory memory = Memory::kBySchema;
+  Index index = Index::kNone;
+  ResultSizes sizes = ResultSizes::kNone;
+  Quantised quantised = Quantised::kUnknown;
+  uint32_t facts = 0;
+
+  constexpr bool has(Fact fact) const { return (facts & static_cast<uint32_t>(fact)) != 0; }
+  // A rule has to say how rows of its results depend on those of its arguments, and what it costs.
+  constexpr bool is_stated() const { return rows != Rows::kUnstated && macs != Macs::kUnstated; }
+  // It is a convolution, product of matrices, attention or recurrent layer.
+  constexpr bool multiplies() const { return macs > Macs::kNone && macs < Macs::kNotCounted; }
+};
+
+constexpr OpTraits operator|(OpTraits traits, Rows rows) {
+  traits.rows = rows;
+  return traits;
+}
+constexpr OpTraits operator|(OpTraits traits, Macs macs) {
+  traits.macs = macs;
+  return traits;
+}
+constexpr OpTraits operator|(OpTraits traits, Memory memory) {
+  traits.memory = memory;
+  return traits;
+}
+constexpr OpTraits operator|(OpTraits traits, Index index) {
+  traits.index = index;
+  return traits;
+}
+constexpr OpTraits operator|(OpTraits traits, ResultSizes sizes) {
+  traits.sizes = sizes;
+  return traits;
+}
+constexpr OpTraits operator|(OpTraits traits, Quantised quantised) {
+  traits.quantised = quantised;
+  return traits;
+}
+constexpr OpTraits operator|(OpTraits traits, Fact fact) {
+  traits.facts |= static_cast<uint32_t>(fact);
+  return traits;
+}
+constexpr bool operator==(const OpTraits& a, const OpTraits& b) {
+  return a.rows == b.rows && a.macs == b.macs && a.memory == b.memory && a.index == b.index && a.sizes == b.sizes &&
+         a.quantised == b.quantised && a.facts == b.facts;
+}
+
+// Without multiply-adds.
+inline constexpr OpTraits kElementwise{Rows::kElementwise, Macs::kNone};
+inline constexpr OpTraits kUnprovedRows{Rows::kUnproved, Macs::kNone};
+constexpr OpTraits row_wise(Rows rows) {
+  return OpTraits{rows, Macs::kNone};
+}
+
+// With multiply-adds.
+constexpr OpTraits costing(Macs macs, Rows rows = Rows::kUnproved) {
+  return OpTraits{rows, macs};
+}
+
+}  // namespace nnapi_convert
