@@ -16,6 +16,9 @@ import torch
 TOLERANCE = 1e-4  # of the range of the expected values
 INPUT_DTYPES = (torch.float32, torch.int32, torch.int64, torch.bool, torch.uint8)  # that --input can name
 
+# Nothing is written to the memory that they give.
+UNWRITTEN = frozenset({"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"})
+
 OPERATORS = operator_samples.operators()
 
 
@@ -126,7 +129,7 @@ def trace(request: Dict[str, Any], channel) -> None:
         answer(channel, {"number": number, "text": sample.text})
         try:
             sample = beside_another(sample) if request.get("beside") else sample
-            answer(channel, traced(sample, folder, number, unwritten="empty" in name))
+            answer(channel, traced(sample, folder, number, unwritten=name in UNWRITTEN))
         except Exception as error:
             answer(channel, {"problem": f"the original doesn't trace: {first_line(error)}"})
 
