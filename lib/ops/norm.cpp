@@ -148,10 +148,14 @@ void lower_instance_norm(OpContext& ctx) {
   affine_per_channel(ctx, normalise_instances(x, ctx.number("eps"))).set_output();
 }
 
+int64_t group_count(const OpArguments& args) {
+  return args.integer(args.has("group") ? "group" : "num_groups");
+}
+
 std::vector<ValueType> group_norm_type(const OpArguments& args) {
   const TensorType input = args.tensor("input");
   require_rank(args, input, 2, 4);
-  const int64_t groups = args.integer("num_groups");
+  const int64_t groups = group_count(args);
   const Dim& channels = input.dims[1];
   args.require(channels.is_fixed() && groups > 0 && channels.value() % groups == 0,
                fmt::format("{} groups of {} channels", groups, channels.text()),
@@ -183,11 +187,23 @@ Standard standardise_groups(const Expression& x, int64_t groups, double eps) {
   return {mean, centred, reshape(rsqrt(variance), per_channel_dims)};
 }
 
+// The sizes of the input are given once more.
+std::vector<ValueType> native_group_norm_type(const OpArguments& args) {
+  const std::vector<ValueType> types = group_norm_type(args);
+  const TensorType input = args.tensor("input");
+  const Dims given{args.integer("N"), args.integer("C"), args.integer("HxW")};
+  const Dims own{input.dims[0], input.dims[1], product(Dims(input.dims.begin() + 2, input.dims.end()))};
+  args.require(given == own, fmt::format("N, C and HxW {} of {}", to_text(given), to_text(input)),
+               "the sizes of the input", "see --input");
+  const TensorType statistics = input.with_dims({own[0], group_count(args)});
+  return {types[0], statistics, statistics};
+}
+
 // The weight goes to the factor, which is small.
 void lower_group_norm(OpContext& ctx) {
   const Expression x = dequantize(argument(ctx, "input"));
   const size_t rank = x.type().rank();
-  const int64_t groups = ctx.integer("num_groups");
+  const int64_t groups = group_count(ctx);
   const double eps = ctx.number("eps");
   if (groups != 1 && rank > 2 && Dim(groups) == x.type().dims[1]) {
     return affine_per_channel(ctx, normalise_instances(x, eps)).set_output();
@@ -197,6 +213,17 @@ void lower_group_norm(OpContext& ctx) {
       ctx.is_none("weight") ? standard.factor : standard.factor * per_channel(ctx, ctx.constant("weight"), rank);
   const Expression scaled = standard.centred * factor;
   (ctx.is_none("bias") ? scaled : scaled + per_channel(ctx, ctx.constant("bias"), rank)).set_output();
+}
+
+// The same, with mean and factor of each group.
+void lower_native_group_norm(OpContext& ctx) {
+  lower_group_norm(ctx);
+  const int64_t samples = ctx.integer("N"), groups = group_count(ctx);
+  const int64_t elements = ctx.integer("C") / groups * ctx.integer("HxW");
+  const Expression in_groups = reshape(argument(ctx, "input"), {samples, groups, elements});
+  const Standard standard = standardise(in_groups, {2}, ctx.number("eps"));
+  reshape(standard.mean, {samples, groups}).set_output(1);
+  reshape(standard.factor, {samples, groups}).set_output(2);
 }
 
 // The axis along which vectors lie; none of rank 0, which is a vector of one number.
@@ -268,6 +295,9 @@ OpRules norm_rules() {
       {"aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
        "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
        3, "a fixed number of channels", group_norm_type, lower_group_norm, row_wise(Rows::kSamples) | Memory::kFresh},
+      {"aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, "
+       "float eps) -> (Tensor, Tensor, Tensor)",
+       3, "fixed sizes", native_group_norm_type, lower_native_group_norm, kUnprovedRows},
       {"quantized::group_norm(Tensor input, int num_groups, Tensor? weight, Tensor? bias, float eps, float "
        "output_scale, int output_zero_point) -> Tensor",
        3, quantized_note, group_norm_type, lower_group_norm, kUnprovedRows},
