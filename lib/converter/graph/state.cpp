@@ -14,12 +14,6 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-c10::IValue value_at(const torch::jit::Module& module, const std::string& path) {
-  const size_t dot = path.find('.');
-  const c10::IValue value = module.attr(path.substr(0, dot));
-  return dot == std::string::npos ? value : value_at(value.toModule(), path.substr(dot + 1));
-}
-
 class State {
  public:
   explicit State(const NormalisedModel& model) : model_(model) {}
@@ -54,7 +48,7 @@ class State {
     if (!can_copy_values_of(type)) fail("the attribute " + path, "is a " + type->repr_str());
     std::string name = fmt::format("state_{}_", attributes_.size());
     for (const char letter : path) name += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
-    attributes_.push_back({path, name, type, value_at(model_.frozen, path)});
+    attributes_.push_back({path, name, type, attribute_value(model_.frozen, path)});
   }
 
   [[noreturn]] static void fail(const std::string& what, const std::string& how) {
@@ -82,6 +76,12 @@ std::string attribute_path(const Node& access) {
     path = maker->s(c10::attr::name) + "." + path;
   }
   return maker->kind() == c10::prim::Param ? path : "";
+}
+
+c10::IValue attribute_value(const torch::jit::Module& module, const std::string& path) {
+  const size_t dot = path.find('.');
+  const c10::IValue value = module.attr(path.substr(0, dot));
+  return dot == std::string::npos ? value : attribute_value(value.toModule(), path.substr(dot + 1));
 }
 
 std::vector<StateAttribute> state_of(const NormalisedModel& model) {

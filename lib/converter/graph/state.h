@@ -22,6 +22,9 @@ bool gives_module(const torch::jit::Node& node);
 // The path of the attribute that a prim::GetAttr or prim::SetAttr is of; empty for one of an object that is no module.
 std::string attribute_path(const torch::jit::Node& access);
 
+// What the attribute of that path holds.
+c10::IValue attribute_value(const torch::jit::Module& module, const std::string& path);
+
 // Throws ConvertError (kNotConvertible) where a module is used in another way than for its attributes, or an attribute
 // holds what can't be copied (class_copies.h).
 std::vector<StateAttribute> state_of(const NormalisedModel& model);

@@ -153,12 +153,20 @@ bool is_tensor(const Value& value) {
   return value.type()->kind() == c10::TypeKind::TensorType;
 }
 
+// True for what None is no value of.
+bool is_never_none(const Value& value) {
+  static const std::set<c10::TypeKind> kinds = {
+      c10::TypeKind::TensorType, c10::TypeKind::TupleType, c10::TypeKind::ListType, c10::TypeKind::DictType,
+      c10::TypeKind::IntType,    c10::TypeKind::FloatType, c10::TypeKind::BoolType, c10::TypeKind::StringType};
+  return kinds.count(value.type()->kind()) != 0;
+}
+
 // Whether two values are one: a tensor is itself, and is none that was there before it was made; a caller has none of
 // the converted model's weights. Of a caller's two arguments, and of views, it isn't known.
 c10::optional<bool> identity_of(const Value& one, const Value& other) {
   if (&one == &other) return true;
   const bool is_none = one.mustBeNone() || other.mustBeNone();
-  if (is_none && (is_tensor(one) || is_tensor(other))) return false;
+  if (is_none && (is_never_none(one) || is_never_none(other))) return false;
   if (!is_tensor(one) || !is_tensor(other)) return c10::nullopt;
   const auto is_known = [](const Value& value) {
     const auto kind = value.node()->kind();

@@ -18,6 +18,7 @@
 #include "lib/converter/infer/known_rewrites.h"
 #include "lib/converter/infer/observe.h"
 #include "lib/converter/infer/runtime_sizes.h"
+#include "lib/converter/infer/state_types.h"
 #include "lib/converter/normalise/containers.h"
 #include "lib/converter/normalise/unroll_loops.h"
 #include "lib/ops/known_refusals.h"
@@ -59,8 +60,9 @@ void note_changed_constants(const std::shared_ptr<torch::jit::Graph>& graph, std
 class Inference {
  public:
   // What has to be kept is added to `kept`.
-  Inference(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options, std::set<int64_t>& kept)
-      : model_(model), options_(options), kept_(kept), rewrites_(model) {
+  Inference(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options, const StateTypes& state,
+            std::set<int64_t>& kept)
+      : model_(model), options_(options), state_(state), kept_(kept), rewrites_(model) {
     result_.types = input_types;
     for (const Value* input : model.graph->inputs()) {
       if (input_types.count(input) == 0) failed_.insert(input);
@@ -186,6 +188,7 @@ class Inference {
   void visit(Node* node) {
     if (node->kind() == c10::prim::Uninitialized) return failed(*node);  // what an error leaves unset
     if (is_structural(*node) || rewrites_.take_apart(node)) return;
+    if (const auto types = types_of_state(*node, state_)) return set_types(node->outputs(), *types);
     if (!is_kept(*node) && rewrites_.evaluate(node, result_.types)) return;
     rewrites_.keep(*node);
     if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
@@ -395,6 +398,7 @@ class Inference {
 
   NormalisedModel& model_;
   InferOptions options_;
+  const StateTypes& state_;
   std::set<int64_t>& kept_;
   KnownRewrites rewrites_;
   RuntimeSizes runtime_sizes_;
@@ -406,11 +410,11 @@ class Inference {
 //
 // `kept` is that of the options and more, where a constant was made that has to be kept: then all of this was in vain.
 InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options,
-                               std::set<int64_t>& kept) {
+                               const StateTypes& state, std::set<int64_t>& kept) {
   constexpr int kMostRounds = 20;  // of what is known of sizes and of containers in turn
   const bool may_know_more = options.keeps_numbers && !options.is_trial;
   for (int round = 0;;) {
-    auto types = Inference(model, input_types, options, kept).run();
+    auto types = Inference(model, input_types, options, state, kept).run();
     if (types && may_know_more) note_changed_constants(model.graph, kept);
     if (kept.size() > options.kept.size()) return types ? std::move(*types) : InferredTypes();
     if (!types) continue;
@@ -424,12 +428,18 @@ InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_type
 InferredTypes infer(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options) {
   InferOptions keeping = options;
   std::set<int64_t> kept = options.kept;
-  if (!options.keeps_numbers || options.is_trial) return infer_until_done(model, input_types, options, kept);
+  if (!options.keeps_numbers || options.is_trial) return infer_until_done(model, input_types, options, {}, kept);
+  const StateTypes state = state_types(model, input_types, [&](auto& copy, const auto& types, const auto& assumed) {
+    InferOptions trial = options;
+    trial.is_trial = true;
+    std::set<int64_t> ignored;
+    return infer_until_done(copy, types, trial, assumed, ignored).types;
+  });
   number_nodes(*model.graph);
   // Each round but the last one adds to `kept`, which has numbers of this graph's nodes.
   for (TypeMap given = input_types;;) {
     const GraphBefore before(model);
-    InferredTypes types = infer_until_done(model, given, keeping, kept);
+    InferredTypes types = infer_until_done(model, given, keeping, state, kept);
     if (kept.size() == keeping.kept.size()) return types;
     keeping.kept = kept;
     given = before.restore(model, given);

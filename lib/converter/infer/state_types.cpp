@@ -1,0 +1,180 @@
+#include "lib/converter/infer/state_types.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lib/converter/graph/control_flow.h"
+#include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/state.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+bool same_type(const TensorType& a, const TensorType& b) {
+  return a.dtype == b.dtype && a.dims == b.dims && a.quantization == b.quantization;
+}
+
+bool is_access(const Node& node, c10::Symbol kind) {
+  return node.kind() == kind && !gives_module(node) && !attribute_path(node).empty();
+}
+
+// "" where the value isn't what an attribute holds.
+std::string path_of(const Value& value) {
+  const Node& maker = *value.node();
+  if (maker.kind() == c10::prim::unchecked_cast) return path_of(*maker.input());
+  return is_access(maker, c10::prim::GetAttr) ? attribute_path(maker) : "";
+}
+
+std::optional<TensorType> type_of(const c10::IValue& value) {
+  if (!value.isTensor() || !value.toTensor().defined() || value.toTensor().is_quantized()) return std::nullopt;
+  return TensorType{value.toTensor().scalar_type(), to_dims(value.toTensor().sizes().vec()), {}};
+}
+
+KnownTypes types_of(const c10::IValue& value) {
+  KnownTypes types;
+  if (!value.isTuple()) return {type_of(value)};
+  for (const c10::IValue& element : value.toTupleRef().elements()) types.push_back(type_of(element));
+  return types;
+}
+
+std::optional<TensorType> fixed_type(const Value& value, const TypeMap& types) {
+  if (value.type()->kind() != c10::TypeKind::TensorType) return std::nullopt;
+  const auto type = tensor_type(&value, types);
+  return type && all_fixed(type->dims) ? type : std::nullopt;
+}
+
+// Forgets what differs.
+void join(KnownTypes& known, const KnownTypes& found) {
+  if (known.size() != found.size()) known.assign(known.size(), std::nullopt);
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (known[i] && !(i < found.size() && found[i] && same_type(*known[i], *found[i]))) known[i].reset();
+  }
+}
+
+// Of a tensor, or of the elements of a tuple, which branches may give.
+KnownTypes types_of(const Value& value, const TypeMap& types) {
+  const Node& maker = *value.node();
+  const bool is_tensor = value.type()->kind() == c10::TypeKind::TensorType;
+  if (!is_tensor && maker.kind() == c10::prim::unchecked_cast) return types_of(*maker.input(), types);
+  KnownTypes result;
+  if (maker.kind() == c10::prim::TupleConstruct) {
+    for (const Value* element : maker.inputs()) result.push_back(fixed_type(*element, types));
+    return result;
+  }
+  if (is_tensor || maker.kind() != c10::prim::If) return {fixed_type(value, types)};
+  for (const torch::jit::Block* block : maker.blocks()) {
+    const Value& given = *block->outputs()[value.offset()];
+    if (given.node()->kind() == c10::prim::Uninitialized) continue;
+    const KnownTypes found = types_of(given, types);
+    result.empty() ? void(result = found) : join(result, found);
+  }
+  return result;
+}
+
+bool is_same(const StateTypes& a, const StateTypes& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
+    const auto same = [](const auto& x, const auto& y) { return x.has_value() == y.has_value(); };
+    return one.first == other.first &&
+           std::equal(one.second.begin(), one.second.end(), other.second.begin(), other.second.end(), same);
+  });
+}
+
+class Copy {
+ public:
+  Copy(const NormalisedModel& model, const TypeMap& input_types) {
+    model_.run_by = model.run_by;
+    model_.frozen = model.frozen;
+    model_.graph = model.graph->copy();
+    for (size_t i = 0; i < model.graph->inputs().size(); ++i) {
+      const auto found = input_types.find(model.graph->inputs()[i]);
+      if (found != input_types.end()) input_types_[model_.graph->inputs()[i]] = found->second;
+    }
+  }
+
+  // The attributes that are None are so for this run.
+  void set_none(const std::set<std::string>& paths) {
+    std::vector<Node*> reads;
+    for_each_node(*model_.graph, [&](Node& node) {
+      if (is_access(node, c10::prim::GetAttr) && paths.count(attribute_path(node)) != 0) reads.push_back(&node);
+    });
+    for (Node* read : reads) {
+      const torch::jit::WithInsertPoint here(read);
+      read->output()->replaceAllUsesWith(model_.graph->insertConstant(c10::IValue()));
+    }
+  }
+
+  // What a run leaves in the attributes: of each all that may be put there, but None.
+  std::map<std::string, std::vector<KnownTypes>> run(const StateTypes& state, const InferWithState& infer) {
+    const TypeMap types = infer(model_, input_types_, state);
+    std::map<std::string, std::vector<KnownTypes>> left;
+    for_each_node(*model_.graph, [&](const Node& node) {
+      if (!is_access(node, c10::prim::SetAttr) || node.input(1)->mustBeNone()) return;
+      left[attribute_path(node)].push_back(types_of(*node.input(1), types));
+    });
+    return left;
+  }
+
+ private:
+  NormalisedModel model_;
+  TypeMap input_types_;
+};
+
+}  // namespace
+
+StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types, const InferWithState& infer) {
+  StateTypes state;
+  std::set<std::string> none;
+  for_each_node(*model.graph, [&](const Node& node) {
+    if (!is_access(node, c10::prim::GetAttr)) return;
+    const std::string path = attribute_path(node);
+    const c10::IValue value = attribute_value(model.frozen, path);
+    value.isNone() ? void(none.insert(path)) : void(state[path] = types_of(value));
+  });
+  if (state.empty() && none.empty()) return {};
+  if (!none.empty()) {
+    Copy first(model, input_types);
+    first.set_none(none);
+    for (const auto& [path, left] : first.run(state, infer)) {
+      if (none.count(path) != 0) state[path] = left.front();
+    }
+  }
+  for (;;) {  // each round but the last one forgets a type
+    StateTypes next = state;
+    for (const auto& [path, left] : Copy(model, input_types).run(state, infer)) {
+      const auto found = next.find(path);
+      for (const KnownTypes& types : left) {
+        if (found != next.end()) join(found->second, types);
+      }
+    }
+    if (is_same(state, next)) return state;
+    state = std::move(next);
+  }
+}
+
+std::optional<KnownTypes> types_of_state(const Node& node, const StateTypes& state) {
+  if (state.empty()) return std::nullopt;
+  const bool takes_apart = node.kind() == c10::prim::TupleUnpack || node.kind() == c10::prim::TupleIndex;
+  const bool is_whole = is_access(node, c10::prim::GetAttr) || node.kind() == c10::prim::unchecked_cast;
+  if (!takes_apart && !is_whole) return std::nullopt;
+  const auto found = state.find(path_of(takes_apart ? *node.input(0) : *node.output()));
+  if (found == state.end()) return std::nullopt;
+  const KnownTypes& types = found->second;
+  if (is_whole) {
+    const bool is_tensor = node.output()->type()->kind() == c10::TypeKind::TensorType && types.size() == 1;
+    return is_tensor ? std::optional(types) : std::nullopt;
+  }
+  if (node.kind() == c10::prim::TupleUnpack) {
+    return types.size() == node.outputs().size() ? std::optional(types) : std::nullopt;
+  }
+  const auto index = torch::jit::toIValue(node.input(1));
+  const auto count = static_cast<int64_t>(types.size());
+  if (!index || index->toInt() < -count || index->toInt() >= count) return std::nullopt;
+  return KnownTypes{types[static_cast<size_t>((index->toInt() + count) % count)]};
+}
+
+}  // namespace nnapi_convert

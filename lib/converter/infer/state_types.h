@@ -1,0 +1,31 @@
+// The types of attributes that forward changes: known where each run leaves them as it found them. Then layers that
+// read state first can go to NNAPI.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lib/converter/graph/normalised_model.h"
+#include "lib/converter/infer/block_types.h"
+#include "lib/ops/op_context.h"
+
+namespace nnapi_convert {
+
+// By the attribute's path: the type of its tensor, or of each element of its tuple. Of an optional one: while it isn't
+// None.
+using StateTypes = std::map<std::string, KnownTypes>;
+
+// The types of all values of a copy of the graph, of which the inputs and the state have the given types.
+using InferWithState =
+    std::function<TypeMap(NormalisedModel& copy, const TypeMap& input_types, const StateTypes& state)>;
+
+// An attribute has a type if its value has it at the beginning, and everything that a run puts into it has it again.
+// What is None at the beginning has the type that the first run leaves there. Sizes are fixed.
+StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types, const InferWithState& infer);
+
+// Of a node that takes tensors out of such an attribute, the types of its results; nothing for other nodes.
+std::optional<KnownTypes> types_of_state(const torch::jit::Node& node, const StateTypes& state);
+
+}  // namespace nnapi_convert

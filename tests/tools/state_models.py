@@ -1,0 +1,136 @@
+"""Models that keep state in their attributes from call to call, as audio models do."""
+
+from typing import Optional, Tuple
+
+import torch
+from torch import Tensor, nn
+
+
+class VoiceDetector(nn.Module):
+    """Convolutions and an LSTM cell; two rates."""
+
+    def __init__(self):
+        super().__init__()
+        self.low = nn.Conv1d(1, 32, 128, stride=32)
+        self.high = nn.Conv1d(1, 32, 256, stride=64)
+        self.first = nn.Conv1d(32, 64, 3, padding=1)
+        self.second = nn.Conv1d(64, 64, 3, stride=2, padding=1)
+        self.cell = nn.LSTMCell(64, 64)
+        self.last = nn.Linear(64, 2)
+        self.h = torch.zeros(1, 64)
+        self.c = torch.zeros(1, 64)
+        self.last_rate = 0
+
+    @torch.jit.export
+    def reset_states(self, batch_size: int = 1):
+        self.h = torch.zeros(batch_size, 64)
+        self.c = torch.zeros(batch_size, 64)
+        self.last_rate = 0
+
+    def checked(self, x: Tensor, sr: int) -> Tensor:
+        if x.dim() == 1:
+            x = x.unsqueeze(0)
+        if x.dim() > 2:
+            raise ValueError("too many dimensions")
+        if sr not in [8000, 16000]:
+            raise ValueError("another rate")
+        return x
+
+    def forward(self, x: Tensor, sr: int):
+        x = self.checked(x, sr).unsqueeze(1)
+        if self.last_rate != 0 and self.last_rate != sr:
+            self.reset_states(x.size(0))
+        y = self.low(x) if sr == 8000 else self.high(x)
+        y = torch.relu(self.second(torch.relu(self.first(torch.relu(y)))))
+        h, c = self.cell(y.mean(2), (self.h, self.c))
+        self.h = h
+        self.c = c
+        self.last_rate = sr
+        return torch.sigmoid(self.last(h))
+
+
+class Denoiser(nn.Module):
+    """A GRU with its state in a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(160, 128)
+        self.gru = nn.GRU(128, 128, batch_first=True)
+        self.decoder = nn.Linear(128, 160)
+        self.register_buffer("state", torch.zeros(1, 1, 128))
+
+    @torch.jit.export
+    def reset_states(self):
+        self.state = torch.zeros(1, 1, 128)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y, state = self.gru(torch.relu(self.encoder(x)), self.state)
+        self.state = state
+        return x * torch.sigmoid(self.decoder(y))
+
+
+class Separator(nn.Module):
+    """Convolutions over what is kept of the last call, and an LSTM; both states are None before the first call."""
+
+    cache: Optional[Tensor]
+    state: Optional[Tuple[Tensor, Tensor]]
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv1d(16, 64, 3)
+        self.second = nn.Conv1d(64, 32, 3, dilation=2)
+        self.lstm = nn.LSTM(32, 32)
+        self.last = nn.Linear(32, 4)
+        self.cache = None
+        self.state = None
+
+    @torch.jit.export
+    def reset_states(self):
+        self.cache = None
+        self.state = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        cache = self.cache
+        if cache is None:
+            cache = torch.zeros(x.size(0), 16, 6)
+        joined = torch.cat([cache, x], 2)
+        self.cache = joined[:, :, -6:]
+        y = torch.relu(self.second(torch.relu(self.first(joined)))).permute(2, 0, 1)
+        state = self.state
+        if state is None:
+            y, new = self.lstm(y)
+        else:
+            y, new = self.lstm(y, state)
+        self.state = new
+        return self.last(y).permute(1, 2, 0)
+
+
+class Growing(nn.Module):
+    """Its state has another size after each call, and a copy of a part that has the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(32, 32)
+        self.all = torch.zeros(1, 32)
+        self.sum = torch.zeros(32)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.all = torch.cat([self.all, self.layer(x)])
+        self.sum = self.sum + self.layer(self.all.mean(0))
+        return self.layer(self.sum) + self.all.sum(0)
+
+
+class Widening(nn.Module):
+    """Its state is float in the first call, double in the others, and of another size in one of two branches."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+        self.kept = torch.zeros(1, 64)
+        self.other = torch.zeros(1, 64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.layer(x) + self.kept.float() + self.other.sum()
+        self.kept = y.double()
+        self.other = y if bool(y.sum() > 0) else torch.cat([y, y])
+        return torch.relu(self.layer(y))
