@@ -134,3 +134,45 @@ class Widening(nn.Module):
         self.kept = y.double()
         self.other = y if bool(y.sum() > 0) else torch.cat([y, y])
         return torch.relu(self.layer(y))
+
+
+class Counted(nn.Module):
+    """Methods that can be kept, and some that can't."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+        self.calls = 0
+        self.scale = 2.0
+        self.offset = 0.5
+        self.last_note = ""
+
+    @torch.jit.export
+    def count(self, times: float) -> float:
+        if times > 100.0:
+            raise ValueError("too often")
+        return self.calls * times + self.offset
+
+    @torch.jit.export
+    def note(self, text: str):
+        self.last_note = text
+
+    @torch.jit.export
+    def notes(self) -> str:
+        return self.last_note + str(self.calls)
+
+    @torch.jit.export
+    def set_scale(self, scale: float):
+        self.scale = scale
+
+    @torch.jit.export
+    def weighted(self) -> Tensor:
+        return self.layer.weight * self.calls
+
+    @torch.jit.export
+    def helper(self, x: Tensor) -> Tensor:
+        return x + 1
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        return self.layer(self.helper(x)) * (self.scale + self.calls)

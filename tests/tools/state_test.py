@@ -7,7 +7,7 @@ import unittest
 import torch
 
 from cli import CliTest
-from state_models import Denoiser, Growing, Separator, VoiceDetector, Widening
+from state_models import Counted, Denoiser, Growing, Separator, VoiceDetector, Widening
 from stock_torch import StockTorchTest, load
 
 CALLS = 100
@@ -64,6 +64,56 @@ class Stays(StateTest):
         _, converted, _ = self.convert_model(Denoiser(), "1,4,160")
         x = values(0, 1, 4, 160)
         self.assertGreater((converted(x) - converted(x)).abs().max().item(), 1e-3)
+
+
+class Methods(StateTest):
+    """reset_states() and its like work with the same attributes."""
+
+    def assert_resets(self, model, inputs, inputs_of, *arguments):
+        original, converted, _ = self.convert_model(model, *inputs)
+        first = converted(*inputs_of(0))
+        self.assert_close(original(*inputs_of(0)), first)
+        self.assert_same_calls(original, converted, lambda call: inputs_of(call + 1), 5)
+        original.reset_states(*arguments)
+        converted.reset_states(*arguments)
+        self.assert_close(first, converted(*inputs_of(0)))
+        original(*inputs_of(0))
+        self.assert_same_calls(original, converted, lambda call: inputs_of(call + 1), 5)
+
+    def test_voice_detector(self):
+        for arguments in ((), (1,)):
+            self.assert_resets(VoiceDetector(), ("x=1,512", "sr=16000"), lambda call: (values(call, 1, 512), 16000),
+                               *arguments)
+
+    def test_denoiser(self):
+        self.assert_resets(Denoiser(), ("1,4,160",), lambda call: (values(call, 1, 4, 160),))
+
+    def test_separator(self):
+        self.assert_resets(Separator(), ("1,16,20",), lambda call: (values(call, 1, 16, 20),))
+
+    def test_state_of_another_size(self):
+        """Is an error, as in the original."""
+        _, converted, _ = self.convert_model(VoiceDetector(), "x=1,512", "sr=16000")
+        converted.reset_states(3)
+        with self.assertRaises(Exception):
+            converted(values(0, 1, 512), 16000)
+
+    def test_others(self):
+        torch.manual_seed(0)
+        path = self.folder / "model.pt"
+        torch.jit.script(Counted().eval()).save(str(path))
+        said = self.succeed(path, "--input", "2,64", "--nchw", "-o", self.folder / "out.pt").stderr
+        self.assertIn("the method set_scale is left out: it changes the attribute scale, which forward reads as a "
+                      "constant", said)
+        self.assertIn("the method weighted is left out: it reads the attribute layer.weight", said)
+        self.assertNotIn("helper", said)
+        original, converted = load(path), load(self.folder / "out.pt")
+        self.assertFalse(hasattr(converted, "set_scale") or hasattr(converted, "weighted"))
+        for call in range(3):
+            original(values(call, 2, 64)), converted(values(call, 2, 64))
+            self.assertEqual(original.count(2.0), converted.count(2.0))
+            original.note("seen"), converted.note("seen")
+            self.assertEqual(original.notes(), converted.notes())
 
 
 class Changes(StateTest):

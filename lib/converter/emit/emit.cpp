@@ -49,15 +49,16 @@ struct Emitted {
 
 // The one segment's module is all.
 void emit_whole(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
-                const BundledInputs& samples, Stages& stages) {
+                const BundledInputs& samples, Diagnostics& /*diagnostics*/, Stages& stages) {
   const EmitRequest request{samples, cpu_fallback(loaded, planned.interface, options.fallback), {}};
   loaded.release();
   emitted.module = emitted.add(emit_part(planned.plan.segments[0].part, options, request, *emitted.late, stages));
 }
 
 void emit_split(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
-                const BundledInputs& samples, Stages& stages) {
-  const std::vector<StateAttribute> state = state_of(planned.model);
+                const BundledInputs& samples, Diagnostics& diagnostics, Stages& stages) {
+  std::vector<StateAttribute> state = state_of(planned.model);
+  const std::vector<KeptMethod> methods = kept_methods(loaded.module, state, diagnostics);
   release_weights(loaded, planned.model, planned.plan);
   const auto unit = std::make_shared<torch::jit::CompilationUnit>();
   const BundledInputs no_samples;
@@ -66,7 +67,8 @@ void emit_split(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, co
     const EmitRequest request{no_samples, {}, {segment_class(modules.size()), unit}};
     modules.push_back(emitted.add(emit_part(segment.part, options, request, *emitted.late, stages)));
   }
-  emitted.module = build_host_module({planned.model, planned.plan, modules, planned.interface, samples, unit, state});
+  emitted.module =
+      build_host_module({planned.model, planned.plan, modules, planned.interface, samples, unit, state, methods});
 }
 
 std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& nodes) {
@@ -128,7 +130,7 @@ Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions
   const BundledInputs samples = bundled(planned, loaded, options, diagnostics);
   Emitted emitted;
   const auto emit_plan = planned.plan.is_whole() ? emit_whole : emit_split;
-  emit_plan(emitted, planned, loaded, options, samples, stages);
+  emit_plan(emitted, planned, loaded, options, samples, diagnostics, stages);
   Conversion result = describe(planned, options);
   result.module = std::move(emitted.module);
   result.late = std::move(emitted.late);

@@ -245,6 +245,10 @@ torch::jit::Module build_host_module(const HostModuleRequest& request) {
   torch::jit::Function* forward = request.unit->create_function(name, graph);
   forward->setSchema(forward_schema(request, *graph));
   host.type()->addMethod(forward);
+  for (const KeptMethod& method : request.methods) {
+    add_method(host, method, request.state);
+    use_copies(*method.graph, classes);
+  }
   return host;
 }
 

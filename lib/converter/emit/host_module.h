@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "lib/converter/emit/kept_methods.h"
 #include "lib/converter/graph/state.h"
 #include "lib/converter/partition/partition.h"
 #include "lib/serialize/emitted_class.h"
@@ -23,6 +24,7 @@ struct HostModuleRequest {
   const BundledInputs& bundled_inputs;
   std::shared_ptr<torch::jit::CompilationUnit> unit;
   std::vector<StateAttribute> state;
+  std::vector<KeptMethod> methods;
 };
 
 // forward takes the original's arguments, and checks how they are built and their sizes: those computed from them are

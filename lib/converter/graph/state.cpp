@@ -46,9 +46,7 @@ class State {
     const c10::TypePtr type =
         access.input(0)->type()->expectRef<c10::ClassType>().getAttribute(access.s(c10::attr::name));
     if (!can_copy_values_of(type)) fail("the attribute " + path, "is a " + type->repr_str());
-    std::string name = fmt::format("state_{}_", attributes_.size());
-    for (const char letter : path) name += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
-    attributes_.push_back({path, name, type, attribute_value(model_.frozen, path)});
+    attributes_.push_back(state_attribute(attributes_.size(), path, type, attribute_value(model_.frozen, path)));
   }
 
   [[noreturn]] static void fail(const std::string& what, const std::string& how) {
@@ -63,6 +61,13 @@ class State {
 };
 
 }  // namespace
+
+StateAttribute state_attribute(size_t number, const std::string& path, const c10::TypePtr& type,
+                               const c10::IValue& value) {
+  std::string name = fmt::format("state_{}_", number);
+  for (const char letter : path) name += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
+  return {path, name, type, value};
+}
 
 bool gives_module(const Node& node) {
   return node.kind() == c10::prim::GetAttr && node.output()->type()->is_module();

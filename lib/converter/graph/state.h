@@ -16,6 +16,10 @@ struct StateAttribute {
   c10::IValue value;
 };
 
+// With a name for attribute `number` of the converted module.
+StateAttribute state_attribute(size_t number, const std::string& path, const c10::TypePtr& type,
+                               const c10::IValue& value);
+
 // True for a prim::GetAttr that gives a submodule.
 bool gives_module(const torch::jit::Node& node);
 

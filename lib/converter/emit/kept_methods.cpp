@@ -1,0 +1,169 @@
+#include "lib/converter/emit/kept_methods.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/api/compilation_unit.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+#include <torch/csrc/jit/passes/inliner.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lib/converter/graph/node_reads.h"
+#include "lib/converter/load/newer_branches.h"
+#include "lib/serialize/class_copies.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+std::shared_ptr<Graph> inlined(const torch::jit::Module& module, const std::string& name) {
+  const std::shared_ptr<Graph> graph = module.get_method(name).graph()->copy();
+  torch::jit::Inline(*graph);
+  return graph;
+}
+
+bool is_access(const Node& node) {
+  const bool is_kind = node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr;
+  return is_kind && !gives_module(node) && !attribute_path(node).empty();
+}
+
+std::vector<Node*> accesses(Graph& graph) {
+  std::vector<Node*> result;
+  for_each_node(graph, [&](Node& node) {
+    if (is_access(node)) result.push_back(&node);
+  });
+  return result;
+}
+
+bool is_plain(const c10::IValue& value) {
+  return value.isNone() || value.isBool() || value.isInt() || value.isDouble() || value.isString();
+}
+
+const StateAttribute* find(const std::vector<StateAttribute>& state, const std::string& path) {
+  const auto found = std::find_if(state.begin(), state.end(), [&](const auto& each) { return each.path == path; });
+  return found == state.end() ? nullptr : &*found;
+}
+
+c10::TypePtr type_of(const Node& access) {
+  return access.input(0)->type()->expectRef<c10::ClassType>().getAttribute(access.s(c10::attr::name));
+}
+
+// What a method needs, and what the converted module has.
+class Choice {
+ public:
+  Choice(const torch::jit::Module& original, std::vector<StateAttribute>& state) : original_(original), state_(state) {
+    const std::shared_ptr<Graph> forward = inlined(original, "forward");
+    for (const Node* access : accesses(*forward)) of_forward_.insert(attribute_path(*access));
+  }
+
+  bool works_with_state(Graph& graph) const {
+    const std::vector<Node*> all = accesses(graph);
+    return std::any_of(all.begin(), all.end(), [&](const Node* access) {
+      return access->kind() == c10::prim::SetAttr || find(state_, attribute_path(*access)) != nullptr;
+    });
+  }
+
+  // Why a method can't be kept; empty if it can.
+  std::string problem(Graph& graph) const {
+    std::set<std::string> changed;
+    for (const Node* access : accesses(graph)) {
+      const std::string path = attribute_path(*access);
+      if (access->kind() == c10::prim::SetAttr) changed.insert(path);
+    }
+    for (const Node* access : accesses(graph)) {
+      const std::string path = attribute_path(*access);
+      if (find(state_, path) != nullptr) continue;
+      const bool is_own = changed.count(path) != 0 && of_forward_.count(path) == 0;
+      if (is_own && can_copy_values_of(type_of(*access))) continue;
+      if (changed.count(path) != 0) return "it changes the attribute " + path + ", which forward reads as a constant";
+      if (!is_plain(attribute_value(original_, path))) return "it reads the attribute " + path;
+    }
+    return uses_module(graph) ? "it uses a module as a value" : "";
+  }
+
+  // Those that the method alone changes.
+  void add_own(Graph& graph) {
+    for (const Node* access : accesses(graph)) {
+      const std::string path = attribute_path(*access);
+      if (access->kind() != c10::prim::SetAttr || find(state_, path) != nullptr) continue;
+      state_.push_back(state_attribute(state_.size(), path, type_of(*access), attribute_value(original_, path)));
+    }
+  }
+
+ private:
+  static bool uses_module(Graph& graph) {
+    bool uses = false;
+    for_each_node(graph, [&](const Node& node) {
+      if (is_access(node) || gives_module(node)) return;
+      const auto inputs = node.inputs();
+      uses = uses || std::any_of(inputs.begin(), inputs.end(), [](const Value* v) { return v->type()->is_module(); });
+    });
+    return uses;
+  }
+
+  const torch::jit::Module& original_;
+  std::vector<StateAttribute>& state_;
+  std::set<std::string> of_forward_;
+};
+
+void redirect(Node* access, Value* self, const std::vector<StateAttribute>& state, const torch::jit::Module& original) {
+  Graph& graph = *access->owningGraph();
+  const torch::jit::WithInsertPoint here(access);
+  const std::string path = attribute_path(*access);
+  const StateAttribute* attribute = find(state, path);
+  if (attribute == nullptr) {
+    access->output()->replaceAllUsesWith(graph.insertConstant(attribute_value(original, path)));
+  } else if (access->kind() == c10::prim::GetAttr) {
+    Value* read = graph.insertNode(graph.createGetAttr(self, attribute->name))->output();
+    access->output()->replaceAllUsesWith(read);
+  } else {
+    graph.insertNode(graph.createSetAttr(self, attribute->name, access->input(1)));
+  }
+  access->destroy();
+}
+
+}  // namespace
+
+std::vector<KeptMethod> kept_methods(const torch::jit::Module& original, std::vector<StateAttribute>& state,
+                                     Diagnostics& diagnostics) {
+  if (state.empty()) return {};
+  std::vector<KeptMethod> kept;
+  Choice choice(original, state);
+  for (const torch::jit::Method& method : original.get_methods()) {
+    if (method.name() == "forward") continue;
+    const std::shared_ptr<Graph> graph = inlined(original, method.name());
+    if (!choice.works_with_state(*graph)) continue;
+    const std::string problem = choice.problem(*graph);
+    if (!problem.empty()) {
+      diagnostics.warn(fmt::format("the method {} is left out: {}", method.name(), problem));
+      continue;
+    }
+    raise_for_newer_operators(*graph);
+    choice.add_own(*graph);
+    kept.push_back({method.function().getSchema(), graph, original});
+  }
+  return kept;
+}
+
+void add_method(const torch::jit::Module& host, const KeptMethod& method, const std::vector<StateAttribute>& state) {
+  Graph& graph = *method.graph;
+  const std::vector<Node*> all = accesses(graph);
+  Value* self = graph.insertInput(0, "self");
+  self->setType(host.type());
+  for (Node* access : all) redirect(access, self, state, method.original);
+  torch::jit::EliminateDeadCode(method.graph, torch::jit::DCESideEffectPolicy::DONT_DELETE_NODES_WITH_SIDE_EFFECTS);
+  graph.eraseInput(1);
+  std::vector<c10::Argument> arguments = method.schema.arguments();
+  arguments[0] = c10::Argument("self", host.type());
+  const std::string name = method.schema.name();
+  const c10::QualifiedName full_name(*host.type()->name(), name);
+  torch::jit::Function* function = host._ivalue()->compilation_unit()->create_function(full_name, method.graph);
+  function->setSchema({name, "", std::move(arguments), method.schema.returns()});
+  host.type()->addMethod(function);
+}
+
+}  // namespace nnapi_convert
