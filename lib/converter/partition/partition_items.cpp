@@ -68,10 +68,13 @@ bool leaves_trace(Node& node) {
   return leaves;
 }
 
-// True for an index that isn't a constant: operators raise for some values.
+// True for a node that reads elements at an index that is no constant: NNAPI, too, fails for some values. Where
+// elements are written, the rules compare indices with places.
 bool reads_index(const Node& node) {
-  const Index index = find_traits(node).index;
-  if (index == Index::kNone || index == Index::kStart || index == Index::kClass) return false;
+  const OpTraits& traits = find_traits(node);
+  const bool is_element = traits.index == Index::kAlongDim || traits.index == Index::kRows ||
+                          traits.index == Index::kPositions || traits.index == Index::kElement;
+  if (!is_element || traits.sizes == ResultSizes::kLikeSelf) return false;
   const c10::FunctionSchema& schema = node.schema();
   const auto place = schema.argumentIndexWithName("index");
   const auto places = place ? place : schema.argumentIndexWithName("indices");
