@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// Which argument has to be shown to be row by row, and how: row i of the result depends on row i of the arguments
-// alone. lib/converter/infer/row_wise.cpp has the proof of each, for the arguments of a node.
+// How it is shown that row i of a result depends on row i of the arguments alone.
+// lib/converter/infer/row_wise.cpp has the proof of each, for the arguments of a node.
 enum class Rows : uint8_t {
   kUnstated,
   kUnproved,                 // there is no proof: rows may be mixed
