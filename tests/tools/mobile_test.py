@@ -12,6 +12,19 @@ from mobile_models import Cells, Clamps, Residual, Sequence, dynamic, images, ro
 from stock_torch import StockTorchTest, call, load, tensors
 
 
+def product(x: torch.Tensor, packed: torch.classes.quantized.LinearPackedParamsBase) -> torch.Tensor:
+    return torch.ops.quantized.linear_dynamic(x, packed)
+
+
+class FreeFunction(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.packed = torch.ao.nn.quantized.dynamic.Linear(16, 16)._packed_params._packed_params
+
+    def forward(self, x):
+        return product(x, self.packed)
+
+
 class MobileTest(CliTest, StockTorchTest):
     def save(self, model, example, way=torch.jit.trace):
         scripted = model if isinstance(model, torch.jit.ScriptModule) else (
@@ -103,6 +116,12 @@ class Dynamic(MobileTest):
             spread = (one.max() - one.min()).item()
             self.assertLess((one - other).abs().max().item(), 0.05 * spread)
         self.assertLess(said["relative_error"], 0.05)
+
+    def test_free_function(self):
+        """It is found in a function that isn't a method, too."""
+        self.save(FreeFunction().eval(), None, torch.jit.script)
+        said = self.succeed(self.folder / "model.pt", "--input", "4,16", "-o", self.folder / "out.pt").stderr
+        self.assertEqual(1, said.count("quantised dynamically"), said)
 
     def test_linear(self):
         self.check(lambda: nn.Sequential(nn.Linear(10, 20), nn.ReLU(), nn.Linear(20, 5, bias=False)), (4, 10),

@@ -13,6 +13,7 @@
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/object_state.h"
 #include "lib/converter/graph/plain_calls.h"
+#include "lib/converter/load/newer_operators.h"
 
 namespace nnapi_convert {
 namespace {
@@ -202,11 +203,8 @@ void remove_dynamic_quantisation(const std::shared_ptr<Graph>& graph) {
 
 bool is_dynamically_quantised(const torch::jit::Module& module) {
   bool is_found = false;
-  for (const torch::jit::Module& each : module.modules()) {
-    for (const torch::jit::Method& method : each.get_methods()) {
-      for_each_node(*method.graph(),
-                    [&](const Node& node) { is_found = is_found || find_replacement(node) != nullptr; });
-    }
+  for (const std::shared_ptr<Graph>& graph : saved_graphs(module)) {
+    for_each_node(*graph, [&](const Node& node) { is_found = is_found || find_replacement(node) != nullptr; });
   }
   return is_found;
 }

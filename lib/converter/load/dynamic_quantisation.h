@@ -15,7 +15,7 @@ namespace nnapi_convert {
 // node whose parameters are computed, or of an older form, stays. The graph's attributes have to be constants.
 void remove_dynamic_quantisation(const std::shared_ptr<torch::jit::Graph>& graph);
 
-// True if a method of the module, or of one in it, rounds activations in each call.
+// True if a method or function that the module was saved with rounds activations in each call.
 bool is_dynamically_quantised(const torch::jit::Module& module);
 
 // Says in one warning what such a module is converted to.
