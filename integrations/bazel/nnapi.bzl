@@ -43,7 +43,7 @@ nnapi_model = rule(
     implementation = _nnapi_model_impl,
     doc = "Converts one model: NAME.pt and NAME.report.json.",
     attrs = {
-        "model": attr.label(mandatory = True, allow_single_file = [".pt", ".pth", ".ptl"], doc = "TorchScript file"),
+        "model": attr.label(mandatory = True, allow_single_file = [".pt", ".pth", ".ptl", ".pt2"], doc = "TorchScript file, or exported program"),
         "inputs": attr.string_list(doc = "shapes of the arguments of forward, as --input has them"),
         "nhwc": attr.bool(doc = "hand 4-D inputs to NNAPI as NHWC"),
         "quant": attr.string(default = "auto", values = _QUANT, doc = "interface of a quantised model"),

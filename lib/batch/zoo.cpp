@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_model_file(const fs::path& path) {
-  static const std::set<std::string> extensions = {".pt", ".ptl", ".pth"};
+  static const std::set<std::string> extensions = {".pt", ".pt2", ".ptl", ".pth"};
   return extensions.count(path.extension().string()) != 0;
 }
 
@@ -73,7 +73,7 @@ std::vector<BatchModel> models_in_folder(const ZooRequest& request) {
     }
   }
   if (error) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", request.zoo, error.message()));
-  if (models.empty()) throw ConvertError(ExitCode::kUsage, request.zoo + ": no .pt, .pth or .ptl file in this folder");
+  if (models.empty()) throw ConvertError(ExitCode::kUsage, request.zoo + ": no .pt, .pth, .ptl or .pt2 file in this folder");
   return models;
 }
 

@@ -171,7 +171,7 @@ bool read_at(const ZipFile& file, uint64_t offset, void* data, size_t bytes) {
   if (offset > file.bytes || bytes > file.bytes - offset) return false;
   auto* to = static_cast<uint8_t*>(data);
   while (bytes != 0) {
-    const ssize_t count = ::pread(file.fd, to, bytes, static_cast<off_t>(offset));
+    const ssize_t count = ::pread(file.fd, to, bytes, static_cast<off_t>(file.begin + offset));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
     to += count;

@@ -15,6 +15,7 @@ struct ZipFile {
   int fd = -1;
   uint64_t bytes = 0;
   const char* path = "";  // for error sentences
+  uint64_t begin = 0;     // of an archive within another file
 };
 
 struct ZipRecord {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <numeric>
 
-#include "lib/converter/load/archive_file.h"
+#include "lib/converter/archive/archive_file.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/crc32.h"
 #include "lib/serialize/archive_writer.h"

@@ -117,13 +117,6 @@ class FileKinds(CliTest):
     def test_onnx(self):
         self.assert_named(onnx(), "an ONNX model")
 
-    def test_exported_programs(self):
-        self.assert_named(stored({"serialized_exported_program.json": b"{}", "version": b"8.2"}), "torch.export")
-        for weights in ("data/weights/model.pt", "data/weights/model_weights_config.json"):
-            content = stored({"m/archive_format": b"pt2", "m/archive_version": b"0", "m/models/model.json": b"{}",
-                              "m/" + weights: b""})
-            self.assert_named(content, "torch.export", "torch.jit.trace(torch.export.load(file).module(), example)")
-
     def test_other_formats(self):
         for content, name in [(b"\x1c\0\0\0TFL3" + bytes(100), "TensorFlow Lite"), (safetensors(), "safetensors"),
                               (b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF5"), (b"\x1c\0\0\0PTMF" + bytes(100), ".ptl"),

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "lib/base/error.h"
+#include "lib/converter/archive/archive_file.h"
 #include "lib/converter/load/archive_content.h"
-#include "lib/converter/load/archive_file.h"
 
 namespace nnapi_convert {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/converter/load/archive_file.h"
+#include "lib/converter/archive/archive_file.h"
 #include "lib/converter/load/pickle_outline.h"
 #include "lib/serialize/metadata.h"
 
@@ -96,11 +96,6 @@ FileKind kind_of_saved(const std::optional<PickleOutline>& saved) {
   return other("what torch.save wrote, without code", kTraceIt);
 }
 
-FileKind exported_program() {
-  return other("an exported program of torch.export (.pt2)",
-               "in Python, save torch.jit.trace(torch.export.load(file).module(), example).save(path)");
-}
-
 // The names of an archive's records, without the root folder that PyTorch gives to all of them.
 class Names {
  public:
@@ -153,7 +148,7 @@ FileKind kind_of_torch_save(const ArchiveFile& archive, const nnapi_shim::ZipRec
 FileKind kind_of_archive(const ArchiveFile& archive) {
   const Names names(archive);
   if (names.has("serialized_exported_program.json") || (names.has("archive_format") && names.has_folder("models/"))) {
-    return exported_program();
+    return {Format::kExported};
   }
   if (names.has("archive_format") && names.has_folder("data/aotinductor/")) {
     return other("a package of compiled code (AOTInductor)", kTraceIt);
@@ -290,6 +285,10 @@ FileKind kind_of(const ArchiveFile& archive) {
 
 FileKind kind_of_file(const std::string& path) {
   return kind_of(ArchiveFile(path));
+}
+
+bool is_exported_program(const std::string& path) {
+  return kind_of_file(path).format == Format::kExported;
 }
 
 void check_file_kind(const std::string& path, bool may_be_converted) {

@@ -8,6 +8,7 @@ namespace nnapi_convert {
 struct FileKind {
   enum class Format {
     kOpen,       // TorchScript, or nothing that is known: reading it tells
+    kExported,   // an exported program of torch.export
     kConverted,  // this program wrote it
     kOther,      // another format
   };
@@ -19,8 +20,10 @@ struct FileKind {
 // Reads the first bytes, the directory of an archive and the beginning of what torch.save pickled; no weights.
 FileKind kind_of_file(const std::string& path);
 
-// Throws ConvertError (kBadFile) unless the file may be a TorchScript file, and says what it is instead.
-// `may_be_converted`: this program may have written it.
+bool is_exported_program(const std::string& path);
+
+// Throws ConvertError (kBadFile) unless the file may be a TorchScript file or an exported program, and says what it is
+// instead. `may_be_converted`: this program may have written it.
 void check_file_kind(const std::string& path, bool may_be_converted);
 
 }  // namespace nnapi_convert

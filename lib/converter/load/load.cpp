@@ -34,6 +34,15 @@ std::vector<InputTuple> read_bundled_inputs(torch::jit::Module& module) {
   return result;
 }
 
+LoadedModel load_exported_model(const std::string& path, Diagnostics& diagnostics) {
+  ExportedModel exported = load_exported(path, diagnostics);
+  take_newer_operators_apart(exported.module);
+  LoadedModel loaded{path, exported.module, std::move(exported.samples)};
+  loaded.stated = std::move(exported.tensors);
+  warn_of_float_width(loaded.module, diagnostics);
+  return loaded;
+}
+
 }  // namespace
 
 std::string first_line(const std::exception& error) {
@@ -51,6 +60,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   choose_quantised_engine();
   declare_custom_operators();
   declare_newer_operators();
+  if (is_exported_program(path)) return load_exported_model(path, diagnostics);
   LoadedModel loaded{path, {}, {}};
   try {
     check_archive(path);

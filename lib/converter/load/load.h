@@ -1,4 +1,4 @@
-// Reads a TorchScript file: the module and the inputs bundled with it.
+// Reads a TorchScript file or an exported program: the module and the inputs bundled with it.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
+#include "lib/converter/exported/load_exported.h"
 
 namespace nnapi_convert {
 
@@ -25,6 +26,7 @@ struct LoadedModel {
   std::vector<InputTuple> bundled_inputs;
   InputTuple traced_inputs = {};  // traced_inputs.h
   BoundValues bound = {};
+  std::vector<ExportedTensor> stated = {};                // of an exported program: the tensors that forward takes
   mutable std::optional<torch::jit::Module> frozen = {};  // kept by normalise() for its next call; nothing changes it
 
   // Arguments of the sizes and dtypes that the file is for; null if it doesn't say.
@@ -40,8 +42,9 @@ struct LoadedModel {
   }
 };
 
-// `path` is what torch.jit.save wrote, or a .ptl that still holds its code. Warns for a model saved in training mode.
-// Throws ConvertError (kBadFile) for a file that can't be read or isn't a TorchScript archive.
+// `path` is what torch.jit.save wrote, a .ptl that still holds its code, or what torch.export.save wrote (.pt2). Warns
+// for a model saved in training mode. Throws ConvertError (kBadFile) for a file that can't be read or is of another
+// kind.
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics);
 
 // Throws ConvertError (kBadFile) unless the file exists, can be read and begins like a zip archive.

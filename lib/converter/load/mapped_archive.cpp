@@ -11,7 +11,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "lib/converter/load/archive_file.h"
+#include "lib/converter/archive/archive_file.h"
 
 namespace nnapi_convert {
 namespace {

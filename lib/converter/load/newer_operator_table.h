@@ -20,5 +20,6 @@ NewerOperators newer_attention_and_norms();
 NewerOperators newer_reductions_and_ranges();
 NewerOperators newer_checks_and_attributes();
 NewerOperators newer_refused();
+NewerOperators core_operators();  // of 1.13.1, too
 
 }  // namespace nnapi_convert

@@ -55,8 +55,8 @@ class Entry {
 const std::map<std::string, Entry>& entries() {
   static const auto by_name = [] {
     std::map<std::string, Entry> result;
-    for (const NewerOperators& family :
-         {newer_attention_and_norms(), newer_reductions_and_ranges(), newer_checks_and_attributes(), newer_refused()}) {
+    for (const NewerOperators& family : {newer_attention_and_norms(), newer_reductions_and_ranges(),
+                                         newer_checks_and_attributes(), newer_refused(), core_operators()}) {
       for (const NewerOperator& newer : family) {
         const Entry entry(newer);
         result.emplace(full_name(entry.name()), entry);

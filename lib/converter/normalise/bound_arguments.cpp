@@ -95,6 +95,64 @@ const c10::Argument* find(const c10::FunctionSchema& forward, const std::string&
   return found == arguments.end() ? nullptr : &*found;
 }
 
+// "3", or "1 to 16" of a size that is not fixed.
+std::string range_text(const ExportedTensor::Size& size) {
+  if (size.number) return std::to_string(*size.number);
+  return size.max ? fmt::format("{} to {}", size.min, *size.max) : fmt::format("{} or more", size.min);
+}
+
+// A program is made for the sizes that it states.
+void check_spec(const InputSpec& spec, const ExportedTensor& stated) {
+  const auto refuse = [&](const std::string& what) {
+    throw ConvertError(ExitCode::kUsage, fmt::format("--input {}: {}; torch.export fixed it; export the model again "
+                                                     "with dynamic_shapes, or leave --input out",
+                                                     stated.path, what));
+  };
+  if (spec.sizes.size() != stated.sizes.size()) {
+    refuse(fmt::format("rank {} found, {} needed", spec.sizes.size(), stated.sizes.size()));
+  }
+  for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
+    const ExportedTensor::Size& size = stated.sizes[axis];
+    const auto given = spec.sizes[axis];
+    if (!given && !size.number) continue;
+    const bool fits = size.number ? given == size.number : *given >= size.min && (!size.max || *given <= *size.max);
+    if (fits) continue;
+    refuse(fmt::format("size {} found at axis {}, {} needed", given ? std::to_string(*given) : "?", axis,
+                       range_text(size)));
+  }
+  if (spec.dtype && *spec.dtype != stated.dtype) {
+    refuse(fmt::format("dtype {} found, {} needed", dtype_name(*spec.dtype), dtype_name(stated.dtype)));
+  }
+}
+
+InputSpec spec_of(const ExportedTensor& stated) {
+  InputSpec spec;
+  spec.name = stated.path;
+  spec.dtype = stated.dtype;
+  for (const ExportedTensor::Size& size : stated.sizes) spec.sizes.push_back(size.number);
+  return spec;
+}
+
+// What the exported program states, with the sizes that --input gives.
+std::vector<InputSpec> with_stated(const std::vector<InputSpec>& given, const std::vector<ExportedTensor>& stated) {
+  std::vector<InputSpec> specs;
+  for (const ExportedTensor& tensor : stated) specs.push_back(spec_of(tensor));
+  std::vector<InputSpec> others;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const auto found =
+        std::find_if(specs.begin(), specs.end(), [&](const InputSpec& spec) { return spec.name == given[i].name; });
+    const size_t index = given[i].name.empty() ? i : static_cast<size_t>(found - specs.begin());
+    if (index >= specs.size()) {
+      others.push_back(given[i]);  // refused with the names that there are
+      continue;
+    }
+    check_spec(given[i], stated[index]);
+    specs[index].sizes = given[i].sizes;
+  }
+  specs.insert(specs.end(), others.begin(), others.end());
+  return specs;
+}
+
 }  // namespace
 
 BoundValues bound_values(const c10::FunctionSchema& forward, const std::vector<BoundArgument>& bound) {
@@ -126,8 +184,9 @@ ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options
       result.inputs.push_back(spec);
     }
   }
+  if (!loaded.stated.empty()) result.inputs = with_stated(result.inputs, loaded.stated);
   const auto width = float_width(loaded.module);
-  if (width && loaded.example() == nullptr) set_default_width(result.inputs, *width);
+  if (width && loaded.stated.empty() && loaded.example() == nullptr) set_default_width(result.inputs, *width);
   loaded.bound = bound_values(forward, result.bound);
   loaded.frozen.reset();
   return result;

@@ -59,13 +59,17 @@ std::vector<Values> read_inputs_file(const std::string& path, const ForwardArgum
   return samples;
 }
 
-// The type to make a sample of: sizes from the spec, else from the converted file; flexible ones get a default.
-TensorType sample_type(const MetadataInput& input, const InputSpec* spec) {
+// The type to make a sample of: sizes from the spec, else from the converted file; flexible ones get what an exported
+// program states as an example, or a default.
+TensorType sample_type(const MetadataInput& input, const InputSpec* spec, const ExportedTensor* stated) {
   TensorType type = input.type;
   for (size_t axis = 0; axis < type.rank(); ++axis) {
     if (type.dims[axis].is_fixed()) continue;
     const bool is_given = spec != nullptr && axis < spec->sizes.size() && spec->sizes[axis];
-    type.dims[axis] = is_given ? Dim(*spec->sizes[axis]) : Dim(axis == 0 ? 1 : kFlexibleSize);
+    const int64_t usual = stated != nullptr && axis < stated->sizes.size() ? stated->sizes[axis].example
+                          : axis == 0                                      ? 1
+                                                                           : kFlexibleSize;
+    type.dims[axis] = Dim(is_given ? *spec->sizes[axis] : usual);
   }
   return type;
 }
@@ -79,10 +83,12 @@ const InputSpec* spec_of(const VerifyRequest& request, const std::string& name, 
   return is_given ? &request.inputs[position] : nullptr;
 }
 
-std::vector<TensorType> sample_types(const VerifyRequest& request, const Metadata& metadata) {
+std::vector<TensorType> sample_types(const VerifyRequest& request, const LoadedModel& original,
+                                     const Metadata& metadata) {
   std::vector<TensorType> types;
   for (size_t i = 0; i < metadata.inputs.size(); ++i) {
-    types.push_back(sample_type(metadata.inputs[i], spec_of(request, metadata.inputs[i].name, i)));
+    const ExportedTensor* stated = original.stated.size() == metadata.inputs.size() ? &original.stated[i] : nullptr;
+    types.push_back(sample_type(metadata.inputs[i], spec_of(request, metadata.inputs[i].name, i), stated));
   }
   return types;
 }
@@ -98,6 +104,30 @@ std::vector<std::optional<IndexRange>> ranges_for(const LoadedModel& original, c
     original_types.back().dims = types[i].dims;
   }
   return index_ranges(original, names, original_types);
+}
+
+bool fits(const TensorType& type, const at::Tensor& tensor) {
+  if (static_cast<size_t>(tensor.dim()) != type.rank()) return false;
+  for (size_t axis = 0; axis < type.rank(); ++axis) {
+    const Dim& dim = type.dims[axis];
+    if (dim.is_fixed() && dim.value() != tensor.size(static_cast<int64_t>(axis))) return false;
+  }
+  return true;
+}
+
+// The sample that an exported program stores; nothing where the file was converted for other sizes.
+std::optional<Values> stored_sample(const LoadedModel& original, const Metadata& metadata,
+                                    const ForwardArguments& arguments) {
+  if (original.stated.size() != metadata.inputs.size() || original.bundled_inputs.empty()) return std::nullopt;
+  const auto values = take_apart(arguments, original.bundled_inputs[0]);
+  if (!values) return std::nullopt;
+  bool is_fit = true;
+  Values sample = with_tensors(*values, [&](size_t number, const at::Tensor& tensor) {
+    const bool is_known = number < metadata.inputs.size();
+    is_fit = is_fit && is_known && fits(metadata.inputs[number].type, tensor);
+    return is_fit ? to_interface(tensor, metadata.inputs[number].type) : tensor;
+  });
+  return is_fit ? std::optional<Values>(std::move(sample)) : std::nullopt;
 }
 
 }  // namespace
@@ -140,10 +170,15 @@ std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel
     }
     return samples;
   }
-  const std::vector<TensorType> types = sample_types(request, metadata);
+  const std::vector<TensorType> types = sample_types(request, original, metadata);
   const auto ranges = ranges_for(original, metadata, types);
   std::vector<Values> samples(static_cast<size_t>(count));
+  const auto stored = stored_sample(original, metadata, arguments);
   for (size_t number = 0; number < samples.size(); ++number) {
+    if (number == 0 && stored) {
+      samples[number] = *stored;
+      continue;
+    }
     const auto random = [&](size_t i) {
       const uint64_t seed = request.seed + 1000 * (number + 1) + i;
       if (ranges.at(i)) return random_indices(types.at(i), seed, kFlexibleSize, *ranges[i]);
@@ -156,7 +191,7 @@ std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel
 
 std::vector<bool> indices_of(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata) {
   std::vector<bool> result;
-  for (const auto& range : ranges_for(original, metadata, sample_types(request, metadata))) {
+  for (const auto& range : ranges_for(original, metadata, sample_types(request, original, metadata))) {
     result.push_back(range.has_value());
   }
   return result;

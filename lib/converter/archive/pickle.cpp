@@ -1,4 +1,4 @@
-#include "lib/converter/load/pickle.h"
+#include "lib/converter/archive/pickle.h"
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ constexpr uint32_t kMostLevels = 1000;
 
 class PickleReader {
  public:
-  explicit PickleReader(std::string_view bytes) : bytes_(bytes) {}
+  PickleReader(std::string_view bytes, PickledBy by) : bytes_(bytes), by_(by) {}
 
   Pickle run() {
     while (step()) {
@@ -160,6 +160,7 @@ class PickleReader {
       }
       case 'b': {
         const PickleId state = pop(1)[0];
+        if (by_ == PickledBy::kTorchSave && pickle_.at(top()).kind == Kind::kDict) return true;
         need(top(), Kind::kObject, "an object");
         if (pickle_.at(top()).elements.size() != 1) fail("an object with two states found");
         pickle_.values[top()].elements.push_back(state);
@@ -169,6 +170,10 @@ class PickleReader {
         std::vector<PickleId> parts = pop(2);
         need(parts[0], Kind::kGlobal, "a function");
         need(parts[1], Kind::kTuple, "a tuple of arguments");
+        if (is_ordered_dict(parts)) {
+          push({Kind::kDict, 0, {}, {}});
+          return true;
+        }
         push({Kind::kCall, 0, {}, std::move(parts)});
         return true;
       }
@@ -197,6 +202,11 @@ class PickleReader {
     Number value;
     std::memcpy(&value, take(sizeof value).data(), sizeof value);
     return value;
+  }
+
+  bool is_ordered_dict(const std::vector<PickleId>& call) const {
+    return by_ == PickledBy::kTorchSave && pickle_.at(call[0]).text == "collections\nOrderedDict" &&
+           pickle_.at(call[1]).elements.empty();
   }
 
   // Up to 8 bytes, the last of which has the sign.
@@ -296,6 +306,7 @@ class PickleReader {
   }
 
   std::string_view bytes_;
+  PickledBy by_;
   size_t at_ = 0;
   Pickle pickle_;
   std::vector<PickleId> stack_;
@@ -305,8 +316,8 @@ class PickleReader {
 
 }  // namespace
 
-Pickle read_pickle(std::string_view bytes) {
-  return PickleReader(bytes).run();
+Pickle read_pickle(std::string_view bytes, PickledBy by) {
+  return PickleReader(bytes, by).run();
 }
 
 }  // namespace nnapi_convert

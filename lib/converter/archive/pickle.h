@@ -39,7 +39,12 @@ struct Pickle {
   const PickleValue& at(PickleId id) const { return values[id]; }
 };
 
+enum class PickledBy {
+  kTorchScript,
+  kTorchSave,  // an OrderedDict is a dict, and what a dict was given besides its elements is left out
+};
+
 // Throws ConvertError (kBadFile) with what is wrong with the bytes. No value holds itself.
-Pickle read_pickle(std::string_view bytes);
+Pickle read_pickle(std::string_view bytes, PickledBy by = PickledBy::kTorchScript);
 
 }  // namespace nnapi_convert

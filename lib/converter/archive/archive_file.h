@@ -14,16 +14,20 @@ class ArchiveFile {
  public:
   // A file that can't be opened, or is no archive, has no records.
   explicit ArchiveFile(const std::string& path);
+  // An archive within the file, at that place.
+  ArchiveFile(const std::string& path, uint64_t begin, uint64_t bytes);
   ~ArchiveFile();
   ArchiveFile(const ArchiveFile&) = delete;
   ArchiveFile& operator=(const ArchiveFile&) = delete;
 
   const nnapi_shim::ZipFile& file() const { return file_; }
   const std::vector<nnapi_shim::ZipRecord>& records() const { return records_; }
-  // Where a record's bytes begin in the file; nothing if they don't lie there as they are.
+  // Where a record's bytes begin, from the archive's beginning on; nothing if they don't lie there as they are.
   std::optional<uint64_t> data_begin(const nnapi_shim::ZipRecord& record) const;
 
  private:
+  void read_directory();
+
   std::string path_;
   nnapi_shim::ZipFile file_;
   std::vector<nnapi_shim::ZipRecord> records_;

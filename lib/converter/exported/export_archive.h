@@ -1,0 +1,25 @@
+// The archive of an exported program, in each of its three layouts: up to PyTorch 2.7, of 2.8, and since.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace nnapi_convert {
+
+struct ExportArchive {
+  nlohmann::json program;
+  std::map<std::string, at::Tensor> weights;    // parameters and buffers, by name
+  std::map<std::string, at::Tensor> constants;  // other tensors, by name
+  std::optional<c10::IValue> samples;           // a tuple: the arguments of forward, and those by keyword
+};
+
+// Large weights are mapped: while they live the file's content has to stay as it is. Throws ConvertError: kBadFile for
+// what is damaged, kNotConvertible for what the program doesn't convert.
+ExportArchive read_export_archive(const std::string& path);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,25 @@
+// The TorchScript module of an exported program: its weights as attributes under their dotted names, and forward.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <string>
+
+#include "lib/base/diagnostics.h"
+#include "lib/converter/exported/export_archive.h"
+#include "lib/converter/exported/export_signature.h"
+
+namespace nnapi_convert {
+
+struct ExportModule {
+  torch::jit::Module module;
+  c10::FunctionSchema forward;
+  std::vector<ValueTree> arguments;        // of forward, without self
+  std::vector<std::string> tensor_values;  // the graph's names of the tensors that forward takes, in their order
+  std::vector<std::string> tensor_paths;   // the same as "x", "pair[0]", "boxes[left]"
+  std::vector<size_t> positions;           // of each argument among those of the program
+};
+
+ExportModule build_module(const ExportArchive& archive, const ExportSignature& signature, Diagnostics& diagnostics);
+
+}  // namespace nnapi_convert

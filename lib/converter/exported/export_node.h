@@ -1,0 +1,38 @@
+// A node of an exported program's graph, and the values that it reads and makes by their names.
+#pragma once
+
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace nnapi_convert {
+
+using TorchValues = std::vector<torch::jit::Value*>;
+
+// The values of a graph of an exported program, by name. A graph within it has its own.
+struct ExportScope {
+  std::map<std::string, torch::jit::Value*> values;
+
+  // Throw ConvertError (kBadFile) for a name that nothing made before, or that was made before.
+  torch::jit::Value* at(const std::string& name) const;
+  void add(const std::string& name, torch::jit::Value* value);
+};
+
+// A node that is being read: its operator's name without "torch.ops.", and where in the model's source it comes from.
+struct ExportNode {
+  const nlohmann::json& json;
+  std::string target;  // "aten.conv2d.default", "_operator.add"
+  std::string where;   // "model.py:12"; may be empty
+};
+
+// Puts a node's results into the scope by the names that the program gives them: one value each, or one list of all.
+void name_results(const ExportNode& node, const TorchValues& results, ExportScope& scope);
+
+// "model.py:12: " or nothing.
+std::string place_of(const ExportNode& node);
+[[noreturn]] void refuse_node(const ExportNode& node, const std::string& why);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,111 @@
+#include "lib/converter/exported/load_exported.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/converter/exported/export_archive.h"
+#include "lib/converter/exported/export_json.h"
+#include "lib/converter/exported/export_module.h"
+#include "lib/converter/exported/export_signature.h"
+#include "lib/converter/exported/tensor_meta.h"
+
+namespace nnapi_convert {
+namespace {
+
+using nlohmann::json;
+
+// A larger major number is a breaking change. Minor ones only add what may be left out.
+void check_version(const json& program) {
+  constexpr int64_t kMajor = 8;
+  const json& version = member(program, "schema_version");
+  const int64_t major = integer_of(member(version, "major"));
+  if (major == kMajor) return;
+  throw ConvertError(ExitCode::kNotConvertible,
+                     fmt::format("schema version {}.{} found, {}.x needed; export the model again with PyTorch 2.6 or "
+                                 "later",
+                                 major, integer_of(member(version, "minor")), kMajor));
+}
+
+ExportedTensor::Size size_of(const ExportedSize& size, const json& program) {
+  constexpr int64_t kUsualExample = 2;
+  ExportedTensor::Size result;
+  result.number = size.number;
+  if (size.number) {
+    result.example = *size.number;
+    return result;
+  }
+  result.symbol = size.symbol();
+  const json* constraints = find_member(program, "range_constraints");
+  const json* range =
+      constraints == nullptr || result.symbol.empty() ? nullptr : find_member(*constraints, result.symbol.c_str());
+  if (range != nullptr) {
+    if (const json* min = find_member(*range, "min_val")) result.min = integer_of(*min);
+    if (const json* max = find_member(*range, "max_val"); max != nullptr && max->is_number_integer()) {
+      result.max = integer_of(*max);
+    }
+  }
+  result.example = size.hint.value_or(std::max(result.min, kUsualExample));
+  return result;
+}
+
+std::vector<ExportedTensor> tensors_of(const ExportModule& built, const json& program) {
+  const json& values = member(member(member(program, "graph_module"), "graph"), "tensor_values");
+  std::vector<ExportedTensor> tensors;
+  for (size_t i = 0; i < built.tensor_values.size(); ++i) {
+    const std::string& name = built.tensor_values[i];
+    const TensorMeta meta = read_tensor_meta(member(values, name.c_str()), name);
+    ExportedTensor tensor{built.tensor_paths[i], meta.dtype, {}};
+    for (const ExportedSize& size : meta.sizes) tensor.sizes.push_back(size_of(size, program));
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+// A tuple of the arguments by position and a dict of those by keyword, as forward takes them.
+std::vector<c10::IValue> sample_arguments(const ExportModule& built, const c10::IValue& sample) {
+  if (!sample.isTuple() || sample.toTupleRef().elements().size() != 2) return {};
+  const auto& parts = sample.toTupleRef().elements();
+  if (!parts[0].isTuple() || !parts[1].isGenericDict()) return {};
+  std::vector<c10::IValue> values = parts[0].toTupleRef().elements().vec();
+  for (const auto& each : parts[1].toGenericDict()) values.push_back(each.value());
+  std::vector<c10::IValue> arguments;
+  for (size_t i = 0; i < built.arguments.size(); ++i) {
+    if (built.positions[i] >= values.size()) fail_export("a sample input without one of the arguments found");
+    arguments.push_back(
+        sample_of(built.arguments[i], built.forward.arguments()[i + 1].type(), values[built.positions[i]]));
+  }
+  return arguments;
+}
+
+ExportedModel read(const std::string& path, Diagnostics& diagnostics) {
+  const ExportArchive archive = read_export_archive(path);
+  check_version(archive.program);
+  const ExportSignature signature = read_signature(member(archive.program, "graph_module"));
+  const ExportModule built = build_module(archive, signature, diagnostics);
+  ExportedModel model{built.module, {}, tensors_of(built, archive.program)};
+  if (archive.samples) {
+    std::vector<c10::IValue> sample = sample_arguments(built, *archive.samples);
+    if (!sample.empty()) model.samples.push_back(std::move(sample));
+  }
+  return model;
+}
+
+}  // namespace
+
+ExportedModel load_exported(const std::string& path, Diagnostics& diagnostics) {
+  try {
+    return read(path, diagnostics);
+  } catch (const ConvertError& error) {
+    const bool is_damaged = error.exit_code() == ExitCode::kBadFile;
+    throw ConvertError(error.exit_code(), fmt::format("can't {} {}: {}{}", is_damaged ? "read" : "convert", path,
+                                                      is_damaged ? "a damaged exported program: " : "", error.what()));
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: a damaged exported program: {}", path,
+                                                       text.substr(0, text.find('\n'))));
+  }
+}
+
+}  // namespace nnapi_convert

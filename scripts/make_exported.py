@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Writes exported programs (.pt2) with what PyTorch gives for their inputs: the files of testdata/exported.
+
+Run with PyTorch 2.6 or later:
+    make_exported.py FOLDER            files in the layout of this PyTorch
+    make_exported.py --middle FOLDER   one file in the layout of PyTorch 2.8, made of today's by hand
+"""
+import pathlib
+import sys
+import zipfile
+
+import torch
+from torch import nn
+from torch.export import Dim, export, save
+
+
+class Cnn(nn.Module):
+    """Convolutions, batch norm, an in-place operation and linear layers."""
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.norm = nn.BatchNorm2d(8)
+        self.second = nn.Conv2d(8, 8, 3, stride=2, groups=2)
+        self.layers = nn.Sequential(nn.Linear(8, 7), nn.ReLU(), nn.Linear(7, 4))
+
+    def forward(self, x):
+        x = nn.functional.max_pool2d(torch.relu_(self.norm(self.first(x))), 2)
+        return self.layers(self.second(x).mean((2, 3))).softmax(-1)
+
+
+class Tree(nn.Module):
+    """Tuples, lists, dicts, and an argument by keyword."""
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, pair, named, *, scale):
+        first, second = pair
+        return ({"sum": self.linear(first + second), "product": named["x"] * named["y"] * scale},
+                [first - second, self.linear(first) * 2])
+
+
+class Dynamic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convolution = nn.Conv2d(3, 4, 3, padding=1)
+        self.linear = nn.Linear(4, 3)
+
+    def forward(self, x):
+        y = self.convolution(x).relu()
+        return self.linear(y.reshape(x.shape[0], 4, -1).mean(2))
+
+
+class Counter(nn.Module):
+    """Changes a buffer."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(1))
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        self.calls.add_(1)
+        return self.linear(x) * self.calls
+
+
+class Branch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: self.linear(x).relu(), lambda x: x - 1.0, (x,))
+
+
+class Tied(nn.Module):
+    """Two names of one weight, a transposed one, and a buffer that isn't saved with the others."""
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 4)
+        self.second = nn.Linear(4, 4)
+        self.second.weight = self.first.weight
+        self.turned = nn.Parameter(torch.randn(4, 6).t())
+        self.register_buffer("offset", torch.randn(6), persistent=False)
+
+    def forward(self, x):
+        x = self.second(self.first(x).tanh())
+        with torch.no_grad():
+            return nn.functional.linear(x, self.turned) + self.offset
+
+
+def attention():
+    return nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+
+
+def lstm():
+    return nn.LSTM(4, 6, batch_first=True)
+
+
+def programs():
+    """By name: the module, its arguments, those by keyword, and options of export."""
+    image, row = torch.randn(2, 3, 12, 12), torch.randn(2, 4)
+    sizes = {"dynamic_shapes": {"x": {0: Dim("n", min=1, max=16), 2: Dim("h", min=4, max=64)}}}
+    pair = (torch.randn(2, 4), torch.randn(2, 4))
+    named = {"x": torch.randn(2, 4), "y": torch.randn(2, 4)}
+    return {
+        "cnn": (Cnn(), (image,), {}, {}),
+        "tree": (Tree(), (pair, named), {"scale": torch.randn(2, 4)}, {}),
+        "dynamic": (Dynamic(), (torch.randn(2, 3, 8, 8),), {}, sizes),
+        "counter": (Counter(), (row,), {}, {}),
+        "branch": (Branch(), (row.abs(),), {}, {}),
+        "tied": (Tied(), (row,), {}, {}),
+        "attention": (attention(), (torch.randn(2, 5, 16),), {}, {}),
+        "lstm": (lstm(), (torch.randn(2, 5, 4),), {}, {}),
+    }
+
+
+def write(folder, name, program, arguments, keywords, expected):
+    save(program, str(folder / f"{name}.pt2"))
+    torch.save((arguments, keywords, expected), folder / f"{name}.results")
+
+
+def write_all(folder):
+    torch.manual_seed(0)
+    for name, (module, arguments, keywords, options) in programs().items():
+        module.eval()
+        program = export(module, arguments, keywords, **options)
+        with torch.no_grad():
+            expected = program.module()(*arguments, **keywords)
+        program = export(module, arguments, keywords, **options) if name == "counter" else program
+        write(folder, name, program, arguments, keywords, expected)
+        if name in ("cnn", "attention", "counter"):
+            write(folder, f"{name}_decomposed", program.run_decompositions(), arguments, keywords, expected)
+
+
+def write_middle(folder):
+    """The layout of 2.8 has the weights and constants as torch.save writes them."""
+    torch.manual_seed(0)
+    module, arguments, keywords, _ = programs()["tied"]
+    program = export(module.eval(), arguments, keywords)
+    write(folder, "tied", program, arguments, keywords, program.module()(*arguments))
+    path = folder / "tied.pt2"
+    with zipfile.ZipFile(path) as archive:
+        records = {name: archive.read(name) for name in archive.namelist()}
+    root = "tied/"
+    kept = {name: data for name, data in records.items()
+            if "/data/weights/" not in name and "/data/constants/" not in name and "/.data/" not in name and
+            not name.endswith("/byteorder")}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in kept.items():
+            archive.writestr(name, data)
+        for kind, values in (("weights", dict(program.state_dict)), ("constants", dict(program.constants))):
+            saved = folder / "saved"
+            torch.save(values, saved)
+            archive.writestr(f"{root}data/{kind}/model.pt", saved.read_bytes())
+            saved.unlink()
+
+
+def main():
+    folder = pathlib.Path(sys.argv[-1])
+    folder.mkdir(parents=True, exist_ok=True)
+    if "--middle" in sys.argv:
+        write_middle(folder)
+    else:
+        write_all(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,244 @@
+"""Exported programs (.pt2) of three layouts of archives: the fixtures have what PyTorch 2 gave for their inputs."""
+
+import io
+import json
+import random
+import unittest
+import zipfile
+
+import torch
+
+from cli import ROOT, CliTest, problems_of_failure, run
+from stock_torch import StockTorchTest, load
+
+EXPORTED = ROOT / "testdata" / "exported"
+LAYOUTS = ["until_2.7", "since_2.9"]
+PROGRAM = {"until_2.7": "serialized_exported_program.json", "since_2.9": "models/model.json"}
+
+
+def tensors(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [each for part in (value.values() if isinstance(value, dict) else value) for each in tensors(part)]
+
+
+def records(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def stored(content):
+    result = io.BytesIO()
+    with zipfile.ZipFile(result, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+    return result.getvalue()
+
+
+class Exported(CliTest, StockTorchTest):
+    def assert_results(self, layout, name, *options):
+        """What runs on the host's NNAPI gives what PyTorch 2 gave."""
+        out = self.convert(EXPORTED / layout / f"{name}.pt2", "--verify", *options, out=f"{layout}.{name}.pt")
+        arguments, keywords, expected = torch.load(EXPORTED / layout / f"{name}.results")
+        with torch.no_grad():
+            found = load(out)(*arguments, *keywords.values())
+        for one, other in zip(tensors(expected), tensors(found)):
+            self.assertEqual(one.shape, other.shape)
+            spread = (one.max() - one.min()).item()
+            self.assertGreater(spread, 1e-3, "a flat output shows nothing")
+            self.assertLessEqual((one - other).abs().max().item(), 1e-4 * spread)
+        return out
+
+    def test_networks(self):
+        for layout in LAYOUTS:
+            for name in ("cnn", "tied", "attention", "lstm"):
+                for options in (["--nhwc"], ["--nchw"]) if name == "cnn" else ([],):
+                    with self.subTest(layout=layout, name=name, options=options):
+                        self.assert_results(layout, name, *options)
+
+    def test_decomposed(self):
+        for layout in LAYOUTS:
+            for name in ("cnn_decomposed", "attention_decomposed"):
+                with self.subTest(layout=layout, name=name):
+                    self.assert_results(layout, name)
+
+    def test_middle_layout(self):
+        self.assert_results("2.8", "tied")
+
+    def test_structures(self):
+        for layout in LAYOUTS:
+            with self.subTest(layout=layout):
+                out = self.assert_results(layout, "tree", "--fallback=partition")
+                _, _, expected = torch.load(EXPORTED / layout / "tree.results")
+                arguments, keywords, _ = torch.load(EXPORTED / layout / "tree.results")
+                found = load(out)(*arguments, *keywords.values())
+                self.assertEqual(list(expected[0]), list(found[0]))
+
+    def test_branch(self):
+        for layout in LAYOUTS:
+            with self.subTest(layout=layout):
+                self.assert_results(layout, "branch", "--fallback=partition", "--min-segment-macs", "0")
+
+    def test_state(self):
+        for layout in LAYOUTS:
+            for name in ("counter", "counter_decomposed"):
+                with self.subTest(layout=layout, name=name):
+                    out = self.assert_results(layout, name, "--fallback=partition", "--min-segment-macs", "0")
+                    (row,), _, _ = torch.load(EXPORTED / layout / f"{name}.results")
+                    module = load(out)
+                    first, second = module(row), module(row)
+                    self.assertLess((first * 2 - second).abs().max().item(), 1e-4)
+
+
+class ExportedSizes(CliTest, StockTorchTest):
+    def test_stated_sizes(self):
+        for layout in LAYOUTS:
+            with self.subTest(layout=layout):
+                out = self.convert(EXPORTED / layout / "dynamic.pt2", "--fallback=partition", "--verify", out=f"{layout}.pt")
+                arguments, _, expected = torch.load(EXPORTED / layout / "dynamic.results")
+                self.assert_close(expected, load(out)(*arguments))
+
+    def test_other_sizes(self):
+        model = EXPORTED / "since_2.9" / "dynamic.pt2"
+        self.convert(model, "--input", "3,3,16,8", "--verify")
+        out = self.folder / "out.pt"
+        self.fail_with(2, model, "-o", out, "--input", "20,3,16,8", needed=["size 20", "1 to 16"])
+        self.fail_with(2, model, "-o", out, "--input", "2,3,16,9", needed=["size 9 found at axis 3, 8 needed"])
+        self.fail_with(2, model, "-o", out, "--input", "2,3,16", needed=["rank 3 found, 4 needed"])
+
+    def test_message_has_the_source_line(self):
+        path = EXPORTED / "since_2.9" / "branch.pt2"
+        self.fail_with(1, path, "-o", self.folder / "out.pt", needed=["make_exported.py:"])
+
+
+class ExportedFiles(CliTest):
+    """Programs that can't be read or converted: one clear error each."""
+
+    def changed(self, change, layout="since_2.9", name="cnn"):
+        content = records(EXPORTED / layout / f"{name}.pt2")
+        key = next(each for each in content if each.endswith(PROGRAM[layout]))
+        program = json.loads(content[key])
+        change(program)
+        content[key] = json.dumps(program).encode()
+        path = self.folder / "changed.pt2"
+        path.write_bytes(stored(content))
+        return path
+
+    def fail(self, code, path, *needed):
+        self.fail_with(code, path, "-o", self.folder / "out.pt", needed=needed)
+
+    def graph(self, program):
+        return program["graph_module"]["graph"]
+
+    def test_version(self):
+        def change(program):
+            program["schema_version"]["major"] = 9
+        self.fail(1, self.changed(change), "schema version 9.", "export the model again")
+
+    def test_unknown_operator(self):
+        def change(program):
+            self.graph(program)["nodes"][0]["target"] = "torch.ops.aten.no_such.default"
+        self.fail(1, self.changed(change), "make_exported.py:", "aten.no_such.default", "no such operator")
+
+    def test_unknown_value(self):
+        def change(program):
+            self.graph(program)["nodes"].reverse()
+        self.fail(3, self.changed(change), "is read before something makes it")
+
+    def test_missing_key(self):
+        def change(program):
+            del self.graph(program)["nodes"]
+        self.fail(3, self.changed(change), '"nodes" is missing')
+
+    def test_dtype(self):
+        def change(program):
+            self.graph(program)["tensor_values"]["x"]["dtype"] = 29
+        self.fail(1, self.changed(change), "float8_e4m3fn")
+
+    def test_layout_of_a_tensor(self):
+        def change(program):
+            self.graph(program)["tensor_values"]["x"]["layout"] = 1
+        self.fail(1, self.changed(change), "layout")
+
+    def test_several_models(self):
+        content = records(EXPORTED / "since_2.9" / "cnn.pt2")
+        content["cnn/models/other.json"] = b"{}"
+        path = self.folder / "two.pt2"
+        path.write_bytes(stored(content))
+        self.fail(1, path, "2 models: model, other")
+
+    def test_weights_outside(self):
+        content = records(EXPORTED / "since_2.9" / "cnn.pt2")
+        key = next(each for each in content if each.endswith("model_weights_config.json"))
+        config = json.loads(content[key])
+        for change in ({"storage_offset": {"as_int": 1 << 62}}, {"storage_offset": {"as_int": -1}},
+                       {"sizes": [{"as_int": 1 << 40}] * 4}, {"strides": [{"as_int": 1 << 62}] * 4}):
+            with self.subTest(change=change):
+                other = json.loads(json.dumps(config))
+                other["config"]["first.weight"]["tensor_meta"].update(change)
+                content[key] = json.dumps(other).encode()
+                path = self.folder / "outside.pt2"
+                path.write_bytes(stored(content))
+                self.fail(3, path, "first.weight", "outside its")
+
+    def test_deep_json(self):
+        content = records(EXPORTED / "since_2.9" / "cnn.pt2")
+        content["cnn/models/model.json"] = b"[" * 100000
+        path = self.folder / "deep.pt2"
+        path.write_bytes(stored(content))
+        self.fail(3, path, "levels")
+
+    def test_truncated(self):
+        for layout in LAYOUTS:
+            whole = (EXPORTED / layout / "cnn.pt2").read_bytes()
+            for part in (0.3, 0.9, 0.999):
+                with self.subTest(layout=layout, part=part):
+                    path = self.folder / "cut.pt2"
+                    path.write_bytes(whole[:int(len(whole) * part)])
+                    self.fail(3, path)
+
+
+def places(value, path=()):
+    """Every place in a JSON value."""
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else []
+    for key, child in children:
+        yield path + (key,)
+        yield from places(child, path + (key,))
+
+
+class ExportedChanges(CliTest):
+    """Changed archives end in a result or in one error."""
+
+    def change(self, program, chosen):
+        place = chosen.choice(list(places(program)))
+        parent = program
+        for key in place[:-1]:
+            parent = parent[key]
+        if chosen.random() < 0.3:
+            del parent[place[-1]]
+        else:
+            parent[place[-1]] = chosen.choice([None, -1, 1 << 62, "x", [], {}, 0.5, True, {"as_int": -5}])
+
+    def test_changed_archives(self):
+        chosen = random.Random(1)
+        for number in range(40):
+            layout = LAYOUTS[number % 2]
+            name = ("cnn", "tree", "dynamic", "branch")[number // 2 % 4]
+            content = records(EXPORTED / layout / f"{name}.pt2")
+            key = next(each for each in content if each.endswith(PROGRAM[layout]))
+            program = json.loads(content[key])
+            for _ in range(chosen.choice([1, 3])):
+                self.change(program, chosen)
+            content[key] = json.dumps(program).encode()
+            path = self.folder / "changed.pt2"
+            path.write_bytes(stored(content))
+            with self.subTest(number=number, layout=layout, name=name):
+                result = run(path, "-o", self.folder / "out.pt", "--fallback=partition")
+                if result.code == 0:
+                    continue
+                self.assertIn(result.code, (1, 3), f"\n{result}")
+                self.assertEqual([], problems_of_failure(result), f"\n{result}")
+
+
+if __name__ == "__main__":
+    unittest.main()
