@@ -6,6 +6,7 @@ set(NNAPI_CONVERT_HEADER_DIR ${CMAKE_INSTALL_INCLUDEDIR}/nnapi-convert)
 
 install(TARGETS
   nnapi_base nnapi_format nnapi_model nnapi_passes nnapi_types nnapi_tensors nnapi_ops nnapi_buffer nnapi_emitter
+  nnapi_quantise nnapi_calibration
   ${nnapi_converter_targets} nnapi_report_page nnapi_shim_files nnapi_shim_objects nnapi_shim_binding_objects
   nnapi_shim_binding torch_deps
   EXPORT nnapi_convert_library
@@ -14,7 +15,7 @@ install(TARGETS
 # Headers keep their folders, and include each other by them.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/base ${PROJECT_SOURCE_DIR}/lib/format ${PROJECT_SOURCE_DIR}/lib/nnapi
                   ${PROJECT_SOURCE_DIR}/lib/types ${PROJECT_SOURCE_DIR}/lib/ops ${PROJECT_SOURCE_DIR}/lib/serialize
-                  ${PROJECT_SOURCE_DIR}/lib/converter
+                  ${PROJECT_SOURCE_DIR}/lib/quantise ${PROJECT_SOURCE_DIR}/lib/converter
         DESTINATION ${NNAPI_CONVERT_HEADER_DIR}/lib
         FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/lib/nnapi_convert.h DESTINATION ${NNAPI_CONVERT_HEADER_DIR})

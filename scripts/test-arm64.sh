@@ -14,7 +14,7 @@ page_size=$((16 * 1024))
 sysroot=$ROOT/build/arm64-root
 apt_folder=$ROOT/build/arm64-apt
 emulator=(qemu-aarch64 -L "$sysroot")
-core_packages=(libc6-dev libstdc++-12-dev libfmt-dev nlohmann-json3-dev libdeflate-dev catch2)
+core_packages=(libc6-dev libstdc++-12-dev libfmt-dev nlohmann-json3-dev libdeflate-dev libjpeg62-turbo-dev libpng-dev catch2)
 torch_packages=(libtorch-dev libmimalloc-dev libcli11-dev libspdlog-dev libssl-dev libfarmhash-dev)
 case ${1-} in
   "") packages=("${core_packages[@]}" "${torch_packages[@]}") ;;

@@ -2,10 +2,12 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/emit/emit.h"
+#include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/options/control_flow_options.h"
 #include "lib/converter/options/stages.h"
 #include "lib/converter/partition/split.h"
 #include "lib/converter/partition/whole.h"
+#include "lib/converter/quantise/quantise_plan.h"
 
 namespace nnapi_convert {
 namespace {
@@ -25,6 +27,12 @@ PlannedModel make_plan(const LoadedModel& loaded, const ConvertOptions& options,
   return split(loaded, options, refusal, diagnostics, stages);
 }
 
+// What --quant asks for is done to the float model's plan.
+ConvertOptions planning_options(ConvertOptions options, const CalibrationOptions& calibration) {
+  if (calibration.is_asked_for()) options.quant = QuantMode::kAuto;
+  return options;
+}
+
 }  // namespace
 
 Conversion plan_conversion(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
@@ -33,11 +41,23 @@ Conversion plan_conversion(const LoadedModel& loaded, const ConvertOptions& opti
   return describe(planned, options);
 }
 
-Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
+Conversion convert(LoadedModel loaded, const ConvertOptions& options, const CalibrationOptions& calibration,
+                   Diagnostics& diagnostics) {
   Stages stages(options);
-  PlannedModel planned = make_plan(loaded, options, diagnostics, stages);
+  PlannedModel planned = make_plan(loaded, planning_options(options, calibration), diagnostics, stages);
+  std::optional<quantise::Report> quantised;
+  if (calibration.is_asked_for()) {
+    quantised = quantise_plan(planned, loaded, options, calibration, diagnostics, stages);
+  }
   // Serialize and emit.
-  return emit(planned, loaded, options, diagnostics, stages);
+  Conversion conversion = emit(planned, loaded, options, diagnostics, stages);
+  if (quantised) conversion.recorded_options = with_calibration(conversion.recorded_options, calibration, *quantised);
+  conversion.quantised = std::move(quantised);
+  return conversion;
+}
+
+Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
+  return convert(std::move(loaded), options, CalibrationOptions{}, diagnostics);
 }
 
 }  // namespace nnapi_convert

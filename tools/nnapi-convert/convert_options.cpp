@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -21,6 +22,7 @@ namespace {
 // Groups of --help-all; what is in none of them is a common option.
 constexpr const char* kResult = "Result";
 constexpr const char* kPartition = "What stays on the CPU";
+constexpr const char* kQuantise = "Quantising by data";
 constexpr const char* kFaults = "To find faults";
 
 std::vector<std::string> stages_and_passes() {
@@ -85,6 +87,43 @@ void add_target_options(CLI::App& app, ConvertArguments& arguments) {
       ->type_name("FILE");
 }
 
+void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
+  app.add_option("--calibrate", calibration.source,
+                 "quantise a float model by samples: a folder or list (.txt) of JPEG and PNG pictures, a .pt, .npy or\n"
+                 ".npz file of tensors, \"bundled\" inputs, or \"random:N\" for trying; see --quant")
+      ->type_name("DATA");
+  app.add_option("--resize", calibration.pictures.resize, "of pictures: the shorter side becomes N pixels")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N")
+      ->group(kQuantise);
+  app.add_option("--crop", calibration.pictures.crop, "of pictures: the middle square of N pixels is used")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N")
+      ->group(kQuantise);
+  app.add_option("--mean", calibration.pictures.mean,
+                 "of pictures: subtracted from each channel, whose pixels are 0 to 1")
+      ->delimiter(',')
+      ->type_name("M,M,M")
+      ->group(kQuantise);
+  app.add_option("--std", calibration.pictures.std, "of pictures: each channel is divided by it then")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("S,S,S")
+      ->group(kQuantise);
+  app.add_option("--pixel-max", calibration.pictures.pixel_max,
+                 "of pictures: the brightest pixel before mean and std; 255 keeps pixels as they are")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(kQuantise);
+  app.add_flag("--bgr", calibration.pictures.is_bgr, "of pictures: blue comes first")->group(kQuantise);
+  app.add_option("--keep-float", calibration.keep_float,
+                 "leave operations float: an NNAPI operation, a value's name or a source line; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->group(kQuantise);
+}
+
 }  // namespace
 
 void add_model_argument(CLI::App& app, ConvertArguments& arguments) {
@@ -111,7 +150,7 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
                                                   {"nnapi", QuantMode::kNnapi}};
   add_choice(app, "--quant", arguments.options.quant, modes,
              "interface of a quantised model: auto keeps the model's; core: float, quantised on the CPU;\n"
-             "full: quint8; nnapi: float, quantised by NNAPI; none: refuse quantised models");
+             "full: quint8; nnapi: float, quantised by NNAPI (auto with --calibrate); none: refuse quantised models");
   const std::map<std::string, PreferenceCode> preferences = {{"low-power", PreferenceCode::LOW_POWER},
                                                              {"fast-single-answer", PreferenceCode::FAST_SINGLE_ANSWER},
                                                              {"sustained-speed", PreferenceCode::SUSTAINED_SPEED}};
@@ -162,6 +201,7 @@ void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
       ->required()
       ->type_name("OUT");
   add_model_options(app, arguments);
+  add_calibration_options(app, arguments.calibration);
   app.add_option("--emit-cpu", arguments.options.emit_cpu, "also write the CPU counterpart, optimised for mobile")
       ->type_name("FILE")
       ->group(kResult);
@@ -211,6 +251,16 @@ void read_target(const CLI::App& app, ConvertArguments& arguments) {
   if (!has_level && !has_api) options.feature_level = options.device->feature_level();
 }
 
+// The other options of the group mean nothing without data.
+void check_calibration(const CLI::App& app, const CalibrationOptions& calibration) {
+  if (calibration.is_asked_for()) return;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group() != kQuantise || option->count() == 0) continue;
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("{}: --calibrate is missing, which gives the data", option->get_name(false, true)));
+  }
+}
+
 }  // namespace
 
 void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
@@ -228,10 +278,14 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
     throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
   }
   check_control_flow(arguments.options);
+  check_calibration(app, arguments.calibration);
 }
 
 FilesInUse files_of(const ConvertArguments& arguments) {
   FilesInUse files = {{{"MODEL", arguments.model}}, {{"--output", arguments.output}}};
+  if (std::filesystem::is_regular_file(arguments.calibration.source)) {
+    files.read.push_back({"--calibrate", arguments.calibration.source});
+  }
   if (!is_shipped_profile(arguments.device_profile)) {
     files.read.push_back({"--device-profile", arguments.device_profile});
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/converter/options/calibration_options.h"
 #include "lib/converter/options/options.h"
 #include "lib/converter/verify/verify.h"
 
@@ -18,6 +19,7 @@ struct ConvertArguments {
   bool nchw = false, verify = false;
   bool has_target = false;  // a feature level, an API level or a device is asked for
   ConvertOptions options;
+  CalibrationOptions calibration;
 };
 
 struct CheckArguments {
@@ -35,8 +37,8 @@ struct VerifyArguments {
 
 // The stages of a conversion that --dump-after takes.
 inline const std::vector<std::string>& conversion_stages() {
-  static const std::vector<std::string> stages = {"normalise", "infer",     "lower", "optimise",
-                                                  "partition", "serialize", "emit"};
+  static const std::vector<std::string> stages = {"normalise", "infer",    "lower",     "optimise",
+                                                  "partition", "quantise", "serialize", "emit"};
   return stages;
 }
 

@@ -12,6 +12,7 @@
 #include "lib/converter/options/options.h"
 #include "lib/converter/partition/model_graph.h"
 #include "lib/converter/partition/partition.h"
+#include "lib/quantise/quantise.h"
 #include "lib/serialize/buffer_writer.h"
 #include "lib/serialize/late_tensors.h"
 #include "lib/serialize/module_interface.h"
@@ -53,7 +54,8 @@ struct Conversion {
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
   std::vector<InputTuple> bundled_inputs;
   bool embeds_shim_source = false;
-  std::string recorded_options;  // by recorded_options.h
+  std::string recorded_options;               // by recorded_options.h
+  std::optional<quantise::Report> quantised;  // by data
 
   // The lowest that all of it needs.
   int feature_level() const;

@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
+#include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/custom_operators.h"
@@ -170,7 +171,7 @@ void run_converted(ConvertedFile& file, const Tensors& sample) {
 std::vector<Tensors> tensor_samples(const VerifyRequest& request, const LoadedModel& original,
                                     const ConvertedFile& file, int count) {
   std::vector<Tensors> samples;
-  for (const Values& sample : make_samples(request, original, file.metadata, arguments_of(file), count)) {
+  for (const Values& sample : make_samples(request, original, file, arguments_of(file), count)) {
     Tensors& tensors = samples.emplace_back();
     for (const c10::IValue& value : sample) {
       if (!value.isTensor()) {
@@ -200,6 +201,13 @@ OperationCheck check_operations(const VerifyRequest& request) {
   Diagnostics ignored;
   LoadedModel original = load_model(request.original, ignored);
   ConvertedFile file = read_converted_file(request.converted);
+  if (recorded_calibration(file)) {
+    throw ConvertError(
+        ExitCode::kUsage,
+        fmt::format("--per-op: {} was quantised by data, and the original alone doesn't tell its scales; "
+                    "verify it without --per-op",
+                    request.converted));
+  }
   const std::vector<Tensors> samples =
       tensor_samples(request, original, file, request.samples.value_or(VerifyDefaults::kSamples));
   const ConvertOptions options = bind_arguments(original, recorded_options(file));

@@ -59,8 +59,9 @@ struct Verification {
   int border_samples = 0;  // besides
   std::vector<BorderFinding> borders;
   bool is_quantized = false;
-  bool is_per_channel = false;  // the original has per-channel weights
-  std::string criterion;        // what had to hold
+  std::optional<double> calibrated_snr;  // dB, of a file quantised by data: what its calibration measured
+  bool is_per_channel = false;           // the original has per-channel weights
+  std::string criterion;                 // what had to hold
   bool passed = false;
 };
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
+#include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/load/custom_operators.h"
@@ -243,8 +244,28 @@ struct Distance {
   double rms() const { return std::sqrt(squares / count); }
 };
 
+double lowest_snr(const Verification& result) {
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const OutputComparison& output : result.outputs) lowest = std::min(lowest, output.snr_db);
+  return lowest;
+}
+
+// Of a model quantised by data.
+void judge_calibrated(Verification& result, const VerifyRequest& request) {
+  using Defaults = VerifyDefaults;
+  const bool is_like_data = !request.inputs_file.empty();
+  const double expected = std::min(*result.calibrated_snr, Defaults::kMostCalibratedSnr) - Defaults::kCalibratedMargin;
+  const double needed = is_like_data ? std::max(expected, Defaults::kUnlikeSnr) : Defaults::kUnlikeSnr;
+  result.criterion = fmt::format("SNR of at least {:.1f} dB", needed);
+  result.criterion += is_like_data ? fmt::format(", calibration measured {:.1f} dB", *result.calibrated_snr)
+                                   : "; the inputs were random, unlike the data of the calibration: give such with "
+                                     "--inputs to judge by more";
+  result.passed = lowest_snr(result) >= needed;
+}
+
 void judge(Verification& result, const VerifyRequest& request) {
   using Defaults = VerifyDefaults;
+  if (result.calibrated_snr && !request.tolerance) return judge_calibrated(result, request);
   if (result.reference) {
     const double ratio = result.is_per_channel ? Defaults::kMaxPerChannelRatio : Defaults::kMaxDistanceRatio;
     result.criterion = fmt::format("NNAPI at most {} times as far from the float model as TorchScript{}", ratio,
@@ -288,7 +309,7 @@ Verification verify(const VerifyRequest& request) {
   if (!request.reference.empty()) reference = load_model(request.reference, ignored);
   const int count = request.samples.value_or(reference ? VerifyDefaults::kReferenceSamples : VerifyDefaults::kSamples);
   const ForwardArguments arguments = arguments_of(converted);
-  const std::vector<Values> samples = make_samples(request, original, converted.metadata, arguments, count);
+  const std::vector<Values> samples = make_samples(request, original, converted, arguments, count);
   std::optional<torch::jit::Module> meaning;
   if (!reference) meaning = float_meaning(original);
   OriginalErrors errors_of_original;
@@ -314,6 +335,7 @@ Verification verify(const VerifyRequest& request) {
   Verification result;
   result.samples = static_cast<int>(samples.size());
   result.is_quantized = converted.metadata.quant != "none";
+  if (const auto calibration = recorded_calibration(converted)) result.calibrated_snr = calibration->snr_db;
   const bool loses_channels = result.is_quantized && converted.runtime == Runtime::kPytorch;
   result.is_per_channel = loses_channels && has_per_channel_weights(original.module);
   for (size_t i = 0; i < accumulators.size(); ++i) {

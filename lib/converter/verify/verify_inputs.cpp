@@ -9,9 +9,11 @@
 
 #include "lib/base/error.h"
 #include "lib/base/host_library.h"
+#include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/samples/argument_samples.h"
+#include "lib/converter/samples/calibration_samples.h"
 #include "lib/converter/samples/sample_inputs.h"
 #include "lib/serialize/argument_source.h"
 
@@ -130,6 +132,28 @@ std::optional<Values> stored_sample(const LoadedModel& original, const Metadata&
   return is_fit ? std::optional<Values>(std::move(sample)) : std::nullopt;
 }
 
+// Samples as the calibration took them, with its options for pictures.
+std::vector<Values> like_calibration(const VerifyRequest& request, const LoadedModel& original,
+                                     const ConvertedFile& converted, const ForwardArguments& arguments) {
+  CalibrationOptions options;
+  options.source = request.inputs_file;
+  options.pictures = recorded_calibration(converted)->pictures;
+  ModuleInterface interface;
+  for (const MetadataInput& input : converted.metadata.inputs) {
+    TensorType type = input.type.is_quantized() ? TensorType{at::kFloat, input.type.dims, {}} : input.type;
+    interface.inputs.push_back({input.name, type, std::nullopt, true, input.original});
+  }
+  Diagnostics ignored;
+  std::vector<Values> samples;
+  size_t limit = static_cast<size_t>(request.samples.value_or(VerifyDefaults::kReferenceSamples));
+  for (const std::vector<at::Tensor>& tensors : read_calibration(options, interface, original, ignored)) {
+    if (limit-- == 0) break;
+    const auto tensor = [&](size_t i) { return to_interface(tensors.at(i), converted.metadata.inputs.at(i).type); };
+    samples.push_back(sample_leaves(arguments, tensor, "tensors as arguments"));
+  }
+  return samples;
+}
+
 }  // namespace
 
 void load_host_library() {
@@ -159,8 +183,12 @@ Values with_original_dtypes(const Values& values, const Metadata& metadata) {
   });
 }
 
-std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata,
-                                 const ForwardArguments& arguments, int count) {
+std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original,
+                                 const ConvertedFile& converted, const ForwardArguments& arguments, int count) {
+  const Metadata& metadata = converted.metadata;
+  if (!request.inputs_file.empty() && recorded_calibration(converted)) {
+    return like_calibration(request, original, converted, arguments);
+  }
   if (!request.inputs_file.empty()) {
     std::vector<Values> samples = read_inputs_file(request.inputs_file, arguments, metadata.inputs.size());
     for (Values& sample : samples) {

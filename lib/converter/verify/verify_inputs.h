@@ -28,8 +28,8 @@ ForwardArguments arguments_of(const ConvertedFile& converted);
 
 // `count` samples of what the converted module takes, seeded; or those of the request's file. What the original reads
 // as indices is within its tables. Throws ConvertError (kBadFile) for a file of other arguments.
-std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata,
-                                 const ForwardArguments& arguments, int count);
+std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original,
+                                 const ConvertedFile& converted, const ForwardArguments& arguments, int count);
 
 // For each of forward's tensors, whether the original reads it as indices.
 std::vector<bool> indices_of(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata);

@@ -11,9 +11,13 @@ namespace nnapi_convert {
 
 struct VerifyDefaults {
   static constexpr int kSamples = 4;
-  static constexpr int kReferenceSamples = 32;        // with a float reference
-  static constexpr double kFloatTolerance = 1e-4;     // max error over the range of the original's output
-  static constexpr double kQuantizedSnr = 20;         // dB, of a quantised net without a reference
+  static constexpr int kReferenceSamples = 32;     // with a float reference
+  static constexpr double kFloatTolerance = 1e-4;  // max error over the range of the original's output
+  static constexpr double kQuantizedSnr = 20;      // dB, of a quantised net without a reference
+  // Of a model quantised by data: dB below what was measured on samples held back, on other ones of the same kind.
+  static constexpr double kCalibratedMargin = 6;
+  static constexpr double kMostCalibratedSnr = 40;    // more is not asked for
+  static constexpr double kUnlikeSnr = 0;             // on random inputs, which are unlike the data
   static constexpr double kMaxDistanceRatio = 1.1;    // of RMS distances from the float reference
   static constexpr double kMaxPerChannelRatio = 1.5;  // the same where per-channel weights had to be requantised
   static constexpr double kVaryingShare = 1e-3;       // of the range, that live outputs differ by between samples
@@ -22,8 +26,10 @@ struct VerifyDefaults {
 struct VerifyRequest {
   std::string original;
   std::string converted;
-  std::string reference;            // the float twin of a quantised model; may be empty
-  std::string inputs_file;          // a tuple of tensors by torch.save, or a tuple of such; may be empty
+  std::string reference;  // the float twin of a quantised model; may be empty
+  // A tuple of tensors by torch.save, or a tuple of such; of a file quantised by data what --calibrate takes; may be
+  // empty.
+  std::string inputs_file;
   std::vector<InputSpec> inputs;    // sizes for flexible inputs
   std::optional<double> tolerance;  // instead of kFloatTolerance
   std::optional<int> samples;

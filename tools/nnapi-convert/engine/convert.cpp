@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <optional>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/normalise/bound_arguments.h"
+#include "lib/converter/quantise/quantise_plan.h"
 #include "lib/converter/report/report.h"
 #include "lib/converter/report/report_page.h"
 #include "lib/converter/report/target_loss.h"
@@ -38,6 +40,19 @@ class Progress {
     std::cerr << fmt::format("\r\033[K[{:<{}}] {}", std::string(std::min(done_, total), '#'), total, stage)
               << std::flush;
   }
+  // How far a stage is. The time left is that of what was done so far.
+  void show_part(const std::string& what, size_t done, size_t all) {
+    if (!is_shown_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (what != part_ || done <= 1) {
+      part_ = what;
+      begin_ = now;
+    }
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    const double left = done > 1 ? seconds / static_cast<double>(done - 1) * static_cast<double>(all - done) : 0;
+    std::cerr << fmt::format("\r\033[Kquantise: {} {}/{}, {:.0f} s left", what, done, all, left) << std::flush;
+    ++done_;
+  }
   void clear() {
     if (is_shown_ && done_ > 0) std::cerr << "\r\033[K" << std::flush;
     done_ = 0;
@@ -46,6 +61,8 @@ class Progress {
  private:
   bool is_shown_;
   size_t done_ = 0;
+  std::string part_;
+  std::chrono::steady_clock::time_point begin_;
 };
 
 bool has_stdout(const std::vector<std::string>& reports) {
@@ -71,6 +88,17 @@ void log_parts(const Conversion& conversion) {
   if (conversion.is_whole) return;
   const bool is_one = conversion.segments.size() == 1 && conversion.cpu_nodes.empty();
   spdlog::log(is_one ? spdlog::level::info : spdlog::level::warn, "{}", partition_text(conversion));
+}
+
+// What quantising by data has come to.
+void log_calibration(const Conversion& conversion, bool is_stdout_taken) {
+  if (conversion.quantised) (is_stdout_taken ? std::cerr : std::cout) << to_text(*conversion.quantised);
+}
+
+// What --quant asks for comes after the plan of a float model.
+ConvertOptions for_planning(ConvertOptions options, const CalibrationOptions& calibration) {
+  if (calibration.is_asked_for()) options.quant = QuantMode::kAuto;
+  return options;
 }
 
 // The report with the target in it, where there is one.
@@ -100,11 +128,12 @@ struct Outputs {
 };
 
 Verification verify_output(const std::string& original, const std::vector<InputSpec>& inputs,
-                           const std::string& converted) {
+                           const CalibrationOptions& calibration, const std::string& converted) {
   VerifyRequest request;
   request.original = original;
   request.converted = converted;
   request.inputs = inputs;
+  if (calibration.source.rfind("random:", 0) != 0) request.inputs_file = calibration.source;
   return verify(request);
 }
 
@@ -136,9 +165,9 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   // A copy keeps the original's weights in memory; only the CPU counterpart needs them.
   std::optional<LoadedModel> original;
   if (!arguments.options.emit_cpu.empty()) original = loaded;
-  if (arguments.has_target) findings.loss = measure_loss(loaded, options);
+  if (arguments.has_target) findings.loss = measure_loss(loaded, for_planning(options, arguments.calibration));
   // LibTorch's modules have no move: exchange lets go of this one.
-  Conversion conversion = convert(std::exchange(loaded, {}), options, diagnostics);
+  Conversion conversion = convert(std::exchange(loaded, {}), options, arguments.calibration, diagnostics);
   progress.show("write");
   Outputs outputs(arguments.output);
   const std::string converted = outputs.converted.path().string();
@@ -146,7 +175,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   std::optional<Verification> verification;
   if (arguments.verify) {
     progress.show("verify");
-    verification = verify_output(arguments.model, options.inputs, converted);
+    verification = verify_output(arguments.model, options.inputs, arguments.calibration, converted);
   }
   const bool is_verified = !verification || verification->passed;
   if (original && is_verified) {
@@ -157,6 +186,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   log_warnings(diagnostics);
   log_loss(findings.loss);
   log_parts(conversion);
+  log_calibration(conversion, has_stdout(arguments.reports));
   // A report on stdout has the same numbers, and stays alone there.
   if (verification) (has_stdout(arguments.reports) ? std::cerr : std::cout) << to_text(*verification);
   if (!arguments.reports.empty()) {
@@ -172,6 +202,9 @@ ConvertArguments with_progress(ConvertArguments arguments, Progress& progress) {
   arguments.options.on_stage = [&progress](const std::string& stage) {
     spdlog::info("{}", stage);
     progress.show(stage);
+  };
+  arguments.calibration.on_progress = [&progress](const std::string& what, size_t done, size_t all) {
+    progress.show_part(what, done, all);
   };
   if (arguments.dump_after.empty()) return arguments;
   arguments.options.on_dump = [wanted = arguments.dump_after](const std::string& stage, const std::string& text) {

@@ -1,0 +1,15 @@
+// A whole file in memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nnapi_convert::calibration {
+
+// Throws ConvertError (kBadFile).
+std::vector<uint8_t> file_bytes(const std::string& path);
+// Throws ConvertError (kBadFile) where file_bytes() would.
+void check_readable(const std::string& path);
+
+}  // namespace nnapi_convert::calibration

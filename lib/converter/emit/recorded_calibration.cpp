@@ -1,0 +1,60 @@
+#include "lib/converter/emit/recorded_calibration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "lib/base/error.h"
+
+namespace nnapi_convert {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kMostDecibels = 1000;  // stands for infinity, which JSON can't say
+
+json pictures_json(const PictureChoice& pictures) {
+  return {{"resize", pictures.resize}, {"crop", pictures.crop}, {"pixel_max", pictures.pixel_max},
+          {"mean", pictures.mean},     {"std", pictures.std},   {"bgr", pictures.is_bgr}};
+}
+
+PictureChoice pictures_of(const json& record) {
+  PictureChoice pictures;
+  pictures.resize = record.value("resize", pictures.resize);
+  pictures.crop = record.value("crop", pictures.crop);
+  pictures.pixel_max = record.value("pixel_max", pictures.pixel_max);
+  pictures.mean = record.value("mean", pictures.mean);
+  pictures.std = record.value("std", pictures.std);
+  pictures.is_bgr = record.value("bgr", pictures.is_bgr);
+  return pictures;
+}
+
+}  // namespace
+
+std::string with_calibration(const std::string& recorded_options, const CalibrationOptions& calibration,
+                             const quantise::Report& report) {
+  json record = json::parse(recorded_options);
+  json& entry = record["calibration"];
+  entry = {{"samples", report.calibration_samples},
+           {"held_back", report.held_back_samples},
+           {"range_method", name_of(report.method)},
+           {"snr_db", std::min(report.distance.snr_db, kMostDecibels)},
+           {"keep_float", calibration.keep_float}};
+  if (calibration.pictures.is_given()) entry["pictures"] = pictures_json(calibration.pictures);
+  return record.dump();
+}
+
+std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file) {
+  if (file.metadata.options.empty()) return std::nullopt;
+  try {
+    const json record = json::parse(file.metadata.options);
+    if (!record.contains("calibration")) return std::nullopt;
+    const json& entry = record["calibration"];
+    return RecordedCalibration{entry.at("snr_db"), pictures_of(entry.value("pictures", json::object()))};
+  } catch (const json::exception& error) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));
+  }
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,25 @@
+// What a converted file says of the data that it was quantised by.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lib/converter/load/converted_file.h"
+#include "lib/converter/options/calibration_options.h"
+#include "lib/quantise/quantise.h"
+
+namespace nnapi_convert {
+
+struct RecordedCalibration {
+  double snr_db = 0;       // of the outputs, on the samples held back
+  PictureChoice pictures;  // of samples that were pictures
+};
+
+// The recorded options with it.
+std::string with_calibration(const std::string& recorded_options, const CalibrationOptions& calibration,
+                             const quantise::Report& report);
+
+// Nothing for a file that was not quantised by data. Throws ConvertError (kBadFile) for a damaged record.
+std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,31 @@
+// How a float model is quantised by data.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nnapi_convert {
+
+// What pictures become, as lib/calibration/picture.h has it.
+struct PictureChoice {
+  int64_t resize = 0, crop = 0;
+  double pixel_max = 1;
+  std::vector<double> mean, std;
+  bool is_bgr = false;
+  bool is_given() const {
+    return resize != 0 || crop != 0 || pixel_max != 1 || !mean.empty() || !std.empty() || is_bgr;
+  }
+};
+
+struct CalibrationOptions {
+  std::string source;  // of samples: files, a folder, "random:N" or "bundled"; empty: nothing is quantised
+  PictureChoice pictures;
+  std::vector<std::string> keep_float;  // operations that stay float
+  std::function<void(const std::string& what, size_t done, size_t all)> on_progress;
+
+  bool is_asked_for() const { return !source.empty(); }
+};
+
+}  // namespace nnapi_convert

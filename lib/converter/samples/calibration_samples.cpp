@@ -1,0 +1,354 @@
+#include "lib/converter/samples/calibration_samples.h"
+
+#include <ATen/ATen.h>
+#include <caffe2/serialize/inline_container.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/serialization/unpickler.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "lib/base/error.h"
+#include "lib/calibration/file_bytes.h"
+#include "lib/calibration/numpy_file.h"
+#include "lib/calibration/picture.h"
+#include "lib/calibration/picture_list.h"
+#include "lib/converter/graph/torch_error.h"
+#include "lib/converter/infer/index_range.h"
+#include "lib/converter/samples/sample_inputs.h"
+
+namespace nnapi_convert {
+namespace {
+
+using Sample = std::vector<at::Tensor>;
+
+constexpr const char* kRandom = "random:";
+constexpr const char* kBundled = "bundled";
+constexpr int kMostRandom = 100'000;
+
+[[noreturn]] void fail(const std::string& source, const std::string& problem) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("--calibrate {}: {}", source, problem));
+}
+
+bool fits(at::IntArrayRef sizes, const Dims& dims) {
+  if (sizes.size() != dims.size()) return false;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i].is_fixed() && dims[i].value() != sizes[i]) return false;
+  }
+  return true;
+}
+
+// The tensor for one input from what a file has, in pieces: it may hold one, several along the first axis, or one
+// without the axis of the batch. Empty where it doesn't fit.
+std::vector<at::Tensor> pieces_of(const at::Tensor& tensor, const Dims& dims) {
+  if (fits(tensor.sizes(), dims)) return {tensor};
+  if (dims.empty()) return {};
+  const Dims rest(dims.begin() + 1, dims.end());
+  const int64_t batch = dims[0].fixed_value().value_or(1);
+  if (fits(tensor.sizes(), rest) && batch == 1) return {tensor.unsqueeze(0)};
+  if (tensor.dim() != static_cast<int64_t>(dims.size()) || !fits(tensor.sizes().slice(1), rest) || batch <= 0)
+    return {};
+  std::vector<at::Tensor> pieces;
+  for (int64_t begin = 0; begin + batch <= tensor.size(0); begin += batch) {
+    pieces.push_back(tensor.narrow(0, begin, batch));
+  }
+  return pieces;
+}
+
+class SampleList {
+ public:
+  SampleList(const CalibrationOptions& options, const ModuleInterface& interface)
+      : source_(options.source), interface_(interface) {}
+
+  // One tensor for each input; all have as many pieces.
+  void add(const std::vector<at::Tensor>& tensors, const std::string& place) {
+    if (tensors.size() != interface_.inputs.size()) {
+      fail(source_, fmt::format("{}: {} tensors found, {} needed, one for each input", place, tensors.size(),
+                                interface_.inputs.size()));
+    }
+    std::vector<std::vector<at::Tensor>> pieces;
+    for (size_t i = 0; i < tensors.size(); ++i) pieces.push_back(checked_pieces(tensors[i], i, place));
+    for (const auto& each : pieces) {
+      if (each.size() == pieces[0].size()) continue;
+      fail(source_, fmt::format("{}: samples of {} and {} found, as many of each input needed", place, each.size(),
+                                pieces[0].size()));
+    }
+    for (size_t number = 0; number < pieces[0].size(); ++number) {
+      Sample sample;
+      for (const auto& each : pieces) sample.push_back(each[number]);
+      samples_.push_back(std::move(sample));
+    }
+  }
+
+  CalibrationSamples take() { return std::move(samples_); }
+
+ private:
+  std::vector<at::Tensor> checked_pieces(const at::Tensor& tensor, size_t input, const std::string& place) const {
+    const InterfaceInput& needed = interface_.inputs[input];
+    const at::Tensor values = tensor.is_quantized() ? tensor.dequantize() : tensor;
+    if (values.is_complex() || (values.is_floating_point() && !c10::isFloatingType(needed.type.dtype))) {
+      fail(source_, fmt::format("{}: input {}: dtype {} found, {} needed", place, needed.name,
+                                dtype_name(values.scalar_type()), dtype_name(needed.type.dtype)));
+    }
+    std::vector<at::Tensor> pieces = pieces_of(values, needed.type.dims);
+    if (pieces.empty()) {
+      fail(source_, fmt::format("{}: input {}: shape [{}] found, {} needed", place, needed.name,
+                                fmt::join(tensor.sizes(), ", "), to_text(needed.type.dims)));
+    }
+    for (at::Tensor& piece : pieces) {
+      piece = piece.to(needed.type.dtype).contiguous();
+      if (piece.is_floating_point() && !at::isfinite(piece).all().item().toBool()) {
+        fail(source_, fmt::format("{}: input {} has NaN or infinite values", place, needed.name));
+      }
+    }
+    return pieces;
+  }
+
+  const std::string& source_;
+  const ModuleInterface& interface_;
+  CalibrationSamples samples_;
+};
+
+std::vector<at::Tensor> tensors_of(const c10::IValue& value) {
+  std::vector<at::Tensor> tensors;
+  if (value.isTensor()) return {value.toTensor()};
+  std::vector<c10::IValue> elements;
+  if (value.isTuple()) elements = value.toTupleRef().elements().vec();
+  if (value.isList()) elements = value.toListRef().vec();
+  for (const c10::IValue& element : elements) {
+    if (element.isTensor()) tensors.push_back(element.toTensor());
+  }
+  return tensors.size() == elements.size() ? tensors : std::vector<at::Tensor>();
+}
+
+// Python writes the one element of a list in a way that LibTorch doesn't read: the pickle without the list.
+std::string without_list_of_one(const std::string& pickle) {
+  const std::string begin("\x80\x02]q\x00", 5), end = "a.";
+  const bool is_list_of_one = pickle.size() > begin.size() + end.size() &&
+                              pickle.compare(0, begin.size(), begin) == 0 &&
+                              pickle.compare(pickle.size() - end.size(), end.size(), end) == 0;
+  if (!is_list_of_one) return pickle;
+  return begin.substr(0, 2) + pickle.substr(begin.size(), pickle.size() - begin.size() - end.size()) + ".";
+}
+
+c10::IValue unpickled(const std::string& path) {
+  caffe2::serialize::PyTorchStreamReader archive(path);
+  const auto record = [&archive](const std::string& name) { return archive.getRecord(name); };
+  const auto [data, size] = record("data.pkl");
+  const std::string pickle = without_list_of_one({static_cast<const char*>(data.get()), size});
+  size_t at = 0;
+  const auto read = [&](char* to, size_t wanted) {
+    const size_t count = std::min(wanted, pickle.size() - at);
+    std::memcpy(to, pickle.data() + at, count);
+    at += count;
+    return count;
+  };
+  torch::jit::Unpickler unpickler(
+      read, nullptr, nullptr, [&](const std::string& name) { return std::get<0>(record("data/" + name)); }, at::kCPU);
+  return unpickler.parse_ivalue();
+}
+
+// A tensor, a tuple of one for each input, or a list of such: as torch.save writes them.
+void read_torch(const std::string& path, size_t inputs, SampleList& samples) {
+  calibration::check_readable(path);
+  c10::IValue value;
+  try {
+    value = unpickled(path);
+  } catch (const std::exception& error) {
+    fail(path, fmt::format("no samples: {}; write them with torch.save([tensor, ...], path), or of several inputs "
+                           "torch.save([(a, b), ...], path)",
+                           first_line(error)));
+  }
+  const bool is_one = value.isTensor() || (value.isTuple() && tensors_of(value).size() == inputs);
+  if (is_one) return samples.add(tensors_of(value), "the file");
+  if (!value.isList() && !value.isTuple()) fail(path, "no tensor, list or tuple found");
+  const std::vector<c10::IValue> elements =
+      value.isList() ? value.toListRef().vec() : value.toTupleRef().elements().vec();
+  for (size_t i = 0; i < elements.size(); ++i) samples.add(tensors_of(elements[i]), fmt::format("sample {}", i));
+}
+
+at::ScalarType dtype_of(calibration::ElementType type) {
+  using calibration::ElementType;
+  switch (type) {
+    case ElementType::kFloat16:
+      return at::kHalf;
+    case ElementType::kFloat32:
+      return at::kFloat;
+    case ElementType::kFloat64:
+      return at::kDouble;
+    case ElementType::kInt8:
+      return at::kChar;
+    case ElementType::kUInt8:
+      return at::kByte;
+    case ElementType::kInt16:
+      return at::kShort;
+    case ElementType::kInt32:
+      return at::kInt;
+    case ElementType::kInt64:
+      return at::kLong;
+    case ElementType::kBool:
+      return at::kBool;
+  }
+  return at::kFloat;
+}
+
+at::Tensor to_torch(const calibration::Array& array) {
+  const at::Tensor tensor = at::empty(array.shape, at::TensorOptions(dtype_of(array.type)));
+  if (!array.bytes.empty()) std::memcpy(tensor.data_ptr(), array.bytes.data(), array.bytes.size());
+  return tensor;
+}
+
+// Arrays of an archive belong to the inputs by their names, or else in their order.
+void read_numpy(const std::string& path, const ModuleInterface& interface, SampleList& samples) {
+  const std::vector<calibration::Array> arrays = calibration::read_numpy_file(path);
+  std::map<std::string, at::Tensor> named;
+  std::vector<at::Tensor> in_order, by_name;
+  for (const calibration::Array& array : arrays) {
+    in_order.push_back(to_torch(array));
+    named[array.name] = in_order.back();
+  }
+  for (const InterfaceInput& input : interface.inputs) {
+    const auto found = named.find(input.name);
+    if (found != named.end()) by_name.push_back(found->second);
+  }
+  samples.add(by_name.size() == interface.inputs.size() ? by_name : in_order, "the file");
+}
+
+calibration::PictureSize picture_size(const std::string& source, const ModuleInterface& interface) {
+  const auto is_picture = [](const InterfaceInput& input) {
+    const Dims& dims = input.type.dims;
+    return dims.size() == 4 && input.type.dtype == at::kFloat && dims[0].fixed_value().value_or(1) == 1 &&
+           (dims[1].fixed_value() == 3 || dims[1].fixed_value() == 1);
+  };
+  if (interface.inputs.size() != 1 || !is_picture(interface.inputs[0])) {
+    fail(source,
+         "pictures are for models with one input, float32[1, 3, H, W] or [1, 1, H, W]; give tensors in a .pt, "
+         ".npy or .npz file");
+  }
+  const Dims& dims = interface.inputs[0].type.dims;
+  return {*dims[1].fixed_value(), dims[2].fixed_value().value_or(0), dims[3].fixed_value().value_or(0)};
+}
+
+void check_channels(const char* option, const std::vector<double>& values, int64_t channels) {
+  if (values.size() <= 1 || static_cast<int64_t>(values.size()) == channels) return;
+  throw ConvertError(ExitCode::kUsage, fmt::format("{}: {} numbers found, 1 or {} needed, one for each channel", option,
+                                                   values.size(), channels));
+}
+
+// Reads on where single pictures can't be read.
+void read_pictures(const CalibrationOptions& options, const ModuleInterface& interface, SampleList& samples,
+                   Diagnostics& diagnostics) {
+  const calibration::PictureSize size = picture_size(options.source, interface);
+  const PictureChoice& choice = options.pictures;
+  check_channels("--mean", choice.mean, size.channels);
+  check_channels("--std", choice.std, size.channels);
+  const calibration::PictureOptions how{choice.resize, choice.crop, choice.pixel_max,
+                                        choice.mean,   choice.std,  choice.is_bgr};
+  const std::vector<std::string> paths = calibration::list_pictures(options.source);
+  std::string first_problem;
+  size_t bad = 0;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    std::optional<calibration::Picture> picture;
+    try {
+      picture = calibration::read_picture(paths[i]);
+    } catch (const ConvertError& error) {
+      if (++bad == 1) first_problem = error.what();
+      continue;
+    }
+    const calibration::PictureTensor tensor = calibration::to_tensor(*picture, size, how);
+    const at::Tensor values = at::empty({1, tensor.channels, tensor.height, tensor.width}, at::kFloat);
+    std::memcpy(values.data_ptr(), tensor.values.data(), tensor.values.size() * sizeof(float));
+    samples.add({values}, paths[i]);
+    if (options.on_progress) options.on_progress("read", i + 1, paths.size());
+  }
+  if (bad == paths.size()) fail(options.source, fmt::format("none of {} pictures can be read: {}", bad, first_problem));
+  if (bad > 0) {
+    diagnostics.warn(fmt::format("calibration: {} of {} pictures can't be read and are left out, the first: {}", bad,
+                                 paths.size(), first_problem));
+  }
+}
+
+int random_count(const std::string& source) {
+  const std::string text = source.substr(std::string(kRandom).size());
+  const bool is_number = !text.empty() && text.size() < 7 && text.find_first_not_of("0123456789") == std::string::npos;
+  const int count = is_number ? std::stoi(text) : 0;
+  if (count >= 1 && count <= kMostRandom) return count;
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("--calibrate {}: write random:N, N from 1 to {}", source, kMostRandom));
+}
+
+void make_random(const std::string& source, const ModuleInterface& interface, const LoadedModel& loaded,
+                 SampleList& samples, Diagnostics& diagnostics) {
+  diagnostics.warn(
+      "calibration: the scales come from random numbers, for trying only: give real samples for a model that is used");
+  std::vector<std::string> names;
+  std::vector<TensorType> types;
+  for (const InterfaceInput& input : interface.inputs) {
+    if (!all_fixed(input.type.dims)) {
+      throw ConvertError(ExitCode::kUsage,
+                         fmt::format("--calibrate {}: input {} has flexible sizes {}; give every size "
+                                     "with --input",
+                                     source, input.name, to_text(input.type.dims)));
+    }
+    names.push_back(input.name);
+    types.push_back(input.type);
+  }
+  const auto ranges = index_ranges(loaded, names, types);
+  const int count = random_count(source);
+  for (int number = 0; number < count; ++number) {
+    std::vector<at::Tensor> tensors;
+    for (size_t i = 0; i < types.size(); ++i) {
+      const uint64_t seed = 1000 * (static_cast<uint64_t>(number) + 1) + i;
+      tensors.push_back(ranges[i] ? random_indices(types[i], seed, 1, *ranges[i]) : random_tensor(types[i], seed, 1));
+    }
+    samples.add(tensors, fmt::format("sample {}", number));
+  }
+}
+
+void take_bundled(const LoadedModel& loaded, SampleList& samples) {
+  if (loaded.bundled_inputs.empty()) fail(kBundled, "the model has no bundled inputs");
+  for (size_t i = 0; i < loaded.bundled_inputs.size(); ++i) {
+    std::vector<at::Tensor> tensors;
+    for (const c10::IValue& value : loaded.bundled_inputs[i]) {
+      if (value.isTensor()) tensors.push_back(value.toTensor());
+    }
+    samples.add(tensors, fmt::format("bundled input {}", i));
+  }
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+}  // namespace
+
+CalibrationSamples read_calibration(const CalibrationOptions& options, const ModuleInterface& interface,
+                                    const LoadedModel& loaded, Diagnostics& diagnostics) {
+  const std::string& source = options.source;
+  SampleList samples(options, interface);
+  const bool is_random = source.rfind(kRandom, 0) == 0;
+  const bool is_pictures = !is_random && source != kBundled && calibration::names_pictures(source);
+  if (!is_pictures && options.pictures.is_given()) {
+    throw ConvertError(ExitCode::kUsage, fmt::format("--calibrate {}: --resize, --crop, --mean, --std, --pixel-max and "
+                                                     "--bgr are for pictures",
+                                                     source));
+  }
+  if (is_random) {
+    make_random(source, interface, loaded, samples, diagnostics);
+  } else if (source == kBundled) {
+    take_bundled(loaded, samples);
+  } else if (is_pictures) {
+    read_pictures(options, interface, samples, diagnostics);
+  } else if (ends_with(source, ".npy") || ends_with(source, ".npz")) {
+    read_numpy(source, interface, samples);
+  } else {
+    read_torch(source, interface.inputs.size(), samples);
+  }
+  CalibrationSamples result = samples.take();
+  if (result.empty()) fail(source, "no sample found, at least one needed");
+  return result;
+}
+
+}  // namespace nnapi_convert

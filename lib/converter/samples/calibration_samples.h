@@ -1,0 +1,23 @@
+// Samples that a model is quantised by: tensors as forward takes them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "lib/base/diagnostics.h"
+#include "lib/converter/load/load.h"
+#include "lib/converter/options/calibration_options.h"
+#include "lib/serialize/module_interface.h"
+
+namespace nnapi_convert {
+
+// One sample for each forward; a tensor for each of the interface's inputs, of its dtype.
+using CalibrationSamples = std::vector<std::vector<at::Tensor>>;
+
+// Throws ConvertError: kBadFile for files that can't be read, have no samples, or samples that don't fit; kUsage for
+// options that don't go together. Pictures that can't be read are warned of where there are others.
+CalibrationSamples read_calibration(const CalibrationOptions& options, const ModuleInterface& interface,
+                                    const LoadedModel& loaded, Diagnostics& diagnostics);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,304 @@
+#include "lib/quantise/assign.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "lib/nnapi/cost.h"
+
+namespace nnapi_convert::quantise {
+namespace {
+
+using nnapi::Model;
+using nnapi::Operand;
+using nnapi::OperandId;
+using nnapi::Operation;
+
+constexpr double kLargestBias = 1 << 30;  // in steps of its scale; an accumulator of 32 bits has room for the products
+constexpr int kSymmetricLevels = 127;
+
+// Sets that are joined.
+class Groups {
+ public:
+  explicit Groups(size_t count) : parents_(count) { std::iota(parents_.begin(), parents_.end(), size_t{0}); }
+  size_t find(OperandId id) { return find(static_cast<size_t>(id)); }
+  void join(OperandId a, OperandId b) { parents_[find(a)] = find(b); }
+
+ private:
+  size_t find(size_t at) {
+    while (parents_[at] != at) at = parents_[at] = parents_[parents_[at]];
+    return at;
+  }
+  std::vector<size_t> parents_;
+};
+
+// The float variables that an operation reads and gives.
+std::vector<OperandId> float_variables(const Model& model, const Operation& operation) {
+  std::vector<OperandId> result;
+  for (const std::vector<OperandId>* side : {&operation.inputs, &operation.outputs}) {
+    for (const OperandId id : *side) {
+      if (is_float_variable(model.at(id))) result.push_back(id);
+    }
+  }
+  return result;
+}
+
+// Integer operations that are joined by tensors: worth it where they save more than QUANTIZE and DEQUANTIZE cost.
+void drop_small_islands(const Model& model, std::vector<bool>& is_integer) {
+  Groups groups(model.operands.size());
+  std::vector<bool> beside_float(model.operands.size(), false), beside_integer(model.operands.size(), false);
+  for (size_t i = 0; i < model.operations.size(); ++i) {
+    const std::vector<OperandId> variables = float_variables(model, model.operations[i]);
+    for (const OperandId id : variables) {
+      (is_integer[i] ? beside_integer : beside_float)[static_cast<size_t>(id)] = true;
+      if (is_integer[i]) groups.join(id, variables[0]);
+    }
+  }
+  std::vector<double> gain(model.operands.size(), 0), cost(model.operands.size(), 0);
+  for (size_t i = 0; i < model.operands.size(); ++i) {
+    if (!beside_float[i] || !beside_integer[i]) continue;
+    cost[groups.find(static_cast<OperandId>(i))] +=
+        static_cast<double>(nnapi::element_count(model.operands[i]).value_or(1));
+  }
+  for (size_t i = 0; i < model.operations.size(); ++i) {
+    if (!is_integer[i]) continue;
+    const Count macs = nnapi::multiply_adds(model, model.operations[i]);
+    gain[groups.find(float_variables(model, model.operations[i])[0])] +=
+        macs.is_known() ? static_cast<double>(macs.value_or(0)) : 1e9;
+  }
+  for (size_t i = 0; i < model.operations.size(); ++i) {
+    if (!is_integer[i]) continue;
+    const size_t island = groups.find(float_variables(model, model.operations[i])[0]);
+    if (cost[island] > 0 && gain[island] < cost[island]) is_integer[i] = false;
+  }
+}
+
+double largest_of(const std::vector<float>& values) {
+  double largest = 0;
+  for (const float value : values) largest = std::max(largest, std::abs(static_cast<double>(value)));
+  return largest;
+}
+
+// The squared error of rounding.
+double rounding_error(const std::vector<float>& values, const Scale& scale) {
+  const double step = static_cast<double>(scale.scale);
+  double error = 0;
+  for (const float value : values) {
+    const double stored = std::round(static_cast<double>(value) / step) + scale.zero_point;
+    const double difference =
+        (std::min(255.0, std::max(0.0, stored)) - scale.zero_point) * step - static_cast<double>(value);
+    error += difference * difference;
+  }
+  return error;
+}
+
+// Of weights. A symmetric scale may be nearer than one that just covers them: weights of models that were trained for
+// integers lie on its grid.
+Scale best_scale(const std::vector<float>& values) {
+  const double largest = largest_of(values);
+  Scale best = range_of(values).scale();
+  if (!(largest > 1e-30)) return best;
+  for (const double levels : {127.0, 127.5, 128.0}) {
+    const Scale symmetric{static_cast<float>(largest / levels), 128};
+    if (rounding_error(values, symmetric) < rounding_error(values, best)) best = symmetric;
+  }
+  return best;
+}
+
+class Assigning {
+ public:
+  explicit Assigning(const AssignRequest& request)
+      : request_(request), model_(request.model), groups_(request.model.operands.size()) {
+    for (size_t i = 0; i < model_.operations.size(); ++i) {
+      const bool is_kept = i < request.kept_float.size() && request.kept_float[i];
+      result_.is_integer.push_back(!is_kept && has_integer_form(model_, model_.operations[i], request.rules));
+    }
+  }
+
+  // Each round leaves one operation more in float.
+  Assignment run() {
+    do {
+      drop_small_islands(model_, result_.is_integer);
+    } while (!try_scales());
+    return std::move(result_);
+  }
+
+ private:
+  bool try_scales() {
+    result_.scales.assign(model_.operands.size(), std::nullopt);
+    make_groups();
+    return fix_scales() && measure_scales() && scale_constants() && enlarge_outputs();
+  }
+
+  template <typename Visit>
+  bool for_each_integer(const Visit& visit) {
+    for (size_t i = 0; i < model_.operations.size(); ++i) {
+      if (!result_.is_integer[i]) continue;
+      if (visit(model_.operations[i])) continue;
+      result_.is_integer[i] = false;
+      return false;
+    }
+    return true;
+  }
+
+  void make_groups() {
+    groups_ = Groups(model_.operands.size());
+    for_each_integer([&](const Operation& operation) {
+      const std::vector<OperandId> variables = float_variables(model_, operation);
+      if (request_.rules.ties(operation)) {
+        for (const OperandId id : variables) groups_.join(id, variables[0]);
+      }
+      return true;
+    });
+  }
+
+  // False where a tensor would need two scales; the operation is left in float.
+  bool fix_scales() {
+    fixed_.assign(model_.operands.size(), std::nullopt);
+    return for_each_integer([&](const Operation& operation) {
+      const auto fixed = fixed_scale(operation.code);
+      if (!fixed) return true;
+      std::optional<Scale>& scale = fixed_[groups_.find(operation.outputs[0])];
+      if (scale && *scale != *fixed) return false;
+      scale = fixed;
+      return true;
+    });
+  }
+
+  bool measure_scales() {
+    std::vector<Histogram> merged(model_.operands.size());
+    std::vector<std::optional<Range>> given(model_.operands.size());
+    std::vector<bool> is_used(model_.operands.size(), false);
+    for_each_integer([&](const Operation& operation) {
+      for (const OperandId id : float_variables(model_, operation)) is_used[static_cast<size_t>(id)] = true;
+      return true;
+    });
+    std::vector<bool> is_moved(model_.operands.size(), false);
+    for_each_integer([&](const Operation& operation) {
+      for (const OperandId id : operation.outputs) is_moved[static_cast<size_t>(id)] = only_moves(operation.code);
+      return true;
+    });
+    for (size_t i = 0; i < model_.operands.size(); ++i) {
+      if (!is_used[i]) continue;
+      const size_t group = groups_.find(static_cast<OperandId>(i));
+      if (!is_moved[i]) merged[group].add(request_.observations.histograms[i]);
+      if (i < request_.given.size() && request_.given[i]) given[group] = request_.given[i];
+    }
+    ranges_.assign(model_.operands.size(), Range());
+    for (size_t i = 0; i < model_.operands.size(); ++i) {
+      if (!is_used[i] || groups_.find(static_cast<OperandId>(i)) != i) continue;
+      ranges_[i] = given[i] ? *given[i] : range_of(merged[i], request_.method);
+    }
+    for (size_t i = 0; i < model_.operands.size(); ++i) {
+      if (is_used[i]) result_.scales[i] = scale_of_group(groups_.find(static_cast<OperandId>(i)));
+    }
+    return true;
+  }
+
+  Scale scale_of_group(size_t group) const { return fixed_[group] ? *fixed_[group] : ranges_[group].scale(); }
+
+  bool scale_constants() {
+    return for_each_integer([&](const Operation& operation) {
+      if (form_of(operation.code) == Form::kWeighted) return true;
+      for (const OperandId id : operation.inputs) {
+        const Operand& operand = model_.at(id);
+        if (operand.constant() == nullptr || operand.type != OperandCode::TENSOR_FLOAT32) continue;
+        result_.scales[static_cast<size_t>(id)] = range_of(operand.constant()->floats()).scale();
+      }
+      return true;
+    });
+  }
+
+  double product_of_inputs(const Operation& operation) const {
+    const Scale& first = *result_.scales[static_cast<size_t>(operation.inputs[0])];
+    if (form_of(operation.code) != Form::kWeighted) {
+      return static_cast<double>(first.scale) *
+             static_cast<double>(result_.scales[static_cast<size_t>(operation.inputs[1])]->scale);
+    }
+    return static_cast<double>(first.scale) * static_cast<double>(filter_scale(model_, operation, first).scale);
+  }
+
+  // A larger scale of an output may be an input's, too, so that others grow after it.
+  bool enlarge_outputs() {
+    constexpr int kRounds = 100;
+    for (int round = 0; round < kRounds; ++round) {
+      bool is_changed = false;
+      const bool is_possible = for_each_integer([&](const Operation& operation) {
+        if (!request_.rules.needs_larger_output(operation)) return true;
+        const double product = product_of_inputs(operation);
+        const auto output = static_cast<size_t>(operation.outputs[0]);
+        if (static_cast<double>(result_.scales[output]->scale) > product) return true;
+        const size_t group = groups_.find(operation.outputs[0]);
+        if (fixed_[group] || round == kRounds - 1) return false;
+        enlarge(group, product * 1.0001);
+        is_changed = true;
+        return true;
+      });
+      if (!is_possible) return false;
+      if (!is_changed) return true;
+    }
+    return false;
+  }
+
+  void enlarge(size_t group, double scale) {
+    Range& range = ranges_[group];
+    const double width = range.highest - range.lowest;
+    const double factor = width > 0 ? scale * 255 / width : 0;
+    range = width > 0 ? Range{range.lowest * factor, range.highest * factor} : Range{0, scale * 255};
+    for (size_t i = 0; i < result_.scales.size(); ++i) {
+      if (result_.scales[i] && !model_.operands[i].is_constant() && groups_.find(static_cast<OperandId>(i)) == group) {
+        result_.scales[i] = range.scale();
+      }
+    }
+  }
+
+  const AssignRequest& request_;
+  const Model& model_;
+  Groups groups_;
+  std::vector<std::optional<Scale>> fixed_;
+  std::vector<Range> ranges_;  // by group
+  Assignment result_;
+};
+
+}  // namespace
+
+size_t Assignment::integer_count() const {
+  return static_cast<size_t>(std::count(is_integer.begin(), is_integer.end(), true));
+}
+
+Assignment assign(const AssignRequest& request) {
+  return Assigning(request).run();
+}
+
+Scale filter_scale(const Model& model, const Operation& operation, const Scale& input) {
+  const Scale scale = best_scale(model.at(operation.inputs[1]).constant()->floats());
+  const double bias = largest_of(model.at(operation.inputs[2]).constant()->floats());
+  const double least = bias / (kLargestBias * static_cast<double>(input.scale));
+  return static_cast<double>(scale.scale) < least ? Scale{static_cast<float>(least), 128} : scale;
+}
+
+std::vector<float> filter_scales(const Model& model, const Operation& operation, const Scale& input) {
+  const nnapi::Constant& filter = *model.at(operation.inputs[1]).constant();
+  const std::vector<float> values = filter.floats();
+  const std::vector<float> bias = model.at(operation.inputs[2]).constant()->floats();
+  const size_t axis = *channel_axis(operation.code);
+  const auto channels = static_cast<size_t>(filter.shape()[axis]);
+  size_t inner = 1;
+  for (size_t i = axis + 1; i < filter.shape().size(); ++i) inner *= static_cast<size_t>(filter.shape()[i]);
+  std::vector<double> largest(channels, 0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    double& of_channel = largest[i / inner % channels];
+    of_channel = std::max(of_channel, std::abs(static_cast<double>(values[i])));
+  }
+  std::vector<float> scales;
+  for (size_t channel = 0; channel < channels; ++channel) {
+    const double least =
+        std::abs(static_cast<double>(bias[channel])) / (kLargestBias * static_cast<double>(input.scale));
+    const double scale = std::max(largest[channel] / kSymmetricLevels, least);
+    // A channel without weights: any scale holds zeros.
+    scales.push_back(scale > 1e-30 ? static_cast<float>(scale) : 1.0f / kSymmetricLevels);
+  }
+  return scales;
+}
+
+}  // namespace nnapi_convert::quantise

@@ -1,0 +1,73 @@
+#include "lib/quantise/distance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace nnapi_convert::quantise {
+namespace {
+
+std::vector<float> floats_of(const Bytes& bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+struct Sums {
+  double signal = 0, noise = 0, product = 0, found = 0, count = 0, rows = 0, same = 0;
+
+  void add(const std::vector<float>& expected, const std::vector<float>& results, size_t row) {
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const double a = static_cast<double>(expected[i]), b = static_cast<double>(results[i]);
+      if (!std::isfinite(a) || !std::isfinite(b)) continue;
+      signal += a * a;
+      found += b * b;
+      product += a * b;
+      noise += (a - b) * (a - b);
+      ++count;
+    }
+    for (size_t begin = 0; row > 1 && begin + row <= expected.size(); begin += row) {
+      const auto first = static_cast<std::ptrdiff_t>(begin), last = static_cast<std::ptrdiff_t>(begin + row);
+      const auto a = std::max_element(expected.begin() + first, expected.begin() + last) - expected.begin();
+      const auto b = std::max_element(results.begin() + first, results.begin() + last) - results.begin();
+      ++rows;
+      same += a == b ? 1 : 0;
+    }
+  }
+  // Of a silent output nothing can be lost.
+  double noise_share() const { return signal > 0 ? noise / signal : (noise > 0 ? 1 : 0); }
+};
+
+size_t row_of(const nnapi::Operand& operand) {
+  if (operand.dims.empty() || !operand.dims.back().is_fixed()) return 1;
+  return static_cast<size_t>(*operand.dims.back().fixed_value());
+}
+
+}  // namespace
+
+Distance distance(const nnapi::Model& model, const Results& expected, const Results& found) {
+  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0};
+  double squares = 0, count = 0, outputs = 0;
+  for (size_t output = 0; output < model.outputs.size(); ++output) {
+    const nnapi::Operand& operand = model.at(model.outputs[output].operand);
+    if (operand.type != OperandCode::TENSOR_FLOAT32) continue;
+    Sums sums;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      sums.add(floats_of(expected[i][output]), floats_of(found[i][output]), row_of(operand));
+    }
+    squares += sums.noise;
+    count += sums.count;
+    ++outputs;
+    result.noise += sums.noise_share();
+    if (sums.noise > 0) result.snr_db = std::min(result.snr_db, -10 * std::log10(sums.noise_share()));
+    const double power = std::sqrt(sums.signal * sums.found);
+    result.cosine = std::min(result.cosine, power > 0 ? sums.product / power : (sums.noise > 0 ? 0 : 1));
+    if (sums.rows > 0) result.top1 = std::min(result.top1, sums.same / sums.rows);
+  }
+  if (count > 0) result.rms = std::sqrt(squares / count);
+  if (outputs > 0) result.noise /= outputs;
+  return result;
+}
+
+}  // namespace nnapi_convert::quantise

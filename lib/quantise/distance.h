@@ -1,0 +1,24 @@
+// How far results are from those that are expected, over samples.
+#pragma once
+
+#include <vector>
+
+#include "lib/nnapi/model.h"
+#include "lib/quantise/sample.h"
+
+namespace nnapi_convert::quantise {
+
+// Of all float outputs together; each is weighed by its own power.
+struct Distance {
+  double rms = 0;     // over all elements
+  double snr_db = 0;  // power of what is expected over that of the error; the lowest of all outputs
+  double cosine = 0;  // the lowest of all outputs
+  double top1 = 0;    // share of rows with the same largest element; the lowest of all outputs
+  double noise = 0;   // power of the error over that of what is expected, the mean of all outputs; less is nearer
+};
+
+// One by sample, and in it one by output; outputs that are no floats are left out. The last axis makes the rows.
+using Results = std::vector<std::vector<Bytes>>;
+Distance distance(const nnapi::Model& model, const Results& expected, const Results& found);
+
+}  // namespace nnapi_convert::quantise

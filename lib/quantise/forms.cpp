@@ -1,0 +1,172 @@
+#include "lib/quantise/forms.h"
+
+#include "lib/nnapi/signature.h"
+
+namespace nnapi_convert::quantise {
+namespace {
+
+using nnapi::Model;
+using nnapi::Operand;
+using nnapi::OperandId;
+using nnapi::Operation;
+
+constexpr size_t kFilter = 1, kBias = 2;
+
+bool is_float_constant(const Operand& operand) {
+  return operand.constant() != nullptr && operand.type == OperandCode::TENSOR_FLOAT32;
+}
+
+// What the operand would be in the integer form.
+Operand integer_operand(const Operation& operation, size_t input, Operand operand, const Rules& rules) {
+  if (operand.type == OperandCode::FLOAT32 && operation.code == OperationCode::PAD_V2) {
+    operand.type = OperandCode::INT32;
+    operand.value = Dims{0};
+  }
+  if (operand.type != OperandCode::TENSOR_FLOAT32) return operand;
+  operand.type = OperandCode::TENSOR_QUANT8_ASYMM;
+  operand.scale = 1;
+  if (form_of(operation.code) != Form::kWeighted) return operand;
+  if (input == kFilter && rules.per_channel && channel_axis(operation.code)) {
+    operand.type = OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL;
+    operand.scale = 0;
+  }
+  if (input == kBias) operand.type = OperandCode::TENSOR_INT32;
+  return operand;
+}
+
+}  // namespace
+
+Form form_of(OperationCode code) {
+  switch (code) {
+    case OperationCode::CONV_2D:
+    case OperationCode::DEPTHWISE_CONV_2D:
+    case OperationCode::GROUPED_CONV_2D:
+    case OperationCode::TRANSPOSE_CONV_2D:
+    case OperationCode::FULLY_CONNECTED:
+      return Form::kWeighted;
+    case OperationCode::AVERAGE_POOL_2D:
+    case OperationCode::MEAN:
+    case OperationCode::RELU:
+    case OperationCode::RELU1:
+    case OperationCode::RELU6:
+    case OperationCode::RESIZE_BILINEAR:
+    case OperationCode::PAD:
+    case OperationCode::PAD_V2:
+    case OperationCode::SPACE_TO_BATCH_ND:
+      return Form::kTied;
+    case OperationCode::LOGISTIC:
+    case OperationCode::SOFTMAX:
+    case OperationCode::TANH:
+    case OperationCode::L2_NORMALIZATION:
+      return Form::kFixed;
+    case OperationCode::ADD:
+    case OperationCode::SUB:
+    case OperationCode::MUL:
+    case OperationCode::CONCATENATION:
+    case OperationCode::PRELU:
+    case OperationCode::HARD_SWISH:
+    case OperationCode::MAXIMUM:
+    case OperationCode::MINIMUM:
+    case OperationCode::ARGMAX:
+    case OperationCode::ARGMIN:
+      return Form::kFree;
+    default:
+      return only_moves(code) ? Form::kTied : Form::kFloat;
+  }
+}
+
+bool only_moves(OperationCode code) {
+  switch (code) {
+    case OperationCode::MAX_POOL_2D:
+    case OperationCode::RESHAPE:
+    case OperationCode::RESIZE_NEAREST_NEIGHBOR:
+    case OperationCode::SLICE:
+    case OperationCode::STRIDED_SLICE:
+    case OperationCode::SPLIT:
+    case OperationCode::TRANSPOSE:
+    case OperationCode::GATHER:
+    case OperationCode::REDUCE_MAX:
+    case OperationCode::REDUCE_MIN:
+    case OperationCode::TOPK_V2:
+    case OperationCode::TILE:
+    case OperationCode::DEPTH_TO_SPACE:
+    case OperationCode::SPACE_TO_DEPTH:
+    case OperationCode::BATCH_TO_SPACE_ND:
+    case OperationCode::EXPAND_DIMS:
+    case OperationCode::SQUEEZE:
+    case OperationCode::CHANNEL_SHUFFLE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::optional<Scale> fixed_scale(OperationCode code) {
+  switch (code) {
+    case OperationCode::LOGISTIC:
+    case OperationCode::SOFTMAX:
+      return Scale{1.0f / 256, 0};
+    case OperationCode::TANH:
+    case OperationCode::L2_NORMALIZATION:
+      return Scale{1.0f / 128, 128};
+    default:
+      return std::nullopt;
+  }
+}
+
+bool Rules::ties(const Operation& operation) const {
+  if (operation.code == OperationCode::CONCATENATION) return feature_level < 3;
+  return form_of(operation.code) == Form::kTied;
+}
+
+bool Rules::needs_larger_output(const Operation& operation) const {
+  if (operation.code == OperationCode::MUL) return true;
+  return feature_level < 3 && form_of(operation.code) == Form::kWeighted;
+}
+
+std::optional<size_t> channel_axis(OperationCode code) {
+  switch (code) {
+    case OperationCode::CONV_2D:
+    case OperationCode::GROUPED_CONV_2D:
+    case OperationCode::TRANSPOSE_CONV_2D:
+      return 0;
+    case OperationCode::DEPTHWISE_CONV_2D:
+      return 3;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_float_variable(const Operand& operand) {
+  return operand.type == OperandCode::TENSOR_FLOAT32 && !operand.is_constant();
+}
+
+bool has_integer_form(const Model& model, const Operation& operation, const Rules& rules) {
+  const Form form = form_of(operation.code);
+  if (form == Form::kFloat) return false;
+  bool has_float_input = false;
+  for (size_t i = 0; i < operation.inputs.size(); ++i) {
+    const Operand& input = model.at(operation.inputs[i]);
+    if (input.is_omitted() || input.subgraph() != nullptr) return false;
+    has_float_input = has_float_input || is_float_variable(input);
+    const bool is_parameter = form == Form::kWeighted && (i == kFilter || i == kBias);
+    if (is_parameter && !is_float_constant(input)) return false;
+    // Padding has no scale of its own: the padded value needs to be known.
+    if (form == Form::kTied && is_float_constant(input)) return false;
+  }
+  if (!has_float_input) return false;
+  Model scratch;
+  Operation integer = operation;
+  for (size_t i = 0; i < operation.inputs.size(); ++i) {
+    integer.inputs[i] = scratch.add(integer_operand(operation, i, model.at(operation.inputs[i]), rules));
+  }
+  for (OperandId& output : integer.outputs) {
+    Operand operand = model.at(output);
+    if (operand.type == OperandCode::TENSOR_FLOAT32) operand.type = OperandCode::TENSOR_QUANT8_ASYMM;
+    output = scratch.add(operand);
+  }
+  const nnapi::SignatureMatch match = nnapi::match_signature(scratch, integer);
+  return match.signature != nullptr && match.problem.empty() && match.feature_level <= rules.feature_level;
+}
+
+}  // namespace nnapi_convert::quantise

@@ -1,0 +1,51 @@
+// Which of NNAPI's operations compute with 8-bit integers, and what they ask of the scales of their operands.
+#pragma once
+
+#include <optional>
+
+#include "lib/nnapi/model.h"
+
+namespace nnapi_convert::quantise {
+
+// Real value = scale * (stored - zero_point).
+struct Scale {
+  float scale = 0;
+  int32_t zero_point = 0;
+
+  friend bool operator==(const Scale& a, const Scale& b) { return a.scale == b.scale && a.zero_point == b.zero_point; }
+  friend bool operator!=(const Scale& a, const Scale& b) { return !(a == b); }
+};
+
+enum class Form {
+  kFloat,     // computes with floats alone
+  kWeighted,  // a constant filter and an int32 bias
+  kTied,      // all tensors have one scale
+  kFixed,     // the output's scale is given
+  kFree,      // each tensor has a scale of its own
+};
+
+// Of an operation with float tensors, by its code.
+Form form_of(OperationCode code);
+// True for operations that only move values: each result is one of the inputs' values.
+bool only_moves(OperationCode code);
+std::optional<Scale> fixed_scale(OperationCode code);
+
+struct Rules {
+  int feature_level = 3;
+  bool per_channel = false;  // filters may have a scale for each channel
+
+  // Drivers before level 3 ask for more of some operations.
+  bool ties(const nnapi::Operation& operation) const;
+  bool needs_larger_output(const nnapi::Operation& operation) const;
+};
+
+// The axis of a filter's output channels; filters of FULLY_CONNECTED have one scale.
+std::optional<size_t> channel_axis(OperationCode code);
+
+// True where the operation has a form with 8-bit tensors at the feature level, and its weights are constants.
+bool has_integer_form(const nnapi::Model& model, const nnapi::Operation& operation, const Rules& rules);
+
+// True for tensors of float32 that are neither constants nor omitted.
+bool is_float_variable(const nnapi::Operand& operand);
+
+}  // namespace nnapi_convert::quantise

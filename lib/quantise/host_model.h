@@ -1,0 +1,31 @@
+// An nnapi::Model that runs on the host's NNAPI, by way of the shim: no file is written and no LibTorch needed.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lib/nnapi/model.h"
+#include "lib/quantise/sample.h"
+
+struct nnapi_shim_model;
+
+namespace nnapi_convert::quantise {
+
+class HostModel {
+ public:
+  // `arguments` are the sizes of forward's tensors, which flexible sizes depend on. `model` is not needed afterwards.
+  // Throws ConvertError where the buffer can't be written.
+  HostModel(const nnapi::Model& model, const std::vector<Dims>& arguments, int feature_level);
+
+  // The results' bytes, in the order of the model's outputs; they stay until the next run. Throws ConvertError
+  // (kVerificationFailed) where NNAPI fails.
+  const std::vector<Bytes>& run(const Sample& sample);
+
+ private:
+  std::vector<int32_t> words_;
+  Bytes weights_;
+  std::shared_ptr<nnapi_shim_model> model_;
+  std::vector<Bytes> results_;
+};
+
+}  // namespace nnapi_convert::quantise

@@ -1,0 +1,161 @@
+#include "lib/quantise/observe.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "lib/nnapi/signature.h"
+#include "lib/quantise/forms.h"
+#include "lib/quantise/host_model.h"
+
+namespace nnapi_convert::quantise {
+namespace {
+
+using nnapi::Model;
+using nnapi::OperandId;
+using nnapi::Operation;
+
+// Float results of operations and float inputs that operations read. What only moves values has those of its input.
+std::vector<OperandId> measured_operands(const Model& model) {
+  std::set<OperandId> measured;
+  for (const nnapi::Boundary& output : model.outputs) measured.insert(output.operand);
+  for (const Operation& operation : model.operations) {
+    if (only_moves(operation.code)) continue;
+    for (const OperandId output : operation.outputs) {
+      if (is_float_variable(model.at(output))) measured.insert(output);
+    }
+  }
+  return {measured.begin(), measured.end()};
+}
+
+// How a tensor's values are told apart by channels: value i is of channel (i / inner) % channels.
+struct Channels {
+  size_t axis = 0;
+  bool is_wanted = false;
+};
+
+std::vector<Channels> wanted_channels(const Model& model) {
+  std::vector<Channels> wanted(model.operands.size());
+  for (const Operation& operation : model.operations) {
+    if (form_of(operation.code) != Form::kWeighted) continue;
+    const size_t axis = activation_axis(model, operation);
+    wanted[static_cast<size_t>(operation.outputs[0])] = {std::min(axis, model.at(operation.outputs[0]).dims.size() - 1),
+                                                         true};
+    const nnapi::Operand& input = model.at(operation.inputs[0]);
+    if (is_float_variable(input)) {
+      wanted[static_cast<size_t>(operation.inputs[0])] = {std::min(axis, input.dims.size() - 1), true};
+    }
+  }
+  return wanted;
+}
+
+void add_channels(const float* values, size_t count, size_t channels, size_t inner, ChannelStatistics& statistics) {
+  if (statistics.sums.empty()) {
+    statistics.sums.resize(channels);
+    statistics.lowest.assign(channels, std::numeric_limits<float>::infinity());
+    statistics.highest.assign(channels, -std::numeric_limits<float>::infinity());
+  }
+  const size_t block = channels * inner;
+  for (size_t begin = 0; begin < count; begin += block) {
+    for (size_t channel = 0; channel < channels; ++channel) {
+      const float* first = values + begin + channel * inner;
+      double sum = 0;
+      float lowest = statistics.lowest[channel], highest = statistics.highest[channel];
+      for (size_t i = 0; i < inner; ++i) {
+        sum += static_cast<double>(first[i]);
+        lowest = std::min(lowest, first[i]);
+        highest = std::max(highest, first[i]);
+      }
+      statistics.sums[channel] += sum;
+      statistics.lowest[channel] = lowest;
+      statistics.highest[channel] = highest;
+    }
+  }
+  statistics.count += static_cast<double>(count / channels);
+}
+
+class Observer {
+ public:
+  explicit Observer(const Model& model) : model_(model), wanted_(wanted_channels(model)) {
+    result_.histograms.resize(model.operands.size());
+    result_.channels.resize(model.operands.size());
+  }
+
+  void add(OperandId id, const Bytes& bytes) {
+    if (model_.at(id).type != OperandCode::TENSOR_FLOAT32) return;
+    values_.resize(bytes.size() / sizeof(float));
+    if (!bytes.empty()) std::memcpy(values_.data(), bytes.data(), bytes.size());
+    const auto at = static_cast<size_t>(id);
+    result_.histograms[at].add(values_.data(), values_.size());
+    const Channels& wanted = wanted_[at];
+    const Dims& dims = model_.at(id).dims;
+    if (!wanted.is_wanted || !dims[wanted.axis].is_fixed()) return;
+    size_t inner = 1;
+    for (size_t i = wanted.axis + 1; i < dims.size(); ++i) {
+      if (!dims[i].is_fixed()) return;
+      inner *= static_cast<size_t>(*dims[i].fixed_value());
+    }
+    const auto channels = static_cast<size_t>(*dims[wanted.axis].fixed_value());
+    add_channels(values_.data(), values_.size(), channels, inner, result_.channels[at]);
+  }
+
+  Observations& result() { return result_; }
+
+ private:
+  const Model& model_;
+  std::vector<Channels> wanted_;
+  std::vector<float> values_;
+  Observations result_;
+};
+
+// What moves values has the histogram of what it moves.
+void share_moved(const Model& model, Observations& observations) {
+  for (const Operation& operation : model.operations) {
+    if (!only_moves(operation.code)) continue;
+    const Histogram& moved = observations.histograms[static_cast<size_t>(operation.inputs[0])];
+    for (const OperandId output : operation.outputs) {
+      Histogram& histogram = observations.histograms[static_cast<size_t>(output)];
+      if (histogram.empty() && is_float_variable(model.at(output))) histogram = moved;
+    }
+  }
+}
+
+}  // namespace
+
+size_t activation_axis(const Model& model, const Operation& operation) {
+  if (operation.code == OperationCode::FULLY_CONNECTED) return model.at(operation.inputs[0]).dims.size() - 1;
+  const nnapi::SignatureMatch match = nnapi::match_signature(model, operation);
+  for (size_t i = 0; match.signature != nullptr && i < operation.inputs.size(); ++i) {
+    const ArgumentInfo& argument = nnapi::argument_of_input(*match.signature, i, operation.inputs.size());
+    const bool* is_nchw = std::get_if<bool>(&model.at(operation.inputs[i]).value);
+    if (argument.role == ArgumentRole::kLayout && is_nchw != nullptr && *is_nchw) return 1;
+  }
+  return 3;
+}
+
+Observations observe(const ObserveRequest& request, const std::vector<Sample>& samples) {
+  const std::vector<OperandId> operands = measured_operands(request.model);
+  Model measuring = request.model;
+  measuring.outputs.clear();
+  for (const OperandId id : operands) measuring.outputs.push_back({id});
+  HostModel host(measuring, request.arguments, request.feature_level);
+  Observer observer(request.model);
+  for (const Sample& sample : samples) {
+    const std::vector<Bytes>& results = host.run(sample);
+    for (size_t i = 0; i < request.model.inputs.size(); ++i) {
+      observer.add(request.model.inputs[i].operand, sample.inputs[i]);
+    }
+    for (size_t i = 0; i < operands.size(); ++i) observer.add(operands[i], results[i]);
+    std::vector<Bytes> outputs;
+    for (const nnapi::Boundary& output : request.model.outputs) {
+      const auto at = std::lower_bound(operands.begin(), operands.end(), output.operand) - operands.begin();
+      outputs.push_back(results[static_cast<size_t>(at)]);
+    }
+    observer.result().outputs.push_back(std::move(outputs));
+    if (request.on_sample) request.on_sample(observer.result().outputs.size());
+  }
+  share_moved(request.model, observer.result());
+  return std::move(observer.result());
+}
+
+}  // namespace nnapi_convert::quantise

@@ -1,0 +1,41 @@
+// Runs a float model on samples and keeps what its tensors hold.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "lib/nnapi/model.h"
+#include "lib/quantise/histogram.h"
+#include "lib/quantise/sample.h"
+
+namespace nnapi_convert::quantise {
+
+// Of each channel of what a convolution or a fully connected layer reads or gives.
+struct ChannelStatistics {
+  std::vector<double> sums;
+  std::vector<float> lowest, highest;
+  double count = 0;  // values of each channel
+
+  double mean(size_t channel) const { return count > 0 ? sums[channel] / count : 0; }
+};
+
+struct Observations {
+  std::vector<Histogram> histograms;        // by operand; empty for what is no float variable
+  std::vector<ChannelStatistics> channels;  // by operand; empty for others
+  std::vector<std::vector<Bytes>> outputs;  // by sample, what the model itself gives
+};
+
+struct ObserveRequest {
+  const nnapi::Model& model;
+  const std::vector<Dims>& arguments;  // sizes of forward's tensors
+  int feature_level = 3;
+  std::function<void(size_t done)> on_sample = {};
+};
+
+// Throws ConvertError (kVerificationFailed) where the host's NNAPI doesn't run the model.
+Observations observe(const ObserveRequest& request, const std::vector<Sample>& samples);
+
+// The axis of the channels in what the operation, one with weights, reads and gives.
+size_t activation_axis(const nnapi::Model& model, const nnapi::Operation& operation);
+
+}  // namespace nnapi_convert::quantise

@@ -1,0 +1,49 @@
+// Quantises a float nnapi::Model by what its tensors hold on samples.
+//
+// What is measured is the model that will run: the passes have folded, fused and laid out. Operations without an
+// integer form stay float, between QUANTIZE and DEQUANTIZE.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lib/nnapi/model.h"
+#include "lib/quantise/distance.h"
+#include "lib/quantise/forms.h"
+#include "lib/quantise/range.h"
+#include "lib/quantise/sample.h"
+
+namespace nnapi_convert::quantise {
+
+struct Options {
+  int feature_level = 3;
+  bool per_channel = false;                  // where a filter may have a scale for each channel
+  bool integer_inputs = false;               // the caller hands over integers
+  bool integer_outputs = false;              // and gets them
+  std::vector<std::string> keep_float = {};  // operations: by NNAPI's name, the result's name, or the source line
+  // Called with what is done, of how much.
+  std::function<void(const std::string& what, size_t done, size_t all)> on_progress = {};
+};
+
+struct Samples {
+  std::vector<Sample> calibration;  // that ranges come from
+  std::vector<Sample> held_back;    // that the results are judged by
+};
+
+struct Report {
+  size_t operations = 0, integer_operations = 0;
+  RangeMethod method = RangeMethod::kMinMax;
+  bool is_equalised = false, is_bias_corrected = false;
+  Distance distance;  // of the integer form from the float model, on the samples held back
+  size_t calibration_samples = 0, held_back_samples = 0;
+  std::vector<std::string> warnings;
+};
+
+// Changes `model`, whose boundaries keep their order. `arguments` are the sizes of forward's tensors. Throws
+// ConvertError: kNotConvertible where nothing can be quantised, kVerificationFailed where the host's NNAPI fails,
+// kBadFile for samples that make results that are no numbers.
+Report quantise(nnapi::Model& model, const std::vector<Dims>& arguments, const Samples& samples,
+                const Options& options);
+
+}  // namespace nnapi_convert::quantise

@@ -1,0 +1,33 @@
+// From what values a tensor has to the scale that holds them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/quantise/forms.h"
+#include "lib/quantise/histogram.h"
+
+namespace nnapi_convert::quantise {
+
+enum class RangeMethod {
+  kMinMax,
+  kPercentile9999,  // leaves out a ten-thousandth of the values at each end
+  kPercentile999,   // a thousandth
+  kMse,             // the least mean squared error
+  kEntropy,         // the least Kullback-Leibler divergence
+};
+const char* name_of(RangeMethod method);
+const std::vector<RangeMethod>& all_range_methods();
+
+// The range has 0 in it, as NNAPI asks for.
+struct Range {
+  double lowest = 0, highest = 0;
+  Scale scale() const;
+};
+
+Range range_of(const Histogram& histogram, RangeMethod method);
+
+// Of constants.
+Range range_of(const std::vector<float>& values);
+
+}  // namespace nnapi_convert::quantise

@@ -1,0 +1,28 @@
+// Makes the integer form of a model by an assignment of scales.
+#pragma once
+
+#include "lib/nnapi/model.h"
+#include "lib/quantise/assign.h"
+
+namespace nnapi_convert::quantise {
+
+// Values that are added to the biases of an operation's output channels before they are rounded; empty: none.
+using BiasChanges = std::vector<std::vector<float>>;  // by operation
+
+struct RewriteRequest {
+  const Assignment& assignment;
+  Rules rules;
+  bool integer_inputs = false;   // inputs that integer operations read are integers, as QUANTIZE would make them
+  bool integer_outputs = false;  // and so are the results of integer operations
+  const BiasChanges* bias_changes = nullptr;
+};
+
+struct Rewritten {
+  nnapi::Model model;
+  std::vector<nnapi::OperandId> integer_operands;  // the integer form of each operand of the float model, or -1
+};
+
+// `model` keeps its operands' numbers in the result, and new ones follow.
+Rewritten rewrite(const nnapi::Model& model, const RewriteRequest& request);
+
+}  // namespace nnapi_convert::quantise

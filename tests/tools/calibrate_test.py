@@ -1,0 +1,363 @@
+"""Float models that the command quantises by data: results on stock PyTorch and the host's NNAPI, interfaces, what is
+read, and what is refused."""
+
+import json
+import struct
+import unittest
+import zipfile
+import zlib
+
+import numpy
+import torch
+from torch import nn
+
+from cli import CliTest, run
+from stock_torch import StockTorchTest, call, load
+
+SHIM = ["--runtime", "shim"]
+
+
+class Net(nn.Module):
+    """Convolutions as networks have them, ending in a softmax."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, stride=2, padding=1)
+        self.norm = nn.BatchNorm2d(8)
+        self.depthwise = nn.Conv2d(8, 8, 3, padding=1, groups=8)
+        self.second = nn.Conv2d(8, 8, 1)
+        self.last = nn.Linear(8, 10)
+
+    def forward(self, x):
+        x = torch.relu(self.norm(self.first(x)))
+        x = x + torch.relu(self.second(torch.nn.functional.hardtanh(self.depthwise(x), 0, 6)))
+        x = torch.cat((nn.functional.max_pool2d(x, 2), nn.functional.avg_pool2d(x, 2)), 1)
+        x = x[:, :8] * torch.sigmoid(x[:, 8:])
+        return self.last(x.mean((2, 3)))
+
+
+class FloatInside(nn.Module):
+    """An operation without an integer form between two that have one."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.second = nn.Conv2d(8, 4, 3, padding=1)
+
+    def forward(self, x):
+        return self.second(torch.sqrt(torch.relu(self.first(x)) + 0.1))
+
+
+class TwoInputs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(20, 6)
+        self.last = nn.Linear(12, 5)
+
+    def forward(self, x, indices):
+        return torch.relu(self.last(torch.cat((x, self.table(indices)), 1)))
+
+
+def picture_samples(count, size=16, seed=0):
+    """Smooth pictures, each of its own brightness and contrast."""
+    generator = torch.Generator().manual_seed(seed)
+    coarse = torch.randn(count, 3, 4, 4, generator=generator) * torch.rand(count, 1, 1, 1, generator=generator) * 2
+    return nn.functional.interpolate(coarse, size=(size, size), mode="bilinear", align_corners=False)
+
+
+def snr(expected, found):
+    return (10 * torch.log10(expected.square().sum() / (expected - found).square().sum())).item()
+
+
+def write_png(path, pixels):
+    """`pixels` are uint8 of [height, width, 3]."""
+    height, width, _ = pixels.shape
+    rows = b"".join(b"\0" + pixels[y].tobytes() for y in range(height))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) +
+                     chunk(b"IEND", b""))
+
+
+class CalibrateTest(CliTest, StockTorchTest):
+    def trace(self, model, *inputs, name="model.pt"):
+        """The model in the folder, with batch norms that have seen the inputs."""
+        torch.manual_seed(3)
+        model.train()
+        with torch.no_grad():
+            model(*inputs)
+        model.eval()
+        path = self.folder / name
+        with torch.no_grad():
+            torch.jit.trace(model, inputs).save(str(path))
+        return path
+
+    def samples(self, tensors, name="samples.pt"):
+        path = self.folder / name
+        torch.save(tensors, str(path))
+        return path
+
+    def make_net(self):
+        torch.manual_seed(1)
+        self.pictures = picture_samples(80)
+        self.model = self.trace(Net(), self.pictures)
+        self.data = self.samples(list(self.pictures[:64].unsqueeze(1)))
+        self.spec = ["--input", "1,3,16,16"]
+
+    def operations(self, path):
+        form = json.loads(self.succeed("inspect", path, "--format", "json").stdout)
+        return [operation["name"] for operation in form["operations"]]
+
+    def results(self, original, converted, pictures):
+        expected, found = [], []
+        first, second = load(original), load(converted)
+        for picture in pictures:
+            expected.append(call(first, picture.unsqueeze(0)))
+            result = call(second, picture.unsqueeze(0))
+            found.append(result.dequantize() if result.is_quantized else result)
+        expected, found = torch.cat(expected), torch.cat(found)
+        self.assertGreater(expected.std(0).min().item(), 1e-2, "the outputs must vary")
+        return expected, found
+
+
+class Interfaces(CalibrateTest):
+    def setUp(self):
+        super().setUp()
+        self.make_net()
+
+    def check(self, *options, needed=25):
+        out = self.convert(self.model, *self.spec, "--calibrate", self.data, *options)
+        expected, found = self.results(self.model, out, self.pictures[64:])
+        self.assertGreater(snr(expected, found), needed)
+        return out
+
+    def test_nnapi(self):
+        for layout in ("--nhwc", "--nchw"):
+            operations = self.operations(self.check(layout))
+            self.assertEqual(1, operations.count("QUANTIZE"))
+            self.assertEqual(1, operations.count("DEQUANTIZE"))
+
+    def test_core(self):
+        self.assertNotIn("QUANTIZE", self.operations(self.check("--nhwc", "--quant", "core")))
+
+    def test_full(self):
+        out = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, "--quant", "full")
+        self.assertNotIn("QUANTIZE", self.operations(out))
+        converted, original = load(out), load(self.model)
+        with zipfile.ZipFile(out) as archive:
+            (name,) = [name for name in archive.namelist() if name.endswith("nnapi_convert.json")]
+            quantisation = json.loads(archive.read(name))["inputs"][0]["quantization"]
+        expected, found = [], []
+        for picture in self.pictures[64:].unsqueeze(1):
+            argument = torch.quantize_per_tensor(picture, quantisation["scale"], quantisation["zero_point"], torch.quint8)
+            found.append(call(converted, argument).dequantize())
+            expected.append(call(original, picture))
+        self.assertGreater(snr(torch.cat(expected), torch.cat(found)), 25)
+
+    def test_below_level_3(self):
+        out = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, "--quant", "core",
+                           "--feature-level", "2")
+        expected, found = self.results(self.model, out, self.pictures[64:])
+        self.assertGreater(snr(expected, found), 22)
+
+    def test_verify(self):
+        for runtime in ([], SHIM):
+            out = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, *runtime, "--verify")
+            text = self.succeed("verify", self.model, out, "--inputs", self.data).stdout
+            self.assertIn("calibration measured", text)
+            self.succeed("verify", self.model, out)
+            self.fail_with(2, "verify", self.model, out, "--per-op", needed=["quantised by data"])
+
+    def test_same_bytes_again(self):
+        first = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, out="a/out.pt")
+        second = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, out="b/out.pt")
+        self.assertEqual(first.read_bytes(), second.read_bytes())
+
+    def convert(self, model, *arguments, out="out.pt", **options):
+        (self.folder / out).parent.mkdir(exist_ok=True)
+        return super().convert(model, *arguments, out=out, **options)
+
+
+class Shim(CalibrateTest):
+    def test_scales_per_channel_hold_what_one_scale_loses(self):
+        """Channels of a depthwise convolution that differ by 100."""
+        torch.manual_seed(5)
+        net = Net()
+        with torch.no_grad():
+            net.depthwise.weight *= torch.logspace(-1, 1, 8).view(8, 1, 1, 1)
+            net.second.weight /= torch.logspace(-1, 1, 8).view(1, 8, 1, 1)
+        pictures = picture_samples(48)
+        model = self.trace(net, pictures)
+        out = self.convert(model, "--nhwc", "--input", "1,3,16,16", *SHIM, "--calibrate",
+                           self.samples(list(pictures.unsqueeze(1))))
+        text = self.succeed("verify", model, out, "--inputs", self.samples(list(picture_samples(16, seed=9).unsqueeze(1)),
+                                                                          "other.pt")).stdout
+        self.assertIn("passed", text)
+
+
+class Islands(CalibrateTest):
+    def test_float_between_integers(self):
+        pictures = picture_samples(32)
+        model = self.trace(FloatInside(), pictures)
+        data = self.samples(list(pictures.unsqueeze(1)))
+        out = self.convert(model, "--nhwc", "--input", "1,3,16,16", "--calibrate", data)
+        operations = self.operations(out)
+        self.assertEqual(2, operations.count("QUANTIZE"))
+        self.assertEqual(2, operations.count("DEQUANTIZE"))
+        self.succeed("verify", model, out, "--inputs", data)
+
+    def test_kept_float(self):
+        self.make_net()
+        options = [*self.spec, "--nhwc", "--calibrate", self.data]
+        for name in ("FULLY_CONNECTED", "DEPTHWISE_CONV_2D"):
+            out = self.convert(self.model, *options, "--keep-float", name)
+            expected, found = self.results(self.model, out, self.pictures[64:])
+            self.assertGreater(snr(expected, found), 25)
+        self.fail_with(2, self.model, *options, "--keep-float", "CONV_3D", "-o", self.folder / "no.pt",
+                       needed=["--keep-float CONV_3D", "no operation found"])
+
+
+class Data(CalibrateTest):
+    def setUp(self):
+        super().setUp()
+        self.make_net()
+        self.options = [*self.spec, "--nhwc", "--calibrate"]
+
+    def same_file(self, source):
+        """What the list of tensors gives."""
+        expected = self.convert(self.model, *self.options, self.data, out="expected.pt")
+        found = self.convert(self.model, *self.options, source, out="found.pt")
+        return load(expected).ser_model.equal(load(found).ser_model)
+
+    def test_numpy(self):
+        numpy.save(self.folder / "data.npy", self.pictures[:64].numpy())
+        self.assertTrue(self.same_file(self.folder / "data.npy"))
+        numpy.save(self.folder / "double.npy", self.pictures[:64].double().numpy())
+        self.assertTrue(self.same_file(self.folder / "double.npy"))
+        for save in (numpy.savez, numpy.savez_compressed):
+            save(self.folder / "data.npz", x=self.pictures[:64].numpy())
+            self.assertTrue(self.same_file(self.folder / "data.npz"))
+
+    def test_one_tensor(self):
+        self.assertTrue(self.same_file(self.samples(self.pictures[:64], "one.pt")))
+
+    def test_several_inputs(self):
+        x, indices = torch.randn(40, 1, 6), torch.arange(40).remainder(20).view(40, 1)
+        model = self.trace(TwoInputs(), x[0], indices[0])
+        specs = ["--input", "1,6", "--input", "1:int64"]
+        pairs = self.samples(list(zip(x, indices)), "pairs.pt")
+        out = self.convert(model, *specs, "--calibrate", pairs)
+        self.succeed("verify", model, out, "--inputs", pairs)
+        numpy.savez(self.folder / "pairs.npz", indices=indices.view(-1).numpy(), x=x.view(40, 6).numpy())
+        self.convert(model, *specs, "--calibrate", self.folder / "pairs.npz")
+
+    def test_random_warns(self):
+        result = self.succeed(self.model, *self.options, "random:16", "-o", self.folder / "out.pt")
+        self.assertIn("random numbers", result.stderr)
+
+    def test_bad_data(self):
+        out = self.folder / "out.pt"
+        nan = self.pictures[:8].clone()
+        nan[3, 0, 0, 0] = float("nan")
+        torch.save({"a": 1}, str(self.folder / "dict.pt"))
+        (self.folder / "text.npy").write_text("no array")
+        (self.folder / "cut.npy").write_bytes(b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, "
+                                              b"'shape': (64, 3, 16, 16), }" + b" " * 50)
+        empty = self.folder / "empty"
+        empty.mkdir()
+        cases = [
+            (self.samples(list(nan.unsqueeze(1)), "nan.pt"), 3, "NaN"),
+            (self.samples([torch.zeros(1, 3, 8, 8)], "size.pt"), 3, "shape [1, 3, 8, 8] found"),
+            (self.samples([], "none.pt"), 3, "no sample found"),
+            (self.folder / "dict.pt", 3, "no samples"),
+            (self.folder / "text.npy", 3, "no NumPy array"),
+            (self.folder / "cut.npy", 3, "cut short"),
+            (self.folder / "missing.pt", 3, "can't read"),
+            (empty, 3, "no picture found"),
+            ("random:0", 2, "random:N"),
+            ("bundled", 3, "no bundled inputs"),
+        ]
+        for source, code, message in cases:
+            with self.subTest(source=str(source)):
+                self.fail_with(code, self.model, *self.options, source, "-o", out, needed=[message])
+                self.assertFalse(out.exists())
+
+    def test_odd_data_is_warned_of(self):
+        out = self.folder / "out.pt"
+        result = self.succeed(self.model, *self.options, self.samples(list(torch.zeros(40, 1, 3, 16, 16)), "black.pt"),
+                              "-o", out)
+        self.assertIn("input 0 is 0 everywhere", result.stderr)
+        result = self.succeed(self.model, *self.options, self.samples([self.pictures[:1]], "single.pt"), "-o", out)
+        self.assertIn("1 sample found", result.stderr)
+
+    def test_options_without_data(self):
+        self.fail_with(2, self.model, *self.spec, "--mean", "0.5", "-o", self.folder / "out.pt",
+                       needed=["--mean", "--calibrate is missing"])
+        self.fail_with(2, self.model, *self.options, self.data, "--crop", "8", "-o", self.folder / "out.pt",
+                       needed=["are for pictures"])
+
+    def test_models_that_are_quantised_already(self):
+        result = self.fail_with(2, self.fixture("quant.pt"), "--input", "1,3,16,16", "--nhwc", "--calibrate", "random:8",
+                                "-o", self.folder / "out.pt", needed=["quantised already"])
+        self.assertIn("--calibrate", result.stderr)
+
+
+class Pictures(CalibrateTest):
+    NORM = ["--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225"]
+
+    def setUp(self):
+        super().setUp()
+        self.make_net()
+        self.list = []
+        folder = self.folder / "pictures"
+        folder.mkdir()
+        pixels = ((picture_samples(40, seed=4) / 4 + 0.5).clamp(0, 1) * 255).to(torch.uint8)
+        for i, picture in enumerate(pixels.permute(0, 2, 3, 1).numpy()):
+            write_png(folder / f"{i:03}.png", picture)
+        self.pixels = pixels.float() / 255
+
+    def convert_from(self, source, *options, out):
+        return load(self.convert(self.model, *self.spec, "--nhwc", "--calibrate", source, *options, out=out)).ser_model
+
+    def test_as_tensors(self):
+        mean = torch.tensor([0.485, 0.456, 0.406]).view(1, 3, 1, 1)
+        std = torch.tensor([0.229, 0.224, 0.225]).view(1, 3, 1, 1)
+        found = self.convert_from(self.folder / "pictures", *self.NORM, out="a.pt")
+        tensors = self.samples(list(((self.pixels - mean) / std).unsqueeze(1)), "tensors.pt")
+        self.assertTrue(found.equal(self.convert_from(tensors, out="b.pt")))
+
+    def test_bgr_and_range_of_pixels(self):
+        found = self.convert_from(self.folder / "pictures", "--bgr", "--pixel-max", "255", "--mean", "127", "--std", "128",
+                                  out="a.pt")
+        tensors = self.samples(list(((self.pixels * 255 - 127) / 128).flip(1).unsqueeze(1)), "tensors.pt")
+        self.assertTrue(found.equal(self.convert_from(tensors, out="b.pt")))
+
+    def test_list(self):
+        lines = [f"pictures/{i:03}.png" for i in range(40)]
+        (self.folder / "list.txt").write_text("\n".join(lines) + "\n")
+        self.assertTrue(self.convert_from(self.folder / "pictures", out="a.pt").equal(
+            self.convert_from(self.folder / "list.txt", out="b.pt")))
+
+    def test_unreadable_among_good_ones(self):
+        (self.folder / "pictures" / "bad.jpg").write_bytes(b"\xff\xd8\xff no picture")
+        whole = (self.folder / "pictures" / "000.png").read_bytes()
+        (self.folder / "pictures" / "cut.png").write_bytes(whole[:200])
+        result = self.succeed(self.model, *self.spec, "--nhwc", "--calibrate", self.folder / "pictures", "-o",
+                              self.folder / "out.pt")
+        self.assertIn("2 of 42 pictures can't be read", result.stderr)
+
+    def test_sizes(self):
+        out = self.folder / "out.pt"
+        options = [*self.spec, "--nhwc", "--calibrate", self.folder / "pictures", "-o", out]
+        self.succeed(self.model, *options, "--resize", "20", "--crop", "16")
+        self.succeed("verify", self.model, out, "--inputs", self.folder / "pictures")
+        self.fail_with(3, self.model, *options, "--resize", "20", needed=["20x20 pixels found"])
+        self.fail_with(3, self.model, *options, "--crop", "17", needed=["use --resize"])
+        self.fail_with(2, self.model, *options, "--mean", "1,2", needed=["--mean: 2 numbers found"])
+
+
+if __name__ == "__main__":
+    unittest.main()
