@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 
 #include "lib/base/error.h"
 #include "lib/format/operation_table.h"
@@ -12,6 +12,7 @@
 #include "lib/nnapi/validate.h"
 #include "lib/quantise/assign.h"
 #include "lib/quantise/correct_bias.h"
+#include "lib/quantise/equalise.h"
 #include "lib/quantise/host_model.h"
 #include "lib/quantise/observe.h"
 #include "lib/quantise/rewrite.h"
@@ -22,8 +23,16 @@ namespace {
 using nnapi::Model;
 using nnapi::Operation;
 
+// A float model that computes what the original does, and what its tensors hold.
+struct Base {
+  Model model;
+  Observations observations;
+  bool is_equalised = false;
+};
+
 // A way to quantise, and how near it comes.
 struct Candidate {
+  std::shared_ptr<const Base> base;
   Assignment assignment;
   RangeMethod method = RangeMethod::kMinMax;
   bool corrects_bias = false;
@@ -60,15 +69,17 @@ class Quantising {
   }
 
   Report run() {
-    observations_ = observe_samples();
-    check_values();
-    Candidate best = candidate(RangeMethod::kMinMax);
+    for (const Sample& sample : samples_.held_back) expected_.push_back(host_of(model_).run(sample));
+    const auto original = std::make_shared<const Base>(Base{model_, observed(model_, "measure"), false});
+    check_values(original->observations);
+    Candidate best = candidate(original, RangeMethod::kMinMax);
     check_any_integer(best);
-    for (const RangeMethod method : all_range_methods()) {
-      if (method == RangeMethod::kMinMax) continue;
-      take_if_nearer(best, candidate(method));
+    try_methods(best);
+    if (options_.equalises) {
+      for (const auto& base : equalised(*original)) try_base(base, best);
     }
     take_if_nearer(best, with_correction(best));
+    if (!is_met(best)) leave_float(best);
     Report report = report_of(best);
     model_ = integer_form(best, options_.integer_inputs, options_.integer_outputs);
     check_valid();
@@ -80,20 +91,49 @@ class Quantising {
     if (options_.on_progress) options_.on_progress(what, done, all);
   }
 
-  // The held-back samples come last: their results are what is expected.
-  Observations observe_samples() {
-    const size_t all = samples_.calibration.size();
-    ObserveRequest request{model_, arguments_, options_.feature_level,
-                           [&](size_t done) { show("measure", done, all); }};
-    Observations observations = observe(request, samples_.calibration);
-    HostModel host(model_, arguments_, options_.feature_level);
-    for (const Sample& sample : samples_.held_back) expected_.push_back(host.run(sample));
-    return observations;
+  HostModel& host_of(const Model& model) {
+    if (!float_host_) float_host_ = std::make_unique<HostModel>(model, arguments_, options_.feature_level);
+    return *float_host_;
   }
 
-  void check_values() {
-    for (size_t i = 0; i < observations_.histograms.size(); ++i) {
-      const Histogram& histogram = observations_.histograms[i];
+  Observations observed(const Model& model, const char* what) {
+    const size_t all = samples_.calibration.size();
+    return observe({model, arguments_, options_.feature_level, [&](size_t done) { show(what, done, all); }},
+                   samples_.calibration);
+  }
+
+  // What equalisation makes of the model; twice where RELU6 cuts values off.
+  std::vector<std::shared_ptr<const Base>> equalised(const Base& original) {
+    std::vector<std::shared_ptr<const Base>> bases;
+    for (const bool drops_clipping : {false, true}) {
+      Equalised made = equalise(original.model, original.observations, {drops_clipping});
+      const bool is_new = made.pairs > 0 && (bases.empty() || made.pairs > pairs_);
+      pairs_ = made.pairs;
+      if (is_new) {
+        Observations observations = observed(made.model, "measure equalised");
+        bases.push_back(std::make_shared<const Base>(Base{std::move(made.model), std::move(observations), true}));
+      }
+      if (!made.has_clipping) break;
+    }
+    return bases;
+  }
+
+  void try_methods(Candidate& best) {
+    const std::shared_ptr<const Base> base = best.base;
+    for (const RangeMethod method : all_range_methods()) {
+      if (method != RangeMethod::kMinMax) take_if_nearer(best, candidate(base, method));
+    }
+  }
+
+  void try_base(const std::shared_ptr<const Base>& base, Candidate& best) {
+    Candidate other = candidate(base, RangeMethod::kMinMax);
+    try_methods(other);
+    take_if_nearer(best, std::move(other));
+  }
+
+  void check_values(const Observations& observations) {
+    for (size_t i = 0; i < observations.histograms.size(); ++i) {
+      const Histogram& histogram = observations.histograms[i];
       const nnapi::Operand& operand = model_.operands[i];
       if (histogram.empty() && histogram.not_finite() > 0) {
         throw ConvertError(ExitCode::kBadFile,
@@ -101,7 +141,7 @@ class Quantising {
       }
     }
     for (const nnapi::Boundary& input : model_.inputs) {
-      const Histogram& histogram = observations_.histograms[static_cast<size_t>(input.operand)];
+      const Histogram& histogram = observations.histograms[static_cast<size_t>(input.operand)];
       if (histogram.empty() || histogram.lowest() < histogram.highest()) continue;
       report_.warnings.push_back(
           fmt::format("calibration: input {} is {} everywhere in all samples: the scales fit "
@@ -117,20 +157,90 @@ class Quantising {
                        "convert it without --calibrate");
   }
 
-  Candidate candidate(RangeMethod method) {
+  Candidate candidate(const std::shared_ptr<const Base>& base, RangeMethod method) {
     Candidate result;
+    result.base = base;
     result.method = method;
-    result.assignment = assign({model_, observations_, rules_, method, kept_});
+    result.assignment = assign({base->model, base->observations, rules_, method, kept_});
     measure(result);
     return result;
   }
 
-  Candidate with_correction(const Candidate& base) {
-    Candidate result = base;
+  Candidate with_correction(const Candidate& from) {
+    Candidate result = from;
     result.corrects_bias = true;
-    result.changes = bias_changes(model_, observations_, base.assignment, rules_);
+    result.changes = bias_changes(from.base->model, from.base->observations, from.assignment, rules_);
     measure(result);
     return result;
+  }
+
+  bool is_met(const Candidate& candidate) const {
+    const Distance& distance = candidate.distance;
+    return (!options_.max_drop || 1 - distance.top1 <= *options_.max_drop + 1e-9) &&
+           (!options_.min_snr || distance.snr_db >= *options_.min_snr);
+  }
+
+  // The candidate with more operations in float.
+  Candidate with_float(const Candidate& from, const std::vector<bool>& kept) {
+    Candidate result = from;
+    result.assignment = assign({from.base->model, from.base->observations, rules_, from.method, kept});
+    if (result.corrects_bias) {
+      result.changes = bias_changes(from.base->model, from.base->observations, result.assignment, rules_);
+    }
+    if (result.assignment.integer_count() > 0) measure(result);
+    return result;
+  }
+
+  // Operations in the order of what the results gain where one alone stays float.
+  std::vector<size_t> by_sensitivity(const Candidate& from) {
+    std::vector<std::pair<double, size_t>> noises;
+    for (size_t i = 0; i < kept_.size(); ++i) {
+      if (!from.assignment.is_integer[i] || only_moves(model_.operations[i].code)) continue;
+      std::vector<bool> kept = kept_;
+      kept[i] = true;
+      const Candidate other = with_float(from, kept);
+      noises.emplace_back(other.distance.noise, i);
+    }
+    std::stable_sort(noises.begin(), noises.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<size_t> operations;
+    for (const auto& each : noises) operations.push_back(each.second);
+    return operations;
+  }
+
+  // Doubles the number that stay float until the target holds, then halves the step back to the least that does.
+  void leave_float(Candidate& best) {
+    const std::vector<size_t> operations = by_sensitivity(best);
+    const Candidate all_integers = best;
+    const auto with_first = [&](size_t count) {
+      std::vector<bool> kept = kept_;
+      for (size_t i = 0; i < count; ++i) kept[operations[i]] = true;
+      return with_float(all_integers, kept);
+    };
+    size_t low = 0, high = 1;
+    while (high < operations.size() && !is_met(with_first(high))) {
+      low = high;
+      high *= 2;
+    }
+    high = std::min(high, operations.size());
+    while (high - low > 1) {
+      const size_t middle = (low + high) / 2;
+      (is_met(with_first(middle)) ? high : low) = middle;
+    }
+    best = with_first(high);
+    if (best.assignment.integer_count() == 0 || !is_met(best)) refuse_target(all_integers);
+    for (size_t i = 0; i < high; ++i) {
+      const Operation& operation = model_.operations[operations[i]];
+      report_.left_float.push_back(std::string(name_of(operation.code)) +
+                                   (operation.source.empty() ? "" : " from " + operation.source));
+    }
+  }
+
+  [[noreturn]] static void refuse_target(const Candidate& candidate) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("--max-drop or --min-snr can't be held with any operation in integers: with all of "
+                                   "them the SNR is {:.1f} dB and the top-1 agreement {:.1f}%; ask for less, or give "
+                                   "more samples",
+                                   candidate.distance.snr_db, 100 * candidate.distance.top1));
   }
 
   static void take_if_nearer(Candidate& best, Candidate other) {
@@ -140,7 +250,7 @@ class Quantising {
   Model integer_form(const Candidate& candidate, bool integer_inputs, bool integer_outputs) const {
     RewriteRequest request{candidate.assignment, rules_, integer_inputs, integer_outputs};
     if (candidate.corrects_bias) request.bias_changes = &candidate.changes;
-    Model result = rewrite(model_, request).model;
+    Model result = rewrite(candidate.base->model, request).model;
     nnapi::compact(result);
     return result;
   }
@@ -161,6 +271,7 @@ class Quantising {
     report_.integer_operations = best.assignment.integer_count();
     report_.method = best.method;
     report_.is_bias_corrected = best.corrects_bias;
+    report_.is_equalised = best.base->is_equalised;
     report_.distance = best.distance;
     report_.calibration_samples = samples_.calibration.size();
     report_.held_back_samples = samples_.held_back.size();
@@ -178,7 +289,8 @@ class Quantising {
   const Options& options_;
   Rules rules_;
   std::vector<bool> kept_;
-  Observations observations_;
+  std::unique_ptr<HostModel> float_host_;
+  size_t pairs_ = 0;  // of layers that the newest equalisation found
   Results expected_;  // of the held-back samples
   Report report_;
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ struct Options {
   bool integer_inputs = false;               // the caller hands over integers
   bool integer_outputs = false;              // and gets them
   std::vector<std::string> keep_float = {};  // operations: by NNAPI's name, the result's name, or the source line
+  bool equalises = true;                     // layers, where that brings the results nearer
+  // What the results have to keep to on the samples held back: operations stay float, those that cost most first, until
+  // they do.
+  std::optional<double> max_drop = {};  // of top-1 agreement, as a share
+  std::optional<double> min_snr = {};   // dB
   // Called with what is done, of how much.
   std::function<void(const std::string& what, size_t done, size_t all)> on_progress = {};
 };
@@ -34,6 +40,7 @@ struct Samples {
 struct Report {
   size_t operations = 0, integer_operations = 0;
   RangeMethod method = RangeMethod::kMinMax;
+  std::vector<std::string> left_float = {};  // for max_drop and min_snr: operations by name and source line
   bool is_equalised = false, is_bias_corrected = false;
   Distance distance;  // of the integer form from the float model, on the samples held back
   size_t calibration_samples = 0, held_back_samples = 0;

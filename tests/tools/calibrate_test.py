@@ -181,21 +181,49 @@ class Interfaces(CalibrateTest):
         return super().convert(model, *arguments, out=out, **options)
 
 
-class Shim(CalibrateTest):
-    def test_scales_per_channel_hold_what_one_scale_loses(self):
-        """Channels of a depthwise convolution that differ by 100."""
-        torch.manual_seed(5)
-        net = Net()
+class Spread(nn.Module):
+    """A depthwise convolution whose channels differ in size by 100, as training leaves them."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.depthwise = nn.Conv2d(16, 16, 3, padding=1, groups=16)
+        self.second = nn.Conv2d(16, 16, 1)
+        self.last = nn.Linear(16, 10)
+        sizes = torch.logspace(-1, 1, 16)
         with torch.no_grad():
-            net.depthwise.weight *= torch.logspace(-1, 1, 8).view(8, 1, 1, 1)
-            net.second.weight /= torch.logspace(-1, 1, 8).view(1, 8, 1, 1)
-        pictures = picture_samples(48)
-        model = self.trace(net, pictures)
-        out = self.convert(model, "--nhwc", "--input", "1,3,16,16", *SHIM, "--calibrate",
-                           self.samples(list(pictures.unsqueeze(1))))
-        text = self.succeed("verify", model, out, "--inputs", self.samples(list(picture_samples(16, seed=9).unsqueeze(1)),
-                                                                          "other.pt")).stdout
-        self.assertIn("passed", text)
+            self.depthwise.weight *= sizes.view(16, 1, 1, 1)
+            self.depthwise.bias *= sizes
+            self.second.weight /= sizes.view(1, 16, 1, 1)
+
+    def forward(self, x):
+        x = torch.relu(self.depthwise(torch.relu(self.first(x))))
+        return self.last(torch.relu(self.second(x)).mean((2, 3)))
+
+
+class Equalisation(CalibrateTest):
+    def snr_of(self, *options):
+        torch.manual_seed(5)
+        pictures = picture_samples(64)
+        model = self.trace(Spread(), pictures)
+        data = self.samples(list(pictures[:48].unsqueeze(1)))
+        out = self.convert(model, "--nhwc", "--input", "1,3,16,16", "--calibrate", data, *options)
+        expected, found = self.results(model, out, pictures[48:])
+        return snr(expected, found)
+
+    def test_one_scale_for_each_tensor(self):
+        """Without equalisation most channels round to nothing; the layers hold with it."""
+        without, held = self.snr_of("--no-equalise"), self.snr_of()
+        self.assertLess(without, 15)
+        self.assertGreater(held, 28)
+
+    def test_scales_for_each_channel(self):
+        torch.manual_seed(5)
+        pictures = picture_samples(64)
+        model = self.trace(Spread(), pictures)
+        data, others = self.samples(list(pictures[:48].unsqueeze(1))), self.samples(list(pictures[48:].unsqueeze(1)), "o.pt")
+        out = self.convert(model, "--nhwc", "--input", "1,3,16,16", *SHIM, "--calibrate", data)
+        self.assertIn("passed", self.succeed("verify", model, out, "--inputs", others).stdout)
 
 
 class Islands(CalibrateTest):
@@ -218,6 +246,26 @@ class Islands(CalibrateTest):
             self.assertGreater(snr(expected, found), 25)
         self.fail_with(2, self.model, *options, "--keep-float", "CONV_3D", "-o", self.folder / "no.pt",
                        needed=["--keep-float CONV_3D", "no operation found"])
+
+
+class Targets(CalibrateTest):
+    def test_operations_stay_float_until_it_holds(self):
+        self.make_net()
+        options = [*self.spec, "--nhwc", "--calibrate", self.data, "-o", self.folder / "out.pt"]
+        plain = self.succeed(self.model, *options).stdout
+        reached = float(plain.split("SNR ")[1].split(" dB")[0])
+        text = self.succeed(self.model, *options, "--min-snr", reached + 3).stdout
+        self.assertIn("left float", text)
+        self.assertGreaterEqual(float(text.split("SNR ")[1].split(" dB")[0]), reached + 3)
+        self.assertLess(int(text.split("quantised ")[1].split(" ")[0]), int(plain.split("quantised ")[1].split(" ")[0]))
+        self.assertNotIn("left float", self.succeed(self.model, *options, "--min-snr", reached - 3).stdout)
+        self.assertNotIn("left float", self.succeed(self.model, *options, "--max-drop", "100%").stdout)
+
+    def test_targets_that_cannot_be_held(self):
+        self.make_net()
+        options = [*self.spec, "--nhwc", "--calibrate", self.data, "-o", self.folder / "out.pt"]
+        self.fail_with(1, self.model, *options, "--min-snr", "200", needed=["--min-snr can't be held"])
+        self.fail_with(2, self.model, *options, "--max-drop", "2", needed=["--max-drop"])
 
 
 class Data(CalibrateTest):

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -87,10 +88,18 @@ void add_target_options(CLI::App& app, ConvertArguments& arguments) {
       ->type_name("FILE");
 }
 
+// "1%" is 0.01; what is no number is left for CLI11 to refuse.
+std::string as_share(std::string& text) {
+  if (text.size() < 2 || text.back() != '%') return "";
+  char* end = nullptr;
+  const double percent = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() + text.size() - 1) text = fmt::format("{}", percent / 100);
+  return "";
+}
+
 void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
   app.add_option("--calibrate", calibration.source,
-                 "quantise a float model by samples: a folder or list (.txt) of JPEG and PNG pictures, a .pt, .npy or\n"
-                 ".npz file of tensors, \"bundled\" inputs, or \"random:N\" for trying; see --quant")
+                 "quantise a float model by pictures, .pt, .npy, .npz, bundled or random:N")
       ->type_name("DATA");
   app.add_option("--resize", calibration.pictures.resize, "of pictures: the shorter side becomes N pixels")
       ->check(CLI::Range(1, 100'000))
@@ -117,6 +126,17 @@ void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
       ->capture_default_str()
       ->group(kQuantise);
   app.add_flag("--bgr", calibration.pictures.is_bgr, "of pictures: blue comes first")->group(kQuantise);
+  app.add_option("--max-drop", calibration.max_drop,
+                 "leave operations float, those that cost most first, until the share of results with another top-1\n"
+                 "than float is at most this, on samples held back: 0.01 or 1%")
+      ->transform(CLI::Validator(as_share, ""))
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->type_name("SHARE")
+      ->group(kQuantise);
+  app.add_option("--min-snr", calibration.min_snr, "the same until the SNR is at least this, in dB")
+      ->type_name("DB")
+      ->group(kQuantise);
+  app.add_flag("!--no-equalise", calibration.equalises, "leave the sizes of channels as they are")->group(kQuantise);
   app.add_option("--keep-float", calibration.keep_float,
                  "leave operations float: an NNAPI operation, a value's name or a source line; may be repeated")
       ->type_name("NAME")
@@ -149,8 +169,7 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
                                                   {"full", QuantMode::kFull},
                                                   {"nnapi", QuantMode::kNnapi}};
   add_choice(app, "--quant", arguments.options.quant, modes,
-             "interface of a quantised model: auto keeps the model's; core: float, quantised on the CPU;\n"
-             "full: quint8; nnapi: float, quantised by NNAPI (auto with --calibrate); none: refuse quantised models");
+             "interface of quantised models; core: float by CPU; full: quint8; nnapi: float by NNAPI; none: refuse");
   const std::map<std::string, PreferenceCode> preferences = {{"low-power", PreferenceCode::LOW_POWER},
                                                              {"fast-single-answer", PreferenceCode::FAST_SINGLE_ANSWER},
                                                              {"sustained-speed", PreferenceCode::SUSTAINED_SPEED}};

@@ -23,6 +23,9 @@ struct CalibrationOptions {
   std::string source;  // of samples: files, a folder, "random:N" or "bundled"; empty: nothing is quantised
   PictureChoice pictures;
   std::vector<std::string> keep_float;  // operations that stay float
+  bool equalises = true;                // layers, where that brings the results nearer
+  std::optional<double> max_drop;  // of top-1 agreement with float, as a share; operations stay float until it holds
+  std::optional<double> min_snr;   // dB; the same
   std::function<void(const std::string& what, size_t done, size_t all)> on_progress;
 
   bool is_asked_for() const { return !source.empty(); }

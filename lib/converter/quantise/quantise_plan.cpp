@@ -101,6 +101,9 @@ quantise::Options options_of(const ConvertOptions& options, const CalibrationOpt
   result.per_channel = options.runtime == Runtime::kShim;
   result.integer_inputs = result.integer_outputs = mode != QuantMode::kNnapi;
   result.keep_float = calibration.keep_float;
+  result.equalises = calibration.equalises;
+  result.max_drop = calibration.max_drop;
+  result.min_snr = calibration.min_snr;
   result.on_progress = calibration.on_progress;
   return result;
 }
@@ -147,6 +150,9 @@ std::string to_text(const quantise::Report& report) {
                                  report.integer_operations, report.operations, report.calibration_samples,
                                  quantise::name_of(report.method), report.is_equalised ? ", layers equalised" : "",
                                  report.is_bias_corrected ? ", biases corrected" : "");
+  if (!report.left_float.empty()) {
+    text += fmt::format("left float to hold the target: {}\n", fmt::join(report.left_float, ", "));
+  }
   return text +
          fmt::format("distance from float on {} samples: RMS {:.4g}, SNR {:.1f} dB, cosine {:.5f}, top-1 {:.1f}%\n",
                      report.held_back_samples, report.distance.rms, report.distance.snr_db, report.distance.cosine,

@@ -1,0 +1,28 @@
+// Cross-layer equalisation: channels that lie far apart in size get near each other, so that one scale holds them all.
+//
+// Where a layer's channel is divided by a factor, and what the next layer makes of that channel is multiplied with it,
+// the network computes the same, as long as nothing but ReLU, pools and their like are between the two.
+#pragma once
+
+#include <vector>
+
+#include "lib/nnapi/model.h"
+#include "lib/quantise/observe.h"
+
+namespace nnapi_convert::quantise {
+
+struct EqualiseOptions {
+  // RELU6 becomes RELU, so that its layers can be equalised, also where it cuts values off; else only where no sample
+  // reaches 6.
+  bool drops_clipping = false;
+};
+
+struct Equalised {
+  nnapi::Model model;         // operands and operations keep their numbers; new constants follow
+  size_t pairs = 0;           // of layers that were equalised
+  bool has_clipping = false;  // RELU6 between layers cuts values off
+};
+
+Equalised equalise(const nnapi::Model& model, const Observations& observations, const EqualiseOptions& options);
+
+}  // namespace nnapi_convert::quantise
