@@ -195,6 +195,8 @@ class Spread(nn.Module):
             self.depthwise.weight *= sizes.view(16, 1, 1, 1)
             self.depthwise.bias *= sizes
             self.second.weight /= sizes.view(1, 16, 1, 1)
+            self.second.weight *= 5
+            self.last.weight *= 20
 
     def forward(self, x):
         x = torch.relu(self.depthwise(torch.relu(self.first(x))))
