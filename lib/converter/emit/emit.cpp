@@ -82,13 +82,8 @@ std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& n
 // By segment.
 std::vector<std::vector<std::string>> names_of_values(const Plan& plan) {
   std::vector<std::vector<std::string>> names(plan.segments.size());
-  const auto add = [&](const std::vector<PlanStep>& steps) {
-    for (const PlanStep& step : steps) {
-      if (step.segment >= 0) names[static_cast<size_t>(step.segment)] = names_of_values(step.nodes);
-    }
-  };
-  add(plan.steps);
-  for (const auto& block : plan.blocks) add(block.second);
+  for (const PlanStep* step : segment_steps(plan))
+    names[static_cast<size_t>(step->segment)] = names_of_values(step->nodes);
   return names;
 }
 

@@ -10,13 +10,7 @@ using torch::jit::Node;
 
 std::unordered_set<const Node*> nodes_of_segments(const Plan& plan) {
   std::unordered_set<const Node*> nodes;
-  const auto insert = [&](const std::vector<PlanStep>& steps) {
-    for (const PlanStep& step : steps) {
-      if (step.segment >= 0) nodes.insert(step.nodes.begin(), step.nodes.end());
-    }
-  };
-  insert(plan.steps);
-  for (const auto& block : plan.blocks) insert(block.second);
+  for (const PlanStep* step : segment_steps(plan)) nodes.insert(step->nodes.begin(), step->nodes.end());
   return nodes;
 }
 

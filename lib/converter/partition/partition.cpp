@@ -274,6 +274,18 @@ class PlanText {
 
 }  // namespace
 
+std::vector<const PlanStep*> segment_steps(const Plan& plan) {
+  std::vector<const PlanStep*> found;
+  const auto add = [&](const std::vector<PlanStep>& steps) {
+    for (const PlanStep& step : steps) {
+      if (step.segment >= 0) found.push_back(&step);
+    }
+  };
+  add(plan.steps);
+  for (const auto& block : plan.blocks) add(block.second);
+  return found;
+}
+
 std::string to_text(const Plan& plan) {
   std::string text = PlanText(plan).steps(plan.steps, "");
   for (const CpuNode& node : plan.cpu_nodes) text += "on the CPU: " + node.reason.message() + "\n";

@@ -58,6 +58,9 @@ struct Plan {
   bool is_whole() const { return !refusal; }
 };
 
+// The steps of segments, those in branches and loops too.
+std::vector<const PlanStep*> segment_steps(const Plan& plan);
+
 // Steps in their order; those of a block behind the node that it is of.
 std::string to_text(const Plan& plan);
 

@@ -79,13 +79,7 @@ std::vector<InputTuple> samples_for(const std::vector<TensorType>& inputs, const
 
 std::vector<const torch::jit::Node*> nnapi_nodes(const Plan& plan) {
   std::vector<const torch::jit::Node*> nodes;
-  const auto add = [&](const std::vector<PlanStep>& steps) {
-    for (const PlanStep& step : steps) {
-      if (step.segment >= 0) nodes.insert(nodes.end(), step.nodes.begin(), step.nodes.end());
-    }
-  };
-  add(plan.steps);
-  for (const auto& [block, steps] : plan.blocks) add(steps);
+  for (const PlanStep* step : segment_steps(plan)) nodes.insert(nodes.end(), step->nodes.begin(), step->nodes.end());
   return nodes;
 }
 
