@@ -2,7 +2,8 @@
 """Networks as phones have them: each plain, after optimize_for_mobile, as .ptl, quantised dynamically, and in float16.
 All of them have to convert, agree, and keep the share of multiply-adds on NNAPI that the plain file has.
 
-    NNAPI_CONVERT=build/release/bin/nnapi-convert /usr/bin/python3 tests/tools/mobile_sweep.py [NAME...]
+    NNAPI_CONVERT=build/release/bin/nnapi-convert LD_LIBRARY_PATH=build/release/lib/host /usr/bin/python3 \
+        scripts/mobile_sweep.py [NAME...]
 """
 
 import json
@@ -16,7 +17,8 @@ import torchvision
 from torch import nn
 from torch.utils.mobile_optimizer import optimize_for_mobile
 
-from cli import run
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "tools"))
+from cli import run  # noqa: E402
 from mobile_models import Cells, Clamps, Residual, Sequence
 
 torch.backends.quantized.engine = "qnnpack"
@@ -71,7 +73,8 @@ def forms(make, shape, folder):
 
     def dynamic(path):
         types = {nn.Linear, nn.LSTM, nn.GRU, nn.LSTMCell, nn.GRUCell, nn.RNNCell}
-        torch.jit.save(scripted(torch.quantization.quantize_dynamic(model(), types, dtype=torch.qint8), shape), str(path))
+        quantised = torch.quantization.quantize_dynamic(model(), types, dtype=torch.qint8)
+        torch.jit.save(scripted(quantised, shape), str(path))
 
     def half(path):
         torch.jit.save(torch.jit.script(model().half()), str(path))
