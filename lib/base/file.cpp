@@ -15,17 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
-  throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path.string(), reason));
-}
-
 void flush_to_disk(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail(path, std::strerror(errno));
+  if (descriptor < 0) fail_to_write(path, std::strerror(errno));
   const int result = ::fsync(descriptor);
   const int error = errno;
   ::close(descriptor);
-  if (result != 0 && error != EINVAL) fail(path, std::strerror(error));
+  if (result != 0 && error != EINVAL) fail_to_write(path, std::strerror(error));
 }
 
 // `shown` is for the message.
@@ -33,10 +29,14 @@ void write_text(const fs::path& path, const std::string& text, const fs::path& s
   OutputFile output(path);
   output.append(text.data(), text.size());
   const std::string reason = output.finish();
-  if (!reason.empty()) fail(shown, reason);
+  if (!reason.empty()) fail_to_write(shown, reason);
 }
 
 }  // namespace
+
+void fail_to_write(const fs::path& path, const std::string& reason) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path.string(), reason));
+}
 
 fs::path resolved(fs::path destination) {
   constexpr int kMaxLinks = 40;
@@ -52,12 +52,12 @@ fs::path resolved(fs::path destination) {
 
 PendingFile::PendingFile(const fs::path& destination) : destination_(resolved(destination)) {
   std::error_code ignored;
-  if (destination.empty() || destination.filename().empty()) fail(destination, "not a file name");
+  if (destination.empty() || destination.filename().empty()) fail_to_write(destination, "not a file name");
   if (fs::exists(destination_, ignored) && !fs::is_regular_file(destination_, ignored)) {
-    fail(destination, "it exists and is not a regular file");
+    fail_to_write(destination, "it exists and is not a regular file");
   }
   std::string pattern = (destination_.parent_path() / ".nnapi-convert-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) fail(destination, std::strerror(errno));
+  if (::mkdtemp(pattern.data()) == nullptr) fail_to_write(destination, std::strerror(errno));
   folder_ = pattern;
   temporary_ = folder_ / destination_.filename();
 }
@@ -79,7 +79,7 @@ void PendingFile::commit() {
   if (!is_finished_) finish();
   std::error_code error;
   fs::rename(temporary_, destination_, error);
-  if (error) fail(destination_, error.message());
+  if (error) fail_to_write(destination_, error.message());
 }
 
 void write_file(const fs::path& destination, const std::string& text) {

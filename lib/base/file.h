@@ -12,6 +12,9 @@ namespace nnapi_convert {
 // the file they name is written and not the link replaced.
 std::filesystem::path resolved(std::filesystem::path destination);
 
+// Throws ConvertError (kBadFile): "can't write PATH: REASON".
+[[noreturn]] void fail_to_write(const std::filesystem::path& path, const std::string& reason);
+
 // A place to write a file beside its destination, under its final name (archives take their root folder from it), in a
 // temporary folder. commit() renames it into place; without commit() the destructor removes it and an existing
 // destination stays as it was.

@@ -9,15 +9,12 @@
 #include <fstream>
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 
 namespace nnapi_convert {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
-  throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path.string(), reason));
-}
 
 // The folder's absolute path, without a slash at its end.
 fs::path resolve(const fs::path& folder) {
@@ -32,7 +29,7 @@ class Staging {
  public:
   explicit Staging(const fs::path& destination) {
     std::string pattern = (destination.parent_path() / ".nnapi-convert-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) fail(destination, std::strerror(errno));
+    if (::mkdtemp(pattern.data()) == nullptr) fail_to_write(destination, std::strerror(errno));
     path_ = pattern;
   }
   ~Staging() {
@@ -52,7 +49,7 @@ class Staging {
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) fail(folder, error.message());
+  if (error) fail_to_write(folder, error.message());
 }
 
 void write_new_file(const fs::path& path, const std::string& text) {
@@ -61,7 +58,7 @@ void write_new_file(const fs::path& path, const std::string& text) {
   std::ofstream stream(path, std::ios::binary);
   stream.write(text.data(), static_cast<std::streamsize>(text.size()));
   stream.close();
-  if (!stream) fail(path.filename(), std::strerror(errno));
+  if (!stream) fail_to_write(path.filename(), std::strerror(errno));
 }
 
 // Puts made files into a folder that exists; undoes it all unless finish() is called.
@@ -86,7 +83,7 @@ class Placing {
     make_parents(destination.parent_path());
     std::error_code error;
     const fs::file_status found = fs::symlink_status(destination, error);
-    if (fs::is_directory(found)) fail(destination, "it is a folder");
+    if (fs::is_directory(found)) fail_to_write(destination, "it is a folder");
     if (fs::exists(found)) {
       make_folder((staging_.kept() / name).parent_path());
       move(destination, staging_.kept() / name);
@@ -103,13 +100,13 @@ class Placing {
   static void move(const fs::path& from, const fs::path& to) {
     std::error_code error;
     fs::rename(from, to, error);
-    if (error) fail(to, error.message());
+    if (error) fail_to_write(to, error.message());
   }
   void make_parents(const fs::path& parent) {
     std::error_code error;
     if (fs::is_directory(parent, error)) return;
     make_parents(parent.parent_path());
-    if (!fs::create_directory(parent, error)) fail(parent, error ? error.message() : "it is no folder");
+    if (!fs::create_directory(parent, error)) fail_to_write(parent, error ? error.message() : "it is no folder");
     folders_.push_back(parent);
   }
 
@@ -137,18 +134,19 @@ void write_folder(const fs::path& folder, const std::vector<FolderFile>& files, 
   std::error_code error;
   const fs::path destination = resolve(folder);
   const bool exists = fs::exists(destination, error);
-  if (exists && !fs::is_directory(destination, error)) fail(folder, "it exists and is not a folder");
+  if (exists && !fs::is_directory(destination, error)) fail_to_write(folder, "it exists and is not a folder");
   if (exists && !may_replace && !fs::is_empty(destination, error)) {
-    fail(folder, "the folder is not empty; choose another one, or --force to replace files in it");
+    fail_to_write(folder, "the folder is not empty; choose another one, or --force to replace files in it");
   }
   const Staging staging(destination);
   for (const FolderFile& file : files) {
-    if (!is_plain_name(file.name)) fail(folder, fmt::format("'{}' is not the name of a file within it", file.name));
+    if (!is_plain_name(file.name))
+      fail_to_write(folder, fmt::format("'{}' is not the name of a file within it", file.name));
     write_new_file(staging.made() / file.name, file.text);
   }
   if (!exists) {
     fs::rename(staging.made(), destination, error);
-    if (error) fail(folder, error.message());
+    if (error) fail_to_write(folder, error.message());
     return;
   }
   Placing placing(destination, staging);

@@ -125,7 +125,7 @@ void compare_model(const json& earlier, const json& now, const Limits& limits, T
   for (const Metric& metric : kMetrics) compare_metric(earlier, now, metric, limits.at(metric.name), table);
 }
 
-[[noreturn]] void fail(const std::string& path, const std::string& problem) {
+[[noreturn]] void refuse_summary(const std::string& path, const std::string& problem) {
   throw ConvertError(ExitCode::kBadFile,
                      fmt::format("{}: {}; a summary.json of nnapi-convert batch needed", path, problem));
 }
@@ -182,14 +182,15 @@ void set_limit(Limits& limits, const std::string& text) {
 
 json read_summary(const std::string& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) fail(path, "it is a folder");
+  if (std::filesystem::is_directory(path, ignored)) refuse_summary(path, "it is a folder");
   std::ifstream stream(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream && text.empty()) fail(path, "can't be read");
-  if (is_nested_too_deep(text)) fail(path, fmt::format("lists or objects more than {} deep", kMostNestedJson));
+  if (!stream && text.empty()) refuse_summary(path, "can't be read");
+  if (is_nested_too_deep(text))
+    refuse_summary(path, fmt::format("lists or objects more than {} deep", kMostNestedJson));
   json summary = json::parse(text, nullptr, false);
-  if (summary.is_discarded()) fail(path, "no JSON");
-  if (!is_summary(summary)) fail(path, "no summary of version 1");
+  if (summary.is_discarded()) refuse_summary(path, "no JSON");
+  if (!is_summary(summary)) refuse_summary(path, "no summary of version 1");
   return summary;
 }
 

@@ -26,23 +26,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
-  throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", path.string(), reason));
-}
-
 // Makes the folder and keeps other batches out of it; what an earlier one left unfinished is removed.
 class OutputFolder {
  public:
   explicit OutputFolder(const fs::path& folder) : staging_(staging_folder(folder, 0).parent_path()) {
     std::error_code error;
     fs::create_directories(state_folder(folder), error);
-    if (error) fail(folder, error.message());
+    if (error) fail_to_write(folder, error.message());
     const fs::path path = state_folder(folder) / "lock";
     lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (lock_ < 0) fail(path, std::strerror(errno));
+    if (lock_ < 0) fail_to_write(path, std::strerror(errno));
     if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
       ::close(lock_);
-      fail(folder, "another batch writes to it; wait for that one or take another folder");
+      fail_to_write(folder, "another batch writes to it; wait for that one or take another folder");
     }
     fs::remove_all(staging_, error);
   }

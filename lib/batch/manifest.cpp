@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr int kManifestVersion = 1;
 
-[[noreturn]] void fail(const std::string& where, const std::string& problem) {
+[[noreturn]] void refuse_manifest(const std::string& where, const std::string& problem) {
   throw ConvertError(ExitCode::kUsage, where + ": " + problem);
 }
 
@@ -41,15 +41,16 @@ void check_keys(const json& object, std::initializer_list<const char*> known, co
   for (const auto& [key, value] : object.items()) {
     const bool is_known =
         std::any_of(known.begin(), known.end(), [&key = key](const char* name) { return key == name; });
-    if (!is_known) fail(where + "/" + key, fmt::format("no such key; the keys are {}", fmt::join(known, ", ")));
+    if (!is_known)
+      refuse_manifest(where + "/" + key, fmt::format("no such key; the keys are {}", fmt::join(known, ", ")));
   }
 }
 
 std::string text_at(const json& object, const char* key, const std::string& where) {
   const auto found = object.find(key);
-  if (found == object.end()) fail(where, fmt::format("\"{}\" is missing", key));
+  if (found == object.end()) refuse_manifest(where, fmt::format("\"{}\" is missing", key));
   if (!found->is_string() || found->get_ref<const std::string&>().empty()) {
-    fail(where + "/" + key, found->dump() + " found, a string needed");
+    refuse_manifest(where + "/" + key, found->dump() + " found, a string needed");
   }
   return *found;
 }
@@ -60,14 +61,15 @@ void check_name(const std::string& name, const std::string& where) {
   bool is_inside = path.is_relative() && !path.filename().empty();
   for (const fs::path& part : path) is_inside = is_inside && part.string()[0] != '.';
   if (!is_inside) {
-    fail(where, fmt::format("the name \"{}\" is no place below the output folder; give another with \"name\"", name));
+    refuse_manifest(
+        where, fmt::format("the name \"{}\" is no place below the output folder; give another with \"name\"", name));
   }
 }
 
 BatchModel read_model(const json& entry, const ZooRequest& request, const OptionSet& defaults,
                       const std::string& where) {
   const fs::path folder = fs::path(request.zoo).parent_path();
-  if (!entry.is_object()) fail(where, entry.dump() + " found, an object with \"model\" needed");
+  if (!entry.is_object()) refuse_manifest(where, entry.dump() + " found, an object with \"model\" needed");
   check_keys(entry, {"model", "name", "options"}, where);
   BatchModel model;
   model.shown = text_at(entry, "model", where);
@@ -86,19 +88,20 @@ BatchModel read_model(const json& entry, const ZooRequest& request, const Option
 std::vector<BatchModel> models_of_manifest(const ZooRequest& request) {
   const std::string where = request.zoo + ": ";
   const json manifest = read_json(request.zoo);
-  if (!manifest.is_object()) fail(where + "/", "an object with \"version\" and \"models\" needed");
+  if (!manifest.is_object()) refuse_manifest(where + "/", "an object with \"version\" and \"models\" needed");
   check_keys(manifest, {"version", "defaults", "models"}, where);
-  if (!manifest.contains("version")) fail(where + "/", "\"version\" is missing");
+  if (!manifest.contains("version")) refuse_manifest(where + "/", "\"version\" is missing");
   if (manifest["version"] != kManifestVersion) {
-    fail(where + "/version", fmt::format("{} found, {} needed", manifest["version"].dump(), kManifestVersion));
+    refuse_manifest(where + "/version",
+                    fmt::format("{} found, {} needed", manifest["version"].dump(), kManifestVersion));
   }
   const json defaults = manifest.value("defaults", json::object());
   const OptionSet options =
       merge(read_options(defaults, request.rules, fs::path(request.zoo).parent_path(), where + "/defaults"),
             request.command_line);
-  if (!manifest.contains("models")) fail(where + "/", "\"models\" is missing");
+  if (!manifest.contains("models")) refuse_manifest(where + "/", "\"models\" is missing");
   const json& entries = manifest["models"];
-  if (!entries.is_array() || entries.empty()) fail(where + "/models", "a list of at least one model needed");
+  if (!entries.is_array() || entries.empty()) refuse_manifest(where + "/models", "a list of at least one model needed");
   std::vector<BatchModel> models;
   for (size_t i = 0; i < entries.size(); ++i) {
     models.push_back(read_model(entries[i], request, options, fmt::format("{}/models/{}", where, i)));

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void fail(const std::string& where, const std::string& name, const std::string& problem) {
+[[noreturn]] void refuse_option(const std::string& where, const std::string& name, const std::string& problem) {
   throw ConvertError(ExitCode::kUsage, fmt::format("{}/{}: {}", where, name, problem));
 }
 
@@ -21,7 +21,7 @@ const OptionRule& rule_of(const std::string& name, const OptionRules& rules, con
   if (found != rules.end()) return *found;
   std::string known;
   for (const OptionRule& rule : rules) known += (known.empty() ? "" : ", ") + rule.name;
-  fail(where, name, fmt::format("no such option; the options are {}", known));
+  refuse_option(where, name, fmt::format("no such option; the options are {}", known));
 }
 
 bool is_scalar(const json& value) {
@@ -37,14 +37,14 @@ std::vector<std::string> values_of(const json& value, const OptionRule& rule, co
                                    const std::string& where) {
   if (rule.is_flag && value.is_boolean()) return {value.get<bool>() ? "true" : "false"};
   if (rule.is_flag && !(value.is_string() && rule.name == "nhwc")) {
-    fail(where, rule.name, value.dump() + " found, true or false needed");
+    refuse_option(where, rule.name, value.dump() + " found, true or false needed");
   }
   if (is_scalar(value)) return {text_of(value, rule, folder)};
   const bool is_list = value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), is_scalar);
   if (!rule.repeats || !is_list) {
-    fail(where, rule.name,
-         fmt::format("{} found, a string or a number{} needed", value.dump(),
-                     rule.repeats ? ", or a list of them" : ""));
+    refuse_option(where, rule.name,
+                  fmt::format("{} found, a string or a number{} needed", value.dump(),
+                              rule.repeats ? ", or a list of them" : ""));
   }
   std::vector<std::string> values;
   for (const json& element : value) values.push_back(text_of(element, rule, folder));

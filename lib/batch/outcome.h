@@ -9,6 +9,8 @@
 
 namespace nnapi_convert {
 
+constexpr double kMegabyte = 1e6;  // bytes, as the progress and the summary tell them
+
 enum class Status {
   kConverted,
   kRefused,             // exit code 1 of the conversion

@@ -13,7 +13,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kSummaryVersion = 1;
-constexpr double kMegabyte = 1e6;
 
 // The worst of all outputs; null where results are equal.
 json snr_of(const json& verification) {

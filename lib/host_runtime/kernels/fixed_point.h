@@ -27,6 +27,8 @@ Multiplier multiplier_of(double number);           // of a number from 0 on
 Multiplier inverse_square_root(int32_t variance);  // from 1 on
 int32_t multiplied(int32_t x, const Multiplier& multiplier);
 
+constexpr int kGateIntegerBits = 3;  // of the sums that an LSTM's gates are computed from
+
 // Of a number with `integer_bits` integer bits, 0 to 6; the result has none.
 int16_t fixed_logistic(int16_t x, int integer_bits);
 int16_t fixed_tanh(int16_t x, int integer_bits);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kCodeScale = 1.0f / 128;
 constexpr int32_t kCodeZeroPoint = 128;
-constexpr int kGateIntegerBits = 3, kStateIntegerBits = 4;
+constexpr int kStateIntegerBits = 4;
 constexpr float kStateScale = 1.0f / 2048;
 
 void require_scale(const OpContext& context, const std::string& name, float scale, int32_t zero_point, double slack) {

@@ -11,8 +11,6 @@
 namespace nnapi_convert::host {
 namespace {
 
-constexpr int kGateIntegerBits = 3;
-
 std::string name_of_gate(Gate gate, const char* what) {
   return std::string(kGateNames[gate]) + what;
 }
