@@ -37,7 +37,7 @@ class TraceFile {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::shared_ptr<TraceFile> file_at(const char* path) {
   static std::mutex mutex;
@@ -54,9 +54,9 @@ std::shared_ptr<TraceFile> file_at(const char* path) {
   return file;
 }
 
-Json inside(const Frame* frame) {
-  if (!frame) return Json::array();
-  Json path = inside(frame->outer);
+OrderedJson inside(const Frame* frame) {
+  if (!frame) return OrderedJson::array();
+  OrderedJson path = inside(frame->outer);
   path.push_back({{"operation", frame->operation.index},
                   {"name", name_of(frame->operation.code)},
                   {"argument", frame->argument},
@@ -70,20 +70,20 @@ at::Tensor numbers_of(const Operand& operand, const Value& value) {
 }
 
 // Of the numbers that codes stand for; least, greatest and mean of the finite ones.
-Json describe(const Operand& operand, const Value& value) {
-  Json result = {{"type", name_of(operand.type)}, {"shape", value.shape.dims}};
+OrderedJson describe(const Operand& operand, const Value& value) {
+  OrderedJson result = {{"type", name_of(operand.type)}, {"shape", value.shape.dims}};
   const at::Tensor numbers = numbers_of(operand, value);
   const at::Tensor finite = numbers.masked_select(numbers.isfinite());
   const bool any = finite.numel() > 0;
-  result["min"] = any ? Json(finite.min().item<double>()) : Json();
-  result["max"] = any ? Json(finite.max().item<double>()) : Json();
-  result["mean"] = any ? Json(finite.mean().item<double>()) : Json();
+  result["min"] = any ? OrderedJson(finite.min().item<double>()) : OrderedJson();
+  result["max"] = any ? OrderedJson(finite.max().item<double>()) : OrderedJson();
+  result["mean"] = any ? OrderedJson(finite.mean().item<double>()) : OrderedJson();
   result["non_finite"] = numbers.numel() - finite.numel();
   return result;
 }
 
-Json line_of(int64_t execution, const Operation& operation, const Frame* frame) {
-  Json line = {{"execution", execution}, {"operation", operation.index}, {"name", name_of(operation.code)}};
+OrderedJson line_of(int64_t execution, const Operation& operation, const Frame* frame) {
+  OrderedJson line = {{"execution", execution}, {"operation", operation.index}, {"name", name_of(operation.code)}};
   if (frame) line["inside"] = inside(frame);
   return line;
 }
@@ -102,9 +102,9 @@ std::unique_ptr<Trace> Trace::begin() {
 
 void Trace::add_operation(const Operation& operation, const Frame* frame, std::chrono::nanoseconds taken,
                           const std::vector<const Operand*>& operands, const std::vector<Value>& outputs) {
-  Json line = line_of(execution_, operation, frame);
+  OrderedJson line = line_of(execution_, operation, frame);
   line["microseconds"] = static_cast<double>(taken.count()) / 1000;
-  line["outputs"] = Json::array();
+  line["outputs"] = OrderedJson::array();
   for (std::size_t i = 0; i < outputs.size(); ++i) line["outputs"].push_back(describe(*operands[i], outputs[i]));
   file_->add(line);
 }
@@ -112,7 +112,7 @@ void Trace::add_operation(const Operation& operation, const Frame* frame, std::c
 void Trace::add_overflow(const Operation& operation, const Frame* frame, const Overflow& overflow) {
   if (overflowed_) return;
   overflowed_ = true;
-  Json line = line_of(execution_, operation, frame);
+  OrderedJson line = line_of(execution_, operation, frame);
   line["first_overflow"] = {{"output", overflow.output}, {"element", overflow.element}, {"value", overflow.value}};
   file_->add(line);
 }

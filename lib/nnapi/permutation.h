@@ -7,6 +7,8 @@
 
 namespace nnapi_convert::nnapi {
 
+constexpr size_t kMaxMoveRank = 4;  // of what TRANSPOSE takes
+
 inline const std::vector<int64_t> kToNhwc = {0, 2, 3, 1};
 inline const std::vector<int64_t> kToNchw = {0, 3, 1, 2};
 

@@ -6,21 +6,12 @@
 
 #include "lib/base/error.h"
 #include "lib/format/buffer_format.h"
+#include "lib/serialize/buffer_words.h"
 
 namespace nnapi_convert {
 namespace {
 
 using buffer_format::ValueSource;
-
-// Constants up to this size go into the buffer itself: an archive entry costs more.
-constexpr size_t kMaxImmediateBytes = 128;
-
-int32_t float_bits(float value) {
-  int32_t bits;
-  static_assert(sizeof bits == sizeof value);
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
 
 class BufferWriter {
  public:

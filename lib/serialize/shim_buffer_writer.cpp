@@ -13,21 +13,12 @@
 #include "lib/base/error.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/operation_table.h"
+#include "lib/serialize/buffer_words.h"
 
 namespace nnapi_convert {
 namespace {
 
 namespace format = buffer_format_v2;
-
-// Constants up to this size go into the buffer itself.
-constexpr uint64_t kMaxImmediateBytes = 128;
-
-int32_t float_bits(float value) {
-  int32_t bits;
-  static_assert(sizeof bits == sizeof value);
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
 
 int32_t low_word(uint64_t value) {
   return static_cast<int32_t>(static_cast<uint32_t>(value));

@@ -23,7 +23,7 @@ std::optional<PickleOutline> outline(const std::string& bytes) {
 }
 
 // {"a": Tensor(), "b": Tensor()} in protocol 2; the function is named once and recalled.
-const std::string kWeights =
+const std::string kWeightsFile =
     "\x80\x02}q\x00(X\x01\x00\x00\x00"
     "actorch._utils\n_rebuild_tensor_v2\nq\x01)RX\x01\x00\x00\x00"
     "bh\x01)Ru."s;
@@ -31,7 +31,7 @@ const std::string kWeights =
 }  // namespace
 
 TEST_CASE("a pickle of weights is outlined") {
-  const auto found = outline(kWeights);
+  const auto found = outline(kWeightsFile);
   REQUIRE(found);
   CHECK(found->kind == Kind::kDict);
   CHECK(found->tensors == 2);
@@ -39,8 +39,8 @@ TEST_CASE("a pickle of weights is outlined") {
 }
 
 TEST_CASE("a dict of dicts names the one with weights") {
-  const auto found =
-      outline("\x80\x02}(X\x01\x00\x00\x00nK\x05X\x01\x00\x00\x00w"s + kWeights.substr(2, kWeights.size() - 3) + "u.");
+  const auto found = outline("\x80\x02}(X\x01\x00\x00\x00nK\x05X\x01\x00\x00\x00w"s +
+                             kWeightsFile.substr(2, kWeightsFile.size() - 3) + "u.");
   REQUIRE(found);
   CHECK(found->keys == std::vector<std::string>{"n", "w"});
   CHECK(found->tensors == 0);
@@ -48,7 +48,7 @@ TEST_CASE("a dict of dicts names the one with weights") {
 }
 
 TEST_CASE("a pickle that is cut off is outlined as far as it goes") {
-  const auto found = outline(kWeights.substr(0, kWeights.size() - 4));
+  const auto found = outline(kWeightsFile.substr(0, kWeightsFile.size() - 4));
   REQUIRE(found);
   CHECK(found->kind == Kind::kDict);
   CHECK(found->tensors == 1);
@@ -75,7 +75,7 @@ TEST_CASE("bytes that are no pickle have no outline") {
 TEST_CASE("no bytes do harm to the outline") {
   std::mt19937 random(5);
   for (int round = 0; round < 20000; ++round) {
-    std::string bytes = round % 2 == 0 ? kWeights : std::string(random() % 200, '\0');
+    std::string bytes = round % 2 == 0 ? kWeightsFile : std::string(random() % 200, '\0');
     for (int change = 0; change < (round % 2 == 0 ? 3 : static_cast<int>(bytes.size())); ++change) {
       bytes[random() % bytes.size()] = static_cast<char>(random());
     }
@@ -99,7 +99,7 @@ TEST_CASE("no bytes do harm to the kind of a file") {
   const std::string path = folder.file("model");
   std::mt19937 random(6);
   const std::string starts[] = {"\x08\x07\x12\x07pytorch:\x05"s,
-                                "\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19."s + kWeights,
+                                "\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19."s + kWeightsFile,
                                 "\x10\x00\x00\x00\x00\x00\x00\x00{\"a\": {}}"s, "\x1c\x00\x00\x00TFL3"s, "PK\x03\x04"s};
   for (int round = 0; round < 2000; ++round) {
     std::string bytes = starts[static_cast<size_t>(round) % std::size(starts)] + std::string(random() % 64, 'x');

@@ -11,7 +11,7 @@ namespace {
 using namespace test;
 using Catch::Contains;
 
-constexpr double kTolerance = 1e-4;
+constexpr double kRelativeTolerance = 1e-4;
 
 at::Tensor picture(uint64_t seed = 1) {
   return random_floats({1, 3, 16, 16}, seed);
@@ -62,11 +62,11 @@ TEST_CASE("flexible sizes are fixed by the first call") {
   for (const int64_t size : {12, 20}) {
     const torch::jit::Module module = conversion.runnable_module().deepcopy();
     const at::Tensor first = random_floats({1, 3, size, size + 2}, 5);
-    CHECK(relative_error(run(original, {first}).toTensor(), run(module, {first}).toTensor()) < kTolerance);
+    CHECK(relative_error(run(original, {first}).toTensor(), run(module, {first}).toTensor()) < kRelativeTolerance);
     CHECK_THAT(run_error(module, {random_floats({1, 3, size, size}, 5)}),
                Contains("the first call fixed it; load the module again for another shape"));
     const at::Tensor second = random_floats({1, 3, size, size + 2}, 6);
-    CHECK(relative_error(run(original, {second}).toTensor(), run(module, {second}).toTensor()) < kTolerance);
+    CHECK(relative_error(run(original, {second}).toTensor(), run(module, {second}).toTensor()) < kRelativeTolerance);
   }
 }
 
@@ -85,11 +85,11 @@ TEST_CASE("callers may pass channels_last, strided or expanded tensors") {
     const at::Tensor last = picture().contiguous(at::MemoryFormat::ChannelsLast);
     const at::Tensor strided = at::stack({picture(), picture(2)}, 4).select(4, 0);
     REQUIRE_FALSE(strided.is_contiguous());
-    CHECK(relative_error(expected, run(module, {last}).toTensor()) < kTolerance);
-    CHECK(relative_error(expected, run(module, {strided}).toTensor()) < kTolerance);
+    CHECK(relative_error(expected, run(module, {last}).toTensor()) < kRelativeTolerance);
+    CHECK(relative_error(expected, run(module, {strided}).toTensor()) < kRelativeTolerance);
     const at::Tensor flat = random_floats({1, 3, 1, 1}, 4).expand({1, 3, 16, 16});
     const at::Tensor of_flat = run(load_fixture("residual.pt").module, {flat}).toTensor();
-    CHECK(relative_error(of_flat, run(module, {flat}).toTensor()) < kTolerance);
+    CHECK(relative_error(of_flat, run(module, {flat}).toTensor()) < kRelativeTolerance);
   }
 }
 
@@ -110,7 +110,8 @@ TEST_CASE("argument names and order are kept") {
   torch::jit::Module copy = module;
   c10::InferenceMode guard;
   const at::Tensor by_name = copy.forward({}, {{"depth", depth}, {"colour", picture()}}).toTensor();
-  CHECK(relative_error(run(load_fixture("two_input.pt").module, {picture(), depth}).toTensor(), by_name) < kTolerance);
+  CHECK(relative_error(run(load_fixture("two_input.pt").module, {picture(), depth}).toTensor(), by_name) <
+        kRelativeTolerance);
 }
 
 TEST_CASE("a tuple stays a tuple") {
@@ -120,7 +121,7 @@ TEST_CASE("a tuple stays a tuple") {
   REQUIRE(found.toTupleRef().size() == expected.toTupleRef().size());
   for (size_t i = 0; i < expected.toTupleRef().size(); ++i) {
     const at::Tensor reference = expected.toTupleRef().elements()[i].toTensor();
-    CHECK(relative_error(reference, found.toTupleRef().elements()[i].toTensor()) < kTolerance);
+    CHECK(relative_error(reference, found.toTupleRef().elements()[i].toTensor()) < kRelativeTolerance);
   }
 }
 
@@ -130,7 +131,7 @@ TEST_CASE("a list stays a list") {
   REQUIRE(found.isTensorList());
   REQUIRE(found.toTensorVector().size() == expected.toTensorVector().size());
   for (size_t i = 0; i < expected.toTensorVector().size(); ++i) {
-    CHECK(relative_error(expected.toTensorVector()[i], found.toTensorVector()[i]) < kTolerance);
+    CHECK(relative_error(expected.toTensorVector()[i], found.toTensorVector()[i]) < kRelativeTolerance);
   }
 }
 
@@ -168,7 +169,7 @@ TEST_CASE("an input that is not read is taken and not checked") {
   const torch::jit::Module module = converted("unused_input.pt", {"1,3,16,16", "1,2"});
   const at::Tensor expected =
       run(load_fixture("unused_input.pt").module, {picture(), random_floats({1, 2}, 1)}).toTensor();
-  CHECK(relative_error(expected, run(module, {picture(), random_floats({1, 2}, 1)}).toTensor()) < kTolerance);
+  CHECK(relative_error(expected, run(module, {picture(), random_floats({1, 2}, 1)}).toTensor()) < kRelativeTolerance);
   CHECK(run_error(module, {picture(), random_floats({7}, 1)}).empty());
 }
 
@@ -179,7 +180,7 @@ TEST_CASE("every float fixture runs in both layouts") {
     for (const bool nhwc : {false, true}) {
       INFO(fixture << (nhwc ? " nhwc" : " nchw"));
       const torch::jit::Module module = convert_fixture(fixture, options_for({"1,3,16,16"}, nhwc)).runnable_module();
-      CHECK(relative_error(expected, run(module, {picture()}).toTensor()) < kTolerance);
+      CHECK(relative_error(expected, run(module, {picture()}).toTensor()) < kRelativeTolerance);
     }
   }
 }

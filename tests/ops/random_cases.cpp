@@ -21,7 +21,7 @@ namespace {
 
 using namespace nnapi_convert;
 
-struct Arguments {
+struct SweepArguments {
   uint64_t count = 2000;
   uint64_t seed = 1;
   bool is_verbose = false;
@@ -32,7 +32,7 @@ bool read_number(const char* text, uint64_t& number) {
   return std::from_chars(text, end, number).ptr == end;
 }
 
-bool parse(int argc, char** argv, Arguments& arguments) {
+bool parse(int argc, char** argv, SweepArguments& arguments) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "-v") {
@@ -58,7 +58,7 @@ void print_case(const OpCase& failed) {
   std::cout << "\n";
 }
 
-int run(const Arguments& arguments) {
+int run_sweep(const SweepArguments& arguments) {
   std::map<std::string, int> refusals;
   uint64_t failed = 0, refused = 0;
   for (uint64_t seed = arguments.seed; seed < arguments.seed + arguments.count; ++seed) {
@@ -90,7 +90,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Arguments arguments;
+  SweepArguments arguments;
   if (!parse(argc, argv, arguments)) {
     std::cerr << "usage: random_cases [--count N] [--seed S] [-v]\n";
     return 2;
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
     choose_quantised_engine();
     torch::jit::setGraphExecutorOptimize(false);  // each module runs a few times only
     if (dlopen(host_library_path().c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) throw std::runtime_error(dlerror());
-    return run(arguments);
+    return run_sweep(arguments);
   } catch (const std::exception& error) {
     std::cerr << "random_cases: " << error.what() << "\n";
     return 1;

@@ -21,7 +21,7 @@ const Words kExtremes = {0,       -1,          1,       2,
                          1 << 24, 1 << 29,     1 << 30, (1 << 30) + 1,
                          INT_MAX, INT_MAX - 3, INT_MIN, INT_MIN + 1};
 
-Words sample_words() {
+Words words_to_change() {
   return write_buffer(testing::sample_model()).words;
 }
 
@@ -62,7 +62,7 @@ bool is_read(const Words& words) {
 }  // namespace
 
 TEST_CASE("damaged buffers: every truncation is refused") {
-  const Words words = sample_words();
+  const Words words = words_to_change();
   REQUIRE(is_read(words));
   for (size_t size = 0; size < words.size(); ++size) {
     INFO(size);
@@ -71,7 +71,7 @@ TEST_CASE("damaged buffers: every truncation is refused") {
 }
 
 TEST_CASE("damaged buffers: words that are left over are refused") {
-  Words words = sample_words();
+  Words words = words_to_change();
   for (int i = 0; i < 20; ++i) {
     words.push_back(i);
     CHECK_FALSE(is_read(words));
@@ -79,7 +79,7 @@ TEST_CASE("damaged buffers: words that are left over are refused") {
 }
 
 TEST_CASE("damaged buffers: every word with extreme values, alone and in pairs") {
-  const Words words = sample_words();
+  const Words words = words_to_change();
   size_t read = 0;
   for (size_t position = 0; position < words.size(); ++position) {
     for (const int32_t value : kExtremes) {
@@ -100,7 +100,7 @@ TEST_CASE("damaged buffers: every word with extreme values, alone and in pairs")
 TEST_CASE("damaged buffers: 100000 at random") {
   std::mt19937 random(7);
   const auto pick = [&](size_t limit) { return std::uniform_int_distribution<size_t>(0, limit - 1)(random); };
-  const Words words = sample_words();
+  const Words words = words_to_change();
   size_t read = 0;
   for (int i = 0; i < 100000; ++i) {
     Words damaged = words;

@@ -28,7 +28,7 @@ namespace {
 constexpr int kModelsFailed = 1;
 constexpr int kWorseThanBaseline = 5;
 
-constexpr const char* kDescription =
+constexpr const char* kBatchDescription =
     R"(Converts many models, each in a process of its own, and writes reports and a summary: DIR/NAME.pt
 and DIR/NAME.report.json for each model, and DIR/summary.json, .md and .xml (JUnit). ZOO is a
 folder, a pattern in quotes, or a JSON manifest with options for each model.
@@ -39,7 +39,7 @@ Examples:
   nnapi-convert batch zoo.json -o converted --verify --resume
   nnapi-convert batch zoo.json -o converted --verify -k --baseline last.json --limit snr=3)";
 
-const ExitCodes kExitCodes = {
+const ExitCodes kBatchExitCodes = {
     {"0", "all models are converted; with --baseline: none is worse than there, and no new one failed"},
     {"1", "models failed, or were not reached"},
     {"2", "wrong command line or manifest"},
@@ -192,12 +192,12 @@ int exit_code_of(const Batch& batch, const std::optional<Comparison>& comparison
 
 int run_batch_command(const Arguments& command_line) {
   BatchArguments arguments;
-  CLI::App app(kDescription, "nnapi-convert batch");
+  CLI::App app(kBatchDescription, "nnapi-convert batch");
   add_batch_options(app, arguments);
   add_log_options(app);
   add_passed_options(app, arguments);
   app.footer("Limits of --baseline, and what they are unless given:\n" + limits_help());
-  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
+  if (const auto code = parse_command_line(app, command_line, kBatchExitCodes)) return *code;
   refuse_standard_output("--output", arguments.output);
   Limits limits = default_limits();
   for (const std::string& text : arguments.limits) set_limit(limits, text);

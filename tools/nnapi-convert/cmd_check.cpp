@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kCheckDescription =
     R"(Says whether a model converts, whole or in which segments, and what of it is refused and why. It
 takes the options of the conversion and goes the same way, but writes nothing.
 
@@ -20,18 +20,18 @@ Examples:
   nnapi-convert check model.pt --fallback none --format json
 )";
 
-const ExitCodes kExitCodes = {{"0", "the model converts, whole or in segments"},
-                              {"1", "it can't be converted"},
-                              {"2", "wrong command line"},
-                              {"3", "a file can't be read or is malformed"},
-                              {"70", "internal error"}};
+const ExitCodes kCheckExitCodes = {{"0", "the model converts, whole or in segments"},
+                                   {"1", "it can't be converted"},
+                                   {"2", "wrong command line"},
+                                   {"3", "a file can't be read or is malformed"},
+                                   {"70", "internal error"}};
 
 }  // namespace
 
 int run_check(const Arguments& command_line) {
   CheckArguments request;
   ConvertArguments& arguments = request.conversion;
-  CLI::App app(kDescription, "nnapi-convert check");
+  CLI::App app(kCheckDescription, "nnapi-convert check");
   add_model_argument(app, arguments);
   add_model_options(app, arguments);
   app.add_flag("--explain-speed", request.explain_speed,
@@ -40,7 +40,7 @@ int run_check(const Arguments& command_line) {
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   add_log_options(app);
-  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
+  if (const auto code = parse_command_line(app, command_line, kCheckExitCodes)) return *code;
   read_parsed(app, arguments);
   check_files_apart(files_of(arguments));
   return engine().check(request);

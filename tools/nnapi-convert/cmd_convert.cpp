@@ -10,7 +10,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kConvertDescription =
     R"(Converts a TorchScript model to one of the same interface that runs on Android's NNAPI.
 
 Examples:
@@ -27,22 +27,22 @@ Subcommands (each has its own --help):
   shim     write the sources of the shim, for apps that build it themselves
 )";
 
-const ExitCodes kExitCodes = {{"0", "done"},
-                              {"1", "the model can't be converted"},
-                              {"2", "wrong command line"},
-                              {"3", "a file can't be read or written, or is malformed"},
-                              {"4", "verification failed"},
-                              {"70", "internal error"}};
+const ExitCodes kConvertExitCodes = {{"0", "done"},
+                                     {"1", "the model can't be converted"},
+                                     {"2", "wrong command line"},
+                                     {"3", "a file can't be read or written, or is malformed"},
+                                     {"4", "verification failed"},
+                                     {"70", "internal error"}};
 
 }  // namespace
 
 int run_convert(const Arguments& command_line) {
   ConvertArguments arguments;
-  CLI::App app(kDescription, "nnapi-convert");
+  CLI::App app(kConvertDescription, "nnapi-convert");
   app.set_version_flag("--version", version_text());
   add_convert_options(app, arguments);
   add_log_options(app);
-  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
+  if (const auto code = parse_command_line(app, command_line, kConvertExitCodes)) return *code;
   read_parsed(app, arguments);
   check_files_apart(files_of(arguments));
   return engine().convert(arguments);

@@ -10,10 +10,10 @@
 namespace nnapi_convert {
 namespace {
 
-const ExitCodes kExitCodes = {{"0", "done"},
-                              {"2", "wrong command line"},
-                              {"3", "a file can't be read or is malformed, or the output can't be written"},
-                              {"70", "internal error"}};
+const ExitCodes kInspectExitCodes = {{"0", "done"},
+                                     {"2", "wrong command line"},
+                                     {"3", "a file can't be read or is malformed, or the output can't be written"},
+                                     {"70", "internal error"}};
 
 }  // namespace
 
@@ -31,7 +31,7 @@ int run_inspect(const Arguments& command_line) {
       ->check(CLI::IsMember({"text", "json", "dot", "html"}))
       ->capture_default_str();
   add_log_options(app);
-  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
+  if (const auto code = parse_command_line(app, command_line, kInspectExitCodes)) return *code;
   check_files_apart({{{"OUT", path}}, {}});
   std::cout << engine().inspect(path, format);
   return 0;

@@ -9,10 +9,10 @@
 namespace nnapi_convert {
 namespace {
 
-const ExitCodes kExitCodes = {{"0", "done"},
-                              {"2", "wrong command line"},
-                              {"3", "the output can't be written, or LibTorch can't be loaded"},
-                              {"70", "internal error"}};
+const ExitCodes kOpsExitCodes = {{"0", "done"},
+                                 {"2", "wrong command line"},
+                                 {"3", "the output can't be written, or LibTorch can't be loaded"},
+                                 {"70", "internal error"}};
 
 }  // namespace
 
@@ -26,7 +26,7 @@ int run_ops(const Arguments& command_line) {
   app.add_option("--format", format, "how to list them")
       ->check(CLI::IsMember({"text", "json", "markdown"}))
       ->capture_default_str();
-  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
+  if (const auto code = parse_command_line(app, command_line, kOpsExitCodes)) return *code;
   std::cout << engine().list_operations(format);
   return 0;
 }

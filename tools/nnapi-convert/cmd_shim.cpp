@@ -14,7 +14,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kShimDescription =
     R"(Writes the sources of the shim, the library that runs models made with --runtime shim: the core,
 its C header, the binding for PyTorch, a CMakeLists.txt and a Gradle module.
 
@@ -28,24 +28,24 @@ FilesInUse files_of(const std::string& folder, const std::vector<FolderFile>& wr
   return files;
 }
 
-const ExitCodes kExitCodes = {{"0", "done"},
-                              {"2", "wrong command line"},
-                              {"3", "a file can't be read or written, or is malformed"},
-                              {"70", "internal error"}};
+const ExitCodes kShimExitCodes = {{"0", "done"},
+                                  {"2", "wrong command line"},
+                                  {"3", "a file can't be read or written, or is malformed"},
+                                  {"70", "internal error"}};
 
 }  // namespace
 
 int run_shim(const Arguments& command_line) {
   std::string folder, archive;
   bool may_replace = false;
-  CLI::App app(kDescription, "nnapi-convert shim");
+  CLI::App app(kShimDescription, "nnapi-convert shim");
   app.add_option("--emit", folder, "folder to write, which is new or empty")->required()->type_name("DIR");
   app.add_option("--from", archive,
                  "the sources that a model carries (convert with --embed-shim-source), not this program's own")
       ->type_name("OUT");
   app.add_flag("--force", may_replace, "write into a folder that is not empty: replaces files of the same names");
   add_log_options(app);
-  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
+  if (const auto code = parse_command_line(app, command_line, kShimExitCodes)) return *code;
   refuse_standard_output("--emit", folder);
   const std::vector<FolderFile> files = app.count("--from") != 0 ? engine().read_shim_source(archive) : shim_files();
   check_files_apart(files_of(folder, files, archive));

@@ -53,12 +53,12 @@ FilesInUse files_of(const VerifyArguments& arguments) {
   return files;
 }
 
-const ExitCodes kExitCodes = {{"0", "the results agree"},
-                              {"1", "--per-op: the original doesn't convert as the file was"},
-                              {"2", "wrong command line"},
-                              {"3", "a file can't be read or is malformed"},
-                              {"4", "they differ, or a model fails to run"},
-                              {"70", "internal error"}};
+const ExitCodes kVerifyExitCodes = {{"0", "the results agree"},
+                                    {"1", "--per-op: the original doesn't convert as the file was"},
+                                    {"2", "wrong command line"},
+                                    {"3", "a file can't be read or is malformed"},
+                                    {"4", "they differ, or a model fails to run"},
+                                    {"70", "internal error"}};
 
 }  // namespace
 
@@ -93,7 +93,7 @@ int run_verify(const Arguments& command_line) {
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   add_log_options(app);
-  if (const auto code = parse_command_line(app, command_line, kExitCodes)) return *code;
+  if (const auto code = parse_command_line(app, command_line, kVerifyExitCodes)) return *code;
   check_files_apart(files_of(arguments));
   for (const std::string& text : inputs) {
     request.inputs.push_back(parse_input_spec(text));

@@ -17,7 +17,7 @@ using Kind = PickleValue::Kind;
 // LibTorch goes into values, and takes them down, by recursion.
 constexpr uint32_t kMostLevels = 1000;
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void refuse(const std::string& what) {
   throw ConvertError(ExitCode::kBadFile, what);
 }
 
@@ -28,7 +28,8 @@ class PickleReader {
   Pickle run() {
     while (step()) {
     }
-    if (stack_.size() != 1 || !marks_.empty()) fail(fmt::format("{} values found at its end, 1 needed", stack_.size()));
+    if (stack_.size() != 1 || !marks_.empty())
+      refuse(fmt::format("{} values found at its end, 1 needed", stack_.size()));
     pickle_.root = stack_[0];
     check_levels();
     return std::move(pickle_);
@@ -49,7 +50,7 @@ class PickleReader {
         return true;
       default:
         if (!read_scalar(opcode) && !read_container(opcode) && !read_memo(opcode) && !read_call(opcode)) {
-          fail(fmt::format("opcode {} found at byte {}", static_cast<unsigned char>(opcode), at_ - 1));
+          refuse(fmt::format("opcode {} found at byte {}", static_cast<unsigned char>(opcode), at_ - 1));
         }
         return true;
     }
@@ -154,7 +155,7 @@ class PickleReader {
         const std::vector<PickleId> parts = pop(2);
         need(parts[0], Kind::kGlobal, "a class");
         need(parts[1], Kind::kTuple, "a tuple of arguments");
-        if (!pickle_.at(parts[1]).elements.empty()) fail("a class with arguments found");
+        if (!pickle_.at(parts[1]).elements.empty()) refuse("a class with arguments found");
         push({Kind::kObject, 0, {}, {parts[0]}});
         return true;
       }
@@ -162,7 +163,7 @@ class PickleReader {
         const PickleId state = pop(1)[0];
         if (by_ == PickledBy::kTorchSave && pickle_.at(top()).kind == Kind::kDict) return true;
         need(top(), Kind::kObject, "an object");
-        if (pickle_.at(top()).elements.size() != 1) fail("an object with two states found");
+        if (pickle_.at(top()).elements.size() != 1) refuse("an object with two states found");
         pickle_.values[top()].elements.push_back(state);
         return true;
       }
@@ -190,7 +191,7 @@ class PickleReader {
 
   std::string_view take(size_t count) {
     if (count > bytes_.size() - at_) {
-      fail(fmt::format("{} bytes needed at byte {}, {} found", count, at_, bytes_.size() - at_));
+      refuse(fmt::format("{} bytes needed at byte {}, {} found", count, at_, bytes_.size() - at_));
     }
     const std::string_view taken = bytes_.substr(at_, count);
     at_ += count;
@@ -212,7 +213,7 @@ class PickleReader {
   // Up to 8 bytes, the last of which has the sign.
   int64_t long_number() {
     const std::string_view digits = take(number<uint8_t>());
-    if (digits.size() > sizeof(int64_t)) fail(fmt::format("an integer of {} bytes found", digits.size()));
+    if (digits.size() > sizeof(int64_t)) refuse(fmt::format("an integer of {} bytes found", digits.size()));
     uint64_t value = !digits.empty() && (digits.back() & '\x80') != 0 ? ~uint64_t{0} : 0;
     for (size_t i = digits.size(); i > 0; --i) value = value << 8 | static_cast<unsigned char>(digits[i - 1]);
     return static_cast<int64_t>(value);
@@ -222,7 +223,7 @@ class PickleReader {
   std::string_view name() {
     const size_t first = bytes_.find('\n', at_);
     const size_t second = first == std::string_view::npos ? first : bytes_.find('\n', first + 1);
-    if (second == std::string_view::npos) fail(fmt::format("a name without an end found at byte {}", at_));
+    if (second == std::string_view::npos) refuse(fmt::format("a name without an end found at byte {}", at_));
     const std::string_view text = take(second - at_);
     take(1);
     const bool is_name = std::all_of(text.begin(), text.end(),
@@ -231,7 +232,7 @@ class PickleReader {
                                 text.back() == '.' || text.find("..") != std::string_view::npos ||
                                 text.find(".\n") != std::string_view::npos ||
                                 text.find("\n.") != std::string_view::npos;
-    if (!is_name || has_empty_part) fail(fmt::format("no qualified name found at byte {}", at_ - text.size() - 1));
+    if (!is_name || has_empty_part) refuse(fmt::format("no qualified name found at byte {}", at_ - text.size() - 1));
     return text;
   }
 
@@ -243,17 +244,17 @@ class PickleReader {
   // What is above the last mark, which holds what is below.
   size_t bottom() const { return marks_.empty() ? 0 : marks_.back(); }
   PickleId top() const {
-    if (stack_.size() <= bottom()) fail(fmt::format("no value found before byte {}", at_));
+    if (stack_.size() <= bottom()) refuse(fmt::format("no value found before byte {}", at_));
     return stack_.back();
   }
   std::vector<PickleId> pop(size_t count) {
-    if (stack_.size() < bottom() + count) fail(fmt::format("{} values needed before byte {}", count, at_));
+    if (stack_.size() < bottom() + count) refuse(fmt::format("{} values needed before byte {}", count, at_));
     const std::vector<PickleId> taken(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
     stack_.resize(stack_.size() - count);
     return taken;
   }
   std::vector<PickleId> since_mark() {
-    if (marks_.empty()) fail(fmt::format("no mark found before byte {}", at_));
+    if (marks_.empty()) refuse(fmt::format("no mark found before byte {}", at_));
     std::vector<PickleId> taken = pop(stack_.size() - bottom());
     marks_.pop_back();
     return taken;
@@ -261,23 +262,24 @@ class PickleReader {
 
   void extend(Kind kind, const std::vector<PickleId>& more) {
     need(top(), kind, kind == Kind::kList ? "a list" : "a dict");
-    if (kind == Kind::kDict && more.size() % 2 != 0) fail(fmt::format("a key without a value found at byte {}", at_));
+    if (kind == Kind::kDict && more.size() % 2 != 0) refuse(fmt::format("a key without a value found at byte {}", at_));
     std::vector<PickleId>& elements = pickle_.values[top()].elements;
     elements.insert(elements.end(), more.begin(), more.end());
   }
 
   void need(PickleId id, Kind kind, const char* what) const {
-    if (pickle_.at(id).kind != kind) fail(fmt::format("another value found before byte {}, {} needed", at_, what));
+    if (pickle_.at(id).kind != kind) refuse(fmt::format("another value found before byte {}, {} needed", at_, what));
   }
 
   // LibTorch makes room for all numbers below.
   uint32_t memo_number(uint32_t number) const {
-    if (number > pickle_.values.size()) fail(fmt::format("value {} of {} kept at byte {}", number, memo_.size(), at_));
+    if (number > pickle_.values.size())
+      refuse(fmt::format("value {} of {} kept at byte {}", number, memo_.size(), at_));
     return number;
   }
   void recall(uint32_t number) {
     const auto found = memo_.find(number);
-    if (found == memo_.end()) fail(fmt::format("value {} needed at byte {}, which was never kept", number, at_));
+    if (found == memo_.end()) refuse(fmt::format("value {} needed at byte {}, which was never kept", number, at_));
     stack_.push_back(found->second);
   }
 
@@ -291,7 +293,7 @@ class PickleReader {
       if (levels[id] == kUnseen) {
         levels[id] = kOpen;
         for (const PickleId element : pickle_.at(id).elements) {
-          if (levels[element] == kOpen) fail("a value that holds itself found");
+          if (levels[element] == kOpen) refuse("a value that holds itself found");
           if (levels[element] == kUnseen) path.push_back(element);
         }
         continue;
@@ -300,7 +302,7 @@ class PickleReader {
       if (levels[id] != kOpen) continue;
       uint32_t most = 0;
       for (const PickleId element : pickle_.at(id).elements) most = std::max(most, levels[element]);
-      if (most >= kMostLevels) fail(fmt::format("more than {} levels of values found", kMostLevels));
+      if (most >= kMostLevels) refuse(fmt::format("more than {} levels of values found", kMostLevels));
       levels[id] = most + 1;
     }
   }

@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "lib/converter/formulas/formulas.h"
+#include "lib/ops/frames.h"
 
 namespace nnapi_convert {
 namespace {
 
 using at::Tensor;
-
-constexpr size_t kVolumeAxes = 3;
 
 struct Transposed {
   std::vector<int64_t> stride, padding, output_padding, dilation;

@@ -6,7 +6,7 @@
 namespace nnapi_convert {
 namespace {
 
-std::vector<Formed> itself(const FormulaArguments& args) {
+std::vector<Formed> undropped(const FormulaArguments& args) {
   return {args.first()};
 }
 
@@ -26,7 +26,7 @@ bool leaves_nothing(const OpArguments& args) {
 
 Formulas dropout_formulas() {
   return {
-      {"aten::feature_alpha_dropout", is_evaluated, itself},
+      {"aten::feature_alpha_dropout", is_evaluated, undropped},
       {"aten::dropout", leaves_nothing, nothing_left},
       {"aten::feature_dropout", leaves_nothing, nothing_left},
       {"aten::alpha_dropout", leaves_nothing, nothing_left},

@@ -220,11 +220,6 @@ std::vector<Formed> tensorsolve(const FormulaArguments& args) {
   return {solution(a.reshape({b.numel(), -1}), b.reshape({-1, 1})).reshape(sizes)};
 }
 
-bool is_float_matrix(const OpArguments& args) {
-  const TensorType type = args.tensor(args.node().schema().arguments().at(0).name());
-  return type.dtype == at::kFloat && type.rank() >= 2;
-}
-
 bool is_inverse_power(const OpArguments& args) {
   constexpr int64_t kLeastPower = -8;
   const int64_t n = args.integer("n");

@@ -136,11 +136,6 @@ std::vector<Formed> ormqr(const FormulaArguments& args) {
   return {is_left ? result : result.transpose(-2, -1)};
 }
 
-bool is_float_matrix(const OpArguments& args) {
-  const TensorType type = args.tensor(args.node().schema().arguments().at(0).name());
-  return type.dtype == at::kFloat && type.rank() >= 2;
-}
-
 }  // namespace
 
 Formulas reflection_formulas() {

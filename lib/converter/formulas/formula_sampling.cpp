@@ -7,14 +7,13 @@
 #include <optional>
 
 #include "lib/converter/formulas/formulas.h"
+#include "lib/ops/frames.h"
 #include "lib/ops/interpolation.h"
 
 namespace nnapi_convert {
 namespace {
 
 using at::Tensor;
-
-constexpr size_t kVolumeAxes = 3;
 
 std::vector<ResizedAxis> read_axes(const FormulaArguments& args, const Tensor& input) {
   std::vector<ResizedAxis> axes;

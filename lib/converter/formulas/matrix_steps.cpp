@@ -15,7 +15,7 @@ using at::Tensor;
 constexpr int64_t kMostRows = 16;  // 20 operations each
 
 // 0, 1, 2... in a column.
-Tensor numbered(int64_t rows) {
+Tensor row_numbers(int64_t rows) {
   return constant_of([&] { return at::arange(rows, at::TensorOptions(at::kLong)).unsqueeze(1); });
 }
 
@@ -58,6 +58,11 @@ Tensor without_zero(const Tensor& x) {
 
 }  // namespace
 
+bool is_float_matrix(const OpArguments& args) {
+  const TensorType type = args.tensor(args.node().schema().arguments().at(0).name());
+  return type.dtype == at::kFloat && type.rank() >= 2;
+}
+
 int64_t few_rows(const Tensor& matrix, int64_t rows) {
   if (rows > kMostRows) {
     throw FormulaRefused(fmt::format("matrices [{}, {}], which take {} steps", matrix.size(-2), matrix.size(-1), rows),
@@ -90,7 +95,7 @@ Elimination eliminate(const Tensor& matrix, int64_t steps) {
     });
     if (count > 1) {
       place = at::argmax(at::abs(left.narrow(-1, k, 1)), -2, true);
-      const Tensor is_pivot = at::eq(numbered(count), place);
+      const Tensor is_pivot = at::eq(row_numbers(count), place);
       pivot_row = picked(left, is_pivot);
       left = from(at::where(is_pivot, left.narrow(-2, 0, 1), left), -2, 1);
     }
@@ -154,7 +159,7 @@ Tensor solve_triangular(const Tensor& triangle, const Tensor& b, bool is_upper, 
 
 Tensor with_swapped_rows(const Tensor& matrix, int64_t k, const Tensor& place) {
   const int64_t rows = matrix.size(-2);
-  const Tensor is_it = at::eq(constant_of([&] { return numbered(rows) + 1; }), place);
+  const Tensor is_it = at::eq(constant_of([&] { return row_numbers(rows) + 1; }), place);
   const Tensor other = picked(matrix, is_it);
   const Tensor changed = at::where(is_it, matrix.narrow(-2, k, 1), matrix);
   return joined({part(changed, -2, 0, k), other, from(changed, -2, k + 1)}, -2);

@@ -6,7 +6,12 @@
 
 #include <vector>
 
+#include "lib/ops/op_context.h"
+
 namespace nnapi_convert {
+
+// The first argument is one, or a batch of them.
+bool is_float_matrix(const OpArguments& args);
 
 // As many rows, if that is few enough to unroll; throws FormulaRefused else.
 int64_t few_rows(const at::Tensor& matrix, int64_t rows);

@@ -14,7 +14,7 @@
 namespace nnapi_convert {
 namespace {
 
-using Types = std::optional<std::vector<ValueType>>;
+using FoundTypes = std::optional<std::vector<ValueType>>;
 
 bool is_mask(const TensorType& type) {
   return type.dtype == at::kBool || type.dtype == at::kByte;
@@ -31,22 +31,22 @@ struct Request {
   Dim rows_like(const char* name) const { return sizes.fresh(args.input(name), types); }
 };
 
-Types one(at::ScalarType dtype, Dims dims) {
+FoundTypes one(at::ScalarType dtype, Dims dims) {
   return std::vector<ValueType>{TensorType{dtype, std::move(dims), {}}};
 }
 
-Types kept_boxes(const Request& request) {
+FoundTypes kept_boxes(const Request& request) {
   return one(at::kLong, {request.rows_like("dets")});
 }
 
-Types positions(const Request& request) {
+FoundTypes positions(const Request& request) {
   const auto self = request.tensor("self");
   if (!self) return std::nullopt;
   return one(at::kLong, {request.rows_like("self"), static_cast<int64_t>(self->rank())});
 }
 
 // where(condition): a list of indices for each axis.
-Types positions_by_axis(const Request& request) {
+FoundTypes positions_by_axis(const Request& request) {
   if (request.args.has("self") || !request.args.has("condition")) return std::nullopt;
   const auto condition = request.tensor("condition");
   if (!condition) return std::nullopt;
@@ -55,7 +55,7 @@ Types positions_by_axis(const Request& request) {
       TensorTypes(std::max<size_t>(1, condition->rank()), TensorType{at::kLong, {count}, {}})};
 }
 
-Types masked(const Request& request) {
+FoundTypes masked(const Request& request) {
   const auto self = request.tensor("self");
   return self ? one(self->dtype, {request.rows_like("self")}) : std::nullopt;
 }
@@ -72,7 +72,7 @@ std::optional<std::vector<const TorchValue*>> leading_indices(const TorchValue* 
   return indices;
 }
 
-Types indexed(const Request& request) {
+FoundTypes indexed(const Request& request) {
   const auto self = request.tensor("self");
   const auto indices = leading_indices(request.args.input("indices"));
   if (!self || !indices || indices->empty()) return std::nullopt;
@@ -94,7 +94,7 @@ Types indexed(const Request& request) {
   return one(self->dtype, std::move(dims));
 }
 
-Types regions(const Request& request) {
+FoundTypes regions(const Request& request) {
   const auto input = request.tensor("input");
   if (!input || input->rank() != 4) return std::nullopt;
   const auto rois = request.tensor("rois");
@@ -127,17 +127,17 @@ std::optional<at::ScalarType> given_dtype(const Request& request) {
   return static_cast<at::ScalarType>(request.args.integer("dtype"));
 }
 
-Types filled(const Request& request) {
+FoundTypes filled(const Request& request) {
   auto dims = given_sizes(request);
   return dims ? one(given_dtype(request).value_or(at::kFloat), std::move(*dims)) : std::nullopt;
 }
 
 // full() without a dtype takes that of its number.
-Types filled_with(const Request& request) {
+FoundTypes filled_with(const Request& request) {
   return given_dtype(request) ? filled(request) : std::nullopt;
 }
 
-Types filled_like(const Request& request) {
+FoundTypes filled_like(const Request& request) {
   const auto self = request.tensor("self");
   const auto dtype = given_dtype(request);
   auto dims = given_sizes(request);
@@ -145,19 +145,19 @@ Types filled_like(const Request& request) {
   return one(dtype ? *dtype : self->dtype, std::move(*dims));
 }
 
-Types counted(const Request& request) {
+FoundTypes counted(const Request& request) {
   const auto& arguments = request.node.schema().arguments();
   if (arguments[0].name() != "end" || !given_dtype(request)) return std::nullopt;
   return one(*given_dtype(request), {request.sizes.number(request.args.input("end"), request.types)});
 }
 
 // Values are put into a copy of the tensor.
-Types like_self(const Request& request) {
+FoundTypes like_self(const Request& request) {
   const auto self = request.tensor("self");
-  return self ? Types(std::vector<ValueType>{*self}) : std::nullopt;
+  return self ? FoundTypes(std::vector<ValueType>{*self}) : std::nullopt;
 }
 
-Types highest(const Request& request) {
+FoundTypes highest(const Request& request) {
   auto self = request.tensor("self");
   if (!self || self->rank() == 0) return std::nullopt;
   const auto rank = static_cast<int64_t>(self->rank());
@@ -167,7 +167,7 @@ Types highest(const Request& request) {
 }
 
 // x[a:b] of an axis whose size isn't known: all of it, or a size of its own.
-Types sliced(const Request& request) {
+FoundTypes sliced(const Request& request) {
   auto self = request.tensor("self");
   if (!self || self->rank() == 0) return std::nullopt;
   const auto rank = static_cast<int64_t>(self->rank());
@@ -185,7 +185,7 @@ Types sliced(const Request& request) {
   return std::vector<ValueType>{*self};
 }
 
-using Maker = Types (*)(const Request&);
+using Maker = FoundTypes (*)(const Request&);
 
 // Null where there is none.
 Maker maker_of(ResultSizes sizes) {

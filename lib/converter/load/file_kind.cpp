@@ -28,7 +28,7 @@ constexpr const char* kTraceIt =
 constexpr const char* kSaveWhole =
     "convert the file that torch.jit.trace(model.eval(), example).save(path) writes for the same model";
 
-[[noreturn]] void fail(const std::string& path, const std::string& reason) {
+[[noreturn]] void refuse_file(const std::string& path, const std::string& reason) {
   throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, reason));
 }
 
@@ -268,12 +268,12 @@ bool is_zip(const ArchiveFile& archive) {
 
 void check_can_be_read(const std::string& path, const ArchiveFile& archive) {
   std::error_code error;
-  if (!fs::exists(path, error)) fail(path, "no such file");
-  if (fs::is_directory(path, error)) fail(path, "it is a folder; a TorchScript file is needed");
+  if (!fs::exists(path, error)) refuse_file(path, "no such file");
+  if (fs::is_directory(path, error)) refuse_file(path, "it is a folder; a TorchScript file is needed");
   if (!fs::is_regular_file(path, error))
-    fail(path, "it is a pipe or a device; a file is needed, whose weights are mapped");
+    refuse_file(path, "it is a pipe or a device; a file is needed, whose weights are mapped");
   if (archive.file().fd < 0 || bytes_at(archive.file(), 0, 4).size() < 4) {
-    fail(path, "it is shorter than 4 bytes, or not readable");
+    refuse_file(path, "it is shorter than 4 bytes, or not readable");
   }
 }
 
@@ -296,16 +296,18 @@ void check_file_kind(const std::string& path, bool may_be_converted) {
   check_can_be_read(path, archive);
   const FileKind kind = kind_of(archive);
   if (kind.format == Format::kOther) {
-    fail(path, fmt::format("it is {}, not a TorchScript archive; {}", kind.found, kind.advice));
+    refuse_file(path, fmt::format("it is {}, not a TorchScript archive; {}", kind.found, kind.advice));
   }
   if (kind.format == Format::kConverted && !may_be_converted) {
-    fail(path,
-         "nnapi-convert wrote it: it runs on NNAPI already; give the model that it was converted from, or see what it "
-         "holds with `nnapi-convert inspect`");
+    refuse_file(
+        path,
+        "nnapi-convert wrote it: it runs on NNAPI already; give the model that it was converted from, or see what it "
+        "holds with `nnapi-convert inspect`");
   }
   if (!is_zip(archive)) {
-    fail(path,
-         "not a zip archive; save the model with torch.jit.trace(...).save(path) or torch.jit.script(...).save(path)");
+    refuse_file(
+        path,
+        "not a zip archive; save the model with torch.jit.trace(...).save(path) or torch.jit.script(...).save(path)");
   }
 }
 

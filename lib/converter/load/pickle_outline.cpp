@@ -17,10 +17,10 @@ struct Value {
   size_t tensors = 0;
   std::string weights_key = {};
 };
-using Kind = Value::Kind;
+using ValueKind = Value::Kind;
 using Ref = std::shared_ptr<Value>;
 
-Ref value_of(Kind kind, std::string text = {}) {
+Ref value_of(ValueKind kind, std::string text = {}) {
   return std::make_shared<Value>(Value{kind, std::move(text)});
 }
 
@@ -29,24 +29,24 @@ bool begins_with(const std::string& text, std::string_view begin) {
 }
 
 void set_item(Value& dict, const Value& key, const Value& value) {
-  if (key.kind == Kind::kString && dict.keys.size() < kMostPickleKeys) dict.keys.push_back(key.text);
-  if (value.kind == Kind::kTensor) ++dict.tensors;
-  const bool has_weights = value.kind == Kind::kDict && value.tensors > 0;
-  if (has_weights && dict.weights_key.empty() && key.kind == Kind::kString) dict.weights_key = key.text;
+  if (key.kind == ValueKind::kString && dict.keys.size() < kMostPickleKeys) dict.keys.push_back(key.text);
+  if (value.kind == ValueKind::kTensor) ++dict.tensors;
+  const bool has_weights = value.kind == ValueKind::kDict && value.tensors > 0;
+  if (has_weights && dict.weights_key.empty() && key.kind == ValueKind::kString) dict.weights_key = key.text;
 }
 
 Ref called(const Value& callee) {
-  if (callee.kind != Kind::kClass) return value_of(Kind::kOther);
-  if (callee.text == "collections.OrderedDict") return value_of(Kind::kDict);
-  if (begins_with(callee.text, "torch._utils._rebuild_")) return value_of(Kind::kTensor);
-  return value_of(Kind::kObject, callee.text);
+  if (callee.kind != ValueKind::kClass) return value_of(ValueKind::kOther);
+  if (callee.text == "collections.OrderedDict") return value_of(ValueKind::kDict);
+  if (begins_with(callee.text, "torch._utils._rebuild_")) return value_of(ValueKind::kTensor);
+  return value_of(ValueKind::kObject, callee.text);
 }
 
 // torch.save's name of a class before PyTorch 1.6: ("module", class, file, source).
 Ref tuple_of(const std::vector<Ref>& elements) {
-  const bool is_class = elements.size() > 1 && elements[0]->kind == Kind::kString && elements[0]->text == "module" &&
-                        elements[1]->kind == Kind::kClass;
-  return is_class ? elements[1] : value_of(Kind::kOther);
+  const bool is_class = elements.size() > 1 && elements[0]->kind == ValueKind::kString &&
+                        elements[0]->text == "module" && elements[1]->kind == ValueKind::kClass;
+  return is_class ? elements[1] : value_of(ValueKind::kOther);
 }
 
 // The machine that a pickle is a program of. Opcodes: Lib/pickle.py of Python, protocols 0 to 5.
@@ -104,13 +104,13 @@ class Machine {
     if (!is_cut_) stack_.push_back(std::move(value));
     return true;
   }
-  bool push_other() { return push(value_of(Kind::kOther)); }
-  bool push_string(std::string_view text) { return push(value_of(Kind::kString, std::string(text))); }
+  bool push_other() { return push(value_of(ValueKind::kOther)); }
+  bool push_string(std::string_view text) { return push(value_of(ValueKind::kString, std::string(text))); }
 
   // Each argument of an operation is a value, no mark.
   bool has(size_t count) const {
     return stack_.size() >= count && std::none_of(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end(),
-                                                  [](const Ref& value) { return value->kind == Kind::kMark; });
+                                                  [](const Ref& value) { return value->kind == ValueKind::kMark; });
   }
 
   bool replace(size_t count, Ref value) {
@@ -120,7 +120,7 @@ class Machine {
 
   // What is above the last mark, which is taken away, too.
   bool pop_to_mark(std::vector<Ref>& values) {
-    const auto is_mark = [](const Ref& value) { return value->kind == Kind::kMark; };
+    const auto is_mark = [](const Ref& value) { return value->kind == ValueKind::kMark; };
     const auto above = std::find_if(stack_.rbegin(), stack_.rend(), is_mark).base();
     if (above == stack_.begin()) return false;
     values.assign(above, stack_.end());
@@ -129,7 +129,7 @@ class Machine {
   }
 
   static void set_items(Value& dict, const std::vector<Ref>& items) {
-    if (dict.kind != Kind::kDict) return;
+    if (dict.kind != ValueKind::kDict) return;
     for (size_t i = 0; i + 1 < items.size(); i += 2) set_item(dict, *items[i], *items[i + 1]);
   }
 
@@ -155,18 +155,18 @@ class Machine {
   bool new_object(size_t arguments) {
     if (!has(arguments + 1)) return false;
     const Value& type = *stack_[stack_.size() - arguments - 1];
-    return replace(arguments + 1, value_of(Kind::kObject, type.kind == Kind::kClass ? type.text : ""));
+    return replace(arguments + 1, value_of(ValueKind::kObject, type.kind == ValueKind::kClass ? type.text : ""));
   }
 
   bool name_class() {
     const std::string place(line());
-    return push(value_of(Kind::kClass, place + "." + std::string(line())));
+    return push(value_of(ValueKind::kClass, place + "." + std::string(line())));
   }
 
   bool name_class_on_stack() {
     if (!has(2)) return false;
     const Ref place = stack_[stack_.size() - 2], name = stack_.back();
-    return replace(2, value_of(Kind::kClass, place->text + "." + name->text));
+    return replace(2, value_of(ValueKind::kClass, place->text + "." + name->text));
   }
 
   bool make_tuple(size_t count) {
@@ -174,7 +174,7 @@ class Machine {
     return replace(count, tuple_of({stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end()}));
   }
 
-  bool collect(Kind kind) {
+  bool collect(ValueKind kind) {
     std::vector<Ref> values;
     return pop_to_mark(values) && push(value_of(kind));
   }
@@ -187,7 +187,7 @@ class Machine {
   bool collect_dict() {
     std::vector<Ref> items;
     if (!pop_to_mark(items)) return false;
-    const Ref dict = value_of(Kind::kDict);
+    const Ref dict = value_of(ValueKind::kDict);
     set_items(*dict, items);
     return push(dict);
   }
@@ -195,7 +195,7 @@ class Machine {
   bool make_object() {
     std::vector<Ref> values;
     if (!pop_to_mark(values) || values.empty()) return false;
-    return push(value_of(Kind::kObject, values[0]->text));
+    return push(value_of(ValueKind::kObject, values[0]->text));
   }
 
   bool drop(size_t count) {
@@ -240,7 +240,7 @@ class Machine {
         is_done_ = true;
         return has(1);
       case '(':  // MARK
-        return push(value_of(Kind::kMark));
+        return push(value_of(ValueKind::kMark));
       case '0':  // POP
         if (stack_.empty()) return false;
         stack_.pop_back();
@@ -334,7 +334,7 @@ class Machine {
   bool step_container(char opcode) {
     switch (opcode) {
       case '}':  // EMPTY_DICT
-        return push(value_of(Kind::kDict));
+        return push(value_of(ValueKind::kDict));
       case ')':  // EMPTY_TUPLE, EMPTY_LIST, EMPTY_SET
       case ']':
       case '\x8f':
@@ -343,7 +343,7 @@ class Machine {
         return collect_dict();
       case 'l':  // LIST, FROZENSET
       case '\x91':
-        return collect(Kind::kOther);
+        return collect(ValueKind::kOther);
       case 't':  // TUPLE
         return collect_tuple();
       case '\x85':  // TUPLE1, TUPLE2, TUPLE3
@@ -362,7 +362,7 @@ class Machine {
       case 's': {  // SETITEM
         if (!has(3)) return false;
         Value& dict = *stack_[stack_.size() - 3];
-        if (dict.kind == Kind::kDict) set_item(dict, *stack_[stack_.size() - 2], *stack_.back());
+        if (dict.kind == ValueKind::kDict) set_item(dict, *stack_[stack_.size() - 2], *stack_.back());
         return drop(2);
       }
       case 'u':  // SETITEMS
@@ -394,10 +394,11 @@ class Machine {
         const Ref type = stack_.back();
         stack_.pop_back();
         std::vector<Ref> ignored;
-        return pop_to_mark(ignored) && push(value_of(Kind::kObject, type->text));
+        return pop_to_mark(ignored) && push(value_of(ValueKind::kObject, type->text));
       }
       case 'Q':  // BINPERSID: a class stays one
-        return has(1) && replace(1, stack_.back()->kind == Kind::kClass ? stack_.back() : value_of(Kind::kOther));
+        return has(1) &&
+               replace(1, stack_.back()->kind == ValueKind::kClass ? stack_.back() : value_of(ValueKind::kOther));
       case '\x98':  // READONLY_BUFFER
         return has(1);
       default:
@@ -421,9 +422,9 @@ std::optional<PickleOutline> pickle_outline(std::string_view bytes, size_t& begi
   begin = machine.position();
   const Value& top = machine.top();
   PickleOutline outline;
-  if (top.kind == Kind::kDict) outline.kind = PickleOutline::Kind::kDict;
-  if (top.kind == Kind::kTensor) outline.kind = PickleOutline::Kind::kTensor;
-  if (top.kind == Kind::kObject) {
+  if (top.kind == ValueKind::kDict) outline.kind = PickleOutline::Kind::kDict;
+  if (top.kind == ValueKind::kTensor) outline.kind = PickleOutline::Kind::kTensor;
+  if (top.kind == ValueKind::kObject) {
     outline.kind = PickleOutline::Kind::kObject;
     outline.class_name = top.text;
   }

@@ -13,9 +13,6 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-const c10::Symbol kQuantize = c10::Symbol::fromQualString("aten::quantize_per_tensor");
-const c10::Symbol kDequantize = c10::Symbol::fromQualString("aten::dequantize");
-
 class Copies {
  public:
   Copies(NormalisedModel& model, TypeMap& types) : model_(model), types_(types) {

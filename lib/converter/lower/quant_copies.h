@@ -6,6 +6,9 @@
 
 namespace nnapi_convert {
 
+inline const c10::Symbol kQuantize = c10::Symbol::fromQualString("aten::quantize_per_tensor");
+inline const c10::Symbol kDequantize = c10::Symbol::fromQualString("aten::dequantize");
+
 // Callers and the graph must not share what the graph changes in place, or keeps for the next call: quantize and
 // dequantize make a tensor of their own, and a copy takes their place. `types` gets those of the copies.
 void copy_changed_values(NormalisedModel& model, TypeMap& types);

@@ -38,9 +38,6 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-const c10::Symbol kQuantize = c10::Symbol::fromQualString("aten::quantize_per_tensor");
-const c10::Symbol kDequantize = c10::Symbol::fromQualString("aten::dequantize");
-
 const TensorType* type_of(const Value& value, const TypeMap& types) {
   const auto found = types.find(&value);
   return found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);

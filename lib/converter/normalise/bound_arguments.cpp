@@ -14,7 +14,7 @@
 namespace nnapi_convert {
 namespace {
 
-using Kind = c10::TypeKind;
+using TypeKind = c10::TypeKind;
 
 constexpr const char* kNone = "None";
 
@@ -25,13 +25,13 @@ c10::TypePtr present_type(const c10::TypePtr& type) {
 }
 
 bool is_value_type(const c10::Type& type) {
-  return type.kind() == Kind::IntType || type.kind() == Kind::FloatType || type.kind() == Kind::BoolType ||
-         type.kind() == Kind::StringType;
+  return type.kind() == TypeKind::IntType || type.kind() == TypeKind::FloatType || type.kind() == TypeKind::BoolType ||
+         type.kind() == TypeKind::StringType;
 }
 
 const char* name_of(const c10::Type& type) {
-  if (type.kind() == Kind::IntType) return "a whole number";
-  return type.kind() == Kind::FloatType ? "a number" : "true or false";
+  if (type.kind() == TypeKind::IntType) return "a whole number";
+  return type.kind() == TypeKind::FloatType ? "a number" : "true or false";
 }
 
 std::optional<int64_t> whole_number(const std::string& text) {
@@ -54,15 +54,15 @@ std::string without_quotes(const std::string& text) {
 
 std::optional<c10::IValue> value_of(const std::string& text, const c10::Type& type) {
   switch (type.kind()) {
-    case Kind::IntType: {
+    case TypeKind::IntType: {
       const auto value = whole_number(text);
       return value ? std::optional<c10::IValue>(*value) : std::nullopt;
     }
-    case Kind::FloatType: {
+    case TypeKind::FloatType: {
       const auto value = number(text);
       return value ? std::optional<c10::IValue>(*value) : std::nullopt;
     }
-    case Kind::BoolType:
+    case TypeKind::BoolType:
       if (text == "true" || text == "True") return c10::IValue(true);
       return text == "false" || text == "False" ? std::optional<c10::IValue>(false) : std::nullopt;
     default:
@@ -71,7 +71,7 @@ std::optional<c10::IValue> value_of(const std::string& text, const c10::Type& ty
 }
 
 c10::IValue bound_value(const c10::Argument& argument, const std::string& text) {
-  const bool is_optional = argument.type()->kind() == Kind::OptionalType;
+  const bool is_optional = argument.type()->kind() == TypeKind::OptionalType;
   if (is_optional && text == kNone) return {};
   const c10::TypePtr type = present_type(argument.type());
   const auto value = value_of(text, *type);
@@ -85,7 +85,7 @@ c10::IValue bound_value(const c10::Argument& argument, const std::string& text) 
 // True if the argument takes a value that the text may be, not a tensor of these sizes.
 bool is_bound(const c10::Argument& argument, const std::string& text) {
   if (is_value_type(*present_type(argument.type()))) return true;
-  return argument.type()->kind() == Kind::OptionalType && text == kNone;
+  return argument.type()->kind() == TypeKind::OptionalType && text == kNone;
 }
 
 const c10::Argument* find(const c10::FunctionSchema& forward, const std::string& name) {

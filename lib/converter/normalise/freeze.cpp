@@ -96,7 +96,7 @@ void simplify(std::shared_ptr<Graph> graph, std::optional<at::ScalarType> width)
   drop_dropouts(*graph, false);
 }
 
-constexpr int kMostRounds = 2;
+constexpr int kMostFreezes = 2;
 
 bool keeps_weights(Graph& graph) {
   bool keeps = false;
@@ -122,7 +122,7 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     separate_glue(*graph);
     mark_numbers(*graph);
     remove_plain_changes(*graph);
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMostFreezes; ++round) {
       torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
       if (!keeps_weights(*module.get_method("forward").graph())) break;
     }

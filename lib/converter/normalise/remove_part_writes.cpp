@@ -37,7 +37,7 @@ bool is_known_view(const Node& node) {
   return is_known && node.input(0)->type()->kind() == c10::TypeKind::TensorType;
 }
 
-Value* whole_of(Value* value) {
+Value* viewed_whole(Value* value) {
   while (is_known_view(*value->node())) value = value->node()->input(0);
   return value;
 }
@@ -49,7 +49,7 @@ bool is_read_after(const Value& value, const Node* node) {
 
 }  // namespace
 
-PartWrite::PartWrite(Node* node) : node_(node), whole_(whole_of(node->input(0))) {}
+PartWrite::PartWrite(Node* node) : node_(node), whole_(viewed_whole(node->input(0))) {}
 
 bool PartWrite::is_removable(const torch::jit::AliasDb& aliases) {
   later_.clear();
@@ -57,7 +57,7 @@ bool PartWrite::is_removable(const torch::jit::AliasDb& aliases) {
     if (!is_read_after(*value, node_) || value->type()->kind() == c10::TypeKind::ClassType) return true;
     if (value != whole_ && !aliases.mayContainAlias(whole_, value)) return true;
     later_.push_back(value);
-    return whole_of(value) == whole_;
+    return viewed_whole(value) == whole_;
   };
   Graph& graph = *node_->owningGraph();
   const auto inputs = graph.inputs();

@@ -13,8 +13,6 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr size_t kShortList = 16;  // numbers of a constant that are shown
-
 std::string numbers_text(const Dims& numbers, bool is_scalar) {
   if (is_scalar && numbers.size() == 1) return numbers[0].text();
   std::string text;

@@ -17,6 +17,8 @@ namespace nnapi_convert {
 struct NormalisedModel;
 struct Plan;
 
+constexpr size_t kShortList = 16;  // numbers of a constant that are shown
+
 // A tensor, or what an operation takes besides.
 struct GraphValue {
   std::string name;  // of the original's value; empty where it has none, as what passes made

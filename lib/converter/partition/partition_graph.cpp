@@ -16,8 +16,6 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-constexpr size_t kShortList = 16;
-
 // Numbers as text; nothing for what is long or no number.
 std::string constant_text(const c10::IValue& value) {
   if (value.isInt()) return std::to_string(value.toInt());

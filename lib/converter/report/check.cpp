@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/percent.h"
+#include "lib/converter/report/json_values.h"
 #include "lib/converter/report/mac_share.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/cost.h"
@@ -75,10 +76,6 @@ std::string headline(const CheckResult& result) {
                      limits_text(macs));
 }
 
-std::string text_or_unknown(const std::optional<int64_t>& number) {
-  return number ? fmt::format("{}", *number) : "unknown";
-}
-
 std::string segment_table(const CheckResult& result) {
   std::string text = fmt::format("  {:<8} {:>10} {:>14} {:>7} {:>11} {:>11} {:>6}\n", "segment", "operations",
                                  "multiply-adds", "share", "bytes in", "bytes out", "level");
@@ -120,13 +117,10 @@ std::string refusals_text(const CheckResult& result) {
   return text;
 }
 
-json refusal_json(const Refusal& refusal, const json& macs) {
-  return {{"where", refusal.where},   {"op", refusal.op},     {"found", refusal.found},
-          {"needed", refusal.needed}, {"hint", refusal.hint}, {"macs", macs}};
-}
-
-json optional_json(const std::optional<int64_t>& number) {
-  return number ? json(*number) : json(nullptr);
+json refusal_with_macs(const Refusal& refusal, const std::optional<int64_t>& macs) {
+  json report = refusal_json(refusal);
+  report["macs"] = optional_json(macs);
+  return report;
 }
 
 // The other interfaces of a model that was refused may tell how it is not; those of a float model are all refused.
@@ -191,11 +185,12 @@ json to_json(const CheckResult& result) {
     if (!row.places.empty()) segments.back()["inside"] = to_json(row.places);
   }
   for (const CpuNode& node : result.conversion.cpu_nodes) {
-    refusals.push_back(refusal_json(node.reason, optional_json(node.macs)));
+    refusals.push_back(refusal_with_macs(node.reason, node.macs));
     if (!node.since.empty()) refusals.back()["since"] = node.since;
   }
   if (!result.converts) {
-    for (const Refusal& refusal : result.diagnostics.refusals) refusals.push_back(refusal_json(refusal, nullptr));
+    for (const Refusal& refusal : result.diagnostics.refusals)
+      refusals.push_back(refusal_with_macs(refusal, std::nullopt));
   }
   const char* how = !result.converts ? "refused" : result.conversion.is_whole ? "whole" : "segments";
   json report = {{"version", kCheckVersion},

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/base/percent.h"
+#include "lib/converter/report/json_values.h"
 #include "lib/converter/report/mac_share.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/validate.h"
@@ -49,18 +50,6 @@ std::map<std::string, size_t> operation_counts(const Conversion& conversion) {
 size_t total(const std::map<std::string, size_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), size_t{0},
                          [](size_t sum, const auto& entry) { return sum + entry.second; });
-}
-
-json optional_json(const std::optional<int64_t>& number) {
-  return number ? json(*number) : json(nullptr);
-}
-
-json refusal_json(const Refusal& refusal) {
-  return {{"where", refusal.where},
-          {"op", refusal.op},
-          {"found", refusal.found},
-          {"needed", refusal.needed},
-          {"hint", refusal.hint}};
 }
 
 json partition_json(const Conversion& conversion) {
@@ -240,10 +229,6 @@ std::string headline(const MacShare& macs, size_t segments, bool has_cpu_nodes) 
   if (!has_cpu_nodes) return fmt::format("all operations go to NNAPI, in {} that TorchScript calls", of_nnapi);
   return fmt::format("NNAPI can't run all of it: {} with {} go to NNAPI, the rest stays on the CPU{}", of_nnapi,
                      to_text(macs), limits_text(macs));
-}
-
-std::string text_or_unknown(const std::optional<int64_t>& number) {
-  return number ? std::to_string(*number) : "unknown";
 }
 
 std::string row_text(const SegmentSummary& segment, size_t number, const MacShare& macs) {

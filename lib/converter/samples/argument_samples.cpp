@@ -11,7 +11,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr uint64_t kBundledSeed = 0;
+constexpr uint64_t kSeed = 0;
 
 const Argument* argument_of(const ForwardArguments& arguments, const ArgumentTree& leaf) {
   for (const Argument& argument : arguments) {
@@ -20,7 +20,7 @@ const Argument* argument_of(const ForwardArguments& arguments, const ArgumentTre
   return nullptr;
 }
 
-bool fits(const at::Tensor& tensor, const TensorType& type) {
+bool fits_exactly(const at::Tensor& tensor, const TensorType& type) {
   if (tensor.scalar_type() != type.dtype || tensor.sizes().vec() != fixed_values(type.dims)) return false;
   return !type.is_quantized() ||
          (tensor.q_scale() == type.quantization.scale && tensor.q_zero_point() == type.quantization.zero_point);
@@ -37,7 +37,7 @@ std::optional<InputTuple> converted(const ForwardArguments& arguments, const Mod
     if (!value.isTensor()) continue;
     const TensorType& type = interface.inputs.at(number++).type;
     value = to_interface(value.toTensor(), type);
-    if (!fits(value.toTensor(), type)) return std::nullopt;
+    if (!fits_exactly(value.toTensor(), type)) return std::nullopt;
   }
   if (number != interface.inputs.size()) return std::nullopt;
   return assemble(arguments, *values);
@@ -76,9 +76,7 @@ std::vector<InputTuple> bundled_arguments(const ForwardArguments& arguments, con
     }
   }
   if (!samples.empty() || !make_one) return samples;
-  const auto random = [&](size_t number) {
-    return random_tensor(interface.inputs.at(number).type, kBundledSeed + number, 1);
-  };
+  const auto random = [&](size_t number) { return random_tensor(interface.inputs.at(number).type, kSeed + number, 1); };
   return {assemble(arguments, sample_leaves(arguments, random, "bundled inputs instead of --bundle-inputs"))};
 }
 

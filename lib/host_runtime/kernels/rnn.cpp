@@ -17,8 +17,8 @@ int64_t check_cell(const OpContext& context, const std::string& prefix, int64_t 
   return units;
 }
 
-int64_t check_direction(const OpContext& context, const std::string& prefix, const SequenceExtents& input,
-                        Linking linking) {
+int64_t check_rnn_direction(const OpContext& context, const std::string& prefix, const SequenceExtents& input,
+                            Linking linking) {
   const int64_t units = check_cell(context, prefix, input.batch, input.features);
   if (linking == Linking::kCross) {
     require_dims(context, prefix + "aux_weights", {units, context.dims("aux_input")[2]});
@@ -82,8 +82,8 @@ void bidirectional_sequence_rnn_rule(OpContext& context) {
   const SequenceExtents input = sequence_extents(context, "input");
   const Linking linking = rnn_linking(context);
   const SequenceExtents backward_input = backward_extents(context, input, linking);
-  const int64_t forward = check_direction(context, "fw_", input, linking);
-  const int64_t backward = check_direction(context, "bw_", backward_input, linking);
+  const int64_t forward = check_rnn_direction(context, "fw_", input, linking);
+  const int64_t backward = check_rnn_direction(context, "bw_", backward_input, linking);
   set_bidirectional_outputs(context, input, forward, backward, "fw_hidden_state_out",
                             {{input.batch, forward}, {input.batch, backward}});
 }

@@ -40,7 +40,7 @@ void read_output_shape(const OpContext& context, TransposeConvolution& result) {
   result.window.width.output = found.width;
 }
 
-TransposeConvolution convolution_of(const OpContext& context) {
+TransposeConvolution transpose_convolution_of(const OpContext& context) {
   TransposeConvolution result;
   result.image = image_of(context, "input");
   const Dims& filter = context.dims("filter");
@@ -89,7 +89,7 @@ void transpose_conv_rule(OpContext& context) {
   check_weighted_quantization(context, "filter");
   check_channel_dimension(context, 0);
   activation_of(context);
-  const TransposeConvolution how = convolution_of(context);
+  const TransposeConvolution how = transpose_convolution_of(context);
   const int64_t depth = context.dims("filter")[3];
   if (depth != how.image.channels) {
     context.refuse("filter", "depth {} found, {} input channels need as many", depth, how.image.channels);
@@ -99,7 +99,7 @@ void transpose_conv_rule(OpContext& context) {
 }
 
 void transpose_conv(OpContext& context) {
-  const TransposeConvolution how = convolution_of(context);
+  const TransposeConvolution how = transpose_convolution_of(context);
   const FuseCode activation = activation_of(context);
   if (!is_quantized_8bit(context.type("input"))) {
     const at::Tensor filter =

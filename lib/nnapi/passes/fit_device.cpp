@@ -3,20 +3,13 @@
 #include <utility>
 
 #include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/convolution_inputs.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
 
 constexpr int kPadLevel = 2;
 constexpr int kQuantisedPadLevel = 3;  // below, the value that quantised tensors are padded with is undefined
-
-// left, right, top, bottom: the inputs after filter and bias.
-constexpr size_t kFirstPadding = 3;
-
-bool is_convolution(OperationCode code) {
-  return code == OperationCode::CONV_2D || code == OperationCode::DEPTHWISE_CONV_2D ||
-         code == OperationCode::GROUPED_CONV_2D;
-}
 
 // The padding as PAD takes it: before and after each axis.
 Dims pairs_of(const Model& model, const Operation& convolution) {

@@ -3,12 +3,10 @@
 #include <optional>
 
 #include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/convolution_inputs.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
-
-constexpr size_t kFilter = 1;
-constexpr size_t kBias = 2;
 
 // The filter's axis of output channels, or -1 for operations without weights.
 int output_channel_axis(OperationCode code) {

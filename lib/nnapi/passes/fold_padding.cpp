@@ -2,18 +2,11 @@
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/compact.h"
+#include "lib/nnapi/passes/convolution_inputs.h"
 #include "lib/nnapi/signature.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
-
-bool is_convolution(OperationCode code) {
-  return code == OperationCode::CONV_2D || code == OperationCode::DEPTHWISE_CONV_2D ||
-         code == OperationCode::GROUPED_CONV_2D;
-}
-
-// left, right, top, bottom: the inputs after filter and bias, where the signature has explicit padding.
-constexpr size_t kFirstPadding = 3;
 
 bool has_explicit_padding(const Model& model, const Operation& operation) {
   const SignatureMatch match = match_signature(model, operation);

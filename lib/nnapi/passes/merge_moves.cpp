@@ -4,11 +4,11 @@
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/move_chain.h"
+#include "lib/nnapi/permutation.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
 
-constexpr size_t kMaxRank = 4;
 constexpr int kHighRankCost = 100;  // NNAPI has no such tensors: any number of moves is better
 
 class MoveMerger {
@@ -85,7 +85,7 @@ class MoveMerger {
     return true;
   }
 
-  static int cost_of(const Dims& dims) { return dims.size() > kMaxRank ? kHighRankCost : 0; }
+  static int cost_of(const Dims& dims) { return dims.size() > kMaxMoveRank ? kHighRankCost : 0; }
   int cost_of(OperandId from, OperandId to) const {
     return 1 + cost_of(model_.at(from).dims) + cost_of(model_.at(to).dims);
   }

@@ -8,8 +8,6 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-constexpr size_t kMaxRank = 4;
-
 std::vector<size_t> flattened(const std::vector<std::vector<size_t>>& axes) {
   std::vector<size_t> all;
   for (const auto& axis : axes) all.insert(all.end(), axis.begin(), axis.end());
@@ -93,7 +91,7 @@ Dim MoveChain::size_of(const Axis& axis) const {
 
 // TRANSPOSE of the source as it is, then RESHAPE.
 std::optional<std::vector<Move>> MoveChain::by_axes_of_source() const {
-  if (source_.size() > kMaxRank) return std::nullopt;
+  if (source_.size() > kMaxMoveRank) return std::nullopt;
   const std::vector<size_t> wanted = flattened(result_);
   std::vector<int64_t> order;
   std::vector<int64_t> units;
@@ -127,7 +125,7 @@ std::optional<std::vector<Move>> MoveChain::by_axes_of_source() const {
 
 // RESHAPE to the result's axes in the source's order, then TRANSPOSE.
 std::optional<std::vector<Move>> MoveChain::by_axes_of_result() const {
-  if (result_.size() > kMaxRank) return std::nullopt;
+  if (result_.size() > kMaxMoveRank) return std::nullopt;
   std::vector<size_t> axes(result_.size());
   std::iota(axes.begin(), axes.end(), size_t{0});
   for (const Axis& axis : result_) {
@@ -186,7 +184,7 @@ std::optional<std::vector<Move>> MoveChain::by_blocks() const {
   std::vector<Move> moves;
   std::vector<Axis> sorted = blocks;
   std::sort(sorted.begin(), sorted.end());
-  if (blocks.size() > kMaxRank) {
+  if (blocks.size() > kMaxMoveRank) {
     moves = block_by_block(std::move(sorted), blocks);
   } else if (blocks.size() > 1) {
     Dims dims;

@@ -4,11 +4,11 @@
 
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
+#include "lib/nnapi/permutation.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
 
-constexpr size_t kMaxRank = 4;
 constexpr size_t kGatherIndices = 2;
 
 bool is_move(OperationCode code) {
@@ -67,14 +67,14 @@ class RankReducer {
   size_t rank(OperandId id) const { return model_.at(id).dims.size(); }
 
   bool reduce(const Operation& operation) {
-    const auto is_high = [this](OperandId id) { return rank(id) > kMaxRank; };
+    const auto is_high = [this](OperandId id) { return rank(id) > kMaxMoveRank; };
     const bool any_high = std::any_of(operation.inputs.begin(), operation.inputs.end(), is_high) ||
                           std::any_of(operation.outputs.begin(), operation.outputs.end(), is_high);
     if (!any_high || is_move(operation.code)) return false;
     Plan plan;
     if (!read(operation, plan)) return false;
     merge_axes(operation, plan);
-    if (plan.groups.size() > kMaxRank) return false;
+    if (plan.groups.size() > kMaxMoveRank) return false;
     write(operation, plan);
     return true;
   }

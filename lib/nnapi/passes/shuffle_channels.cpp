@@ -5,14 +5,13 @@
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/compact.h"
+#include "lib/nnapi/passes/convolution_inputs.h"
 #include "lib/nnapi/passes/elementwise.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
 
 constexpr int kChannelShuffleLevel = 3;
-constexpr size_t kFilter = 1;
-constexpr size_t kBias = 2;
 
 Dim product_of(const Dims& dims, size_t begin, size_t end) {
   return product(

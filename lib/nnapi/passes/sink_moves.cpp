@@ -10,8 +10,6 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-constexpr size_t kMaxRank = 4;
-
 Dim product_after(const Dims& dims, size_t axis) {
   return product(Dims(dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, dims.end()));
 }
@@ -195,7 +193,7 @@ class MoveSinker {
       if (!is_variable(id)) continue;
       const Operation* move = move_before(id, operation);
       if (move == nullptr || move->code != OperationCode::RESHAPE) return nullptr;
-      if (base == nullptr && !is_moved(move->inputs[0]) && model_.at(move->inputs[0]).dims.size() <= kMaxRank)
+      if (base == nullptr && !is_moved(move->inputs[0]) && model_.at(move->inputs[0]).dims.size() <= kMaxMoveRank)
         base = move;
     }
     return base;

@@ -1,0 +1,21 @@
+// Where the convolutions of NNAPI have their inputs: data, filter, bias, and, in the form with explicit padding, the
+// padding.
+#pragma once
+
+#include <cstddef>
+
+#include "lib/format/nnapi_codes.h"
+
+namespace nnapi_convert::nnapi {
+
+constexpr size_t kFilter = 1;
+constexpr size_t kBias = 2;
+constexpr size_t kFirstPadding = 3;  // left, right, top, bottom
+
+// One that slides over an image and may be padded explicitly.
+inline bool is_convolution(OperationCode code) {
+  return code == OperationCode::CONV_2D || code == OperationCode::DEPTHWISE_CONV_2D ||
+         code == OperationCode::GROUPED_CONV_2D;
+}
+
+}  // namespace nnapi_convert::nnapi

@@ -1,0 +1,20 @@
+// What the writers of both buffers, PyTorch's and the shim's, do alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace nnapi_convert {
+
+// Constants up to this size go into the buffer itself: an archive entry costs more.
+constexpr size_t kMaxImmediateBytes = 128;
+
+inline int32_t float_bits(float value) {
+  int32_t bits;
+  static_assert(sizeof bits == sizeof value);
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+}  // namespace nnapi_convert
