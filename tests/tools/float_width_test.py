@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from cli import CliTest, run
-from mobile_models import Clamps, images, seeded
+from mobile_models import Clamps, Sequence, images, seeded
 from stock_torch import StockTorchTest, call, load, tensors
 
 WIDTHS = {torch.float16: "float16", torch.bfloat16: "bfloat16", torch.float64: "float64"}
@@ -155,6 +155,36 @@ class Widths(WidthTest):
         for one, other in zip(module(x), load(out)(x)):
             self.assertEqual(torch.float32, other.dtype)
             self.assertLess((one - other).abs().max().item(), 1e-4)
+
+    def test_recurrent_layers(self):
+        """Weights in lists, as LSTM and GRU take them, and first states of the input's dtype."""
+        for width in WIDTHS:
+            single = seeded(Sequence).to(width).float()
+            x = torch.randn(3, 6, 10).to(width)
+            converted, report, _ = self.convert_width(copy.deepcopy(single), [x], width, "--min-segment-macs", "0")
+            self.assertEqual(1, report["partition"]["mac_share"])
+            found = call(converted, x)
+            self.assertEqual([width] * 4, [each.dtype for each in found])
+            self.assert_rounded(call(single, x.float()), found, width)
+
+    def test_results_made_by_loops_are_refused(self):
+        class Collected(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(6, 4)
+
+            def forward(self, x, count: int):
+                found: List[torch.Tensor] = []
+                for _ in range(count):
+                    x = self.layer(x)
+                    found.append(x)
+                    x = torch.cat([x, x[:, :2]], 1)
+                return found
+
+        torch.jit.save(torch.jit.script(seeded(Collected).half().eval()), str(self.folder / "model.pt"))
+        result = run(self.folder / "model.pt", "--input", "3,6", "-o", self.folder / "out.pt")
+        self.assertEqual(1, result.code, str(result))
+        self.assertIn("a result is List[Tensor]", result.stderr)
 
     def test_lists_are_refused(self):
         class Listed(nn.Module):

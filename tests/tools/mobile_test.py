@@ -69,6 +69,15 @@ class Packed(MobileTest):
         self.check(seeded(lambda: nn.Sequential(nn.Flatten(), nn.Linear(768, 7, bias=False), nn.ReLU6())),
                    torch.jit.trace)
 
+    def test_cells(self):
+        """Cells change parts of packed products in place."""
+        model, x = seeded(Cells), torch.randn(4, 10)
+        traced = self.save(model, x)
+        optimize_for_mobile(traced)._save_for_lite_interpreter(str(self.folder / "model.ptl"))
+        converted, report = self.report_of(self.folder / "model.ptl", x, "--verify", "--min-segment-macs", "0")
+        self.assertNotIn("partition", report)
+        self.assert_agree(model, converted, [[x], [torch.randn(4, 10)]])
+
     def test_on_cpu(self):
         """What stays on the CPU is plain there."""
         class Kept(nn.Module):

@@ -50,6 +50,8 @@ class Widths {
  public:
   explicit Widths(at::ScalarType of_inputs) : of_inputs_(of_inputs) {}
 
+  at::ScalarType of_inputs() const { return of_inputs_; }
+
   Width of(const Value* value) {
     const auto [known, is_new] = known_.emplace(value, std::nullopt);  // nothing yet for what a loop carries
     if (!is_new) return known->second;
@@ -61,15 +63,22 @@ class Widths {
  private:
   Width found(const Value& value) {
     const Node& node = *value.node();
-    if (const auto constant = torch::jit::toIValue(&value)) {
-      const bool is_float =
-          constant->isTensor() && constant->toTensor().defined() && constant->toTensor().is_floating_point();
-      return is_float ? Width(constant->toTensor().scalar_type()) : std::nullopt;
-    }
+    if (const auto constant = torch::jit::toIValue(&value)) return of_constant(*constant);
     if (node.kind() == c10::prim::Param || node.kind() == c10::prim::GetAttr) return of_inputs_;
     if (const auto asked = asked_dtype(node)) return c10::isFloatingType(*asked) ? asked : std::nullopt;
     if (const Value* example = dtype_example(node)) return of(example);
     return node.blocks().empty() ? of_operands(node) : of_blocks(node, value.offset());
+  }
+
+  static Width of_constant(const c10::IValue& constant) {
+    Width width;
+    const std::vector<at::Tensor> tensors = constant.isTensorList() ? constant.toTensorVector()
+                                            : constant.isTensor()   ? std::vector<at::Tensor>{constant.toTensor()}
+                                                                    : std::vector<at::Tensor>();
+    for (const at::Tensor& tensor : tensors) {
+      if (tensor.defined() && tensor.is_floating_point()) width = wider(width, tensor.scalar_type());
+    }
+    return width;
   }
 
   // The tensor whose dtype the node's result takes: x.type_as(y), x.to(y), x.to(y.dtype).
@@ -182,9 +191,14 @@ Value* cast_result(Graph& graph, Value* value, Widths& widths) {
     const Width width = widths.of(value);
     return width && *width != at::kFloat ? cast(graph, value, *width) : value;
   }
+  if (!holds_tensors(value->type())) return value;
   const bool is_container = node->kind() == c10::prim::TupleConstruct || node->kind() == c10::prim::ListConstruct ||
                             node->kind() == c10::prim::DictConstruct;
-  if (!is_container) return value;
+  if (!is_container) {
+    refuse(
+        fmt::format("{}: a result is {}, which is not made in one place", source_of(*node), value->type()->repr_str()),
+        widths.of_inputs());
+  }
   std::vector<Value*> elements;
   for (Value* input : node->inputs()) elements.push_back(cast_result(graph, input, widths));
   Node* copy = graph.createClone(node, [](Value* input) { return input; });
@@ -192,15 +206,29 @@ Value* cast_result(Graph& graph, Value* value, Widths& widths) {
   return graph.insertNode(copy)->output();
 }
 
-void make_float32(Node& node) {
-  if (node.kind() == c10::prim::Constant) {
-    const auto constant = torch::jit::toIValue(node.output());
-    if (!constant->isTensor() || !constant->toTensor().defined() || constant->toTensor().is_quantized()) return;
-    if (!is_other_width(constant->toTensor().scalar_type())) return;
-    node.t_(c10::attr::value, constant->toTensor().detach().to(at::kFloat));
+bool has_other_width(const at::Tensor& tensor) {
+  return tensor.defined() && !tensor.is_quantized() && is_other_width(tensor.scalar_type());
+}
+
+at::Tensor in_float32(const at::Tensor& tensor) {
+  return has_other_width(tensor) ? tensor.detach().to(at::kFloat) : tensor;
+}
+
+// A tensor, or a list of them, as LSTM and GRU take their weights.
+void make_constant_float32(Node& node) {
+  const auto constant = torch::jit::toIValue(node.output());
+  if (constant->isTensor() && has_other_width(constant->toTensor())) {
+    node.t_(c10::attr::value, in_float32(constant->toTensor()));
     node.output()->inferTypeFrom(node.t(c10::attr::value));
-    return;
   }
+  if (!constant->isTensorList()) return;
+  c10::List<at::Tensor> list;
+  for (const at::Tensor& tensor : constant->toTensorVector()) list.push_back(in_float32(tensor));
+  node.ival_(c10::attr::value, list);
+}
+
+void make_float32(Node& node) {
+  if (node.kind() == c10::prim::Constant) return make_constant_float32(node);
   const auto asked = asked_dtype(node);
   if (!asked || !is_other_width(*asked)) return;
   PlainCalls plain(&node);
