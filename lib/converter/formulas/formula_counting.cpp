@@ -120,13 +120,13 @@ Segments segments_of(const FormulaArguments& args) {
   return {offsets.narrow(-1, 0, count), offsets.narrow(-1, 1, count)};
 }
 
-struct Reduction {
+struct SegmentReduction {
   double neutral;
   Tensor (*reduce)(const Tensor&);  // along axis 2
   Tensor (*combine)(const Tensor&, double);
 };
 
-Reduction reduction_of(const std::string& name) {
+SegmentReduction reduction_of(const std::string& name) {
   const auto sum = [](const Tensor& x) { return x.sum({2}); };
   const auto plus = [](const Tensor& x, double initial) { return x + initial; };
   if (name == "sum" || name == "mean") return {0, sum, plus};
@@ -157,7 +157,7 @@ std::vector<Formed> segment_reduce(const FormulaArguments& args) {
   const Tensor is_member =
       at::logical_and(at::ge(places, column(segments.begins)), at::lt(places, column(segments.ends)));
   const std::string name = args.value("reduce").toStringRef();
-  const Reduction reduction = reduction_of(name);
+  const SegmentReduction reduction = reduction_of(name);
   const Tensor neutral = constant_of([&] { return at::full({1}, reduction.neutral); });
   const Tensor all = data.reshape({rows, 1, size, width});
   Tensor result = reduction.reduce(at::where(is_member.unsqueeze(3), all, neutral));

@@ -9,7 +9,7 @@ namespace {
 
 using at::Tensor;
 
-enum BagMode { kSum = 0, kMean = 1, kMax = 2 };
+enum BagMode { kBagSum = 0, kBagMean = 1, kBagMax = 2 };
 
 // Rows of bags, and 1 for those of each bag: [bags, rows].
 struct Bags {
@@ -61,8 +61,8 @@ Tensor greatest(const Bags& bags) {
 std::vector<Formed> embedding_bag(const FormulaArguments& args) {
   const Bags bags = read_bags(args);
   const int64_t mode = args.integer("mode");
-  Tensor result = mode == kMax ? greatest(bags) : at::matmul(bags.members, bags.rows);
-  if (mode == kMean) result = result / at::clamp_min(bags.members.sum({1}, true), 1);
+  Tensor result = mode == kBagMax ? greatest(bags) : at::matmul(bags.members, bags.rows);
+  if (mode == kBagMean) result = result / at::clamp_min(bags.members.sum({1}, true), 1);
   return {result, result, result, result};  // nothing reads the others
 }
 

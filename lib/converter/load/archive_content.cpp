@@ -19,7 +19,7 @@ using Kind = PickleValue::Kind;
   throw ConvertError(ExitCode::kBadFile, what);
 }
 
-bool ends_with(const std::string& text, const std::string& part) {
+bool has_ending(const std::string& text, const std::string& part) {
   return text.size() >= part.size() && text.compare(text.size() - part.size(), part.size(), part) == 0;
 }
 
@@ -269,8 +269,8 @@ void check_code(std::string_view code) {
 }  // namespace
 
 void check_content(const std::string& record, std::string_view bytes, const RecordSizes& sizes) {
-  if (ends_with(record, ".py")) return check_code(bytes);
-  if (ends_with(record, ".debug_pkl")) {
+  if (has_ending(record, ".py")) return check_code(bytes);
+  if (has_ending(record, ".debug_pkl")) {
     const Pickle pickle = read_pickle(bytes);
     return SourceRangeCheck(pickle).run();
   }
