@@ -13,7 +13,7 @@ using Catch::Contains;
 
 constexpr double kRelativeTolerance = 1e-4;
 
-at::Tensor picture(uint64_t seed = 1) {
+at::Tensor seeded_picture(uint64_t seed = 1) {
   return random_floats({1, 3, 16, 16}, seed);
 }
 
@@ -29,31 +29,32 @@ TEST_CASE("another shape is refused with the shape that is needed") {
              Contains("nnapi-convert: input picture: shape [1, 3, 16, 15] found, [1, 3, 16, 16] needed"));
   CHECK_THAT(run_error(module, {random_floats({3, 16, 16}, 1)}), Contains("shape [3, 16, 16] found"));
   CHECK_THAT(run_error(module, {random_floats({2, 3, 16, 16}, 1)}), Contains("shape [2, 3, 16, 16] found"));
-  CHECK(run_error(module, {picture()}).empty());
+  CHECK(run_error(module, {seeded_picture()}).empty());
 }
 
 TEST_CASE("another dtype is refused with the dtype that is needed") {
   const torch::jit::Module module = converted("residual.pt", {"1,3,16,16"});
-  for (const at::Tensor& wrong : {picture().to(at::kDouble), picture().to(at::kInt), quantised(picture(), 0.1, 128)}) {
+  for (const at::Tensor& wrong :
+       {seeded_picture().to(at::kDouble), seeded_picture().to(at::kInt), quantised(seeded_picture(), 0.1, 128)}) {
     CHECK_THAT(run_error(module, {wrong}), Contains("input picture: dtype number") && Contains("6 (float32) needed"));
   }
 }
 
 TEST_CASE("another scale or zero point is refused with what is needed") {
   const torch::jit::Module module = converted("quant_quint8.pt", {"1,3,16,16:quint8:0.03125:128"});
-  CHECK(run_error(module, {quantised(picture(), 0.03125, 128)}).empty());
-  CHECK_THAT(run_error(module, {quantised(picture(), 0.0625, 128)}),
+  CHECK(run_error(module, {quantised(seeded_picture(), 0.03125, 128)}).empty());
+  CHECK_THAT(run_error(module, {quantised(seeded_picture(), 0.0625, 128)}),
              Contains("input picture: scale 0.0625 found, 0.03125 needed"));
-  CHECK_THAT(run_error(module, {quantised(picture(), 0.03125, 127)}),
+  CHECK_THAT(run_error(module, {quantised(seeded_picture(), 0.03125, 127)}),
              Contains("input picture: zero point 127 found, 128 needed"));
-  CHECK_THAT(run_error(module, {picture()}), Contains("dtype number 6 found, 13 (quint8) needed"));
+  CHECK_THAT(run_error(module, {seeded_picture()}), Contains("dtype number 6 found, 13 (quint8) needed"));
 }
 
 TEST_CASE("checks come on every call, not only the first") {
   const torch::jit::Module module = converted("residual.pt", {"1,3,16,16"});
-  CHECK(run_error(module, {picture()}).empty());
+  CHECK(run_error(module, {seeded_picture()}).empty());
   CHECK_THAT(run_error(module, {random_floats({1, 3, 8, 8}, 1)}), Contains("shape [1, 3, 8, 8] found"));
-  CHECK(run_error(module, {picture(2)}).empty());
+  CHECK(run_error(module, {seeded_picture(2)}).empty());
 }
 
 TEST_CASE("flexible sizes are fixed by the first call") {
@@ -78,12 +79,12 @@ TEST_CASE("fixed sizes of a flexible input are checked") {
 }
 
 TEST_CASE("callers may pass channels_last, strided or expanded tensors") {
-  const at::Tensor expected = run(load_fixture("residual.pt").module, {picture()}).toTensor();
+  const at::Tensor expected = run(load_fixture("residual.pt").module, {seeded_picture()}).toTensor();
   for (const bool nhwc : {false, true}) {
     const torch::jit::Module module =
         convert_fixture("residual.pt", options_for({"1,3,16,16"}, nhwc)).runnable_module();
-    const at::Tensor last = picture().contiguous(at::MemoryFormat::ChannelsLast);
-    const at::Tensor strided = at::stack({picture(), picture(2)}, 4).select(4, 0);
+    const at::Tensor last = seeded_picture().contiguous(at::MemoryFormat::ChannelsLast);
+    const at::Tensor strided = at::stack({seeded_picture(), seeded_picture(2)}, 4).select(4, 0);
     REQUIRE_FALSE(strided.is_contiguous());
     CHECK(relative_error(expected, run(module, {last}).toTensor()) < kRelativeTolerance);
     CHECK(relative_error(expected, run(module, {strided}).toTensor()) < kRelativeTolerance);
@@ -95,9 +96,9 @@ TEST_CASE("callers may pass channels_last, strided or expanded tensors") {
 
 TEST_CASE("a caller's input stays as it was") {
   const torch::jit::Module module = converted("in_place_input.pt", {"1,3,16,16"});
-  const at::Tensor input = picture();
+  const at::Tensor input = seeded_picture();
   run(module, {input});
-  CHECK(input.equal(picture()));
+  CHECK(input.equal(seeded_picture()));
 }
 
 TEST_CASE("argument names and order are kept") {
@@ -109,14 +110,14 @@ TEST_CASE("argument names and order are kept") {
   const at::Tensor depth = random_floats({1, 2, 16, 16}, 2);
   torch::jit::Module copy = module;
   c10::InferenceMode guard;
-  const at::Tensor by_name = copy.forward({}, {{"depth", depth}, {"colour", picture()}}).toTensor();
-  CHECK(relative_error(run(load_fixture("two_input.pt").module, {picture(), depth}).toTensor(), by_name) <
+  const at::Tensor by_name = copy.forward({}, {{"depth", depth}, {"colour", seeded_picture()}}).toTensor();
+  CHECK(relative_error(run(load_fixture("two_input.pt").module, {seeded_picture(), depth}).toTensor(), by_name) <
         kRelativeTolerance);
 }
 
 TEST_CASE("a tuple stays a tuple") {
-  const c10::IValue found = run(converted("tuple_output.pt", {"1,3,16,16"}), {picture()});
-  const c10::IValue expected = run(load_fixture("tuple_output.pt").module, {picture()});
+  const c10::IValue found = run(converted("tuple_output.pt", {"1,3,16,16"}), {seeded_picture()});
+  const c10::IValue expected = run(load_fixture("tuple_output.pt").module, {seeded_picture()});
   REQUIRE(found.isTuple());
   REQUIRE(found.toTupleRef().size() == expected.toTupleRef().size());
   for (size_t i = 0; i < expected.toTupleRef().size(); ++i) {
@@ -126,8 +127,8 @@ TEST_CASE("a tuple stays a tuple") {
 }
 
 TEST_CASE("a list stays a list") {
-  const c10::IValue found = run(converted("list_output.pt", {"1,3,16,16"}), {picture()});
-  const c10::IValue expected = run(load_fixture("list_output.pt").module, {picture()});
+  const c10::IValue found = run(converted("list_output.pt", {"1,3,16,16"}), {seeded_picture()});
+  const c10::IValue expected = run(load_fixture("list_output.pt").module, {seeded_picture()});
   REQUIRE(found.isTensorList());
   REQUIRE(found.toTensorVector().size() == expected.toTensorVector().size());
   for (size_t i = 0; i < expected.toTensorVector().size(); ++i) {
@@ -153,12 +154,13 @@ TEST_CASE("a nested structure is kept") {
 
 TEST_CASE("outputs that NNAPI can't give come from the wrapper") {
   const auto elements = [](const std::string& fixture) {
-    return run(converted(fixture, {"1,3,16,16"}), {picture()}).toTupleRef().elements().vec();
+    return run(converted(fixture, {"1,3,16,16"}), {seeded_picture()}).toTupleRef().elements().vec();
   };
   const auto with_input = elements("output_is_input.pt");
-  CHECK(with_input[1].toTensor().equal(picture()));
+  CHECK(with_input[1].toTensor().equal(seeded_picture()));
   const auto with_constant = elements("constant_output.pt");
-  const auto expected = run(load_fixture("constant_output.pt").module, {picture()}).toTupleRef().elements().vec();
+  const auto expected =
+      run(load_fixture("constant_output.pt").module, {seeded_picture()}).toTupleRef().elements().vec();
   CHECK(with_constant[1].toTensor().equal(expected[1].toTensor()));
   const auto repeated = elements("repeated_output.pt");
   CHECK(repeated[0].toTensor().equal(repeated[2].toTensor()));
@@ -168,19 +170,20 @@ TEST_CASE("outputs that NNAPI can't give come from the wrapper") {
 TEST_CASE("an input that is not read is taken and not checked") {
   const torch::jit::Module module = converted("unused_input.pt", {"1,3,16,16", "1,2"});
   const at::Tensor expected =
-      run(load_fixture("unused_input.pt").module, {picture(), random_floats({1, 2}, 1)}).toTensor();
-  CHECK(relative_error(expected, run(module, {picture(), random_floats({1, 2}, 1)}).toTensor()) < kRelativeTolerance);
-  CHECK(run_error(module, {picture(), random_floats({7}, 1)}).empty());
+      run(load_fixture("unused_input.pt").module, {seeded_picture(), random_floats({1, 2}, 1)}).toTensor();
+  CHECK(relative_error(expected, run(module, {seeded_picture(), random_floats({1, 2}, 1)}).toTensor()) <
+        kRelativeTolerance);
+  CHECK(run_error(module, {seeded_picture(), random_floats({7}, 1)}).empty());
 }
 
 TEST_CASE("every float fixture runs in both layouts") {
   for (const char* fixture : {"three_operations.pt", "conv_bn_relu6.pt", "depthwise.pt", "scripted.pt"}) {
     torch::jit::Module original = load_fixture(fixture).module;
-    const at::Tensor expected = run(original, {picture()}).toTensor();
+    const at::Tensor expected = run(original, {seeded_picture()}).toTensor();
     for (const bool nhwc : {false, true}) {
       INFO(fixture << (nhwc ? " nhwc" : " nchw"));
       const torch::jit::Module module = convert_fixture(fixture, options_for({"1,3,16,16"}, nhwc)).runnable_module();
-      CHECK(relative_error(expected, run(module, {picture()}).toTensor()) < kRelativeTolerance);
+      CHECK(relative_error(expected, run(module, {seeded_picture()}).toTensor()) < kRelativeTolerance);
     }
   }
 }
