@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Rewrites gcc's compile commands for clang-tidy, which can't read gcc's precompiled headers, and makes one of clang's.
 
-    tidy_commands.py build/lint/compile_commands.json build/tidy/compile_commands.json lib tools
+    tidy_commands.py build/release/compile_commands.json build/tidy/compile_commands.json lib tools build/release/lib
 
-keeps the sources in the folders named. The precompiled header lies beside the rewritten commands."""
+keeps the sources in the folders named; those of the build folder join several of the project's. The precompiled header
+lies beside the rewritten commands."""
 
 import json
 import pathlib
