@@ -92,7 +92,7 @@ void declare(const Entry& entry) {
       c10::AliasAnalysisKind::FROM_SCHEMA));
 }
 
-bool declare_all() {
+bool declare_newer() {
   for (const auto& named : entries()) declare(named.second);
   return true;
 }
@@ -130,7 +130,7 @@ void take_apart(Node* node, torch::jit::Function& function) {
 }  // namespace
 
 void declare_newer_operators() {
-  static const bool is_done = declare_all();
+  static const bool is_done = declare_newer();
   (void)is_done;
 }
 

@@ -9,7 +9,7 @@ constexpr const char* kOneDnn =
 constexpr const char* kRotatedBoxes = "compare rotated boxes in the app";
 constexpr const char* kGrouped = "write the product as one matmul for each group";
 
-constexpr const char* kAlignment = "leave out align_to_window";
+constexpr const char* kWindowHint = "leave out align_to_window";
 constexpr const char* kPadding = "pad on the right, or flip the sequences before and after";
 
 }  // namespace
@@ -28,11 +28,11 @@ NewerOperators newer_refused() {
       {"aten::stft.align_to_window(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
        "window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? "
        "align_to_window=None) -> Tensor",
-       "2.7", nullptr, kAlignment},
+       "2.7", nullptr, kWindowHint},
       {"aten::stft.center_align_to_window(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
        "window=None, bool center=True, str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, bool? "
        "return_complex=None, bool? align_to_window=None) -> Tensor",
-       "2.7", nullptr, kAlignment},
+       "2.7", nullptr, kWindowHint},
       {"aten::pad_sequence.padding_side(Tensor[] sequences, bool batch_first=False, float padding_value=0., str "
        "padding_side=\"right\") -> Tensor",
        "2.5", nullptr, kPadding},
