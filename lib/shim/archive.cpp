@@ -28,7 +28,7 @@ class RecordFinder {
 
   int read_directory() { return read_zip_directory(file_, &records_, error_); }
 
-  // The record of this name, which has to be the only one.
+  // Finds the record of this name. A second record of the same name is an error.
   int find(const std::string& name, uint64_t* offset, uint64_t* bytes) const {
     const ZipRecord* found = nullptr;
     for (const ZipRecord& record : records_) {
@@ -47,7 +47,7 @@ class RecordFinder {
     return find_record_data(file_, *found, offset, error_);
   }
 
-  // The archive's root folder: the first part of the index's name, whose other parts are known.
+  // Finds the archive's root folder: the part of the index record's name before "/" and kIndexRecord.
   int find_root(std::string* root) const {
     const std::string ending = std::string("/") + format::kIndexRecord;
     for (const ZipRecord& record : records_) {
@@ -68,7 +68,7 @@ class RecordFinder {
   std::vector<ZipRecord> records_;
 };
 
-// Takes a line off the front; false where there is none.
+// Takes the first line off `text`; returns false if no whole line is left.
 bool take_line(std::string* text, std::string* line) {
   const size_t end = text->find('\n');
   *line = text->substr(0, end);

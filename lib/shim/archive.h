@@ -1,7 +1,7 @@
-// The archive (.pt, .ptl) that nnapi-convert writes, as far as the shim needs it: the model's words and its weights.
+// Reads the model's words and weights from the archive (.pt, .ptl) that nnapi-convert writes.
 //
-// It is a zip file, plain or ZIP64, in which both lie stored. Records have no checksum of ours here: the words carry
-// their own, and reading the weights to check them would bring all of them into memory.
+// The archive is a zip file, plain or ZIP64, that stores both records uncompressed. This reader checks no CRC of the
+// records: the words carry their own checksum, and checking the weights would read all of them into memory.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace nnapi_shim {
 
-// Closes and unmaps at its end. Movable.
+// Its destructor closes the file and unmaps the weights. Movable.
 class Archive {
  public:
   Archive() = default;
@@ -23,22 +23,22 @@ class Archive {
   Archive& operator=(const Archive&) = delete;
   ~Archive();
 
-  // Finds the record "<root>/extra/nnapi_shim.index" and what it names, and maps the weights read-only.
-  // Returns NNAPI_SHIM_OK; NNAPI_SHIM_BAD_ARGUMENT where the file can't be opened; NNAPI_SHIM_BAD_MODEL where it is no
+  // Finds the record "<root>/extra/nnapi_shim.index" and the records that it names, and maps the weights read-only.
+  // Returns NNAPI_SHIM_OK; NNAPI_SHIM_BAD_ARGUMENT if the file can't be opened; NNAPI_SHIM_BAD_MODEL if it is no
   // archive, is damaged, has these records deflated or was not written with --runtime shim;
-  // NNAPI_SHIM_FAILED where the weights can't be mapped.
+  // NNAPI_SHIM_FAILED if the weights can't be mapped.
   int open(const char* path, nnapi_shim_error* error);
 
-  // Little-endian words, as ModelBuffer::parse takes them. The buffer copies them: drop_words() frees this copy.
+  // Returns the little-endian words. ModelBuffer::parse copies them; then drop_words() can free this copy.
   const std::vector<int32_t>& words() const { return words_; }
   void drop_words();
 
-  // Stay until this object's end. The descriptor is -1, so that NNAPI gets the memory and not the file, where the
-  // record does not start at a multiple of the system's page size (nnapi-convert aligns it; another program may have
-  // packed the archive anew) or where there are no weights. Whoever shortens the file meanwhile makes reading it a
-  // SIGBUS, as with any mapping: replace files, don't rewrite them.
+  // Returns the weights, which live as long as this object. The descriptor is -1, so that NNAPI gets the memory and not
+  // the file, if there are no weights or if their record does not start at a multiple of the page size: nnapi-convert
+  // aligns the record, but another program may have packed the archive anew. If another process shortens the file,
+  // reading the weights ends in SIGBUS, as with any mapping: replace such files, don't rewrite them.
   const Weights& weights() const { return weights_; }
-  // Gives the weights' pages back that reading brought into memory; they are read anew when they are needed.
+  // Frees the memory pages of the weights; the system reads a page from the file again when it is needed.
   void release_pages() const;
 
  private:

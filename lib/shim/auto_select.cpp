@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kNnapiText = "nnapi\n";
 constexpr const char* kCpuText = "cpu\n";
 
-// The content of a small file; empty if there is none.
+// Returns the first 16 bytes of a file; an empty text if the file can't be read.
 std::string read_text(const std::string& path) {
   char text[16];
   FILE* file = std::fopen(path.c_str(), "rb");
@@ -20,7 +20,8 @@ std::string read_text(const std::string& path) {
   return std::string(text, size);
 }
 
-// In one step, so that another process never reads half of it. A file that can't be written costs a measurement later.
+// Replaces the file in one step, so that another process never reads half of it. If that fails, a later start measures
+// again.
 void write_text(const std::string& path, const char* text) {
   const std::string pending = path + ".new";
   FILE* file = std::fopen(pending.c_str(), "wb");
@@ -31,7 +32,7 @@ void write_text(const std::string& path, const char* text) {
   if (!is_written || std::rename(pending.c_str(), path.c_str()) != 0) std::remove(pending.c_str());
 }
 
-// Without the calls that warm up.
+// Returns the median of the times after the first `warm_ups` calls.
 uint64_t median(const std::vector<uint64_t>& times, size_t warm_ups) {
   std::vector<uint64_t> measured(times.begin() + static_cast<std::ptrdiff_t>(warm_ups), times.end());
   const auto middle = measured.begin() + static_cast<std::ptrdiff_t>(measured.size() / 2);
@@ -74,7 +75,7 @@ void AutoSelect::failed(bool for_good) {
   ++failures_;
   if (!for_good && failures_ < kMostFailures) return;
   is_measuring_ = false;
-  side_ = Side::kCpu;  // not written: another start may do better
+  side_ = Side::kCpu;  // not written to the file: NNAPI may work at another start
 }
 
 const char* AutoSelect::choice() {

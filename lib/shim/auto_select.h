@@ -1,5 +1,5 @@
-// NNAPI or the CPU: for modules that hold both, measures the first calls of each and keeps the faster, and leaves NNAPI
-// alone where it failed.
+// Chooses NNAPI or the CPU for modules that can run on both: measures the first calls on each, keeps the faster one,
+// and stops using NNAPI after failures.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,27 @@
 
 namespace nnapi_shim {
 
-// All functions may be called by several threads at once.
+// Several threads may call all functions at once.
 class AutoSelect {
  public:
   enum class Side { kNnapi, kCpu };
 
-  // From now on calls are measured; what was found is kept in `file` (empty: nowhere) and read from it.
+  // Starts to measure calls. Reads an earlier choice from `file`, and later writes the choice there (empty: no file).
   void measure(const std::string& file);
 
-  // What the next call should run on.
+  // Returns the side on which the next call should run.
   Side next();
-  // A call on a side took so long.
+  // Records the time of a call on `side`.
   void ran(Side side, uint64_t nanoseconds);
-  // NNAPI could not run a call; `for_good`: and never will.
+  // Records that NNAPI could not run a call; `for_good` means that NNAPI never will.
   void failed(bool for_good);
 
-  // "nnapi", "cpu", or "measuring".
+  // Returns "nnapi", "cpu" or "measuring".
   const char* choice();
 
  private:
   static constexpr size_t kWarmUps = 1, kMeasured = 5;  // calls of each side
-  static constexpr int kMostFailures = 3;               // in a row
+  static constexpr int kMostFailures = 3;               // of NNAPI in a row
 
   void decide();
 

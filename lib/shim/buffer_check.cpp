@@ -1,4 +1,4 @@
-// What has to hold for the models of a buffer, once its sections are known to fill it.
+// Checks the models of a buffer whose layout find_layout has checked.
 #include <cstdint>
 #include <vector>
 
@@ -14,7 +14,7 @@ using nnapi_convert::OperandCode;
 
 constexpr int32_t kHighestType = static_cast<int32_t>(OperandCode::MODEL);
 
-// What an operand is, as far as the records walked over so far tell.
+// The role of an operand, by the records checked so far.
 enum Role : uint8_t { kNone, kInput, kValue, kResult };
 constexpr const char* kRoleNames[] = {"nothing", "a model input", "a value", "another operation's output"};
 
@@ -41,7 +41,7 @@ class ModelChecker {
  private:
   bool is_patched(size_t word) const { return !patched_.empty() && patched_[word] != 0; }
 
-  // Ascending, and within the models.
+  // Checks that the patches are in ascending order and within the models, and marks their words.
   bool mark_patches() {
     if (layout_.patch_count == 0) return true;
     patched_.assign(layout_.models_end, 0);
@@ -62,7 +62,7 @@ class ModelChecker {
     return true;
   }
 
-  // The words where a number may be written, met in order.
+  // Notes that a patch may write any of these words.
   void meet_patchable(size_t first, size_t count) {
     if (patched_.empty()) return;
     for (size_t word = first; word < first + count; ++word) {
@@ -131,7 +131,7 @@ class ModelChecker {
       return damaged(error_, record + 4, "channel axis %d of operand %u found, 0 to %u needed", operand.channel_axis,
                      number, operand.rank - 1);
     }
-    // A flexible size is 0 here.
+    // The channel axis must not be flexible: a flexible size is still 0 here.
     const uint32_t channels = operand.dims[operand.channel_axis];
     if (channels != 0 && operand.channel_scale_count == channels) return true;
     return damaged(error_, record + 5,
@@ -240,7 +240,7 @@ class ModelChecker {
                    static_cast<unsigned long long>(needed));
   }
 
-  // That the value has its operand's bytes. Those of flexible sizes are not known yet.
+  // Checks that the value has as many bytes as its operand. Skips operands of flexible sizes: BoundChecker checks them.
   bool check_length(const ValueView& value, const OperandView& operand, size_t record) const {
     for (uint32_t axis = 0; axis < operand.rank; ++axis) {
       if (operand.dims[axis] == 0) return true;
@@ -292,7 +292,7 @@ class ModelChecker {
     return true;
   }
 
-  // Whatever is used comes from somewhere, and outputs from operations.
+  // Checks that each operand used is a model input, a value or a result, and that operations make all model outputs.
   bool check_roles() const {
     for (size_t word = model_->arguments; word < model_->inputs; ++word) {
       if (roles_[static_cast<uint32_t>(words_[word])] != kNone) continue;
@@ -335,7 +335,7 @@ class ModelChecker {
   const int32_t* words_;
   uint64_t weight_bytes_;
   nnapi_shim_error* error_;
-  size_t number_ = 0;  // of the model being checked
+  size_t number_ = 0;  // the number of the model being checked
   const ModelLayout* model_ = nullptr;
   const SubgraphView* subgraph_ = nullptr;
   std::vector<uint8_t> roles_, is_output_;  // of each operand

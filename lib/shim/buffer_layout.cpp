@@ -86,7 +86,7 @@ class LayoutFinder {
     return damaged(error_, position, "%s %u found, less than %u needed", what, *count, format::kMaxCount);
   }
 
-  // Whether `needed` more words are there.
+  // Checks that at least `needed` words are left.
   bool fits(uint64_t needed, size_t position, const char* what) {
     if (needed <= count_ - at_) return true;
     return damaged(error_, position, "%s: %zu words left, %llu needed", what, count_ - at_,
@@ -100,7 +100,7 @@ class LayoutFinder {
     return true;
   }
 
-  // A rank, of which so many words follow.
+  // Checks a rank: as many words as it says follow.
   bool check_rank(size_t position, const char* what) {
     if (word(position) <= format::kMaxRank) return true;
     return damaged(error_, position, "rank %u of %s found, at most %u needed", word(position), what, format::kMaxRank);
@@ -132,7 +132,7 @@ class LayoutFinder {
            take(uint64_t{model->output_count} * format::kOutputWords, "model outputs", &model->outputs);
   }
 
-  // What the records of operands, values and operations count.
+  // Finds the sections whose sizes are sums over the records of operands, values and operations.
   bool find_details(ModelLayout* model) {
     uint64_t dims = 0, scales = 0, arguments = 0;
     for (uint32_t i = 0; i < model->operand_count; ++i) {

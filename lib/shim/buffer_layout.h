@@ -1,5 +1,5 @@
-// Where the sections of a version 2 buffer are: the first of the checks that a buffer has to pass, after which walking
-// over the words stays within them.
+// Finds the sections of a version 2 buffer. This is the first check of a buffer; after it, a walk over the sections
+// stays within the words.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace nnapi_shim {
 
-// Of one model: counts, and the word at which each section starts.
+// The counts of one model, and the word at which each of its sections starts.
 struct ModelLayout {
   uint32_t operand_count = 0, value_count = 0, operation_count = 0, input_count = 0, output_count = 0;
   size_t operands = 0, values = 0, operations = 0, dims = 0, channel_scales = 0, value_data = 0, arguments = 0,
          inputs = 0, outputs = 0;
-  size_t names = 0, sources = 0;  // in the text's table: of the operands, of the operations; 0 if stripped
+  size_t names = 0, sources = 0;  // tables of text offsets, of the operands and of the operations; 0 if stripped
 };
 
 struct BufferLayout {
@@ -24,14 +24,14 @@ struct BufferLayout {
   size_t arguments = 0, expressions = 0, patches = 0;
   std::vector<ModelLayout> models;
   size_t models_end = 0;
-  size_t text = 0, text_bytes = 0;  // the word at which the bytes start
+  size_t text = 0, text_bytes = 0;  // the word at which the text starts, and its bytes
 };
 
-// CRC-32 of at least kHeaderWords words, the checksum's own taken as 0.
+// Returns the CRC-32 of at least kHeaderWords words; the word of the checksum counts as 0.
 uint32_t buffer_checksum(const int32_t* words, size_t word_count);
 
-// Checks header, checksum, every count and that the sections fill the words exactly. Nothing else: indices within them
-// may be wrong. False where something is wrong.
+// Checks the header, the checksum and every count, and that the sections fill the words exactly. Returns false at the
+// first error. Does not check the content of the sections: indices there may still be wrong.
 bool find_layout(const int32_t* words, size_t word_count, BufferLayout* layout, nnapi_shim_error* error);
 
 }  // namespace nnapi_shim

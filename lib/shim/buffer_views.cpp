@@ -36,7 +36,7 @@ class ViewFiller {
   }
 
  private:
-  // The text whose offset is in a word. Offsets are checked after the views are filled, so not trusted here.
+  // Returns the text whose offset is in a word, "" for an offset outside the text: offsets are checked only later.
   const char* text(size_t word) const {
     const auto offset = static_cast<uint32_t>(words_[word]);
     return offset < text_bytes_ ? text_ + offset : "";
@@ -77,7 +77,7 @@ class ViewFiller {
         value.data = data;
         data += value.length / 4 + (value.length % 4 != 0 ? 1 : 0);
       } else if (value.source == ValueSource::kModel) {
-        // A number that does not fit is none of a model's.
+        // A number that does not fit becomes kMaxCount, which check_models refuses.
         value.model = value.offset < format::kMaxCount ? static_cast<uint32_t>(value.offset) : format::kMaxCount;
       }
     }

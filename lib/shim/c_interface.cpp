@@ -1,4 +1,4 @@
-// The C interface.
+// Implements the C interface.
 #include "lib/shim/nnapi_shim.h"
 
 #include <new>
@@ -27,7 +27,7 @@ int fail_null(nnapi_shim_error* error, const char* function, const char* what) {
   return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s: %s is null, one is needed", function, what);
 }
 
-// One input or output of an entry.
+// Copies the input or output with number `index`.
 int copy_tensor(const std::vector<nnapi_shim_tensor>& tensors, const char* what, uint32_t index,
                 nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
   if (index >= tensors.size()) {

@@ -1,4 +1,4 @@
-// Compiling.
+// Compiles models.
 #include "lib/shim/compilation.h"
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 
 using nnapi_convert::ResultCode;
 
-// What limits and measures has to be there if it is asked for; what only makes faster need not.
+// Refuses options that limit or measure if NNAPI lacks their functions. Options that only save time need no check.
 int check_functions(const NnapiLibrary& library, const Options& options, nnapi_shim_error* error) {
   const char* option = nullptr;
   uint32_t level = 4;
@@ -107,7 +107,7 @@ int CompiledModel::set_options(const ModelView& view, const CacheToken* token, n
     code = library_.ANeuralNetworksCompilation_setTimeout(compilation_, options_.compile_timeout_ns);
   }
   if (code != 0) return fail_call("ANeuralNetworksCompilation_setTimeout", code, error);
-  // Without a cache the model runs all the same.
+  // An error is ignored: the model runs without a cache, too.
   if (token && library_.ANeuralNetworksCompilation_setCaching) {
     library_.ANeuralNetworksCompilation_setCaching(compilation_, options_.cache_directory.c_str(), token->bytes);
   }

@@ -1,4 +1,4 @@
-// A model compiled for arguments of certain shapes.
+// Compiles a model for arguments of certain shapes, and runs it.
 #pragma once
 
 #include <memory>
@@ -11,23 +11,23 @@
 
 namespace nnapi_shim {
 
-// What tells cached compilations apart: the SHA-256 of the format's version, the relax flag, the patched words and the
-// digest of the weights. NNAPI adds the device and its driver's version itself.
+// The token by which NNAPI tells cached compilations apart: the SHA-256 of the format's version, the relax flag, the
+// patched words and the digest of the weights. NNAPI itself adds the device and the version of its driver.
 struct CacheToken {
   uint8_t bytes[Sha256::kDigestBytes];
 };
 CacheToken make_cache_token(const ModelView& view, const uint8_t weights_digest[Sha256::kDigestBytes]);
 
-// Threads may run one at the same time.
+// Several threads may run one compiled model at the same time.
 class CompiledModel {
  public:
-  // Builds the model, asks the chosen devices for their operations and compiles. `token` is null where nothing is
-  // cached. `library` and `options` have to outlive the result; `view` need not.
-  // NNAPI_SHIM_REFUSED, NNAPI_SHIM_TOO_OLD, NNAPI_SHIM_NO_DEVICE, NNAPI_SHIM_BAD_ARGUMENT or NNAPI_SHIM_TIMED_OUT.
+  // Builds the model, asks the chosen devices which operations they support, and compiles. A null `token` means no
+  // cache. `library` and `options` have to outlive the result; `view` need not. Failures are NNAPI_SHIM_REFUSED,
+  // NNAPI_SHIM_TOO_OLD, NNAPI_SHIM_NO_DEVICE, NNAPI_SHIM_BAD_ARGUMENT or NNAPI_SHIM_TIMED_OUT.
   static std::shared_ptr<CompiledModel> make(const NnapiLibrary& library, const Options& options, const ModelView& view,
                                              std::shared_ptr<const WeightMemory> weights, const CacheToken* token,
                                              int* status, nnapi_shim_error* error);
-  // Use make().
+  // For make() only: the object is not compiled yet.
   CompiledModel(const NnapiLibrary& library, const Options& options, std::shared_ptr<const WeightMemory> weights);
   ~CompiledModel();
   CompiledModel(const CompiledModel&) = delete;

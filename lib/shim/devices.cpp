@@ -1,4 +1,4 @@
-// Choosing devices.
+// Chooses devices.
 #include "lib/shim/devices.h"
 
 #include <cstring>
@@ -55,7 +55,7 @@ int describe_device(const NnapiLibrary& library, uint32_t index, Device* device,
   if (code != 0 || !device->handle) return fail_device_call("ANeuralNetworks_getDevice", index, code, error);
   code = library.ANeuralNetworksDevice_getName(device->handle, &device->name);
   if (code != 0 || !device->name) return fail_device_call("ANeuralNetworksDevice_getName", index, code, error);
-  // What these say is helpful, not needed.
+  // Type, version and feature level may be missing.
   if (!library.ANeuralNetworksDevice_getType ||
       library.ANeuralNetworksDevice_getType(device->handle, &device->type) != 0) {
     device->type = 0;
@@ -95,7 +95,7 @@ int check_one_device(const DeviceChoice& choice, const Options& options, nnapi_s
               choice.handles.empty() ? "that NNAPI chooses" : choice.names.c_str());
 }
 
-// Adds the reference CPU, if there is one. At most one more than the devices that were chosen.
+// Adds the reference CPU to the choice. Returns false if there is none or it is already chosen.
 bool add_reference(const NnapiLibrary& library, DeviceChoice* choice) {
   std::vector<Device> devices;
   if (list_devices(library, &devices, nullptr) != NNAPI_SHIM_OK) return false;
@@ -138,7 +138,7 @@ int list_devices(const NnapiLibrary& library, std::vector<Device>* devices, nnap
 int choose_devices(const NnapiLibrary& library, const Options& options, DeviceChoice* choice, nnapi_shim_error* error) {
   *choice = DeviceChoice();
   const bool any = options.device.empty() && options.device_kind == NNAPI_SHIM_ANY_DEVICE;
-  // Where there is no other way to compile, all devices are named.
+  // A support library lacks ANeuralNetworksCompilation_create: there, "any device" names all devices below.
   if (any && library.ANeuralNetworksCompilation_create) return check_one_device(*choice, options, error);
   if (!library.ANeuralNetworksCompilation_createForDevices) {
     return fail(error, NNAPI_SHIM_TOO_OLD,
@@ -167,7 +167,7 @@ int query_support(const NnapiLibrary& library, const DeviceChoice& choice, const
     for (const Device& device : devices) add_device(device, &all);
   }
   const DeviceChoice& asked = choice.handles.empty() ? all : choice;
-  // std::vector<bool> has no array of bool.
+  // A std::vector<int8_t> takes the flags: std::vector<bool> has no array of bool.
   static_assert(sizeof(bool) == sizeof(int8_t), "NNAPI writes bool where int8_t is read");
   const int code = library.ANeuralNetworksModel_getSupportedOperationsForDevices(
       model, asked.handles.data(), static_cast<uint32_t>(asked.handles.size()),

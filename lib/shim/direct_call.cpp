@@ -1,4 +1,4 @@
-// Direct calls.
+// Runs direct calls, and interleaves channels for them.
 #include "lib/shim/direct_call.h"
 
 #include <ATen/ATen.h>
@@ -14,10 +14,10 @@ namespace {
 
 using nnapi_convert::OperandCode;
 
-constexpr size_t kUsual = 4;  // arguments and results for which no memory is asked for
+constexpr size_t kUsual = 4;  // up to so many arguments and results fit without memory from the heap
 
 #ifdef __SSE2__
-// Compilers make good code of the plain loop on arm64, and slow code for SSE. Gives the number of pixels done.
+// Compilers make fast code of the plain loop on arm64, but slow code for SSE. Returns the number of pixels done.
 int64_t interleave_fast(const float* red, const float* green, const float* blue, float* to, int64_t pixels) {
   using Four = float __attribute__((vector_size(16)));
   int64_t i = 0;
@@ -55,14 +55,14 @@ void interleave_three(const Element* red, const Element* green, const Element* b
   }
 }
 
-// From planes, one after the other, to pixels with their channels beside each other.
+// Copies planes, one after the other, to pixels with their channels beside each other (NCHW to NHWC).
 template <typename Element>
 void interleave(const Element* from, Element* to, int64_t channels, int64_t pixels) {
   if (channels == 3) {
     interleave_three(from, from + pixels, from + 2 * pixels, to, pixels);
     return;
   }
-  constexpr int64_t kBlock = 16;  // pixels, so that what is written stays in the cache until it is whole
+  constexpr int64_t kBlock = 16;  // pixels: so few that written cache lines stay in the cache until they are full
   for (int64_t start = 0; start < pixels; start += kBlock) {
     const int64_t end = std::min(start + kBlock, pixels);
     for (int64_t channel = 0; channel < channels; ++channel) {
@@ -86,7 +86,7 @@ at::Tensor channels_last(const at::Tensor& tensor) {
   if (!tensor.is_contiguous() || (!is_float && tensor.scalar_type() != at::kQUInt8)) {
     return tensor.contiguous(at::MemoryFormat::ChannelsLast);
   }
-  // NNAPI reads its bytes and nothing else does: it needs no scale.
+  // Only NNAPI reads the result, as bytes, so the result needs no scale.
   const at::Tensor result =
       at::detail::empty_cpu(tensor.sizes(), is_float ? at::kFloat : at::kByte, false, at::MemoryFormat::ChannelsLast);
   is_float ? interleave_batch<float>(tensor, result) : interleave_batch<uint8_t>(tensor, result);

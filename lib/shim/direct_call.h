@@ -1,6 +1,5 @@
-// A call whose arguments go to NNAPI as they are, but for their layout, and whose results come back so. It is the short
-// way of most modules: nothing is asked of the core twice, and layouts change without the way through PyTorch's
-// operators.
+// Runs a model whose inputs and outputs differ from the module's only in layout (NCHW or NHWC). Most modules call NNAPI
+// this way. It is fast: it keeps the core's answers about shapes, and changes layouts without PyTorch's operators.
 #pragma once
 
 #include <ATen/core/List.h>
@@ -14,20 +13,21 @@
 
 namespace nnapi_shim {
 
-// PyTorch's dtype of an operand type of NNAPI's. Throws c10::Error where it has none.
+// Returns PyTorch's dtype for an operand type of NNAPI. Throws c10::Error if PyTorch has none.
 c10::ScalarType scalar_type(int32_t operand_type);
 
-// Throws c10::Error unless NNAPI can take the tensor as this input, but for its shape: NNAPI computes wrong numbers
-// from another scale without a word.
+// Checks dtype, device, scale and zero point of the tensor for this input, but not its shape. Throws c10::Error if one
+// is wrong: given another scale, NNAPI would silently compute wrong numbers.
 void check_input(const at::Tensor& input, const nnapi_shim_tensor& needed, size_t index);
 
-// Threads may call at the same time.
+// Several threads may call run() at the same time.
 class DirectCall {
  public:
   explicit DirectCall(nnapi_shim_model*& model) : model_(model) {}
 
-  // `arguments` are those of the module's forward, `scales` the outputs' with the digits that PyTorch has more. Gives
-  // an nnapi_shim_status. Throws c10::Error for an argument of another dtype, device or quantisation than the model's.
+  // Runs the model on the arguments of the module's forward. `scales` are the outputs' scales as doubles: PyTorch keeps
+  // more digits than NNAPI. Returns an nnapi_shim_status. Throws c10::Error if an argument has another dtype, device
+  // or quantisation than the model's.
   int run(const c10::List<at::Tensor>& arguments, at::ArrayRef<double> scales, std::vector<at::Tensor>& outputs,
           nnapi_shim_error& error);
 
@@ -38,7 +38,7 @@ class DirectCall {
     std::vector<int64_t> sizes;  // in PyTorch's order
     bool is_nhwc;
   };
-  // What the core says of arguments of these shapes.
+  // The inputs and outputs that the core reports for arguments of these shapes.
   struct Described {
     std::vector<std::vector<int64_t>> arguments;
     std::vector<Boundary> inputs, outputs;

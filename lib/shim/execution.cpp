@@ -1,4 +1,4 @@
-// Executions and bursts.
+// Makes and reuses executions and bursts.
 #include "lib/shim/execution.h"
 
 #include "lib/format/nnapi_codes.h"
@@ -10,7 +10,7 @@ namespace {
 using nnapi_convert::ResultCode;
 
 constexpr size_t kMostIdle = 4;                    // executions that wait with their buffers
-constexpr uint32_t kMostBursts = 4;                // more runs at once go without
+constexpr uint32_t kMostBursts = 4;                // further runs at the same time use no burst
 constexpr int32_t kOnHardware = 0, kInDriver = 1;  // ANEURALNETWORKS_DURATION_*
 
 bool same_addresses(const std::vector<const void*>& addresses, const RunBuffers& buffers) {
@@ -65,8 +65,8 @@ int ExecutionPool::run(const RunBuffers& buffers, DeviceTimes* times, nnapi_shim
   return code == 0 ? NNAPI_SHIM_OK : fail_call(function, code, error);
 }
 
-// Takes an execution that has these buffers and a burst, as far as there are any. True: without a burst, one may be
-// made, and is counted already.
+// Takes an idle execution with these buffers and an idle burst, if there are any. Returns true if the caller may make a
+// burst because none is idle; `burst_count_` then includes that burst.
 bool ExecutionPool::take_idle(const RunBuffers& buffers, Bound* bound, ANeuralNetworksBurst** burst) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = idle_.size(); i-- > 0;) {
@@ -113,7 +113,7 @@ int ExecutionPool::set_options(ANeuralNetworksExecution* execution, nnapi_shim_e
     code = library_.ANeuralNetworksExecution_setTimeout(execution, options_.execute_timeout_ns);
   }
   if (code != 0) return fail_call("ANeuralNetworksExecution_setTimeout", code, error);
-  // Where there is no such function, there are no loops.
+  // A version of NNAPI without this function has no WHILE operation either.
   if (options_.loop_timeout_ns != 0 && library_.ANeuralNetworksExecution_setLoopTimeout) {
     code = library_.ANeuralNetworksExecution_setLoopTimeout(execution, options_.loop_timeout_ns);
   }
@@ -136,7 +136,7 @@ int ExecutionPool::bind(const RunBuffers& buffers, ANeuralNetworksExecution* exe
   return NNAPI_SHIM_OK;
 }
 
-// Null where NNAPI makes none: runs go without.
+// Returns null if NNAPI makes no burst; then the run goes without one.
 ANeuralNetworksBurst* ExecutionPool::make_burst() {
   ANeuralNetworksBurst* burst = nullptr;
   const int code = library_.ANeuralNetworksBurst_create(compilation_, &burst);
@@ -169,7 +169,7 @@ int ExecutionPool::compute_in_background(ANeuralNetworksExecution* execution, co
 
 void ExecutionPool::measure(const ANeuralNetworksExecution* execution, DeviceTimes* times) {
   uint64_t on_device = 0, in_driver = 0;
-  // A device that can't measure says UINT64_MAX.
+  // A device that can't measure returns UINT64_MAX.
   if (library_.ANeuralNetworksExecution_getDuration(execution, kOnHardware, &on_device) == 0 &&
       on_device != UINT64_MAX) {
     times->on_device = on_device;
@@ -179,7 +179,7 @@ void ExecutionPool::measure(const ANeuralNetworksExecution* execution, DeviceTim
   }
 }
 
-// What failed is not used again: the driver behind it may be gone.
+// Puts the execution and the burst back for later runs. Drops them after a failure: their driver may have died.
 void ExecutionPool::give_back(Bound* bound, ANeuralNetworksBurst* burst, bool works) {
   ANeuralNetworksExecution* unwanted = nullptr;
   {

@@ -1,11 +1,11 @@
-// Running a compiled model.
+// Runs a compiled model.
 //
-// NNAPI binds buffers to an execution once and for all. So where executions can be reused (feature level 5), the pool
-// keeps some, each with its buffers, and takes the one whose buffers have the addresses that the caller hands over;
-// callers that keep their buffers save the making and binding. NNAPI reads and writes buffers only while it computes:
-// libneuralnetworks.so copies them to its drivers' processes for each computation. The drivers of support libraries are
-// in the app's process and could keep a mapping of memory that is gone; with them executions are not reused.
-// Where NNAPI has bursts (level 3), they are used, one for each run that goes on at the same time.
+// NNAPI binds buffers to an execution once and for all. Where NNAPI can reuse executions (feature level 5), the pool
+// keeps some of them, each with its buffers, and takes the one whose buffers have the caller's addresses. So callers
+// that keep their buffers save the time to make and bind an execution. NNAPI reads and writes buffers only while it
+// computes: libneuralnetworks.so copies them to its drivers' processes for each computation. The drivers of support
+// libraries run in the app's process and could keep a mapping of freed memory, so the pool does not reuse executions
+// with them. Where NNAPI has bursts (level 3), each run that goes on at the same time uses a burst of its own.
 #pragma once
 
 #include <mutex>
@@ -17,7 +17,7 @@
 
 namespace nnapi_shim {
 
-// Buffers in the order of the model's inputs and outputs, of the sizes that it has.
+// The caller's buffers in the order of the model's inputs and outputs, with the sizes that the model needs.
 struct RunBuffers {
   const nnapi_shim_buffer* inputs;
   uint32_t input_count;
@@ -30,7 +30,7 @@ struct DeviceTimes {
   uint64_t on_device = 0, in_driver = 0;
 };
 
-// Threads may run at the same time.
+// Several threads may call run() at the same time.
 class ExecutionPool {
  public:
   // The arguments have to outlive the pool. `devices` are names for messages.
@@ -40,13 +40,13 @@ class ExecutionPool {
   ExecutionPool(const ExecutionPool&) = delete;
   ExecutionPool& operator=(const ExecutionPool&) = delete;
 
-  // NNAPI_SHIM_FAILED, or NNAPI_SHIM_TIMED_OUT; outputs are then undefined.
+  // Runs the model once. After NNAPI_SHIM_FAILED or NNAPI_SHIM_TIMED_OUT, the content of the outputs is undefined.
   int run(const RunBuffers& buffers, DeviceTimes* times, nnapi_shim_error* error);
 
  private:
   struct Bound {
     ANeuralNetworksExecution* execution = nullptr;
-    std::vector<const void*> addresses;  // of inputs, then outputs
+    std::vector<const void*> addresses;  // of the inputs, then of the outputs
   };
 
   bool take_idle(const RunBuffers& buffers, Bound* bound, ANeuralNetworksBurst** burst);

@@ -9,7 +9,7 @@ namespace {
 
 using format::ExpressionKind;
 
-// The rank of each argument.
+// Returns the rank of each argument.
 std::vector<uint32_t> argument_ranks(const int32_t* words, const BufferLayout& layout) {
   std::vector<uint32_t> ranks(layout.argument_count);
   size_t at = layout.arguments;

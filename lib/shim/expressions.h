@@ -1,4 +1,4 @@
-// The expressions of a version 2 buffer: sizes that depend on those of the arguments.
+// Checks and evaluates the expressions of a version 2 buffer: sizes that depend on the sizes of the arguments.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace nnapi_shim {
 
-// Checks that each names arguments and axes that exist and earlier expressions only.
+// Checks that each expression names only arguments and axes that exist, and earlier expressions.
 bool check_expressions(const int32_t* words, const BufferLayout& layout, nnapi_shim_error* error);
 
-// The values for arguments whose ranks and sizes were checked. NNAPI_SHIM_BAD_ARGUMENT where one does not fit into 64
-// bits or a divisor is not more than 0.
+// Computes the values of all expressions, for arguments whose ranks and sizes were checked. NNAPI_SHIM_BAD_ARGUMENT if
+// a value does not fit into 64 bits or a divisor is 0 or less.
 int evaluate_expressions(const int32_t* words, const BufferLayout& layout, const nnapi_shim_shape* arguments,
                          std::vector<int64_t>* values, nnapi_shim_error* error);
 
-// "[1, 3, 224, 224], [2]" for error sentences, cut to `room`.
+// The shapes as text for error sentences, such as "[1, 3, 224, 224], [2]", cut to the size of `text`.
 struct ShapesText {
   explicit ShapesText(const nnapi_shim_shape* arguments, uint32_t count);
   char text[192];

@@ -1,4 +1,4 @@
-// Models: compiled at their first run with each shape, and run.
+// Compiles a model at its first run with each shape, and runs it.
 #include "lib/shim/model.h"
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace {
 
 using nnapi_convert::ResultCode;
 
-// Whether the same call would fail again, so that trying is a waste of the app's time.
+// Returns whether the same call would fail again.
 bool is_lasting(const nnapi_shim_error& failure) {
   if (failure.status == NNAPI_SHIM_TIMED_OUT || failure.status == NNAPI_SHIM_FAILED) return false;
   switch (static_cast<ResultCode>(failure.nnapi_code)) {
@@ -101,7 +101,7 @@ int Model::describe(const nnapi_shim_shape* arguments, uint32_t argument_count, 
   return status;
 }
 
-// Loads NNAPI.
+// Loads NNAPI's library if it is not loaded yet; from then on the options can't change.
 int Model::start(nnapi_shim_error* error) {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_started_ = true;
@@ -120,7 +120,7 @@ int Model::start(nnapi_shim_error* error) {
   return status;
 }
 
-// The weights may be large: they are read only if a token is needed, and once.
+// Computes the digest of the weights once, and only when a token needs it: the weights may be large.
 void Model::digest_weights() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (has_digest_) return;
@@ -131,7 +131,7 @@ void Model::digest_weights() {
   has_digest_ = true;
 }
 
-// Under the entry's mutex.
+// The caller holds the entry's mutex.
 int Model::compile(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry,
                    nnapi_shim_error* error) {
   int status = start(error);
@@ -165,7 +165,7 @@ int Model::get_compiled(const nnapi_shim_shape* arguments, uint32_t argument_cou
   ShapeEntry& found = **entry;
   if (found.is_compiled.load(std::memory_order_acquire)) return status;
   {
-    // Whoever comes while another thread compiles this shape waits here for what it makes.
+    // While one thread compiles this shape, other threads wait here for its result.
     const std::lock_guard<std::mutex> lock(found.mutex);
     if (found.is_compiled.load(std::memory_order_acquire)) return status;
     if (found.refusal) {
@@ -220,7 +220,7 @@ int Model::run(const nnapi_shim_shape* arguments, uint32_t argument_count, const
   status = entry->compiled->run(buffers, &times, &failure);
   const uint64_t taken = now_ns() - start;
   if (status != NNAPI_SHIM_OK) {
-    // The driver died, and with it what it had compiled: the next run compiles anew.
+    // The driver died and its compiled model with it: the next run compiles again.
     if (failure.nnapi_code == static_cast<int32_t>(ResultCode::DEAD_OBJECT)) shapes_.drop(entry.get());
     give(failure, error);
     remember(failure);

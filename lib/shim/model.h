@@ -1,5 +1,5 @@
-// A model with everything that happens to it: options, the shapes it was used with, runs, measurements. The C interface
-// (nnapi_shim.h) is a thin layer on this; its comments hold here.
+// Holds an open model: its options, the shapes that it ran with, its compiled forms and its measurements. The C
+// interface (nnapi_shim.h) is a thin layer over `Model`, and the comments there describe these functions.
 #pragma once
 
 #include <atomic>
@@ -13,16 +13,16 @@
 
 namespace nnapi_shim {
 
-// All functions may be called by several threads at once.
+// Several threads may call all functions at once.
 class Model {
  public:
-  // `weights` have to outlive the model; those of `archive` do.
+  // `weights` have to outlive the model. The weights of `archive` do, as the model keeps the archive.
   Model(std::unique_ptr<const ModelBuffer> buffer, const Weights& weights, Archive archive = Archive());
 
   int configure(const nnapi_shim_options* options, nnapi_shim_error* error);
   const ModelBuffer& buffer() const { return *buffer_; }
 
-  // The entry's tensors are there when this returns NNAPI_SHIM_OK.
+  // Finds or makes the entry for these shapes. After NNAPI_SHIM_OK its `inputs` and `outputs` are filled.
   int describe(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
                nnapi_shim_error* error);
   int warm_up(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error);
@@ -49,10 +49,10 @@ class Model {
   const std::unique_ptr<const ModelBuffer> buffer_;
   const Archive archive_;
   const Weights weights_;
-  Options options_;  // not changed after the start
+  Options options_;  // do not change after start()
   ShapeCache shapes_;
 
-  std::mutex mutex_;  // of what follows, up to the counters
+  std::mutex mutex_;  // guards `options_` before the start, and the members from here to `devices_`
   bool is_started_ = false;
   const NnapiLibrary* library_ = nullptr;
   std::shared_ptr<const WeightMemory> weight_memory_;

@@ -16,7 +16,7 @@ namespace {
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "buffers are little-endian");
 
 constexpr int32_t kHighestPreference = 2;
-// Positions are 32-bit numbers.
+// The bytes of a buffer have to fit into 32 bits.
 constexpr size_t kMaxWords = std::numeric_limits<uint32_t>::max() / sizeof(int32_t);
 
 std::vector<int32_t> copy_words(const void* words, size_t count) {
@@ -35,7 +35,7 @@ void fill_header(const int32_t* words, ModelView* view) {
   view->relax_fp16 = (static_cast<uint32_t>(words[format::kFlags]) & format::kRelaxFp16) != 0;
 }
 
-// The header's words that stand for themselves.
+// Checks the header's feature level, preference, flags and size of the weights.
 bool check_header(const int32_t* words, uint64_t weight_bytes, nnapi_shim_error* error) {
   if (words[format::kFeatureLevel] < 1) {
     return damaged(error, format::kFeatureLevel, "feature level %d found, at least 1 needed",
@@ -69,7 +69,7 @@ bool check_arguments(const int32_t* words, const BufferLayout& layout, nnapi_shi
   return true;
 }
 
-// That the caller's shapes are of the model's ranks and fixed sizes.
+// Checks that the caller's shapes have the model's ranks and fixed sizes.
 int check_shapes(const int32_t* words, const BufferLayout& layout, const nnapi_shim_shape* shapes, uint32_t count,
                  nnapi_shim_error* error) {
   if (count != layout.argument_count || (count != 0 && shapes == nullptr)) {
@@ -118,7 +118,7 @@ int patch(const BufferLayout& layout, const std::vector<int64_t>& values, const 
   return NNAPI_SHIM_OK;
 }
 
-// An operand's name for error sentences, cut, with a blank before it; nothing if names were stripped.
+// An operand's name for error sentences: cut, with a space before it; empty if names were stripped.
 struct Name {
   explicit Name(const OperandView& operand) : text() {
     if (operand.name[0] != 0) std::snprintf(text, sizeof text, " %s", operand.name);
@@ -126,7 +126,7 @@ struct Name {
   char text[64];
 };
 
-// What could not be checked before sizes were known.
+// Makes the checks that need all sizes.
 class BoundChecker {
  public:
   BoundChecker(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t count, nnapi_shim_error* error)

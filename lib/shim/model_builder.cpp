@@ -1,4 +1,4 @@
-// Building NNAPI's models.
+// Builds NNAPI's models.
 #include "lib/shim/model_builder.h"
 
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 namespace nnapi_shim {
 namespace {
 
-// One model's construction: knows how to tell what went wrong where.
+// Builds one model. Its error sentences name the failing operand, value or operation.
 class Builder {
  public:
   Builder(const NnapiLibrary& library, const SubgraphView& view, size_t number, ANeuralNetworksModel* model,
@@ -137,7 +137,7 @@ int Builder::finish(bool relax) {
       model_, static_cast<uint32_t>(view_.input_operands.size()), view_.input_operands.data(),
       static_cast<uint32_t>(view_.output_operands.size()), view_.output_operands.data());
   if (code != 0) return refuse_model("ANeuralNetworksModel_identifyInputsAndOutputs", code);
-  // A permission, which needs not be given.
+  // Relaxing only permits float16: without the function, NNAPI computes in float32.
   if (relax && library_.ANeuralNetworksModel_relaxComputationFloat32toFloat16) {
     code = library_.ANeuralNetworksModel_relaxComputationFloat32toFloat16(model_, true);
     if (code != 0) return refuse_model("ANeuralNetworksModel_relaxComputationFloat32toFloat16", code);
@@ -170,7 +170,7 @@ BuiltModel::~BuiltModel() {
 int BuiltModel::build(const ModelView& view, nnapi_shim_error* error) {
   words_ = view.words;
   models_.assign(view.models.size(), nullptr);
-  // Models refer to later ones, which have to be finished before.
+  // A model refers only to later models, which have to be finished before it.
   for (size_t number = view.models.size(); number-- > 0;) {
     const int status = build_one(view, number, error);
     if (status != NNAPI_SHIM_OK) return status;
@@ -190,7 +190,7 @@ int BuiltModel::build_one(const ModelView& view, size_t number, nnapi_shim_error
   int status = builder.add_operands();
   if (status == NNAPI_SHIM_OK) status = builder.set_values(*weights_, models_);
   if (status == NNAPI_SHIM_OK) status = builder.add_operations();
-  // What the main model allows holds for those that it refers to.
+  // Float16 allowed for the main model holds for the subgraphs that it refers to, too.
   if (status == NNAPI_SHIM_OK) status = builder.finish(view.relax_fp16 && number == 0);
   return status;
 }

@@ -1,4 +1,4 @@
-// Building NNAPI's models from a bound model.
+// Builds NNAPI's models from a bound model.
 #pragma once
 
 #include <memory>
@@ -9,19 +9,19 @@
 
 namespace nnapi_shim {
 
-// The weights as NNAPI's functions take them. Shared by all models that are built from them, and alive as long as
-// those.
+// The weights in the form that NNAPI's functions take. All models built from the weights share this object, and it
+// lives as long as any of them.
 class WeightMemory {
  public:
-  // Hands the file to NNAPI where the weights have one and NNAPI takes it. If it does not, nothing is lost: the values
-  // are then set by pointer. `weights` has to outlive this object.
+  // Hands the file to NNAPI if the weights have one. If NNAPI does not take the file, the builder sets the values by
+  // pointer instead. The memory of `weights` has to outlive this object.
   WeightMemory(const NnapiLibrary& library, const Weights& weights);
   ~WeightMemory();
   WeightMemory(const WeightMemory&) = delete;
   WeightMemory& operator=(const WeightMemory&) = delete;
 
   const Weights& weights() const { return weights_; }
-  // Null: set values by pointer.
+  // Returns NNAPI's memory, or null: then the builder sets values by pointer.
   const ANeuralNetworksMemory* memory() const { return memory_; }
 
  private:
@@ -39,8 +39,9 @@ class BuiltModel {
   BuiltModel(const BuiltModel&) = delete;
   BuiltModel& operator=(const BuiltModel&) = delete;
 
-  // Once. Keeps the view's words, to which NNAPI holds pointers, but not the view. NNAPI_SHIM_REFUSED where NNAPI takes
-  // something not; NNAPI_SHIM_TOO_OLD where a function is missing that the model needs.
+  // Builds all models of `view`; call it once. Keeps the view's words, to which NNAPI holds pointers, but not the view.
+  // NNAPI_SHIM_REFUSED if NNAPI refuses a part of a model; NNAPI_SHIM_TOO_OLD if NNAPI lacks a function that the model
+  // needs.
   int build(const ModelView& view, nnapi_shim_error* error);
 
   ANeuralNetworksModel* main() const { return models_.empty() ? nullptr : models_[0]; }

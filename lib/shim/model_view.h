@@ -1,5 +1,5 @@
-// A model as the shim builds it: what a buffer of version 2 says, checked, with flexible sizes filled in. Everything
-// points into memory that `ModelView` keeps alive, or into the weights.
+// A model as the shim builds it: the checked content of a version 2 buffer, with flexible sizes filled in. All pointers
+// go into memory that `ModelView` keeps alive, or into the weights.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct ValueView {
   uint32_t operand = 0;
   format::ValueSource source = format::ValueSource::kOmitted;
   const void* data = nullptr;  // kImmediate
-  uint64_t offset = 0;         // kWeight: into the weights
-  uint64_t length = 0;         // bytes, of kImmediate and kWeight
+  uint64_t offset = 0;         // kWeight: byte offset in the weights
+  uint64_t length = 0;         // kImmediate and kWeight: bytes
   uint32_t model = 0;          // kModel: number of the subgraph
 };
 
@@ -44,7 +44,7 @@ struct OperationView {
 
 struct BoundaryView {
   uint32_t operand = 0;
-  int32_t argument = -1;  // of the main model's inputs
+  int32_t argument = -1;  // of an input of the main model: the index of the argument of forward
   format::Layout layout = format::Layout::kSame;
 };
 
@@ -53,7 +53,7 @@ struct SubgraphView {
   std::vector<ValueView> values;
   std::vector<OperationView> operations;
   std::vector<BoundaryView> inputs, outputs;
-  std::vector<uint32_t> input_operands, output_operands;  // the same operands, as NNAPI takes them
+  std::vector<uint32_t> input_operands, output_operands;  // the operands of `inputs` and `outputs`, for NNAPI's call
 };
 
 struct ModelView {
@@ -61,15 +61,15 @@ struct ModelView {
   int32_t preference = 0;
   bool relax_fp16 = false;
   std::vector<SubgraphView> models;                   // the first is the main one
-  std::shared_ptr<const std::vector<int32_t>> words;  // patched; what the pointers point into
+  std::shared_ptr<const std::vector<int32_t>> words;  // patched; the pointers above go into them
 };
 
-// Where the weights are. With a file descriptor NNAPI is handed the file, otherwise the memory.
+// The place of the weights. With a file descriptor the shim hands NNAPI the file, otherwise the memory.
 struct Weights {
   const uint8_t* data = nullptr;
   uint64_t bytes = 0;
   int fd = -1;
-  uint64_t file_offset = 0;  // a multiple of the page size, where fd is not -1
+  uint64_t file_offset = 0;  // a multiple of the page size if fd is not -1
 };
 
 }  // namespace nnapi_shim

@@ -1,4 +1,4 @@
-// Time for measurements.
+// A clock for measurements of time.
 #pragma once
 
 #include <time.h>
@@ -7,7 +7,7 @@
 
 namespace nnapi_shim {
 
-// Nanoseconds from some moment on.
+// Returns the nanoseconds since a fixed moment; only differences have a meaning.
 inline uint64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

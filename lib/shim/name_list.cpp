@@ -1,4 +1,4 @@
-// Lists of names within messages.
+// Writes lists of names within messages.
 #include "lib/shim/name_list.h"
 
 #include <cstdarg>

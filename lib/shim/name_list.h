@@ -1,13 +1,13 @@
-// A list of names within a message.
+// Writes a list of names for a message.
 #pragma once
 
 namespace nnapi_shim {
 
-// A list of names in one text: items separated by ", "; those that do not fit are counted at its end.
+// A list of names in one text: ", " separates the names; the end of the text counts the names that do not fit.
 class NameList {
  public:
   void add(const char* format, ...) __attribute__((format(printf, 2, 3)));
-  // Ends the list.
+  // Ends the list and returns its text.
   const char* text();
   int count() const { return count_; }
 

@@ -1,4 +1,4 @@
-// Opening NNAPI's library and finding its functions.
+// Opens NNAPI's library and finds its functions.
 #include "lib/shim/nnapi_library.h"
 
 #include <dlfcn.h>
@@ -32,7 +32,8 @@ constexpr FunctionPlace kPlaces[] = {
 #undef NNAPI_SHIM_UNUSED
 };
 
-// Their names, one after the other, those not used empty: pointers would have to be relocated when the app starts.
+// The names of the functions in kPlaces, one after the other; an unused function has an empty name. This is one text
+// because a table of pointers would need relocations when the app starts.
 constexpr char kNames[] =
 #define NNAPI_SHIM_FUNCTION(level, result, name, parameters) #name "\0"
 #define NNAPI_SHIM_SYSTEM_FUNCTION(level, result, name, parameters) #name "\0"
@@ -43,7 +44,7 @@ constexpr char kNames[] =
 #undef NNAPI_SHIM_UNUSED
     ;
 
-// Calls `visit(place, name)` for each function that is used, until it returns false.
+// Calls `visit(place, name)` for each function that the shim uses, until `visit` returns false.
 template <typename Visit>
 void for_each_function(const Visit& visit) {
   const char* name = kNames;
@@ -53,7 +54,7 @@ void for_each_function(const Visit& visit) {
   }
 }
 
-// The start of NnApiSLDriverImplFL5: the level, then as many functions as kPlaces has entries that are in the table.
+// The start of NnApiSLDriverImplFL5: the level, then one function for each entry of kPlaces that is in the table.
 struct SupportLibraryTable {
   int64_t feature_level;
   AnyFunction functions[1];
@@ -91,7 +92,7 @@ void copy_table(const SupportLibraryTable& table, NnapiFunctions* functions) {
   }
 }
 
-// Whether models run without this function of level 1, as there is another way to do it.
+// Returns whether other functions can replace this function of level 1.
 bool can_do_without(const NnapiFunctions& functions, const char* name) {
   const char* verb = name + sizeof("ANeuralNetworks") - 1;
   if (std::strcmp(verb, "Compilation_create") == 0) {
@@ -104,7 +105,7 @@ bool can_do_without(const NnapiFunctions& functions, const char* name) {
   return std::strncmp(verb, "Memory_", 7) == 0 || std::strcmp(verb, "Model_setOperandValueFromMemory") == 0;
 }
 
-// Null if the library can build, compile and run; else the name of a function that it lacks.
+// Returns null if the library can build, compile and run models, else the name of a function that it lacks.
 const char* missing_function(const NnapiFunctions& functions) {
   const char* missing = nullptr;
   for_each_function([&](const FunctionPlace& where, const char* name) {
@@ -182,7 +183,7 @@ int load_nnapi(const char* path, bool is_support_library, const NnapiLibrary** l
       return NNAPI_SHIM_OK;
     }
   }
-  // Drivers leave threads behind: once it is in use, a library stays.
+  // A library in use is never closed: drivers leave threads running.
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* reason = dlerror();

@@ -1,7 +1,8 @@
-// NNAPI's library: its functions, each looked up by its own name and null where the library lacks it, and its level.
+// Loads NNAPI's library and looks up its functions and its feature level. A function that the library lacks is null.
 //
-// A library is either the system's libneuralnetworks.so (or one with its exports), or an NNAPI support library: drivers
-// that come with an app, reached by the function table of ANeuralNetworks_getSLDriverImpl (feature level 5 and later).
+// A library is either the system's libneuralnetworks.so (or a library with the same exports), or an NNAPI support
+// library: drivers that come with an app. A support library gives its functions as a table, by
+// ANeuralNetworks_getSLDriverImpl (feature level 5 and later).
 #pragma once
 
 #include <cstdint>
@@ -22,18 +23,18 @@ struct NnapiFunctions {
 };
 
 struct NnapiLibrary : NnapiFunctions {
-  // 1 to 8, or more if Android goes on. What getRuntimeFeatureLevel says; without that function, the level of the
-  // newest function found.
+  // 1 to 8; later versions of Android may have more. Comes from ANeuralNetworks_getRuntimeFeatureLevel; without that
+  // function, it is the level of the newest function found.
   uint32_t feature_level = 0;
   bool is_support_library = false;
 };
 
-// Levels as NNAPI gives them (27 to 31, then 1000006 and up) counted from 1; 0 for what is none.
+// Turns NNAPI's code of a feature level (27 to 31, then 1000006 and up) into a level counted from 1; 0 for other codes.
 uint32_t level_from_code(int64_t code);
 
-// Opens the library at `path` (null: libneuralnetworks.so), once per path and kind: later calls, from any thread, get
-// the same one, which stays loaded as long as the process. NNAPI_SHIM_UNAVAILABLE if there is none or if it lacks what
-// any model needs.
+// Opens the library at `path` (null: libneuralnetworks.so) once per path and kind: later calls, from any thread, get
+// the same library, and it stays loaded until the process ends. NNAPI_SHIM_UNAVAILABLE if there is no such library or
+// if it lacks a function that every model needs.
 int load_nnapi(const char* path, bool is_support_library, const NnapiLibrary** library, nnapi_shim_error* error);
 
 }  // namespace nnapi_shim

@@ -1,4 +1,5 @@
-// The names of NNAPI's codes, in the order of the codes: texts one after the other, which need no table of pointers.
+// Holds the names of NNAPI's codes in the order of the codes, one after the other in one text, without a table of
+// pointers.
 #include "lib/shim/nnapi_names.h"
 
 #include <cstring>
@@ -131,7 +132,7 @@ constexpr char kOperations[] =
     "MIRROR_PAD\0"
     "REVERSE\0";
 
-// An empty text ends the list.
+// Returns name number `number` of the list, which an empty text ends; `unknown` for a number outside the list.
 const char* name_at(const char* names, int32_t number, const char* unknown) {
   if (number < 0) return unknown;
   for (; *names != '\0'; names += std::strlen(names) + 1) {

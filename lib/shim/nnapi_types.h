@@ -1,5 +1,5 @@
-// The types of NNAPI's C interface, with the names and layout of the NDK's NeuralNetworks.h: apps may be built without
-// the NDK's header, and with one of any level.
+// Declares the types of NNAPI's C interface, with the names and layout of the NDK's NeuralNetworks.h. So an app builds
+// without that header, and the header's level does not matter.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// An operation as messages name it.
+// Names an operation in messages.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace nnapi_shim {
 
-// "operation 3 CONV_2D (features.0, model.py:12)"; without what the model was stripped of. Long names are cut off.
+// A text such as "operation 3 CONV_2D (features.0, model.py:12)". Leaves out a name or source line that was stripped
+// from the model, and cuts long ones.
 class OperationText {
  public:
   OperationText(const OperationView& operation, size_t number) {

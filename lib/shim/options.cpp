@@ -1,4 +1,4 @@
-// Reading the caller's options.
+// Reads the caller's options.
 #include "lib/shim/options.h"
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace nnapi_shim {
 namespace {
 
-// Bytes of the first struct that was ever published; later fields come after `no_reuse`.
+// Bytes of the first published struct; later versions add fields after `no_reuse`.
 constexpr size_t kFirstBytes = offsetof(nnapi_shim_options, no_reuse) + sizeof(int32_t);
 
 int copy_struct(const nnapi_shim_options* from, nnapi_shim_options* to, nnapi_shim_error* error) {

@@ -1,4 +1,4 @@
-// The caller's options, with texts of their own.
+// Reads the caller's options into a struct that owns its texts.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace nnapi_shim {
 
-// As nnapi_shim_options; empty texts where it has null.
+// The fields of nnapi_shim_options; an empty text stands for a null pointer.
 struct Options {
   std::string library;
   bool is_support_library = false;
@@ -25,8 +25,8 @@ struct Options {
   const char* library_path() const { return library.empty() ? nullptr : library.c_str(); }
 };
 
-// Checks and copies; null: the defaults. A struct of an older or newer caller has other bytes: what is missing is zero,
-// what is unknown has to be zero.
+// Checks and copies the caller's options; null gives the defaults. The struct of an older caller is shorter: missing
+// fields become 0. The struct of a newer caller is longer: the unknown fields have to be 0.
 int read_options(const nnapi_shim_options* from, Options* options, nnapi_shim_error* error);
 
 }  // namespace nnapi_shim

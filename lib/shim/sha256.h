@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for the tokens of cached compilations.
+// Computes SHA-256 (FIPS 180-4) for the tokens of cached compilations.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ class Sha256 {
 
   Sha256();
   void add(const void* data, size_t bytes);
-  // Ends the computation.
+  // Ends the computation and writes the digest.
   void finish(uint8_t digest[kDigestBytes]);
 
  private:
@@ -21,7 +21,7 @@ class Sha256 {
 
   uint32_t state_[8];
   uint64_t byte_count_ = 0;
-  uint8_t rest_[kBlockBytes];  // byte_count_ % kBlockBytes of them are waiting
+  uint8_t rest_[kBlockBytes];  // its first byte_count_ % kBlockBytes bytes wait for a full block
 };
 
 }  // namespace nnapi_shim

@@ -1,5 +1,5 @@
-// SHA-256 by the instructions of x86-64 (SHA extensions) and arm64 (SHA2 of the cryptography extension). Weights are
-// hashed at each start with a cache: it is a quarter of a second for 50 MB without them.
+// Computes SHA-256 with the SHA extensions of x86-64 or the SHA2 instructions of arm64's cryptography extension. With a
+// cache directory, each start hashes the weights: without these instructions 50 MB take a quarter of a second.
 #include "lib/shim/sha256_blocks.h"
 
 #if defined(__x86_64__)
@@ -39,7 +39,7 @@ const __m128i* vector_at(const void* bytes) {
   return static_cast<const __m128i*>(bytes);
 }
 
-// The processor wants the state's words a to h in two registers: abef and cdgh, the first word highest.
+// The instructions take the state's words a to h in two registers: abef and cdgh, the first word highest.
 __attribute__((target("sha,ssse3"))) void add_blocks(uint32_t* state, const uint8_t* data, size_t block_count) {
   const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
   const __m128i dcba = _mm_loadu_si128(vector_at(state)), hgfe = _mm_loadu_si128(vector_at(state + 4));

@@ -1,4 +1,4 @@
-// Remembering shapes.
+// Remembers shapes.
 #include "lib/shim/shape_cache.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ bool ShapeEntry::has(const nnapi_shim_shape* arguments, uint32_t argument_count)
 }
 
 std::shared_ptr<ShapeEntry> ShapeCache::find(const nnapi_shim_shape* arguments, uint32_t argument_count) {
-  // Freed after the lock: drivers may take their time.
+  // Declared before the lock, so that the entries are freed after it is released: drivers may take long to free them.
   Entries dropped;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {

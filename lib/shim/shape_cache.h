@@ -1,4 +1,5 @@
-// The shapes of arguments that a model was used with, each with its tensors and, once it ran, its compiled model.
+// Remembers the argument shapes that a model was used with, each with its tensors and, once compiled, its compiled
+// model.
 #pragma once
 
 #include <atomic>
@@ -10,34 +11,35 @@
 
 namespace nnapi_shim {
 
-// One set of argument shapes. Made empty; filled under its mutex, by the thread that needs it first.
+// One set of argument shapes. The entry starts empty; the first thread that needs it fills it under its mutex.
 struct ShapeEntry {
   ShapeEntry(const nnapi_shim_shape* arguments, uint32_t argument_count);
   bool has(const nnapi_shim_shape* arguments, uint32_t argument_count) const;
 
-  const std::vector<int64_t> key;  // of each argument its rank, then its sizes
+  const std::vector<int64_t> key;  // for each argument its rank, then its sizes
 
   std::mutex mutex;
-  // What stands before a flag is written before the flag is set, and not changed after.
+  // A thread writes `inputs` and `outputs` before it sets `is_bound`, and `compiled` before it sets `is_compiled`. None
+  // of them changes after that.
   std::vector<nnapi_shim_tensor> inputs, outputs;
   std::atomic<bool> is_bound{false};
   std::shared_ptr<CompiledModel> compiled;
   std::atomic<bool> is_compiled{false};
-  // Under the mutex: a refusal that will not change. Status NNAPI_SHIM_OK if there is none.
+  // A refusal that will not change; null if there is none. The mutex guards it.
   std::unique_ptr<nnapi_shim_error> refusal;
 };
 
-// The entries, those used last first. Entries that are dropped stay alive as long as somebody runs them.
+// The entries, the most recently used first. A dropped entry stays alive as long as a thread runs its model.
 class ShapeCache {
  public:
-  // Finds the entry or makes it.
+  // Finds the entry of these shapes, or makes it.
   std::shared_ptr<ShapeEntry> find(const nnapi_shim_shape* arguments, uint32_t argument_count);
-  // Drops compiled entries used least recently, so that at most `most` are left.
+  // Drops the least recently used compiled entries, so that at most `most` compiled ones are left.
   void keep_compiled(size_t most);
   void drop(const ShapeEntry* entry);
 
  private:
-  // Entries without a compiled model are small; queries make them.
+  // How many entries without a compiled model stay. Queries make such entries; they are small.
   static constexpr size_t kMostWithout = 8;
   using Entries = std::vector<std::shared_ptr<ShapeEntry>>;
   Entries take_excess(bool is_compiled, size_t most);

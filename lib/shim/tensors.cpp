@@ -1,4 +1,4 @@
-// Sizes of inputs and outputs.
+// Computes the sizes of inputs and outputs.
 #include "lib/shim/tensors.h"
 
 #include "lib/shim/buffer_views.h"

@@ -1,4 +1,4 @@
-// What callers are told about a bound model's inputs and outputs.
+// Describes the inputs and outputs of a bound model for callers.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace nnapi_shim {
 
-// The tensors at the main model's inputs or outputs. NNAPI_SHIM_BAD_MODEL where one has no size that fits memory.
+// Describes the main model's inputs or outputs. NNAPI_SHIM_BAD_MODEL if one is no tensor or larger than memory.
 int describe_tensors(const SubgraphView& main, const std::vector<BoundaryView>& boundary,
                      std::vector<nnapi_shim_tensor>* tensors, nnapi_shim_error* error);
 

@@ -31,7 +31,7 @@ int64_t now() {
   TORCH_CHECK(false, "nnapi-convert: ", error.message);
 }
 
-// The sizes of tensors, as the C interface takes them.
+// Returns the shapes of the tensors for the C interface. `keep` holds the tensors that the shapes point into.
 std::vector<nnapi_shim_shape> shapes_of(const TensorList& arguments, std::vector<at::Tensor>& keep) {
   std::vector<nnapi_shim_shape> shapes;
   shapes.reserve(arguments.size());
@@ -52,7 +52,7 @@ void check_shape(const at::Tensor& input, const nnapi_shim_tensor& needed, size_
               " found, ", at::IntArrayRef(sizes_of(needed)), " needed");
 }
 
-// `scale` is the same as the output's, with the digits that PyTorch has more.
+// Makes an empty output. `scale` is the output's scale as a double: PyTorch keeps more digits than NNAPI.
 at::Tensor empty_output(const nnapi_shim_tensor& output, double scale) {
   const c10::ScalarType dtype = scalar_type(output.type);
   const std::vector<int64_t> sizes = sizes_of(output);
@@ -60,7 +60,7 @@ at::Tensor empty_output(const nnapi_shim_tensor& output, double scale) {
   return at::_empty_affine_quantized(sizes, at::TensorOptions(dtype), scale, output.zero_point);
 }
 
-// A failure that another call with other inputs would meet, too.
+// Returns whether calls with other inputs would fail in the same way.
 bool is_for_good(int status) {
   return status == NNAPI_SHIM_UNAVAILABLE || status == NNAPI_SHIM_TOO_OLD || status == NNAPI_SHIM_NO_DEVICE ||
          status == NNAPI_SHIM_REFUSED;
@@ -87,7 +87,7 @@ int32_t device_kind(const std::string& value) {
               "' found, any, gpu, accelerator, cpu or not-reference-cpu needed");
 }
 
-// The options as the C interface takes them; texts stay in `options`.
+// Returns the options for the C interface, with pointers to the texts in `options`.
 nnapi_shim_options shim_options(const Options& options) {
   nnapi_shim_options result{};
   result.struct_bytes = sizeof result;
@@ -152,14 +152,15 @@ class Compilation : public torch::CustomClassHolder {
     return outputs;
   }
 
-  // Empty where NNAPI can't do it; raises for what the caller did wrong.
+  // Returns an empty list if NNAPI can't run the model; raises for a mistake of the caller.
   TensorList try_run(const TensorList& arguments, const TensorList& inputs, const Scales& scales) {
     return try_call([&](TensorList& outputs, nnapi_shim_error& error) {
       return run_to({arguments, inputs, scales}, outputs, error);
     });
   }
 
-  // The same for modules that change nothing but the layout on the way to NNAPI and back: it is changed here.
+  // run_direct, run_direct_to_one and try_run_direct are for modules whose inputs and outputs differ from NNAPI's only
+  // in layout: DirectCall changes the layout.
   TensorList run_direct(const TensorList& arguments, const Scales& scales) {
     nnapi_shim_error error;
     TensorList outputs;
@@ -207,7 +208,7 @@ class Compilation : public torch::CustomClassHolder {
     select_.measure(values.cache_directory != nullptr ? choice_file(values.cache_directory) : "");
   }
 
-  // What the last calls ran on, and why NNAPI failed if it did.
+  // Returns the side on which the next call runs ("measuring" until it is chosen) and NNAPI's newest failure, if any.
   std::string state() {
     nnapi_shim_error failure;
     nnapi_shim_last_failure(model_, &failure);
@@ -216,7 +217,7 @@ class Compilation : public torch::CustomClassHolder {
     return text;
   }
 
-  // Names of the devices that the newest shapes are compiled for; empty before, and where NNAPI chose.
+  // Returns the names of the devices that the newest shapes are compiled for; empty before, or if NNAPI chose.
   std::string devices() {
     nnapi_shim_profile profile;
     nnapi_shim_get_profile(model_, &profile);
@@ -245,7 +246,7 @@ class Compilation : public torch::CustomClassHolder {
   struct Call {
     const TensorList& arguments;
     const TensorList& inputs;
-    const Scales& scales;  // of the outputs
+    const Scales& scales;  // the scales of the outputs
   };
 
   template <typename Run>
@@ -299,7 +300,7 @@ class Compilation : public torch::CustomClassHolder {
                           static_cast<uint32_t>(to.size()), &error);
   }
 
-  // Named by the checksums of the buffer and the weights.
+  // Returns the path of the file that keeps the choice; the checksums of the buffer and the weights name it.
   std::string choice_file(const std::string& directory) const {
     const auto* words = static_cast<const uint32_t*>(words_.data_ptr());
     char name[64];
@@ -318,7 +319,7 @@ namespace {
 
 using State = std::tuple<at::Tensor, at::Tensor>;
 
-// The weights come first: they are the first record of the archive, which is aligned so that they can be mapped.
+// The pickled state has the weights first, so that they are the archive's first record, which is aligned for mapping.
 const auto kRegistration =
     torch::class_<Compilation>("nnapi_convert", "Compilation")
         .def(torch::init<at::Tensor, at::Tensor>())

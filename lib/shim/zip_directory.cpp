@@ -35,7 +35,7 @@ uint64_t get64(const uint8_t* bytes) {
 
 struct Directory {
   uint64_t offset = 0, bytes = 0, count = 0;
-  uint64_t limit = 0;  // where what follows it starts
+  uint64_t limit = 0;  // the offset of the record after the directory
 };
 
 class DirectoryReader {
@@ -69,7 +69,7 @@ class DirectoryReader {
     return false;
   }
 
-  // The end record is the last that fits, with its comment, exactly to the file's end.
+  // Finds the end record: the last record that, with its comment, ends exactly at the file's end.
   bool find_end(Directory* directory) const {
     if (file_.bytes < kEndBytes) return refuse("it is shorter than any archive");
     std::vector<uint8_t> tail(static_cast<size_t>(std::min<uint64_t>(file_.bytes, kEndBytes + kMaxComment)));
@@ -134,7 +134,7 @@ class DirectoryReader {
     return read_extra(central + kCentralBytes + name_bytes, extra_bytes, record);
   }
 
-  // The ZIP64 field holds, in this order, those numbers that are full in the record.
+  // The ZIP64 field holds, in the order of `numbers`, the numbers that are kFull32 in the record.
   bool read_extra(const uint8_t* extra, size_t bytes, ZipRecord* record) const {
     uint64_t* const numbers[] = {&record->bytes, &record->stored_bytes, &record->offset};
     while (bytes >= 4) {
@@ -160,7 +160,7 @@ class DirectoryReader {
   nnapi_shim_error* error_;
 };
 
-// Whether the sizes of the local header, if it has them, are the directory's.
+// Returns whether a size in the local header equals the directory's. `follows`: 0 means that it follows the data.
 bool is_size(uint32_t local, uint64_t bytes, bool follows) {
   return local == bytes || local == kFull32 || (follows && local == 0);
 }

@@ -1,4 +1,4 @@
-// The directory of a zip file: where its records are. Reads plain and ZIP64 files of one volume.
+// Reads the directory of a zip file: the names and places of its records. Reads plain and ZIP64 files of one volume.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace nnapi_shim {
 
-// A file open for reading; not owned.
+// A file that the caller has opened for reading, and closes.
 struct ZipFile {
   int fd = -1;
   uint64_t bytes = 0;
@@ -28,14 +28,14 @@ struct ZipRecord {
   uint16_t flags = 0;
 };
 
-// Reads exactly `bytes` from `offset` on; false where the file ends before or can't be read.
+// Reads exactly `bytes` bytes from `offset` on. Returns false if the file is shorter or can't be read.
 bool read_at(const ZipFile& file, uint64_t offset, void* data, size_t bytes);
 
-// All records. NNAPI_SHIM_BAD_MODEL where the directory is damaged. Takes memory in proportion to the file.
+// Reads all records. NNAPI_SHIM_BAD_MODEL if the directory is damaged. Takes memory in proportion to the file's size.
 int read_zip_directory(const ZipFile& file, std::vector<ZipRecord>* records, nnapi_shim_error* error);
 
-// Where the bytes of a stored record start. NNAPI_SHIM_BAD_MODEL where it is deflated or encrypted, contradicts its
-// local header or does not lie within the file.
+// Finds the offset of the first data byte of a stored record. NNAPI_SHIM_BAD_MODEL if the record is deflated or
+// encrypted, contradicts its local header or does not lie within the file.
 int find_record_data(const ZipFile& file, const ZipRecord& record, uint64_t* offset, nnapi_shim_error* error);
 
 }  // namespace nnapi_shim
