@@ -1,4 +1,4 @@
-// What the files of the C interface share: the objects behind the handles, null checks, and the guard around each call.
+// Declares what all files of the C interface use: the objects behind the handles, null checks, the guard of each call.
 #pragma once
 
 #include <memory>
@@ -43,21 +43,21 @@ struct ANeuralNetworksDevice {
 
 namespace nnapi_convert::host {
 
-// Fails where the offered feature level lacks the function.
+// Fails if the offered feature level lacks the function.
 void require_level(const char* function);
 
 inline void require(const void* pointer, const char* what) {
   if (!pointer) fail(ResultCode::UNEXPECTED_NULL, "{}: null found", what);
 }
 
-// Null, until the call succeeds; `what` is the function's.
+// Checks that `result` is not null and sets it to null until the call succeeds; `what` names it in the sentence.
 template <typename T>
 void require_result(T** result, const char* what) {
   require(result, what);
   *result = nullptr;
 }
 
-// Runs a call of the C interface. No exception leaves it; every refusal is a sentence on stderr.
+// Runs a call of the C interface. Turns every exception into a result code, and prints each refusal on stderr.
 template <typename Body>
 int guarded(const char* function, const Body& body) {
   return static_cast<int>(guarded_code([&] {
@@ -66,7 +66,7 @@ int guarded(const char* function, const Body& body) {
   }));
 }
 
-// The devices of a call, checked.
+// Checks and returns the devices of a call.
 std::vector<const Device*> chosen_devices(const ANeuralNetworksDevice* const* devices, uint32_t count);
 
 }  // namespace nnapi_convert::host

@@ -11,8 +11,8 @@ using namespace nnapi_convert::host;
 namespace nnapi_convert::host {
 namespace {
 
-// The device of NNAPI_HOST_PROFILE; null if the variable is not set, or with a sentence if its file is no profile.
-// Devices stay, as callers keep pointers to them.
+// Returns the device of NNAPI_HOST_PROFILE; null if the variable is not set, or, after a logged sentence, if its file
+// is no profile. The devices are never freed, as callers keep pointers to them.
 ANeuralNetworksDevice* profiled_device() {
   static std::mutex mutex;
   static std::map<std::string, std::unique_ptr<ANeuralNetworksDevice>> known;

@@ -5,7 +5,7 @@ using namespace nnapi_convert::host;
 
 namespace {
 
-// Of an output: what it needs, even where it did not fit.
+// Reads the dimensions that an output needs, also if it did not fit.
 template <typename Read>
 int read_output(const char* function, ANeuralNetworksExecution* execution, int32_t index, const Read& read) {
   return guarded(function, [&] {

@@ -10,7 +10,7 @@ std::vector<uint32_t> indices(const uint32_t* first, uint32_t count, const char*
   return count == 0 ? std::vector<uint32_t>() : std::vector<uint32_t>(first, first + count);
 }
 
-// No device has extensions, so that there are no codes for what is in them.
+// Refuses an extension: no device has extensions, so their operations and types have no codes.
 [[noreturn]] void refuse_extension(const char* name) {
   bad_data("extension {}: no device has it", name);
 }

@@ -1,4 +1,4 @@
-// What an execution accepts as its inputs and outputs.
+// Sets and checks the inputs and outputs of an execution.
 #include "lib/format/operation_table.h"
 #include "lib/host_runtime/execution.h"
 #include "lib/host_runtime/failure.h"
@@ -46,7 +46,7 @@ Shape Execution::merged_shape(Direction direction, int32_t index, const ANeuralN
   return *std::move(both);
 }
 
-// Padded buffers may be longer than their value.
+// Checks a buffer's length. With padding enabled, a buffer may be longer than its value.
 void Execution::check_length(Direction direction, int32_t index, const Argument& argument) const {
   const std::string subject = subject_of(direction, index);
   if (!argument.shape.known()) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kMagic = "nnapi-convert-host cache 1";
 
-// FNV-1a.
+// Returns the FNV-1a hash.
 uint64_t checksum(const std::string& bytes) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char byte : bytes) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3;
@@ -41,7 +41,7 @@ std::string with_header(const std::string& content) {
   return fmt::format("{}\n{:016x} {}\n{}", kMagic, checksum(content), content.size(), content);
 }
 
-// Whether its checksum is that of its content.
+// Returns whether the checksum in the file is the checksum of its content.
 bool is_whole(const std::string& bytes) {
   std::size_t start = bytes.find('\n');
   if (start == std::string::npos) return false;

@@ -1,9 +1,9 @@
-// The file of a cached compilation.
+// Reads and writes the file of a cached compilation.
 //
-// Preparing a model for the host costs microseconds, less than reading a file: nothing here would pay for being read
-// back. The file therefore holds what identifies a preparation, the model's structure, the order of its operations and
-// the feature level, with a checksum. It behaves as on a phone (found again, refused when damaged or another model's,
-// written anew), so that a client's caching can be tested.
+// Preparing a model for the host takes microseconds, less than reading a file, so the file keeps no prepared model. It
+// identifies the model: its structure, the order of its operations and the feature level, with a checksum. The file
+// behaves as on a phone, so that clients can test their caching: the runtime finds it again, refuses a file that is
+// damaged or belongs to another model, and writes such a file anew.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ class CacheFile {
   CacheFile(const std::string& directory, const CacheToken& token);
 
   const std::string& path() const { return path_; }
-  // True if the file was there and is this model's; else it is written, by way of a temporary file. Where it can't be,
-  // a sentence says so, and there is no cache.
+  // Returns true if the file exists and belongs to this model. Otherwise writes it, by way of a temporary file; if that
+  // fails, logs a sentence and goes on without a cache.
   bool check(const Model& model) const;
 
  private:

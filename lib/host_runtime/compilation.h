@@ -1,4 +1,4 @@
-// A model, the devices that run it, and how they shall.
+// Holds a compilation: a model, its devices and the options for running it.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@
 
 namespace nnapi_convert::host {
 
-// Of a number of nanoseconds in the C interface.
+// Turns a number of nanoseconds of the C interface into a duration; cuts numbers that are too large.
 std::chrono::nanoseconds to_duration(uint64_t nanoseconds);
 
 class Compilation {
  public:
-  // Without devices the runtime chooses.
+  // If `devices` is empty, the runtime chooses.
   Compilation(std::shared_ptr<const Model> model, std::vector<const Device*> devices);
 
   void set_preference(int32_t preference);
@@ -31,13 +31,13 @@ class Compilation {
   void finish();
 
   bool finished() const { return finished_; }
-  // Several functions need this: NNAPI answers for one device only where the caller has chosen it.
+  // Returns whether the caller chose exactly one device. NNAPI needs this for timeouts and timing, for example.
   bool on_one_chosen_device() const { return devices_.size() == 1; }
   const Model& model() const { return *model_; }
-  const Program& program() const { return *program_; }  // when finished
-  // What input or output `index` of the model should be aligned to, in bytes.
+  const Program& program() const { return *program_; }  // only after finish()
+  // Returns the preferred alignment of the memory of input or output `index`, in bytes.
   uint32_t preferred_alignment(Direction direction, uint32_t index) const;
-  // What the length of its memory should be a multiple of.
+  // Returns the number of bytes of which the length of that input's or output's memory should be a multiple.
   uint32_t preferred_padding(Direction direction, uint32_t index) const;
 
  private:

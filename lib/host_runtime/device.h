@@ -1,4 +1,4 @@
-// Devices: the host itself, and one that a profile describes (NNAPI_HOST_PROFILE).
+// Describes the devices: the host itself, and a device described by a profile (NNAPI_HOST_PROFILE).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace nnapi_convert::host {
 
-// Kinds of devices, as getType answers them.
+// The device types that ANeuralNetworksDevice_getType returns.
 enum class DeviceType : int32_t { kOther = 1, kCpu = 2, kGpu = 3, kAccelerator = 4 };
 
 class Device {
@@ -23,11 +23,11 @@ class Device {
   const char* version() const;
   DeviceType type() const;
   int feature_level() const;
-  // Empty, or why the device does not take the operation, or one of the models that it refers to.
+  // Returns why the device does not support the operation or a model that the operation refers to; empty if it does.
   std::string refusal(const Model& model, const Operation& operation) const;
 
  private:
-  std::unique_ptr<const DeviceProfile> profile_;  // null: takes all operations
+  std::unique_ptr<const DeviceProfile> profile_;  // null: the host, which supports all operations
 };
 
 }  // namespace nnapi_convert::host

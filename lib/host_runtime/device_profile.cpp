@@ -11,7 +11,7 @@ namespace {
 
 using Rule = DeviceProfile::Rule;
 
-// An operation's operands by the names of its arguments.
+// Finds an operation's operands by the names of its arguments.
 class Arguments {
  public:
   Arguments(const Model& model, const Operation& operation) : model_(model), operation_(operation) {}
@@ -33,7 +33,7 @@ class Arguments {
     return result;
   }
 
-  // Of a scalar that is constant, or absent and so `absent`.
+  // Returns the value of a constant scalar; `absent` if the operation lacks the argument; nothing if it is no constant.
   std::optional<int64_t> number(const char* name, std::optional<int64_t> absent = std::nullopt) const {
     const std::vector<uint32_t> found = find(name);
     if (found.empty()) return absent;
@@ -54,7 +54,7 @@ bool is_nchw(const Arguments& arguments) {
   return arguments.number("layout", 0).value_or(0) != 0;
 }
 
-// Along one axis of an image.
+// The names of the arguments along one axis of an image, and the axis's positions in input and filter.
 struct Axis {
   const char *stride, *dilation, *filter, *head, *tail;
   std::size_t nhwc, nchw, of_filter;
@@ -71,7 +71,7 @@ std::optional<int64_t> filter_extent(const Arguments& arguments, const Axis& axi
   return shape.known() ? std::optional<int64_t>(shape.dims[axis.of_filter]) : std::nullopt;
 }
 
-// Whether explicit padding is what the scheme SAME makes of it.
+// Returns whether the explicit padding equals the padding of the scheme SAME.
 bool is_same(const Arguments& arguments, const Axis& axis) {
   const Shape& input = arguments.shape(arguments.find("input")[0]);
   const auto stride = arguments.number(axis.stride), dilation = arguments.number(axis.dilation, 1);
@@ -84,7 +84,7 @@ bool is_same(const Arguments& arguments, const Axis& axis) {
   return *head == needed / 2 && *tail == needed - needed / 2;
 }
 
-// Nothing for an operation without padding.
+// Returns the kind of padding; nothing for an operation without padding.
 std::optional<PaddingKind> padding_of(const Arguments& arguments) {
   if (!arguments.find("padding_scheme").empty()) {
     const auto scheme = arguments.number("padding_scheme");
@@ -100,7 +100,7 @@ std::optional<PaddingKind> padding_of(const Arguments& arguments) {
   return same ? PaddingKind::kSame : PaddingKind::kExplicit;
 }
 
-// Whether one of an operation's two strides is in the range.
+// Returns whether at least one of an operation's two strides is in the range.
 bool has_stride(const Arguments& arguments, const std::pair<int64_t, int64_t>& range) {
   return std::any_of(std::begin(kAxes), std::end(kAxes), [&](const Axis& axis) {
     const auto stride = arguments.number(axis.stride);
@@ -113,7 +113,7 @@ bool contains(const List& list, const Item& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// Each named argument has an operand for which the condition holds.
+// Returns whether each named argument has an operand for which its condition holds.
 template <typename Conditions, typename Holds>
 bool all_hold(const Arguments& arguments, const Conditions& conditions, const Holds& holds) {
   return std::all_of(conditions.begin(), conditions.end(), [&](const auto& condition) {

@@ -1,4 +1,4 @@
-// Reading a device's profile; every fault of it is one sentence.
+// Reads a device's profile; reports each error in it as one sentence.
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -26,7 +26,7 @@ void require_keys(const Json& object, const std::string& where, const std::vecto
   }
 }
 
-// One of the names, as its position.
+// Returns the position of `name` in `names`; fails if it is not there.
 std::size_t position(const Json& name, const std::string& where, const std::vector<const char*>& names) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (name == names[i]) return i;

@@ -1,4 +1,4 @@
-// Whether something belongs to a model's inputs or outputs.
+// Tells a model's inputs and outputs apart.
 #pragma once
 
 namespace nnapi_convert::host {

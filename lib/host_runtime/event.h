@@ -1,4 +1,4 @@
-// What an execution that runs in the background leaves to wait for.
+// Holds events: callers wait with them for executions in the background.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@ namespace nnapi_convert::host {
 class Event {
  public:
   virtual ~Event() = default;
-  // Blocks until it is over; any number of times, from any thread.
+  // Blocks until the event's work is over. Any thread may call this, any number of times.
   virtual ResultCode wait() const = 0;
-  // A copy of the sync fence behind it, which the caller has to close; -1 if there is none.
+  // Returns a copy of the event's sync fence, which the caller has to close; -1 if the event has no fence.
   virtual int fence() const { return -1; }
 };
 
-// Runs the work in a thread of its own. Its end waits for the work.
+// Runs the work in a thread of its own. The destructor waits for the work.
 class BackgroundEvent : public Event {
  public:
   explicit BackgroundEvent(std::function<ResultCode()> work);
@@ -27,7 +27,7 @@ class BackgroundEvent : public Event {
   std::shared_future<ResultCode> result_;
 };
 
-// A sync fence: a descriptor that becomes readable when it is signalled.
+// A sync fence: a file descriptor that becomes readable when the fence is signalled.
 class FenceEvent : public Event {
  public:
   explicit FenceEvent(int fd);  // copies the descriptor

@@ -1,4 +1,4 @@
-// The states of an execution, and its computation. Its inputs and outputs are set in arguments.cpp.
+// Runs an execution and keeps its state. arguments.cpp sets its inputs and outputs.
 #include "lib/host_runtime/execution.h"
 
 #include <c10/core/InferenceMode.h>
@@ -15,7 +15,7 @@
 namespace nnapi_convert::host {
 namespace {
 
-// The bytes as a tensor: a view where they are aligned, as tensors have to be.
+// Returns the bytes as a tensor: a view if they are aligned for the type, otherwise a copy.
 at::Tensor tensor_of(void* buffer, OperandCode type, const Dims& dims) {
   if (reinterpret_cast<std::uintptr_t>(buffer) % static_cast<std::size_t>(element_bytes(type)) == 0) {
     return view_of(buffer, type, dims);
@@ -115,7 +115,7 @@ std::vector<Value> Execution::input_values() const {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const Argument& input = inputs_[i];
     if (input.device) values[i] = input.device->read(fmt::format("input {}", i));
-    if (!input.buffer) continue;  // omitted, or of a device
+    if (!input.buffer) continue;  // omitted, or in a device memory
     values[i] = {input.shape, tensor_of(input.buffer, operand(Direction::kInput, i).type, input.shape.dims)};
   }
   return values;
@@ -157,7 +157,7 @@ void Execution::run(const RunSettings& settings) {
 
 void Execution::finish_computation(uint64_t nanoseconds) {
   RunSettings settings = settings_;
-  // The shorter one counts; 0 means none.
+  // The shorter of the two limits counts. 0 means no limit: 0 - 1 is the greatest number.
   const uint64_t limit = std::min(timeout_ - 1, nanoseconds - 1);
   if (limit != std::numeric_limits<uint64_t>::max()) {
     const auto now = RunSettings::Clock::now();
@@ -211,7 +211,7 @@ std::unique_ptr<Event> Execution::start(std::vector<std::shared_ptr<const Event>
   try {
     return std::make_unique<BackgroundEvent>([self = shared_from_this(), dependencies = std::move(dependencies),
                                               nanoseconds] { return self->run_after(dependencies, nanoseconds); });
-  } catch (...) {  // no thread
+  } catch (...) {  // the system gave no thread
     end(ResultCode::OUT_OF_MEMORY);
     throw;
   }

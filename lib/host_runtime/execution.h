@@ -1,4 +1,4 @@
-// An execution: buffers for a compilation's inputs and outputs, and their computations, one after the other.
+// Runs computations of a compilation, one after the other, on the caller's buffers for its inputs and outputs.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,8 @@
 
 namespace nnapi_convert::host {
 
-// What getDuration answers; the fenced ones start when all an execution waited for is over.
+// The durations that getDuration returns. A fenced duration starts when all events that the execution waits for are
+// over.
 enum class DurationCode : int32_t { kOnHardware = 0, kInDriver = 1, kFencedOnHardware = 2, kFencedInDriver = 3 };
 
 // Executes one computation at a time with a compilation of the same model.
@@ -34,7 +35,7 @@ class Execution : public std::enable_shared_from_this<Execution> {
  public:
   explicit Execution(std::shared_ptr<const Compilation> compilation);
 
-  // Before the computation starts.
+  // The setters below may be called only before the computation starts.
   void set_buffer(Direction direction, int32_t index, const ANeuralNetworksOperandType* type, void* buffer,
                   std::size_t length);
   void set_memory(Direction direction, int32_t index, const ANeuralNetworksOperandType* type,
@@ -47,12 +48,12 @@ class Execution : public std::enable_shared_from_this<Execution> {
 
   void compute();
   void compute(Burst& burst);
-  // In the background, after the events; `nanoseconds` limit the computation alone, 0 does not.
+  // Computes in the background, after the events. `nanoseconds` limits the computation, not the wait; 0 means no limit.
   std::unique_ptr<Event> start(std::vector<std::shared_ptr<const Event>> dependencies, uint64_t nanoseconds);
-  // Returns when no computation is going on; true if there was one.
+  // Waits until no computation is going on. Returns true if one was.
   bool wait_until_idle() const;
 
-  // After a computation, also one that failed because an output's buffer was too small.
+  // These three need a finished computation; it may have failed because an output's buffer was too small.
   const Dims& output_dims(int32_t index) const;
   bool output_fits(int32_t index) const;
   uint64_t duration(int32_t code) const;
@@ -62,7 +63,7 @@ class Execution : public std::enable_shared_from_this<Execution> {
   struct Argument {
     bool set = false;
     Shape shape;
-    void* buffer = nullptr;  // null: omitted, unless `device` is set
+    void* buffer = nullptr;  // null without `device`: the argument is omitted
     std::size_t length = 0;
     std::shared_ptr<const Memory> keeps;
     std::shared_ptr<DeviceMemory> device;
@@ -81,7 +82,7 @@ class Execution : public std::enable_shared_from_this<Execution> {
   void check_device_memory(Direction direction, int32_t index, const Argument& argument, std::size_t offset) const;
   void require_all_set() const;
   void begin(const char* what);
-  // Computes and ends the state that begin() has begun; fails as the computation does.
+  // Computes, and ends the state kComputing that begin() set; fails if the computation fails.
   void finish_computation(uint64_t nanoseconds);
   void run(const RunSettings& settings);
   ResultCode run_after(const std::vector<std::shared_ptr<const Event>>& dependencies, uint64_t nanoseconds);
@@ -91,7 +92,7 @@ class Execution : public std::enable_shared_from_this<Execution> {
   void require_completed(const char* what) const;
 
   std::shared_ptr<const Compilation> compilation_;
-  mutable std::mutex mutex_;  // of the state and its code
+  mutable std::mutex mutex_;  // guards `state_` and `code_`
   mutable std::condition_variable idle_;
   State state_ = State::kPreparing;
   ResultCode code_ = ResultCode::NO_ERROR;

@@ -1,5 +1,5 @@
-// How the library refuses: a Failure carries the code that the C function returns and the sentence that it prints. It
-// is thrown anywhere inside and caught at the C interface (api.cpp), nowhere else.
+// Reports refusals: a Failure carries the code that the C function returns and the sentence that it prints. Code inside
+// the library throws it; the guard of the C interface (guard.h) turns it into the code and the sentence.
 #pragma once
 
 #include <fmt/format.h>

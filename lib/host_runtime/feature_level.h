@@ -1,19 +1,19 @@
-// The feature level that the library pretends to have, and which of its functions that level has.
+// Tells the feature level that the library offers, and the level that added each function of the C interface.
 #pragma once
 
 #include <cstdint>
 
 namespace nnapi_convert::host {
 
-// The highest level of this library file: those in the folders level1 to level4 have fewer functions than
-// libneuralnetworks.so itself (library_level.cpp).
+// The highest level of this library file. The files in the folders level1 to level4 have fewer functions than the main
+// libneuralnetworks.so (library_level.cpp).
 extern const int kLibraryFeatureLevel;
 
-// NNAPI_HOST_FEATURE_LEVEL, 1 to the library's own; that one if the variable is unset or has another value.
+// Returns NNAPI_HOST_FEATURE_LEVEL if it is a level from 1 to kLibraryFeatureLevel, otherwise kLibraryFeatureLevel.
 int offered_feature_level();
-// What the API answers for a level: 27 for 1, 1000008 for 8.
+// Returns NNAPI's code of a level: 27 for 1, 1000008 for 8.
 int64_t feature_level_code(int level);
-// The level that a function of the C interface came with.
+// Returns the level that added a function of the C interface.
 int level_of_function(const char* name);
 
 }  // namespace nnapi_convert::host

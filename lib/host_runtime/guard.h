@@ -1,4 +1,4 @@
-// The border of the library: failures and exceptions turned into a code and a sentence on stderr.
+// Turns failures and exceptions into a result code and a sentence on stderr.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,9 @@
 
 namespace nnapi_convert::host {
 
-// The code of the exception in flight; to be called in a handler.
+// Returns the result code for the current exception; call it in an exception handler.
 ResultCode code_of_exception();
-// The same, and its sentence on stderr.
+// Returns the result code for the current exception and prints its sentence on stderr; call it in a handler.
 ResultCode report_exception();
 
 template <typename Body>

@@ -1,4 +1,4 @@
-// Float results as a device in half precision would keep them.
+// Rounds float results to half precision, as a device that computes in float16 does.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,11 @@
 
 namespace nnapi_convert::host {
 
-// NNAPI_HOST_RELAX=fp16, for a model that allows it.
+// Returns whether NNAPI_HOST_RELAX is fp16 and the model allows float16.
 bool rounds_to_half(const Model& model);
 
-// Rounds a float32 tensor; the first element that was finite and is not any more.
+// Replaces a float32 tensor by its rounded form. Returns the first finite element that half precision can't hold, if
+// any.
 std::optional<Overflow> round_to_half(at::Tensor& tensor);
 
 }  // namespace nnapi_convert::host

@@ -10,7 +10,7 @@
 namespace nnapi_convert::host {
 namespace {
 
-// A rule met something that only an execution knows.
+// Thrown when a rule needs a value or shape that only an execution knows.
 struct Deferred {};
 
 }  // namespace
@@ -51,7 +51,7 @@ uint32_t OpContext::find(const char* name, std::size_t n) const {
 bool OpContext::has(const char* name) const {
   uint32_t index = 0;
   if (!find_if_present(name, 0, &index)) return false;
-  // Whether a model input is omitted is an execution's to say.
+  // Only an execution tells whether a model input is omitted.
   if (!values_ && operands_[index].lifetime == Lifetime::kInput) throw Deferred();
   return !is_omitted(index);
 }
@@ -163,7 +163,7 @@ void OpContext::check_omitted() const {
     if (is_omitted(index)) {
       if (!argument.omittable) refuse(argument.name, "an omitted value found, a value needed");
     } else if (!argument.omittable || values_ || operands_[index].lifetime != Lifetime::kInput) {
-      // Known by now, where the declared one was not: from the operations before, or from the execution.
+      // The rank is known now, from earlier operations or from the execution, even if the declared one was unknown.
       const std::string complaint = rank_complaint(argument, shapes_[index]);
       if (!complaint.empty()) bad_data("{}{}", subject_of(operation_), complaint);
     }
@@ -175,7 +175,7 @@ void OpContext::check() {
   try {
     find_kernel(operation_.code)->rule(*this);
   } catch (const Deferred&) {
-    // The execution's turn.
+    // The check goes on in the execution.
   }
 }
 

@@ -1,8 +1,8 @@
-// What an operation's code gets to see, and the list of operations.
+// Gives operations access to their arguments, and lists all operations.
 //
 // Each operation has a rule and a kernel. The rule checks values, scales and extents and sets the outputs' shapes. It
-// runs when the model is finished, as far as shapes and values are known then (it stops by itself where it reads one
-// that is not), and again in every execution, before the kernel. Both read arguments by their names in the table.
+// runs when the model is finished, and stops where it reads a shape or value that is not known yet. It runs again in
+// every execution, before the kernel. Rule and kernel read arguments by their names in the operations table.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -22,7 +22,7 @@
 
 namespace nnapi_convert::host {
 
-// Constants in the form in which a kernel wants them, made once per compilation.
+// Keeps constants in the form that a kernel needs; makes each once per compilation.
 class ConstantCache {
  public:
   at::Tensor get(std::size_t operation, const std::string& key, const std::function<at::Tensor()>& make);
@@ -32,18 +32,18 @@ class ConstantCache {
   std::map<std::pair<std::size_t, std::string>, at::Tensor> tensors_;
 };
 
-// A tensor or scalar with its extents; without codes it is omitted.
+// A tensor or scalar with its extents. An undefined `codes` means that it is omitted.
 struct Value {
   Shape shape;
   at::Tensor codes;
 };
 
-// What an operation asks of the run that it is part of.
+// The services that a run offers to its operations.
 class RunServices {
  public:
   virtual ConstantCache& cache() const = 0;
   virtual std::chrono::nanoseconds loop_timeout() const = 0;
-  // Runs the model of an operation's argument.
+  // Runs the model given as an operation's argument.
   virtual std::vector<Value> run_inner(const Operation& operation, const char* argument, const Model& model,
                                        const std::vector<Value>& inputs, int64_t iteration) const = 0;
 
@@ -53,10 +53,10 @@ class RunServices {
 
 class OpContext {
  public:
-  // When a model is finished: no values but constants.
+  // For rules when a model is finished: only the values of constants are known.
   OpContext(const Operation& operation, const std::vector<Operand>& operands, std::vector<Shape>& shapes)
       : operation_(operation), operands_(operands), shapes_(shapes) {}
-  // In an execution: `values` are the operands', as far as they were computed.
+  // For an execution: `values` has the values of the operands computed so far.
   OpContext(const Operation& operation, const std::vector<Operand>& operands, std::vector<Shape>& shapes,
             std::vector<at::Tensor>& values, const RunServices& run)
       : operation_(operation), operands_(operands), shapes_(shapes), values_(&values), run_(&run) {}
@@ -68,17 +68,17 @@ class OpContext {
   std::string subject() const { return subject_of(operation_); }
   int feature_level() const { return operation_.feature_level; }
 
-  // Arguments, inputs and outputs alike; `n` counts the operands of an argument that stands for several.
-  bool has(const char* name) const;  // on the list and not omitted
+  // `name` is the name of an input or output. `n` selects one operand of an argument that stands for several operands.
+  bool has(const char* name) const;  // the operation has the argument, and it is not omitted
   std::size_t count(const char* name) const;
   const Operand& operand(const char* name, std::size_t n = 0) const;
   OperandCode type(const char* name, std::size_t n = 0) const { return operand(name, n).type; }
   const Dims& dims(const char* name, std::size_t n = 0) const;
-  const Shape& shape(const char* name, std::size_t n = 0) const;  // as far as it is known
+  const Shape& shape(const char* name, std::size_t n = 0) const;  // may be unknown in part
   int64_t rank(const char* name) const { return static_cast<int64_t>(dims(name).size()); }
   bool is_constant(const char* name) const { return operand(name).lifetime == Lifetime::kConstant; }
 
-  // Scalars, and tensors of INT32. The forms with a default are for arguments that may be absent.
+  // Read scalars and tensors of INT32. The forms with `absent` are for arguments that may be absent.
   int64_t integer(const char* name) const;
   int64_t integer(const char* name, int64_t absent) const { return has(name) ? integer(name) : absent; }
   bool flag(const char* name) const;
@@ -91,19 +91,20 @@ class OpContext {
     bad_data("{}, argument {}: {}", subject_of(operation_), argument, fmt::format(format, std::forward<Args>(args)...));
   }
 
-  // Computed extents of an output; the declared ones have to agree.
+  // Sets the computed extents of an output; the declared extents have to agree.
   void set_output(const Dims& dims, std::size_t n = 0);
-  // The same in a rule, where only the kernel will know the extents given as kUnknown; it calls set_output.
+  // Sets the extents of an output in a rule that does not know all of them: the kernel then calls set_output with the
+  // extents that are kUnknown here.
   void expect_output(const Dims& dims, std::size_t n = 0);
 
-  // Values, in an execution. `stored` has the operand's own codes (float16 as Half, bool as Byte), `real` the numbers
-  // they stand for: Float, or Double for integer and quantised types.
+  // Read and write values in an execution. `stored` returns the operand's own codes (float16 as Half, bool as Byte).
+  // `real` returns the numbers that the codes stand for: Float, or Double for integer and quantised types.
   at::Tensor stored(const char* name, std::size_t n = 0) const;
   at::Tensor real(const char* name, std::size_t n = 0) const;
   void put(at::Tensor codes, std::size_t n = 0);
   void store(const at::Tensor& numbers, std::size_t n = 0);  // rounds and saturates to the output's type
-  // For operations that run other models: their inputs, a run of the model at an argument, and an output of this
-  // operation. `iteration` counts the runs of a loop.
+  // For operations that run other models: `values` returns the inputs for such a model, `run_model` runs the model
+  // given as an argument, `put_value` sets an output of the operation. `iteration` counts the runs of a loop.
   std::vector<Value> values(const char* name) const;
   std::vector<Value> run_model(const char* name, const std::vector<Value>& inputs, int64_t iteration = 0);
   void put_value(const Value& value, std::size_t n);
@@ -133,7 +134,7 @@ struct Kernel {
   void (*run)(OpContext&);
 };
 
-// Null for an operation that is not offered.
+// Returns null for an operation that the runtime does not have.
 const Kernel* find_kernel(OperationCode code);
 
 }  // namespace nnapi_convert::host

@@ -1,4 +1,4 @@
-// The highest feature level of a library file; the build sets it for each.
+// Defines the highest feature level of a library file; the build sets it for each file.
 #include "lib/host_runtime/feature_level.h"
 
 namespace nnapi_convert::host {

@@ -1,5 +1,5 @@
-// Memory objects: mappings of file descriptors, and memories of the runtime's own (memory domains), made from a
-// descriptor that says where they will be used.
+// Holds memory objects: mappings of file descriptors, and device memories, which the runtime makes itself from a
+// descriptor that lists their uses (NNAPI calls them memory domains).
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class MappedMemory : public Memory {
   MappedMemory(const MappedMemory&) = delete;
   MappedMemory& operator=(const MappedMemory&) = delete;
 
-  // Fails where [offset, offset + length) is not inside.
+  // Returns the address of `offset`; fails if [offset, offset + length) is not inside the memory.
   char* at(std::size_t offset, std::size_t length) const;
   std::size_t size() const { return size_; }
   bool readable() const { return readable_; }
@@ -37,13 +37,13 @@ class MappedMemory : public Memory {
   void* base_;
 };
 
-// Holds one value, of extents that the last writer gave. Readers and writers may come from several threads.
+// Holds one value with the extents that the last writer gave. Several threads may read and write it.
 class DeviceMemory : public Memory {
  public:
   explicit DeviceMemory(const MemoryDescriptor& descriptor) : descriptor_(descriptor) {}
 
   const MemoryDescriptor& descriptor() const { return descriptor_; }
-  // Fails before the first write and after a failed one.
+  // Returns the value; fails before the first write and after a failed one.
   Value read(const std::string& subject) const;
   void write(const Value& value);
   void invalidate();
@@ -54,7 +54,7 @@ class DeviceMemory : public Memory {
   std::optional<Value> value_;
 };
 
-// As ANeuralNetworksMemory_copy has it.
+// Copies `source` to `target` by the rules of ANeuralNetworksMemory_copy.
 void copy(const Memory& source, Memory& target);
 
 }  // namespace nnapi_convert::host

@@ -1,4 +1,4 @@
-// Where a memory of the runtime's own will be used, and so what it holds.
+// Lists the uses of a device memory (memory.h), and derives the type and shape of its value.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ class Compilation;
 
 class MemoryDescriptor {
  public:
-  // Input or output `index` of the compilation's model; all roles have to be of one type.
+  // Adds the use as input or output `index` of the compilation's model. All uses need the same type.
   void add_role(std::shared_ptr<const Compilation> compilation, Direction direction, uint32_t index, float frequency);
   void set_dimensions(uint32_t rank, const uint32_t* dims);
   void finish();
 
-  // When finished.
+  // Fails if the descriptor is not finished; the functions below need a finished one.
   void require_finished(const char* what) const;
   OperandCode type() const { return operand_.type; }
   const Shape& shape() const { return operand_.shape; }
@@ -37,7 +37,7 @@ class MemoryDescriptor {
   void add_shape(const Shape& shape, const std::string& subject);
 
   bool finished_ = false;
-  Operand operand_;  // what all roles say together
+  Operand operand_;  // the type and shape that all roles agree on
   std::vector<Role> roles_;
 };
 

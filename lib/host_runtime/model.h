@@ -1,5 +1,5 @@
-// A model under construction and, after finish(), a valid one: operations in an order that can run, shapes inferred as
-// far as they are known. Every member fails with a sentence where the caller breaks a rule.
+// Builds and checks a model. After finish() the model is valid, its operations are in an order that can run, and shapes
+// are inferred as far as possible. Every member fails with a sentence if the caller breaks a rule.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Model {
   Model();
 
   void add_operand(const ANeuralNetworksOperandType& type);
-  // `keeps` owns the bytes, or is null: then short values are copied, and the caller keeps long ones.
+  // `keeps` owns the bytes. If it is null, the model copies short values, and the caller keeps long ones alive.
   void set_value(int32_t index, const void* buffer, std::size_t length, std::shared_ptr<const void> keeps);
   void set_model(int32_t index, std::shared_ptr<const Model> value);
   void set_channel_quantization(int32_t index, const ANeuralNetworksSymmPerChannelQuantParams& params);
@@ -31,11 +31,11 @@ class Model {
   int feature_level() const { return feature_level_; }
   bool relaxed() const { return relaxed_; }
   const std::vector<Operand>& operands() const { return operands_; }
-  // After finish() in an order in which each operand is written before it is read.
+  // After finish(), the order is one in which each operand is written before it is read.
   const std::vector<Operation>& operations() const { return operations_; }
   const std::vector<uint32_t>& inputs() const { return inputs_; }
   const std::vector<uint32_t>& outputs() const { return outputs_; }
-  // Declared shapes, completed by what the operations' rules say.
+  // Returns the declared shapes, completed by the operations' rules.
   const std::vector<Shape>& shapes() const { return shapes_; }
 
  private:

@@ -1,9 +1,9 @@
-// The Neural Networks API's C interface up to feature level 8, with the names and the binary interface of the NDK.
+// Declares the Neural Networks API's C interface up to feature level 8, with the names and the ABI of the NDK.
 //
-// Functions return a ResultCode (lib/format/nnapi_codes.h) unless said otherwise; every refusal also prints one
-// sentence on stderr. A null where something is needed is UNEXPECTED_NULL, bad data BAD_DATA, a call at a wrong time
-// BAD_STATE, and so is a function that came after the offered feature level. Free functions take null.
-// docs/host-runtime.md has the environment variables, and what differs from a phone.
+// Functions return a ResultCode (lib/format/nnapi_codes.h) unless a comment says otherwise; every refusal also prints
+// one sentence on stderr. A null pointer that must not be null is UNEXPECTED_NULL; bad data is BAD_DATA; a call at a
+// wrong time, or of a function newer than the offered feature level, is BAD_STATE. Functions that free accept null.
+// docs/host-runtime.md lists the environment variables and the differences from a phone.
 #pragma once
 
 #include <cstddef>
@@ -37,95 +37,97 @@ struct ANeuralNetworksSymmPerChannelQuantParams {
   const float* scales;
 };
 
-// Devices: the host's CPU, and the one of NNAPI_HOST_PROFILE if that is set. They stay valid for the life of the
-// process. The list is made anew by each call that reads it.
+// Devices: the host's CPU, and the device of NNAPI_HOST_PROFILE if that variable is set. They stay valid for the life
+// of the process. Each call that reads the list makes it anew.
 NNAPI_HOST_EXPORT int ANeuralNetworks_getDeviceCount(uint32_t* count);
 NNAPI_HOST_EXPORT int ANeuralNetworks_getDevice(uint32_t index, ANeuralNetworksDevice** device);
 NNAPI_HOST_EXPORT int ANeuralNetworksDevice_getName(const ANeuralNetworksDevice* device, const char** name);
 NNAPI_HOST_EXPORT int ANeuralNetworksDevice_getVersion(const ANeuralNetworksDevice* device, const char** version);
-// The code of the level: 27 for 1, 31 for 5, 1000008 for 8.
+// Returns in `level` the code of the level: 27 for 1, 31 for 5, 1000008 for 8.
 NNAPI_HOST_EXPORT int ANeuralNetworksDevice_getFeatureLevel(const ANeuralNetworksDevice* device, int64_t* level);
-// 1 other, 2 CPU, 3 GPU, 4 accelerator.
+// Returns in `type` 1 for other, 2 for CPU, 3 for GPU, 4 for accelerator.
 NNAPI_HOST_EXPORT int ANeuralNetworksDevice_getType(const ANeuralNetworksDevice* device, int32_t* type);
-// Answers false: no device has extensions.
+// Returns false in `isExtensionSupported`: no device has extensions.
 NNAPI_HOST_EXPORT int ANeuralNetworksDevice_getExtensionSupport(const ANeuralNetworksDevice* device,
                                                                 const char* extensionName, bool* isExtensionSupported);
 // Returns at once: devices are always there.
 NNAPI_HOST_EXPORT int ANeuralNetworksDevice_wait(const ANeuralNetworksDevice* device);
-// The code of the offered level, as the result.
+// Returns the code of the offered level itself, not a ResultCode.
 NNAPI_HOST_EXPORT int64_t ANeuralNetworks_getRuntimeFeatureLevel();
 
-// Memory. One is either a shared mapping of a file descriptor, or the runtime's own for the uses that a descriptor
-// lists. Freeing it does not take it from models and executions that use it. `protect` as for mmap; `offset` need not
-// be a page's. A regular file has to hold all of it. UNMAPPABLE where mapping fails.
+// Memory. A memory is either a shared mapping of a file descriptor, or a device memory for the uses that a memory
+// descriptor lists. Models and executions that use a memory keep it after it is freed.
+// Maps a file descriptor. `protect` is as for mmap; `offset` need not be a multiple of the page size. A regular file
+// has to contain all `size` bytes. UNMAPPABLE if mapping fails.
 NNAPI_HOST_EXPORT int ANeuralNetworksMemory_createFromFd(size_t size, int protect, int fd, size_t offset,
                                                          ANeuralNetworksMemory** memory);
-// BAD_DATA: hardware buffers are Android's.
+// Returns BAD_DATA: only Android has hardware buffers.
 NNAPI_HOST_EXPORT int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer* ahwb,
                                                                       ANeuralNetworksMemory** memory);
-// Of a finished descriptor. Unknown dimensions are taken from what is written.
+// Makes a device memory from a finished descriptor. The value written later sets the unknown dimensions.
 NNAPI_HOST_EXPORT int ANeuralNetworksMemory_createFromDesc(const ANeuralNetworksMemoryDesc* desc,
                                                            ANeuralNetworksMemory** memory);
-// Mapped memories have to be of one size; of the runtime's own, types and dimensions have to fit. The source needs a
-// value.
+// Copies a memory. Two mapped memories need the same size; a device memory needs a fitting type and dimensions. The
+// source needs a value.
 NNAPI_HOST_EXPORT int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory* src, const ANeuralNetworksMemory* dst);
 NNAPI_HOST_EXPORT void ANeuralNetworksMemory_free(ANeuralNetworksMemory* memory);
 
-// Memory descriptors: the inputs and outputs that a memory will be used for, which all have one type, scale and zero
-// point and dimensions that fit together.
+// Memory descriptors. A descriptor lists the inputs and outputs for which a memory will be used. All of them need the
+// same type, scale and zero point, and dimensions that agree.
 NNAPI_HOST_EXPORT int ANeuralNetworksMemoryDesc_create(ANeuralNetworksMemoryDesc** desc);
 NNAPI_HOST_EXPORT void ANeuralNetworksMemoryDesc_free(ANeuralNetworksMemoryDesc* desc);
-// Input `index` of a finished compilation; `frequency`, above 0 and at most 1, is checked and has no effect.
+// Adds input `index` of a finished compilation. Checks that `frequency` is above 0 and at most 1; it has no effect.
 NNAPI_HOST_EXPORT int ANeuralNetworksMemoryDesc_addInputRole(ANeuralNetworksMemoryDesc* desc,
                                                              const ANeuralNetworksCompilation* compilation,
                                                              uint32_t index, float frequency);
 NNAPI_HOST_EXPORT int ANeuralNetworksMemoryDesc_addOutputRole(ANeuralNetworksMemoryDesc* desc,
                                                               const ANeuralNetworksCompilation* compilation,
                                                               uint32_t index, float frequency);
-// Adds to what the roles say of the dimensions; 0 means unknown.
+// Completes the dimensions that the roles give; 0 means unknown.
 NNAPI_HOST_EXPORT int ANeuralNetworksMemoryDesc_setDimensions(ANeuralNetworksMemoryDesc* desc, uint32_t rank,
                                                               const uint32_t* dimensions);
 NNAPI_HOST_EXPORT int ANeuralNetworksMemoryDesc_finish(ANeuralNetworksMemoryDesc* desc);
 
-// Models. Nothing can be added to a finished one (BAD_DATA). Freeing it does not take it from its compilations, nor
-// from models that refer to it.
+// Models. Adding to a finished model is BAD_DATA. Compilations of a model, and models that refer to it, keep it after
+// it is freed.
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_create(ANeuralNetworksModel** model);
 NNAPI_HOST_EXPORT void ANeuralNetworksModel_free(ANeuralNetworksModel* model);
-// Operands are counted from 0 in the order of addition.
+// Adds an operand. Operand indices count from 0 in the order of addition.
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_addOperand(ANeuralNetworksModel* model,
                                                       const ANeuralNetworksOperandType* type);
-// Values of at most 128 bytes are copied; the caller keeps larger ones alive and unchanged as long as the model and its
-// compilations. Null and 0 omit an optional argument.
+// Copies values of at most 128 bytes. The caller keeps larger values alive and unchanged as long as the model and its
+// compilations live. A null `buffer` with `length` 0 omits an optional argument.
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_setOperandValue(ANeuralNetworksModel* model, int32_t index,
                                                            const void* buffer, size_t length);
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_setOperandValueFromMemory(ANeuralNetworksModel* model, int32_t index,
                                                                      const ANeuralNetworksMemory* memory, size_t offset,
                                                                      size_t length);
-// For an operand of type MODEL, as IF and WHILE take it. The other model has to be finished; it stays alive as long as
-// it is referred to.
+// Sets the value of an operand of type MODEL, an argument of IF or WHILE. The other model has to be finished; it stays
+// alive as long as a model refers to it.
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_setOperandValueFromModel(ANeuralNetworksModel* model, int32_t index,
                                                                     const ANeuralNetworksModel* value);
 // Needed for each operand of type TENSOR_QUANT8_SYMM_PER_CHANNEL.
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(
     ANeuralNetworksModel* model, int32_t index, const ANeuralNetworksSymmPerChannelQuantParams* params);
-// Operands have to be added before, and have the types that the operation takes. Operations may come in any order.
+// Adds an operation. The caller adds its operands first; they need the types that the operation takes. Operations may
+// come in any order.
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_addOperation(ANeuralNetworksModel* model, int32_t type, uint32_t inputCount,
                                                         const uint32_t* inputs, uint32_t outputCount,
                                                         const uint32_t* outputs);
-// Once for each model.
+// May be called once for each model.
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel* model, uint32_t inputCount,
                                                                     const uint32_t* inputs, uint32_t outputCount,
                                                                     const uint32_t* outputs);
-// Computation is in float32 all the same, unless NNAPI_HOST_RELAX says otherwise. The outer model's choice holds for
-// those that it refers to.
+// Allows float16. The runtime still computes in float32 unless NNAPI_HOST_RELAX asks for float16. The choice also holds
+// for the models that this model refers to.
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_relaxComputationFloat32toFloat16(ANeuralNetworksModel* model, bool allow);
 // Checks the whole model.
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_finish(ANeuralNetworksModel* model);
-// For each operation in the order of addition, whether one of the devices takes it.
+// Returns in `supported`, for each operation in the order of addition, whether one of the devices supports it.
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_getSupportedOperationsForDevices(const ANeuralNetworksModel* model,
                                                                             const ANeuralNetworksDevice* const* devices,
                                                                             uint32_t deviceCount, bool* supported);
-// BAD_DATA, these three: no device has extensions.
+// The three functions for extensions return BAD_DATA: no device has extensions.
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_getExtensionOperandType(ANeuralNetworksModel* model,
                                                                    const char* extensionName,
                                                                    uint16_t operandCodeWithinExtension, int32_t* type);
@@ -136,8 +138,8 @@ NNAPI_HOST_EXPORT int ANeuralNetworksModel_getExtensionOperationType(ANeuralNetw
 NNAPI_HOST_EXPORT int ANeuralNetworksModel_setOperandExtensionData(ANeuralNetworksModel* model, int32_t index,
                                                                    const void* data, size_t length);
 
-// Compilations, of a finished model.
-// The runtime chooses the device: the host.
+// Compilations. A compilation needs a finished model.
+// The runtime chooses the device: the host's CPU.
 NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_create(ANeuralNetworksModel* model,
                                                         ANeuralNetworksCompilation** compilation);
 NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_createForDevices(ANeuralNetworksModel* model,
@@ -145,21 +147,22 @@ NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_createForDevices(ANeuralNetwork
                                                                   uint32_t deviceCount,
                                                                   ANeuralNetworksCompilation** compilation);
 NNAPI_HOST_EXPORT void ANeuralNetworksCompilation_free(ANeuralNetworksCompilation* compilation);
-// 0 low power, 1 fast single answer, 2 sustained speed: checked, without effect.
+// Checks the preference (0 low power, 1 fast single answer, 2 sustained speed); it has no effect.
 NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_setPreference(ANeuralNetworksCompilation* compilation,
                                                                int32_t preference);
-// 90 low, 100 medium, 110 high: checked, without effect.
+// Checks the priority (90 low, 100 medium, 110 high); it has no effect.
 NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_setPriority(ANeuralNetworksCompilation* compilation, int priority);
-// Nanoseconds for finish, which is MISSED_DEADLINE_TRANSIENT after them; 0 means no limit. Needs exactly one chosen
-// device.
+// Limits ANeuralNetworksCompilation_finish to `duration` nanoseconds; after them it returns MISSED_DEADLINE_TRANSIENT.
+// 0 means no limit. Needs exactly one chosen device.
 NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_setTimeout(ANeuralNetworksCompilation* compilation, uint64_t duration);
-// A directory for a file named by the token, which has 32 bytes. A missing, damaged or foreign file is written anew; a
-// directory that can't be written to does not make finish fail.
+// Sets a directory for the cache file, which the token of 32 bytes names. The runtime writes a missing, damaged or
+// foreign file anew. If it can't write to the directory, finish succeeds nevertheless.
 NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_setCaching(ANeuralNetworksCompilation* compilation,
                                                             const char* cacheDir, const uint8_t* token);
-// BAD_DATA where the chosen devices together don't take all operations.
+// BAD_DATA if the chosen devices together do not support all operations.
 NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation* compilation);
-// Of a finished compilation, what suits the memory of an input or output: 64 bytes, and any length.
+// Return the preferred alignment (64 bytes) and padding (1 byte: any length) of the memory of an input or output. They
+// need a finished compilation.
 NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_getPreferredMemoryAlignmentForInput(
     const ANeuralNetworksCompilation* compilation, uint32_t index, uint32_t* alignment);
 NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_getPreferredMemoryPaddingForInput(
@@ -169,24 +172,26 @@ NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_getPreferredMemoryAlignmentForO
 NNAPI_HOST_EXPORT int ANeuralNetworksCompilation_getPreferredMemoryPaddingForOutput(
     const ANeuralNetworksCompilation* compilation, uint32_t index, uint32_t* padding);
 
-// Executions, of a finished compilation; any number of one compilation may run at the same time. All inputs and outputs
-// and options are set before the first computation. An execution computes once, a reusable one repeatedly, one at a
-// time.
+// Executions. An execution needs a finished compilation; any number of executions of one compilation may run at the
+// same time. Set all inputs, outputs and options before the first computation. An execution computes once; a reusable
+// execution computes repeatedly, one computation at a time.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_create(ANeuralNetworksCompilation* compilation,
                                                       ANeuralNetworksExecution** execution);
-// Waits for a computation in the background, with a sentence, as Android asks for none to be going on.
+// Frees the execution. If a computation is going on in the background, waits for it and prints a sentence, as Android
+// does not allow this.
 NNAPI_HOST_EXPORT void ANeuralNetworksExecution_free(ANeuralNetworksExecution* execution);
-// A type may complete the dimensions that the model leaves open. Null and 0 omit an optional input.
+// `type` may complete the dimensions that the model leaves open. A null `buffer` with `length` 0 omits an optional
+// input.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_setInput(ANeuralNetworksExecution* execution, int32_t index,
                                                         const ANeuralNetworksOperandType* type, const void* buffer,
                                                         size_t length);
-// Offset and length are 0 for a memory from a descriptor, which has to list this use.
+// For a device memory, `offset` and `length` are 0, and its descriptor has to list this use.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_setInputFromMemory(ANeuralNetworksExecution* execution, int32_t index,
                                                                   const ANeuralNetworksOperandType* type,
                                                                   const ANeuralNetworksMemory* memory, size_t offset,
                                                                   size_t length);
-// Of unknown dimensions any length will do; one that turns out too small is OUTPUT_INSUFFICIENT_SIZE, and
-// getOutputOperandDimensions tells what is needed.
+// For an output of unknown dimensions, any length is accepted. If the length turns out too small, the computation ends
+// with OUTPUT_INSUFFICIENT_SIZE, and getOutputOperandDimensions returns the dimensions needed.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_setOutput(ANeuralNetworksExecution* execution, int32_t index,
                                                          const ANeuralNetworksOperandType* type, void* buffer,
                                                          size_t length);
@@ -194,54 +199,58 @@ NNAPI_HOST_EXPORT int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetwor
                                                                    const ANeuralNetworksOperandType* type,
                                                                    const ANeuralNetworksMemory* memory, size_t offset,
                                                                    size_t length);
-// Buffers may be longer than their values. To be called before inputs and outputs are set.
+// Allows buffers that are longer than their values. Call it before setting inputs and outputs.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_enableInputAndOutputPadding(ANeuralNetworksExecution* execution,
                                                                            bool enable);
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_setReusable(ANeuralNetworksExecution* execution, bool reusable);
-// Nanoseconds that each WHILE may take; the execution ends with MISSED_DEADLINE_TRANSIENT after them. 0 means the
-// default, more than the maximum means the maximum.
+// Limits each WHILE operation to `duration` nanoseconds; after them the execution ends with MISSED_DEADLINE_TRANSIENT.
+// 0 means the default; more than the maximum means the maximum.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_setLoopTimeout(ANeuralNetworksExecution* execution, uint64_t duration);
 NNAPI_HOST_EXPORT uint64_t ANeuralNetworks_getDefaultLoopTimeout();
 NNAPI_HOST_EXPORT uint64_t ANeuralNetworks_getMaximumLoopTimeout();
-// Nanoseconds for a computation, which ends with MISSED_DEADLINE_TRANSIENT before the first operation that is not
-// started in time; 0 means no limit. Needs a compilation for exactly one chosen device, as setMeasureTiming does.
+// Limits a computation to `duration` nanoseconds: it ends with MISSED_DEADLINE_TRANSIENT before the first operation
+// that would start later. 0 means no limit. setTimeout and setMeasureTiming need a compilation for exactly one chosen
+// device.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_setTimeout(ANeuralNetworksExecution* execution, uint64_t duration);
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_setMeasureTiming(ANeuralNetworksExecution* execution, bool measure);
-// Nanoseconds of the last computation: its operations (0, ON_HARDWARE), and with the copies of inputs and outputs (1,
-// IN_DRIVER); 2 and 3 the same from the end of what it waited for. UINT64_MAX with an error.
+// Returns the nanoseconds of the last computation: of its operations (code 0, ON_HARDWARE), or including the copies of
+// inputs and outputs (code 1, IN_DRIVER). Codes 2 and 3 (FENCED_ON_HARDWARE, FENCED_IN_DRIVER) count from the end of
+// the events that the computation waited for. With an error, `duration` is UINT64_MAX.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_getDuration(const ANeuralNetworksExecution* execution,
                                                            int32_t durationCode, uint64_t* duration);
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_compute(ANeuralNetworksExecution* execution);
-// Computes in the background. The event has to be waited for before buffers are read and the execution is freed.
+// Computes in the background. Wait for the event before you read buffers or free the execution.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution* execution,
                                                             ANeuralNetworksEvent** event);
-// After other events; where one of them fails, OP_FAILED is this one's result. `duration` limits the computation alone.
+// Computes after other events; if one of them fails, the computation ends with OP_FAILED. `duration` limits the
+// computation, not the wait for the events.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_startComputeWithDependencies(
     ANeuralNetworksExecution* execution, const ANeuralNetworksEvent* const* dependencies, uint32_t numOfDependencies,
     uint64_t duration, ANeuralNetworksEvent** event);
-// With a burst of the same compilation, which computes one at a time.
+// Computes with a burst of the same compilation; a burst runs one computation at a time.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution* execution,
                                                             ANeuralNetworksBurst* burst);
-// After a computation, also one that ended with OUTPUT_INSUFFICIENT_SIZE, which is then the code of the outputs that
-// did not fit.
+// Need a finished computation. If it ended with OUTPUT_INSUFFICIENT_SIZE, these functions return that code for each
+// output that did not fit.
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_getOutputOperandRank(ANeuralNetworksExecution* execution, int32_t index,
                                                                     uint32_t* rank);
 NNAPI_HOST_EXPORT int ANeuralNetworksExecution_getOutputOperandDimensions(ANeuralNetworksExecution* execution,
                                                                           int32_t index, uint32_t* dimensions);
 
-// Bursts: many executions of one compilation, one after the other.
+// Bursts. A burst runs many executions of one compilation, one after the other.
 NNAPI_HOST_EXPORT int ANeuralNetworksBurst_create(ANeuralNetworksCompilation* compilation,
                                                   ANeuralNetworksBurst** burst);
 NNAPI_HOST_EXPORT void ANeuralNetworksBurst_free(ANeuralNetworksBurst* burst);
 
-// Events: the end of a computation in the background, or a sync fence.
-// Returns the computation's code, any number of times.
+// Events. An event stands for the end of a computation in the background, or for a sync fence.
+// Waits for the event and returns the computation's code; may be called any number of times.
 NNAPI_HOST_EXPORT int ANeuralNetworksEvent_wait(ANeuralNetworksEvent* event);
-// Waits first.
+// Waits for the event, then frees it.
 NNAPI_HOST_EXPORT void ANeuralNetworksEvent_free(ANeuralNetworksEvent* event);
-// A copy of the descriptor, which becomes readable when the fence is signalled.
+// Copies the descriptor, which becomes readable when the fence is signalled.
 NNAPI_HOST_EXPORT int ANeuralNetworksEvent_createFromSyncFenceFd(int sync_fence_fd, ANeuralNetworksEvent** event);
-// A copy for the caller to close. BAD_DATA and -1 for the events of executions: the host has no sync fences of its own.
+// Returns a copy of the descriptor, which the caller closes. For the events of executions returns BAD_DATA, and -1 in
+// `sync_fence_fd`: the host itself makes no sync fences.
 NNAPI_HOST_EXPORT int ANeuralNetworksEvent_getSyncFenceFd(const ANeuralNetworksEvent* event, int* sync_fence_fd);
 
 }  // extern "C"

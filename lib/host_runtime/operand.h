@@ -1,4 +1,4 @@
-// Operands: type, extents, quantisation and value, and what the types mean in bytes.
+// Describes operands: type, extents, quantisation and value, and the bytes of each type.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace nnapi_convert::host {
 
-// Extents; kUnknown where they are known only when an execution gives them.
+// The extents of a tensor. kUnknown stands for an extent that only an execution gives.
 using Dims = std::vector<int64_t>;
 constexpr int64_t kUnknown = -1;
 
@@ -25,9 +25,9 @@ struct Shape {
   Dims dims;
 
   bool known() const;
-  int64_t elements() const;  // of a known shape
+  int64_t elements() const;  // needs a known shape
 };
-// What both say together; nothing where they contradict each other.
+// Combines what two shapes say; returns nothing if they contradict each other.
 std::optional<Shape> merged(const Shape& a, const Shape& b);
 std::string to_string(const Shape& shape);
 std::string to_string(const Dims& dims);
@@ -46,19 +46,19 @@ struct Operand {
   int32_t zero_point = 0;
   std::optional<ChannelQuantization> channels;
   Lifetime lifetime = Lifetime::kTemporary;
-  const void* data = nullptr;          // of a constant
-  std::shared_ptr<const void> keeps;   // what `data` points into, unless the caller keeps it
-  std::shared_ptr<const Model> model;  // of kModel
+  const void* data = nullptr;          // the value of a constant
+  std::shared_ptr<const void> keeps;   // owns the memory of `data`; null if the caller keeps it
+  std::shared_ptr<const Model> model;  // the value of a kModel operand
 };
 
 bool is_tensor(OperandCode type);
 bool is_quantized_8bit(OperandCode type);  // QUANT8_ASYMM or QUANT8_ASYMM_SIGNED
 bool is_float_tensor(OperandCode type);    // FLOAT32 or FLOAT16
 int64_t element_bytes(OperandCode type);
-int64_t lowest_code(OperandCode type);  // least and greatest code of a quantised type
+int64_t lowest_code(OperandCode type);  // these two return the least and greatest code of a quantised type
 int64_t highest_code(OperandCode type);
 
-// Bytes that a value of this operand needs with this shape, which has to be known.
+// Returns the bytes of a value of this type and shape; the shape has to be known.
 int64_t byte_length(OperandCode type, const Shape& shape);
 
 // Reads the caller's description; bad data fails with a sentence that starts with `subject`.

@@ -17,7 +17,7 @@ bool is_step_of_its_own(const Operation& operation) {
 
 using Steps = std::set<std::size_t>;  // indices of IF and WHILE operations
 
-// Which IF and WHILE operations have to run before each operand is there.
+// Finds, for each operand, the IF and WHILE operations that have to run before it has a value.
 class Before {
  public:
   explicit Before(const PlannedModel& model) : of_operand_(model.operand_count) {

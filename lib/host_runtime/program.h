@@ -1,5 +1,4 @@
-// A model made ready to run, and one run of it: an execution's own, and within it those of the models that IF and WHILE
-// refer to.
+// Prepares a model for running, and runs it: the main model of an execution, and the models that IF and WHILE refer to.
 #pragma once
 
 #include <chrono>
@@ -14,11 +13,11 @@
 
 namespace nnapi_convert::host {
 
-// What NNAPI gives a WHILE where the execution does not say, and the most that it may say.
+// NNAPI's default limit for a WHILE operation, and the longest limit that an execution may set.
 constexpr std::chrono::nanoseconds kDefaultLoopTimeout = std::chrono::seconds(2);
 constexpr std::chrono::nanoseconds kMaximumLoopTimeout = std::chrono::seconds(15);
 
-// The model has to outlive it. Runs may share it at the same time.
+// A model prepared for running; the model has to outlive it. Several runs may use it at the same time.
 class Program {
  public:
   explicit Program(const Model& model);
@@ -36,17 +35,17 @@ class Program {
   std::map<const Model*, std::unique_ptr<const Program>> inner_;
 };
 
-// What holds for a whole execution.
+// The settings of a whole execution.
 struct RunSettings {
   using Clock = std::chrono::steady_clock;
 
   std::chrono::nanoseconds loop_timeout = kDefaultLoopTimeout;
   Clock::time_point deadline = Clock::time_point::max();
   bool half_results = false;  // float32 results are rounded to half precision
-  Trace* trace = nullptr;     // if there is one
+  Trace* trace = nullptr;     // null: no trace
   bool logs_operations = false;
 
-  // Whether anything wants to know the time at each operation.
+  // Returns whether the run needs the time at each operation.
   bool timed() const { return trace || logs_operations || deadline != Clock::time_point::max(); }
 };
 
@@ -54,7 +53,7 @@ class Run final : public RunServices {
  public:
   Run(const Program& program, const RunSettings& settings, const Frame* frame = nullptr);
 
-  // A value for each of the model's inputs and outputs; `declared` is what the caller knows of the outputs.
+  // Computes the outputs from one value for each model input. `declared` are the output shapes that the caller knows.
   std::vector<Value> compute(const std::vector<Value>& inputs, const std::vector<Shape>& declared);
 
   ConstantCache& cache() const override { return program_.cache(); }

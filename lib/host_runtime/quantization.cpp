@@ -21,12 +21,12 @@ at::Tensor per_channel_numbers(const at::Tensor& codes, const Operand& operand) 
   return codes.to(at::kDouble).mul(scales);
 }
 
-// Halves away from zero. Only for numbers in the range of codes; std::round would be a library call for each.
+// Rounds halves away from zero, for numbers in the range of codes. Faster than std::round, which is a library call.
 int64_t round_small(double number) {
   return static_cast<int64_t>(number + (number < 0 ? -0.5 : 0.5));
 }
 
-// In the precision of the number: Android's reference divides single ones in single precision, which moves halves.
+// Divides in the precision of `Number`: Android's reference divides float by float, which changes where halves lie.
 template <typename Number>
 int64_t rounded(Number number, const Operand& operand) {
   const double code = number / static_cast<Number>(operand.scale);
@@ -88,7 +88,7 @@ void requantize_all(const at::Tensor& sums, at::Tensor& codes, const Requantizat
   const int64_t channels = static_cast<int64_t>(how.multipliers.size());
   const double low = static_cast<double>(how.clamp.low - how.zero_point);
   const double high = static_cast<double>(how.clamp.high - how.zero_point);
-  // One row has the elements of one channel (spacing above 1) or one of each channel.
+  // A row has the elements of one channel if `inner` is above 1, otherwise one element of each channel.
   const int64_t row = how.inner > 1 ? how.inner : channels;
   if (row == 0) return;
   at::parallel_for(0, sums.numel() / row, std::max<int64_t>(1, kGrain / row), [&](int64_t begin, int64_t end) {

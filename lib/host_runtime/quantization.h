@@ -1,4 +1,5 @@
-// Between codes and numbers, and arithmetic of quantised operations that several families share.
+// Converts between codes (quantised values) and numbers, and has the arithmetic that families of quantised operations
+// share.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,12 +11,13 @@
 
 namespace nnapi_convert::host {
 
-// The numbers that an operand's codes stand for: Float from float types, Double from integer and quantised ones.
+// Returns the numbers that an operand's codes stand for: Float for float types, Double for integer and quantised types.
 at::Tensor to_numbers(const at::Tensor& codes, const Operand& operand);
-// The nearest codes of the operand's type, halves away from zero, saturated; what is no number becomes the highest
+// Returns the nearest codes of the operand's type, saturated; halves round away from zero. NaN becomes the highest
 // code.
 at::Tensor to_codes(const at::Tensor& numbers, const Operand& operand);
-// The same for operations whose reference adds the zero point before it rounds: halves go away from the code 0.
+// Returns the nearest codes for operations whose reference adds the zero point before it rounds: halves round away from
+// the code 0.
 at::Tensor to_shifted_codes(const at::Tensor& numbers, const Operand& operand);
 double to_number(int64_t code, const Operand& operand);
 int64_t to_code(double number, const Operand& operand);
@@ -24,19 +26,19 @@ int64_t to_code(double number, const Operand& operand);
 at::Tensor map_codes(const at::Tensor& codes, const Operand& input, const Operand& output,
                      const std::function<double(double)>& function);
 
-// Clamps in place: the tensor has to be the kernel's own.
+// Clamps in place: no one else may use the tensor.
 at::Tensor activate(at::Tensor numbers, FuseCode activation);
 
-// Numbers of the kernel's own as codes within the activation's range, whose bounds are codes too.
+// Returns the codes of numbers, clamped to the activation's range; the bounds of the range are rounded to codes, too.
 at::Tensor to_activated_codes(const at::Tensor& numbers, const Operand& operand, FuseCode activation);
 
-// Accumulators of channel c at [outer, c, inner] become codes: round(accumulator * multipliers[c]) + zero point, halves
+// Turns the sums of channel c at [outer, c, inner] into codes: round(sum * multipliers[c]) + zero point, halves rounded
 // away from zero, clamped to the activation's range. `sums` is Float, Double or Int with exact integers, contiguous in
-// the order that the caller's memory has; `channels` is their period and `inner` their spacing.
+// the order of the caller's memory; `inner` is the distance between the sums of neighbouring channels.
 at::Tensor requantize(const at::Tensor& sums, const at::Tensor& bias, const std::vector<double>& multipliers,
                       int64_t inner, const Operand& output, FuseCode activation);
 
-// Codes (as numbers, in Float or Double) to the nearest whole ones, clamped to the activation's range.
+// Rounds codes, given as Float or Double, to the nearest integers, and clamps them to the activation's range.
 at::Tensor round_codes(const at::Tensor& codes, const Operand& output, FuseCode activation);
 
 bool same_quantization(const Operand& a, const Operand& b);

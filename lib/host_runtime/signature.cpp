@@ -7,7 +7,7 @@
 namespace nnapi_convert::host {
 namespace {
 
-// How far one signature fits, and why no further.
+// How many operands fit a signature, and why the next one does not.
 struct Attempt {
   std::size_t depth = 0;
   std::string complaint;  // empty: it fits

@@ -1,4 +1,4 @@
-// How the values of operand types lie in tensors.
+// Stores the values of operands in ATen tensors.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,7 +7,7 @@
 
 namespace nnapi_convert::host {
 
-// The tensor type that holds an operand type's values, and a view of memory as such a tensor.
+// Returns the scalar type of the tensors for an operand type; view_of returns memory as such a tensor, without a copy.
 at::ScalarType storage_type(OperandCode type);
 at::Tensor view_of(const void* data, OperandCode type, const Dims& dims);
 

@@ -14,7 +14,7 @@
 
 namespace nnapi_convert::host {
 
-// Whole lines, from any thread.
+// Writes whole lines; any thread may call it.
 class TraceFile {
  public:
   explicit TraceFile(const char* path) : stream_(path, std::ios::trunc) {}
@@ -69,7 +69,7 @@ at::Tensor numbers_of(const Operand& operand, const Value& value) {
   return (are_codes ? to_numbers(value.codes, operand) : value.codes).to(at::kDouble);
 }
 
-// Of the numbers that codes stand for; least, greatest and mean of the finite ones.
+// Describes a value: its type, its shape, and the least, greatest and mean of its finite numbers.
 OrderedJson describe(const Operand& operand, const Value& value) {
   OrderedJson result = {{"type", name_of(operand.type)}, {"shape", value.shape.dims}};
   const at::Tensor numbers = numbers_of(operand, value);

@@ -1,4 +1,4 @@
-// A trace of what executions compute: a line of JSON for each operation, in the file of NNAPI_HOST_TRACE.
+// Writes a trace of executions: a line of JSON for each operation, to the file that NNAPI_HOST_TRACE names.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace nnapi_convert::host {
 
 class TraceFile;
 
-// Which run of a model an operation belongs to: the outermost has none.
+// The run of an inner model (of IF or WHILE) to which an operation belongs. Operations of the main model have no frame.
 struct Frame {
   const Frame* outer = nullptr;
   const Operation& operation;
@@ -30,12 +30,12 @@ struct Overflow {
 // The lines of one execution.
 class Trace {
  public:
-  // Null where the variable is not set. The first execution that finds a path empties the file.
+  // Returns null if NNAPI_HOST_TRACE is not set. The first execution that traces to a path empties the file.
   static std::unique_ptr<Trace> begin();
 
   void add_operation(const Operation& operation, const Frame* frame, std::chrono::nanoseconds taken,
                      const std::vector<const Operand*>& operands, const std::vector<Value>& outputs);
-  // A line for the first one of the execution.
+  // Adds a line for the execution's first overflow; ignores later ones.
   void add_overflow(const Operation& operation, const Frame* frame, const Overflow& overflow);
 
  private:

@@ -19,7 +19,7 @@ void apply_scheme(PaddingScheme scheme, int64_t input, Span& span) {
   span.tail = needed - span.head;
 }
 
-// A window that lies in the padding alone would have no cells.
+// Refuses a padding so large that a window could lie in the padding only.
 void check_reach(const OpContext& context, const Span& span, const char* head, const char* tail) {
   const int64_t reach = (span.filter - 1) * span.dilation + 1;
   if (span.head >= reach) context.refuse(head, "{} found, less than the filter's {} needed", span.head, reach);

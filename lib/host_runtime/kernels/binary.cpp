@@ -63,7 +63,7 @@ void div(OpContext& context) {
   if (!is_int32(context, "input1")) {
     return arithmetic(context, [](const at::Tensor& a, const at::Tensor& b) { return at::div(a, b); });
   }
-  // What a division by 0 gives is not specified.
+  // NNAPI does not specify the result of a division by 0: here it is the dividend.
   const at::Tensor divisor = context.stored("input2");
   context.put(at::div(context.stored("input1"), divisor.masked_fill(divisor.eq(0), 1), "floor"));
 }

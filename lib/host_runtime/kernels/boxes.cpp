@@ -94,7 +94,7 @@ std::vector<Candidate> suppress(std::vector<Candidate> candidates, int64_t limit
     const auto dropped = [&](Candidate& candidate) {
       return !survives(candidate, intersection_over_union(candidate.box, box));
     };
-    // Not remove_if, whose predicate must not change what it looks at.
+    // std::remove_if does not fit: its predicate must not change the candidates.
     std::size_t kept = 0;
     for (Candidate& candidate : candidates) {
       if (!dropped(candidate)) candidates[kept++] = candidate;

@@ -26,7 +26,7 @@ at::Tensor compared(OperationCode code, const at::Tensor& a, const at::Tensor& b
 }  // namespace
 
 void compare(OpContext& context) {
-  // The reference compares codes as single-precision numbers, which makes some of them equal.
+  // Android's reference compares quantised values as float, which makes some different values equal.
   const auto numbers = [&](const char* name) {
     return is_quantized_8bit(context.type(name)) ? context.real(name).to(at::kFloat) : context.real(name);
   };

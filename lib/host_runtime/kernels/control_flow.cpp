@@ -1,4 +1,4 @@
-// IF and WHILE, which run other models.
+// Computes IF and WHILE, which run other models.
 #include "lib/format/operation_table.h"
 #include "lib/host_runtime/kernels/kernels.h"
 #include "lib/host_runtime/model.h"
@@ -19,7 +19,7 @@ bool same_channels(const Operand& a, const Operand& b) {
   return !a.channels || (a.channels->dim == b.channels->dim && a.channels->scales == b.channels->scales);
 }
 
-// An operand as the operation or one of its models declares it.
+// An operand and its shape, as the operation or one of its models declares them.
 struct Declared {
   const Operand& operand;
   const Shape& shape;
@@ -84,7 +84,7 @@ void require_outputs(const OpContext& context, const char* argument) {
   }
 }
 
-// Outputs whose extents are the same whichever way the computation goes.
+// Sets an output whose extents are the same in both cases.
 void set_certain_output(OpContext& context, std::size_t n, const Shape& one, const Shape& other) {
   if (one.known() && other.known() && one.dims == other.dims) context.set_output(one.dims, n);
 }
@@ -118,7 +118,7 @@ void if_else(OpContext& context) {
   for (std::size_t n = 0; n < outputs.size(); ++n) context.put_value(outputs[n], n);
 }
 
-// The body's outputs are the operation's, then those that only the next run sees.
+// The body's first outputs are the operation's outputs; only the next run of the body sees the others.
 void while_rule(OpContext& context) {
   const std::size_t inputs = context.count("inputs"), outputs = context.count("outputs");
   require_counts(context, "condition_model", inputs, 1, 1);

@@ -33,14 +33,14 @@ Convolution convolution_of(const OpContext& context) {
   return result;
 }
 
-// NNAPI's filter as ATen's, output channels first; for NHWC images channels-last in memory.
+// Rearranges NNAPI's filter to ATen's order, output channels first; for NHWC images it is channels-last in memory.
 at::Tensor arrange_filter(const OpContext& context, const at::Tensor& filter, bool nchw) {
   const at::Tensor arranged =
       filter.permute(is_depthwise(context) ? at::IntArrayRef{3, 0, 1, 2} : at::IntArrayRef{0, 3, 1, 2});
   return arranged.contiguous(nchw ? at::MemoryFormat::Contiguous : at::MemoryFormat::ChannelsLast);
 }
 
-// ATen pads both ends alike. That will do where the head's padding on both ends gives the same output.
+// Returns whether padding both ends by the head's padding gives the same output extent: ATen pads both ends alike.
 bool pads_alike(const Span& span, int64_t input) {
   const int64_t reach = (span.filter - 1) * span.dilation + 1;
   return input + 2 * span.head >= reach && (input + 2 * span.head - reach) / span.stride + 1 == span.output;

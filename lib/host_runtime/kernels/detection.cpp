@@ -1,4 +1,4 @@
-// BOX_WITH_NMS_LIMIT and DETECTION_POSTPROCESSING: which boxes to report.
+// Computes BOX_WITH_NMS_LIMIT and DETECTION_POSTPROCESSING, which choose the boxes to report.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -20,7 +20,7 @@ struct Detection {
   int32_t label = 0, batch = 0;
 };
 
-// Boxes that overlap with a better one lose score, by the kernel.
+// Lowers the score of a box that overlaps with a better one, as the argument nms_kernel says.
 Survival soft_survival(const OpContext& context) {
   const int64_t kernel = context.integer("nms_kernel");
   const auto threshold = static_cast<float>(context.number("iou_threshold"));
@@ -36,11 +36,10 @@ Survival soft_survival(const OpContext& context) {
   };
 }
 
-// Suppression class by class; class 0 is the background. Scores are [boxes, classes], and `box_of` gives the box of an
-// index into them.
+// The limits of suppression class by class.
 struct ClassLimits {
   float least_score = 0;
-  int64_t per_class = 0, total = 0;  // negative: all
+  int64_t per_class = 0, total = 0;  // a negative number: all boxes
 };
 
 template <typename BoxOf>
@@ -64,7 +63,7 @@ std::vector<Candidate> detect(const at::Tensor& scores, const BoxOf& box_of, con
   return detected;
 }
 
-// The end of the run of equal indices that begins at `first`.
+// Returns the end of the run of equal batch indices that begins at `first`.
 int64_t end_of_batch(const at::Tensor& batches, int64_t first) {
   const int32_t* batch = batches.data_ptr<int32_t>();
   int64_t end = first + 1;
@@ -93,7 +92,7 @@ void put_detections(OpContext& context, const std::vector<Detection>& detections
   context.put(at::tensor(batches), 3);
 }
 
-// The boxes that anchors [n, 4] of [y, x, height, width] stand for with deltas [batches, n, 4 or more].
+// Applies deltas [batches, n, 4 or more] to anchors [n, 4] of [y, x, height, width], and returns the boxes.
 at::Tensor decoded_anchors(const OpContext& context) {
   const auto factors = [&](const char* y, const char* x) {
     return at::tensor({static_cast<float>(context.number(y)), static_cast<float>(context.number(x))});
@@ -106,7 +105,7 @@ at::Tensor decoded_anchors(const OpContext& context) {
   return at::cat({center.sub(reach), center.add(reach)}, 2).contiguous();
 }
 
-// The better classes of the boxes that survive by their best class.
+// Suppresses boxes by their best class, and returns the `classes_each` best classes of each remaining box.
 std::vector<Candidate> detect_by_best_class(const at::Tensor& scores, const at::Tensor& boxes, int64_t limit,
                                             int64_t classes_each, float least_score, const Survival& survives) {
   const int64_t classes = scores.size(1);

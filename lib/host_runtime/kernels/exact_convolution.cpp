@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kExactFloat = 1 << 24;
 
-// The greatest magnitude that a sum over one output channel can reach.
+// Returns the greatest magnitude that a sum over one output channel can reach.
 double greatest_sum(const at::Tensor& filter, int64_t channel_dim, double greatest_input) {
   if (filter.numel() == 0) return 0;
   const at::Tensor rows = filter.transpose(0, channel_dim).reshape({filter.size(channel_dim), -1});

@@ -8,20 +8,20 @@
 namespace nnapi_convert::host {
 namespace {
 
-// The 16-bit code of a number. Newton's method below works with 2 integer bits.
+// Returns the 16-bit code of a number.
 constexpr int16_t code_of(double number, int integer_bits) {
   const double code = number * (1 << (15 - integer_bits));
   return static_cast<int16_t>(code + (code < 0 ? -0.5 : 0.5));
 }
 
-constexpr int16_t kGreatest = std::numeric_limits<int16_t>::max();  // 1 without integer bits, as near as can be
+constexpr int16_t kGreatest = std::numeric_limits<int16_t>::max();  // the code nearest to 1 without integer bits
 constexpr int16_t kOneWith2 = code_of(1, 2);
 
 int16_t wrapped(int32_t number) {
   return static_cast<int16_t>(number);
 }
 
-// e^x for x from -1/4 up to, not including, 0, without integer bits: the series around -1/8.
+// Returns e^x for -1/4 <= x < 0 without integer bits, by the Taylor series around -1/8.
 int16_t exp_near_zero(int16_t x) {
   constexpr int16_t kExpOfCentre = code_of(0.8824969025845955, 0), kThird = code_of(1.0 / 3, 0);
   const int16_t y = wrapped(x + code_of(0.125, 0));
@@ -31,7 +31,7 @@ int16_t exp_near_zero(int16_t x) {
   return saturated_16(kExpOfCentre + fixed_product(kExpOfCentre, wrapped(y + tail)));
 }
 
-// e^x for x up to 0, without integer bits: e to what is left of x after quarters, times e to each power of two of them.
+// Returns e^x for x <= 0, without integer bits: splits x into powers of two from 1/4 on and a rest in [-1/4, 0).
 int16_t exp_of_negative(int16_t x, int integer_bits) {
   // e^-1/4, e^-1/2, e^-1, e^-2, e^-4, e^-8, e^-16
   constexpr std::array<int16_t, 7> kFactors = {code_of(0.7788007830714049, 0),    code_of(0.6065306597126334, 0),
@@ -53,7 +53,7 @@ int16_t exp_of_negative(int16_t x, int integer_bits) {
   return result;
 }
 
-// 2 / (1 + x) for x from 0 to 1 without integer bits; the result has 2. Newton's method for a reciprocal.
+// Returns 2 / (1 + x) for x from 0 to 1 without integer bits, by Newton's method; the result has 2 integer bits.
 int16_t reciprocal_of_half_of_one_plus(int16_t x) {
   constexpr int16_t kStart = code_of(48.0 / 17, 2), kSlope = code_of(-32.0 / 17, 2);
   const int16_t half = wrapped((x + kGreatest + 1) / 2);
@@ -65,7 +65,7 @@ int16_t reciprocal_of_half_of_one_plus(int16_t x) {
   return result;
 }
 
-// -|x|, which the lowest code has too.
+// Returns -|x|: unlike |x|, it exists for the lowest code, too.
 int16_t negative_magnitude(int16_t x) {
   return x > 0 ? wrapped(-x) : x;
 }
@@ -119,7 +119,7 @@ Multiplier multiplier_of(double number) {
 
 Multiplier inverse_square_root(int32_t variance) {
   constexpr int32_t kHalfRootOf2 = 1518500250;  // without integer bits
-  constexpr int32_t kOneAndHalf = 3 << 27;      // with 3, as all numbers of Newton's method here
+  constexpr int32_t kOneAndHalf = 3 << 27;      // with 3 integer bits, as all numbers of Newton's method here
   if (variance <= 1) return {std::numeric_limits<int32_t>::max(), 0};
   int exponent = -11;
   for (; variance >= 1 << 29; --exponent) variance /= 4;
@@ -127,7 +127,7 @@ Multiplier inverse_square_root(int32_t variance) {
   const int32_t half = rounding_shift_right(variance >> 1, 1);
   int32_t root = 1 << 28;
   for (int i = 0; i < 5; ++i) {
-    const int32_t cube = fixed_product(fixed_product(root, root), root);  // with 9
+    const int32_t cube = fixed_product(fixed_product(root, root), root);  // with 9 integer bits
     const int32_t cube_with_3 = saturated_32(int64_t{cube} * 64);
     const int64_t next = int64_t{fixed_product(kOneAndHalf, root)} - fixed_product(half, cube_with_3);  // with 6
     root = saturated_32(next * 8);
@@ -152,7 +152,7 @@ int16_t fixed_logistic(int16_t x, int integer_bits) {
 
 int16_t fixed_tanh(int16_t x, int integer_bits) {
   if (x == 0) return 0;
-  // The code of x stands for 2x with an integer bit more.
+  // The code of x, read with one more integer bit, stands for 2x.
   const int16_t exp = exp_of_negative(negative_magnitude(x), integer_bits + 1);
   const int16_t result = saturated_16(int64_t{reciprocal_of_half_of_one_plus(exp) - kOneWith2} * 4);
   return x > 0 ? result : wrapped(-result);

@@ -11,10 +11,10 @@
 namespace nnapi_convert::host {
 namespace {
 
-// What LSH_PROJECTION makes of each hash function's bits.
+// The types of LSH_PROJECTION: the form of the bits of each hash function in the output.
 constexpr int64_t kSparseWithoutOffset = 1;  // one number
-constexpr int64_t kDense = 2;                // one element each
-constexpr int64_t kSparse = 3;               // one number of a range of its own
+constexpr int64_t kDense = 2;                // one element for each bit
+constexpr int64_t kSparse = 3;               // one number, in a range of its own for each hash function
 
 int64_t projection_type(const OpContext& context) {
   const int64_t type = context.integer("type");
@@ -25,14 +25,15 @@ int64_t projection_type(const OpContext& context) {
   return type;
 }
 
-// The least number of bits that tell so many things apart.
+// Returns the least number of bits that can number `count` things.
 int64_t bits_for(int64_t count) {
   int64_t bits = 0;
   while (int64_t{1} << bits < count) ++bits;
   return bits;
 }
 
-// One bit of a projection: the sign of the weighed sum of the items' fingerprints, each with the seed before it.
+// Returns one bit of a projection: the sign of the weighted sum of the items' fingerprints. The seed precedes each
+// item.
 int32_t projected_bit(const at::Tensor& input, const double* weights, float seed) {
   const int64_t items = input.size(0);
   const std::size_t item_bytes = input.nbytes() / static_cast<std::size_t>(items);
@@ -48,7 +49,7 @@ int32_t projected_bit(const at::Tensor& input, const double* weights, float seed
   return score > 0 ? 1 : 0;
 }
 
-// Bits [hash functions, bits of each] as the numbers that they write, the first bit the highest.
+// Turns bits [hash functions, bits of each] into one number for each function; the first bit is the highest.
 at::Tensor signatures(const at::Tensor& bits, bool offset) {
   const int64_t functions = bits.size(0), width = bits.size(1);
   at::Tensor numbers = at::zeros({functions}, at::TensorOptions(at::kLong));
@@ -97,7 +98,7 @@ void hashtable_lookup_rule(OpContext& context) {
 void hashtable_lookup(OpContext& context) {
   const Dims keys = context.integers("keys"), lookups = context.integers("lookups");
   const at::Tensor values = context.stored("values");
-  // A miss is all zero bytes, whatever the zero point.
+  // A key that is not found gives zero bytes, whatever the zero point.
   at::Tensor output = at::zeros(context.dims("output"), values.options());
   at::Tensor hits = at::zeros(context.dims("hits"), at::TensorOptions(at::kByte));
   for (std::size_t i = 0; i < lookups.size(); ++i) {

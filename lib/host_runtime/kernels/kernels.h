@@ -1,4 +1,4 @@
-// The rules and kernels of all operations, for the list in registry.cpp; one file per family.
+// Declares the rules and kernels of all operations for the list in registry.cpp; each family has one file.
 #pragma once
 
 #include "lib/host_runtime/kernel.h"
@@ -50,7 +50,7 @@ void l2_pool(OpContext& context);
 
 // binary.cpp
 void arithmetic_rule(OpContext& context);  // with a fused activation
-void broadcast_rule(OpContext& context);   // without one
+void broadcast_rule(OpContext& context);   // without a fused activation
 void add(OpContext& context);
 void sub(OpContext& context);
 void mul(OpContext& context);

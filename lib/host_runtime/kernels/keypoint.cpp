@@ -1,4 +1,4 @@
-// HEATMAP_MAX_KEYPOINT: where a box's heatmaps peak, between the cells.
+// Computes HEATMAP_MAX_KEYPOINT: the peaks of a box's heatmaps, interpolated between cells.
 #include <algorithm>
 #include <cmath>
 
@@ -27,8 +27,8 @@ struct Heatmap {
   }
 };
 
-// The summit of the second-order surface through the cells around the greatest one; that cell itself where the surface
-// has no single summit. `least` bounds the determinant that is told from 0, absolute and relative.
+// Returns the peak of the second-order surface through the cells around the greatest cell, or that cell itself if the
+// surface has no single peak. A determinant below `least`, absolute or relative, counts as 0.
 Peak peak_of(const Heatmap& map, float least) {
   constexpr float kFarthest = 1.5f;
   const int64_t greatest = std::max_element(map.cells, map.cells + map.size * map.size) - map.cells;

@@ -57,8 +57,8 @@ at::Tensor integer_sums(const OpContext& context, const at::Tensor& x) {
   return sums;
 }
 
-// input [rows, depth] x weights [units, depth], transposed, + bias. Many rows go through oneDNN as the pixels of a 1x1
-// convolution, which is many times faster than a BLAS that is not tuned.
+// Returns input [rows, depth] x transposed weights [units, depth] + bias. Computes many rows with oneDNN, as the pixels
+// of a 1x1 convolution: that is many times faster than an untuned BLAS.
 at::Tensor weighted_sums(const at::Tensor& input, const at::Tensor& weights, const at::Tensor& bias) {
   constexpr int64_t kManyRows = 8;
   const int64_t rows = input.size(0), depth = input.size(1), units = weights.size(0);
@@ -68,7 +68,7 @@ at::Tensor weighted_sums(const at::Tensor& input, const at::Tensor& weights, con
   return convolve(pixels, filter, bias, {}).permute({0, 2, 3, 1}).reshape({rows, units});
 }
 
-// One product after the other, each of two Float matrices.
+// Multiplies the pairs of Float matrices one after the other.
 at::Tensor batch_products(const at::Tensor& a, const at::Tensor& b, const Dims& output_dims) {
   const Dims batch(output_dims.begin(), output_dims.end() - 2);
   const auto expanded = [&](const at::Tensor& tensor) {

@@ -5,7 +5,7 @@
 namespace nnapi_convert::host {
 namespace {
 
-// Layer normalization came later than the operation: its weights are on the list or not.
+// Checks that all or none of the layer normalization weights are given: they are newer than the operation.
 void check_list_of_layer_norms(const OpContext& context) {
   if (context.count("input_layer_norm_weights") == context.count("output_layer_norm_weights")) return;
   context.refuse("input_layer_norm_weights",

@@ -6,7 +6,7 @@
 namespace nnapi_convert::host {
 namespace {
 
-// Codes of the argument activation; other operations have FuseCode.
+// The codes of LSTM's argument `activation`; other operations use FuseCode.
 constexpr int64_t kNone = 0, kRelu = 1, kRelu6 = 3, kTanh = 4, kSigmoid = 6;
 
 std::string weights_name(const std::string& prefix, const char* from, Gate gate) {
@@ -94,7 +94,7 @@ at::Tensor activated(const at::Tensor& numbers, int64_t activation) {
   }
 }
 
-// Of each row.
+// Normalises each row to mean 0 and variance 1.
 at::Tensor normalized(const at::Tensor& numbers) {
   const at::Tensor spread = numbers.sub(numbers.mean(1, true));
   // A row of equal numbers becomes one of zeros.
@@ -178,7 +178,7 @@ LstmState lstm_step(const LstmCell& cell, const at::Tensor& sums, const LstmStat
   const int64_t first = cell.coupled ? kForgetGate : kInputGate;
   const std::vector<at::Tensor> parts =
       at::linear(before.output, cell.recurrent_weights).add_(sums).chunk(4 - first, 1);
-  // What goes into a gate's activation; `state` is what its peephole sees.
+  // Returns the sum before a gate's activation; the gate's peephole reads `state`.
   const auto sum = [&](Gate gate, const at::Tensor& state) {
     at::Tensor numbers = parts[static_cast<std::size_t>(gate - first)];
     if (cell.peepholes[gate].defined()) numbers = numbers.add(state.mul(cell.peepholes[gate]));

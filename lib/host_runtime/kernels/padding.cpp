@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kReflect = 0, kSymmetric = 1;
 
-// [head, tail] of each axis.
+// Returns [head, tail] of each axis.
 Dims paddings_of(const OpContext& context) {
   const Dims& shape = context.dims("paddings");
   if (shape[0] != context.rank("input") || shape[1] != 2) {

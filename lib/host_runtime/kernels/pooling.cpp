@@ -37,7 +37,7 @@ at::Tensor window_sums(const at::Tensor& input, const Window& window) {
                         {window.height.stride, window.width.stride}, {0, 0}, false, true, 1);
 }
 
-// Means over the cells inside of the image.
+// Returns the means over the cells of each window that are inside the image.
 at::Tensor window_means(const at::Tensor& input, const Pool& pool) {
   const at::Tensor cells = at::ones({1, 1, pool.image.height, pool.image.width}, input.options());
   return window_sums(input, pool.window).div_(window_sums(cells, pool.window));
@@ -56,7 +56,7 @@ void pool_with(OpContext& context, const Reduce& reduce) {
     const at::Tensor output = reduce(to_nchw(context.real("input"), pool.image), pool);
     return context.store(from_nchw(activate(output, pool.activation), pool.output));
   }
-  // Input and output have the same scale: the codes themselves are averaged.
+  // Input and output have the same scale, so the kernel averages the codes.
   const at::Tensor codes = to_nchw(context.stored("input"), pool.image).to(at::kFloat);
   context.put(round_codes(from_nchw(reduce(codes, pool), pool.output), context.operand("output"), pool.activation));
 }

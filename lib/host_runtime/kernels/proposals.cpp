@@ -1,4 +1,4 @@
-// AXIS_ALIGNED_BBOX_TRANSFORM and GENERATE_PROPOSALS: boxes from deltas.
+// Computes AXIS_ALIGNED_BBOX_TRANSFORM and GENERATE_PROPOSALS, which make boxes from deltas.
 #include <algorithm>
 #include <cmath>
 
@@ -22,14 +22,14 @@ int64_t limit_of(const OpContext& context, const char* argument) {
   return limit > 0 ? limit : -1;
 }
 
-// [N, H, W, channels] whatever the layout, flattened to [N, H * W * channels / length, length].
+// Returns an image of either layout as [N, H * W * channels / length, length], in the order of NHWC.
 at::Tensor rows_of(const OpContext& context, const char* argument, int64_t length) {
   at::Tensor numbers = floats(context, argument);
   if (context.flag("layout")) numbers = numbers.permute({0, 2, 3, 1});
   return numbers.reshape({numbers.size(0), -1, length});
 }
 
-// The anchors at each place of the image: [H * W * anchors, 4].
+// Returns the anchors at each cell of the image: [H * W * anchors, 4].
 at::Tensor placed_anchors(const OpContext& context, const Image& image) {
   const auto steps = [](int64_t count, double ratio) { return at::arange(count, at::kFloat).mul_(ratio); };
   const at::Tensor y = steps(image.height, context.number("height_ratio")).view({-1, 1, 1});

@@ -21,10 +21,10 @@ void require_scale(const OpContext& context, const std::string& name, float scal
   require_quantization(context, name.c_str(), scale, zero_point);
 }
 
-// Of one gate: its sums before the activation, in fixed point with 3 integer bits.
+// Computes the sums of one gate before its activation, in fixed point with 3 integer bits.
 //
-// NNAPI lays the input before the last output, but the recurrent weights before the input's, and takes the product of
-// the two rows as they are. Weights come from a matrix that was cut up in this way, so that the columns fit.
+// NNAPI concatenates the input and the last output in this order, but puts the recurrent weights before the input
+// weights, and multiplies the two rows as they are. Models cut their weights from a matrix so that the columns fit.
 class GateSums {
  public:
   GateSums(const OpContext& context, Gate gate)

@@ -27,7 +27,7 @@ bool has_layer_norm(const OpContext& context) {
   return context.has("output_layer_norm_weights");
 }
 
-// log2 of the cell state's scale.
+// Returns log2 of the cell state's scale.
 int cell_exponent(const OpContext& context) {
   constexpr int kLeast = -15, kGreatest = -9;
   const float scale = scale_of(context, "cell_state_in");
@@ -39,8 +39,8 @@ int cell_exponent(const OpContext& context) {
   return whole;
 }
 
-// A bias has the scale of the products that it is added to. Callers may leave it out, and with layer normalization it
-// has another one.
+// Checks that the bias has the scale of the products that it is added to. Callers may leave the scale out; with layer
+// normalization the bias may have any scale.
 void check_bias(const OpContext& context, const std::string& name, double product, bool any_scale) {
   const Operand& bias = context.operand(name.c_str());
   if (bias.zero_point != 0) context.refuse(name.c_str(), "zero point {} found, 0 needed", bias.zero_point);
@@ -56,7 +56,7 @@ void check_gate(const OpContext& context, Gate gate) {
   const double weights = scale_of(context, "input_to_" + name_of_gate(gate, "_weights"));
   const bool layer_norm = has_layer_norm(context);
   check_bias(context, name_of_gate(gate, "_gate_bias"), weights * scale_of(context, "input"), layer_norm);
-  // Layer normalization takes any scale to fixed point; without it the sums have to be that already.
+  // Layer normalization turns sums of any scale into fixed point; without it, the sums have to be in fixed point.
   if (layer_norm || std::abs(scale - kFixedPoint) <= 1e-6 * kFixedPoint) return;
   context.refuse(name.c_str(), "{} found, 2^-12 = {} needed without layer normalization", scale, kFixedPoint);
 }
@@ -78,7 +78,7 @@ void check_quantization(const OpContext& context) {
   cell_exponent(context);
 }
 
-// Rows of codes [rows, columns], one after the other: an index from the first row on reaches all of them.
+// A matrix of codes [rows, columns] with contiguous rows.
 template <typename Code>
 struct Matrix {
   explicit Matrix(at::Tensor codes) : tensor(codes.contiguous()), columns(tensor.size(-1)) {}
@@ -105,9 +105,10 @@ void add_products(const OpContext& context, const Matrix<int8_t>& codes, int32_t
   }
 }
 
-// Makes a row's mean 0 and its spread 1, then takes it by `weights`, plus `bias`, to fixed point with 3 integer bits.
+// Normalises a row to mean 0 and variance 1, multiplies by `weights`, adds `bias`, and rounds to fixed point with 3
+// integer bits.
 void normalize(int16_t* row, int64_t count, const int16_t* weights, const int32_t* bias, Multiplier scale) {
-  constexpr int64_t kUnit = 1 << 10;  // of the mean and of normalized numbers
+  constexpr int64_t kUnit = 1 << 10;  // the number 1 of the mean and of normalized numbers
   int64_t sum = 0, squares = 0;
   for (int64_t i = 0; i < count; ++i) {
     sum += row[i];
@@ -135,7 +136,7 @@ class Cell {
         units_(context.dims("cell_state_in")[1]),
         layer_norm_(has_layer_norm(context)) {}
 
-  // The cell's state after this step.
+  // Returns the cell's state after this step.
   Matrix<int16_t> next_state() const {
     const Matrix<int16_t> before(context_.stored("cell_state_in"));
     const Matrix<int16_t> forget = sigmoid(sums(kForgetGate, before));
@@ -155,7 +156,7 @@ class Cell {
     });
   }
 
-  // Codes of the output before the projection.
+  // Returns the codes of the output before the projection.
   Matrix<int8_t> hidden_state(const Matrix<int16_t>& state) const {
     const Matrix<int16_t> output = sigmoid(sums(kOutputGate, state));
     const auto scale =
@@ -199,7 +200,7 @@ class Cell {
     return map(sums, [&](int64_t i) { return fixed_logistic(sums.row(0)[i], kGateIntegerBits); });
   }
 
-  // What goes into a gate's activation, in fixed point with 3 integer bits; `state` is what its peephole sees.
+  // Returns the sums before a gate's activation, in fixed point with 3 integer bits; the gate's peephole reads `state`.
   Matrix<int16_t> sums(Gate gate, const Matrix<int16_t>& state) const {
     const float intermediate = single(context_, name_of_gate(gate, "_intermediate_scale"));
     const std::string from_input = "input_to_" + name_of_gate(gate, "_weights");

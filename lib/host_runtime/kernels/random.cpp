@@ -40,7 +40,7 @@ void random_multinomial(OpContext& context) {
   for (int64_t row = 0; row < output[0]; ++row) {
     const double* begin = sums.data_ptr<double>() + row * classes;
     if (!(begin[classes - 1] > 0)) context.refuse("input", "row {} has no probabilities: finite numbers needed", row);
-    // The sum of all may differ from 1 by rounding.
+    // Rounding may make the sum of all probabilities differ from 1.
     std::uniform_real_distribution<double> distribution(0, begin[classes - 1]);
     for (int64_t i = 0; i < output[1]; ++i) {
       const auto found = std::upper_bound(begin, begin + classes, distribution(generator)) - begin;

@@ -13,7 +13,7 @@ bool merges_outputs(const OpContext& context) {
   return merged;
 }
 
-// The position of the first state among the outputs; 0 where the caller asks for none.
+// Returns the position of the first state among the outputs; 0 if the caller asks for no states.
 std::size_t first_state(const OpContext& context, bool merged, const char* state) {
   if (context.count(state) == 0) return 0;
   return merged ? 1 : 2;

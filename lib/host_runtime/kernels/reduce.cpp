@@ -50,7 +50,7 @@ void mean(OpContext& context) {
   if (!is_quantized_8bit(context.type("input"))) {
     return context.store(context.real("input").mean(axes).reshape(context.dims("output")));
   }
-  // Input and output have the same scale: the codes themselves are averaged. The reference drops the fraction.
+  // Input and output have the same scale, so the kernel averages the codes. Android's reference drops the fraction.
   const at::Tensor input = context.stored("input");
   int64_t count = 1;
   for (const int64_t axis : axes) count *= input.size(axis);

@@ -1,4 +1,4 @@
-// The operations on offer: one row each.
+// Lists the operations of the runtime, one row each.
 #include "lib/host_runtime/kernels/kernels.h"
 
 namespace nnapi_convert::host {

@@ -7,7 +7,7 @@
 namespace nnapi_convert::host {
 namespace {
 
-// Returns the number of units. A direction of a bidirectional layer has its arguments under names with a prefix.
+// Checks a cell and returns its number of units. In a bidirectional layer, `prefix` begins each argument's name.
 int64_t check_cell(const OpContext& context, const std::string& prefix, int64_t batch, int64_t features) {
   const int64_t units = context.dims((prefix + "weights").c_str())[0];
   require_dims(context, prefix + "weights", {units, features});
@@ -30,8 +30,8 @@ Linking rnn_linking(const OpContext& context) {
   return linking_of(context, "fw_aux_weights", "bw_aux_weights");
 }
 
-// A step for each point of time of `input` [time, batch, features], from the first or from the last on: the outputs in
-// the order of time. `state` goes from the first hidden state to the last.
+// Computes a step for each point of time of `input` [time, batch, features], forwards or backwards. Returns the outputs
+// in the order of time; `state` becomes the final hidden state.
 at::Tensor rnn_sequence(const OpContext& context, const std::string& prefix, const at::Tensor& input,
                         const at::Tensor& auxiliary, bool backwards, at::Tensor& state) {
   const FuseCode activation = activation_of(context);

@@ -1,4 +1,4 @@
-// ROI_ALIGN and ROI_POOLING: regions of a feature map, brought to one size.
+// Computes ROI_ALIGN and ROI_POOLING, which resample regions of a feature map to one size.
 #include <algorithm>
 #include <cmath>
 
@@ -13,8 +13,8 @@ namespace {
 // A region along one axis of the feature map.
 struct Extent {
   float begin = 0, end = 0;
-  int64_t cells = 0;    // of the map
-  int64_t bins = 0;     // of the output
+  int64_t cells = 0;    // extent of the map
+  int64_t bins = 0;     // extent of the output
   int64_t samples = 0;  // in each bin; 0: as many as the bin covers cells
 };
 
@@ -63,9 +63,9 @@ Regions regions_of(const OpContext& context) {
   return regions;
 }
 
-// What each cell contributes to each bin: [bins, cells]. A sample lies between two cells and blends them. The samples
-// of a bin are evenly spaced, so those within one cell are summed at once: their number, which models choose, costs
-// nothing.
+// Returns the weight of each cell in each bin: [bins, cells]. A sample lies between two cells and blends them. The
+// samples of a bin are evenly spaced, so the function sums all samples within one cell at once: its time does not
+// depend on the number of samples, which the model chooses.
 at::Tensor bin_weights(const Extent& extent) {
   at::Tensor weights = at::zeros({extent.bins, extent.cells}, at::kFloat);
   const double bin = std::max(extent.end - extent.begin, 1.0f) / static_cast<double>(extent.bins);
@@ -90,7 +90,7 @@ at::Tensor bin_weights(const Extent& extent) {
   return weights.div_(static_cast<double>(samples));
 }
 
-// Greatest values along an axis of the cells of each bin; `none` where a bin has no cells.
+// Returns the greatest value of the cells of each bin along an axis; `none` for a bin without cells.
 at::Tensor bin_maxima(const at::Tensor& input, int64_t axis, const Extent& extent, double none) {
   const float begin = std::round(extent.begin);
   const float bin = std::max(std::round(extent.end) - begin + 1, 1.0f) / static_cast<float>(extent.bins);

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::size_t kMaxRank = 4;
 
-// No tensor has as many elements.
+// More elements than any tensor has.
 constexpr int64_t kTooMany = int64_t{1} << 33;
 
-// Of numbers from 0 to 2^32; kTooMany where it would be more.
+// Returns the product of numbers from 0 to 2^32; kTooMany if it is more.
 int64_t product(const Dims& dims) {
   int64_t result = 1;
   for (const int64_t extent : dims) {

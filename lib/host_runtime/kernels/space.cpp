@@ -23,7 +23,7 @@ void require_multiple(const OpContext& context, const char* argument, const char
   if (extent % of != 0) context.refuse(argument, "{} found, {} {} is no multiple of it", of, what, extent);
 }
 
-// [head, tail] of height, then of width.
+// Returns [head, tail] of the height, then of the width.
 Dims space_paddings_of(const OpContext& context) {
   const Dims& shape = context.dims("paddings");
   if (shape != Dims{2, 2}) context.refuse("paddings", "dimensions {} found, [2, 2] needed", to_string(shape));

@@ -1,4 +1,4 @@
-// SVDF: a dense layer over the last few inputs, its weights a sum of products of a filter of features and one of time.
+// Computes SVDF: a dense layer over the last few inputs; its weights are sums of products of feature and time filters.
 #include "lib/host_runtime/kernels/kernels.h"
 #include "lib/host_runtime/kernels/recurrent.h"
 #include "lib/host_runtime/quantization.h"
@@ -26,7 +26,7 @@ void svdf_rule(OpContext& context) {
 void svdf(OpContext& context) {
   const Dims& input = context.dims("input");
   const int64_t filters = context.dims("weights_feature")[0], memory = context.dims("weights_time")[1];
-  // The last place of a filter's memory is for what it makes of this input.
+  // The last place of a filter's memory is for the filter's result on this input.
   const at::Tensor newest = at::linear(context.real("input"), stacked_weights(context, {"weights_feature"}));
   const at::Tensor older = context.real("state_in").view({input[0], filters, memory}).narrow(2, 0, memory - 1);
   const at::Tensor state = at::cat({older, newest.unsqueeze(2)}, 2);
