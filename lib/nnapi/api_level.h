@@ -1,4 +1,4 @@
-// Android's API levels and NNAPI's feature levels.
+// Converts between Android's API levels and NNAPI's feature levels (NNAPI's versions).
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace nnapi_convert {
 
-// The feature level of an Android API level, 27 and higher, or of what ANeuralNetworks_getRuntimeFeatureLevel() answers
-// for levels that have no API level (1000006 for 6). Nothing for other numbers. Of API levels above 31, all that is
-// promised is level 5: later ones come to devices by updates of the runtime.
+// Returns the feature level of an Android API level (27 and higher), or of a code that
+// ANeuralNetworks_getRuntimeFeatureLevel() returns for levels without an API level (1000006 for 6). Returns nothing for
+// other numbers. An API level above 31 promises only feature level 5: runtime updates bring later levels to devices.
 std::optional<int> level_of_api(int64_t api);
-// The lowest API level that has the feature level; nothing for levels that no API level promises.
+// Returns the lowest API level that has the feature level; nothing for levels that no API level promises.
 std::optional<int> api_of_level(int level);
 
 }  // namespace nnapi_convert

@@ -20,14 +20,14 @@ size_t count(const std::vector<int64_t>& shape) {
   return static_cast<size_t>(std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()));
 }
 
-// Bytes that nothing is written to before they are used: zeros first would cost as much as the copy.
+// Memory that is not filled with zeros first: that would cost as much as the copy.
 using Memory = std::unique_ptr<uint8_t[]>;
 
 Memory new_memory(size_t size) {
   return Memory(new uint8_t[size]);
 }
 
-// A tensor between two steps: in memory of its own, or still where its source is.
+// A tensor between two steps: in memory of its own, or still in the source's memory.
 struct Buffer {
   DataType type;
   std::vector<int64_t> shape;
@@ -125,8 +125,8 @@ struct StepText {
   std::string operator()(const QuantizeBias& step) const { return fmt::format("quantize_bias({})", step.scale); }
 };
 
-// The step for the elements with indices [begin, end) of axis 0, which has `size`; nothing if it mixes them with
-// others.
+// Returns the step for the elements with indices [begin, end) of axis 0, which has `size` elements; nothing if the step
+// mixes these elements with others.
 struct RowsOfStep {
   int64_t size, begin, end;
 
@@ -155,7 +155,7 @@ struct RowsOfStep {
   }
 };
 
-// The numbers of a step that its text leaves out.
+// Returns the numbers of a step that recipe_text() leaves out.
 const std::vector<float>* vector_of(const RecipeStep& step) {
   if (const auto* scale = std::get_if<ScaleAxis>(&step)) return scale->factors.get();
   if (const auto* add = std::get_if<AddVector>(&step)) return add->values.get();
@@ -237,7 +237,8 @@ bool Constant::has_rows() const {
   return !shape_.empty() && rows(0, shape_[0]).has_value();
 }
 
-// What gives the elements of the result with these indices of axis 0; nothing if they need others of the source.
+// Returns the constant of the result's elements with indices [begin, end) of axis 0; nothing if they need other
+// elements of the source.
 std::optional<Constant> Constant::rows(int64_t begin, int64_t end) const {
   if (source_shape_.empty() || source_shape_[0] != shape_[0]) return std::nullopt;
   std::vector<int64_t> part_shape = source_shape_;

@@ -1,6 +1,5 @@
-// Constant: the value of a weight, as a view of bytes that somebody else owns and a recipe that turns them into what
-// NNAPI is given. Building and changing Constants never touches the bytes; only bytes() does, once, when the model is
-// written.
+// Holds the value of a weight: a view of bytes with another owner, and a recipe that turns the bytes into the value for
+// NNAPI. Building and changing a Constant does not read the bytes; bytes() reads them once, when the model is written.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +16,20 @@ enum class DataType : uint8_t { kFloat32, kInt32, kInt8, kUInt8, kBool };
 size_t size_of(DataType type);
 
 // One step of a recipe. Shapes and axes are those before the step.
-struct Permute {  // result axis i is axis order[i]
+struct Permute {  // result axis i is source axis order[i]
   std::vector<int64_t> order;
 };
 struct Reshape {
   std::vector<int64_t> shape;
 };
-struct ScaleAxis {  // float32: times factors[i] at index i of `axis`
+struct ScaleAxis {  // float32: multiplies by factors[i] at index i of `axis`
   int64_t axis;
   std::shared_ptr<const std::vector<float>> factors;
 };
-struct AddVector {  // float32, rank 1: plus values[i]
+struct AddVector {  // float32, rank 1: adds values[i]
   std::shared_ptr<const std::vector<float>> values;
 };
-struct ShiftToUInt8 {};  // int8 -> uint8: plus 128
+struct ShiftToUInt8 {};  // int8 -> uint8: adds 128
 struct Requantize {      // int8 -> int8: value * from_scales[i] / to_scale, rounded, at index i of `axis`
   int64_t axis;
   std::shared_ptr<const std::vector<float>> from_scales;
@@ -41,12 +40,12 @@ struct QuantizeBias {  // float32 -> int32: value / scale, rounded half away fro
 };
 using RecipeStep = std::variant<Permute, Reshape, ScaleAxis, AddVector, ShiftToUInt8, Requantize, QuantizeBias>;
 
-// Takes bytes that follow those before.
+// Takes the next bytes of a value.
 using ByteSink = std::function<void(const void* bytes, size_t size)>;
 
 class Constant {
  public:
-  // `data` points to product(shape) elements, contiguous, alive as long as `owner`.
+  // `data` points to product(shape) contiguous elements, which live as long as `owner`.
   Constant(DataType type, std::vector<int64_t> shape, const void* data, std::shared_ptr<const void> owner);
   static Constant of_floats(std::vector<float> values);  // rank 1
   static Constant of_floats(std::vector<float> values, std::vector<int64_t> shape);
@@ -57,29 +56,29 @@ class Constant {
   size_t element_count() const;
   size_t byte_count() const { return element_count() * size_of(type_); }
 
-  // This constant with one more step.
+  // Returns this constant with one more step.
   Constant then(RecipeStep step) const;
 
-  // True if the result is the source's bytes as they are, so that source() can be used without a copy.
+  // Returns true if the result is the source's bytes, so that source() can be used without a copy.
   bool is_source() const { return steps_.empty(); }
   const void* source() const { return data_; }
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
   // Evaluates the recipe: product(shape()) elements of type().
   std::vector<uint8_t> bytes() const;
-  // The same bytes in pieces: takes little memory where each index of axis 0 has a part of the source of its own.
+  // Writes the bytes of bytes() in pieces. Needs little memory if each index of axis 0 has its own part of the source.
   void write_to(const ByteSink& sink) const;
-  // The same value without a recipe; this one if it has none.
+  // Returns a constant of the same value without a recipe; this constant if it has no recipe.
   Constant evaluated() const;
-  // The result as numbers, for small float32 constants.
+  // Returns the result as numbers, for small float32 constants.
   std::vector<float> floats() const;
 
-  // Lets go of the source, and of its owner: type, shape and recipe are left. Its bytes must not be asked for then.
+  // Frees the source and its owner, and keeps type, shape and recipe. Do not ask for the bytes after that.
   void release();
 
-  // True if both give the same bytes by the same recipe. Reads bytes only where types, shapes and recipes agree.
+  // Returns true if both give the same bytes by the same recipe. Reads bytes only if types, shapes and recipes agree.
   friend bool operator==(const Constant& a, const Constant& b);
-  // "permute(0,2,3,1) scale_axis(0)"; empty without steps.
+  // Returns a text such as "permute(0,2,3,1) scale_axis(0)"; empty without steps.
   std::string recipe_text() const;
 
  private:

@@ -9,14 +9,15 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// An axis of the result: how many bytes one step goes on either side.
+// An axis of the result: its size, and the bytes from one index to the next in the source and in the result.
 struct Axis {
   size_t size;
   size_t from;
   size_t to;
 };
 
-// The axes of the result, in its order, without those of size 1; those that are neighbours on both sides are one.
+// Returns the axes of the result in its order. Leaves out axes of size 1, and merges axes that are neighbours in source
+// and result.
 std::vector<Axis> copied_axes(size_t width, const std::vector<int64_t>& shape, const std::vector<int64_t>& order) {
   const size_t rank = shape.size();
   std::vector<size_t> strides(rank, width);
@@ -38,7 +39,7 @@ std::vector<Axis> copied_axes(size_t width, const std::vector<int64_t>& shape, c
   return axes;
 }
 
-// Two axes, in blocks that stay in the nearest cache.
+// Copies two axes in blocks that stay in the nearest cache.
 template <size_t kWidth>
 void copy_plane(const uint8_t* source, uint8_t* result, const Axis& rows, const Axis& columns) {
   constexpr size_t kBlock = 16;
@@ -60,7 +61,7 @@ class PermutedCopy {
  public:
   explicit PermutedCopy(std::vector<Axis> axes) : outer_(std::move(axes)) {
     if (!outer_.empty()) columns_ = take(outer_.end() - 1);
-    // The source's nearest elements are best read together.
+    // It is fastest to read elements together that are near each other in the source.
     const auto nearest =
         std::min_element(outer_.begin(), outer_.end(), [](const Axis& a, const Axis& b) { return a.from < b.from; });
     if (nearest != outer_.end()) rows_ = take(nearest);

@@ -42,7 +42,7 @@ class Cost {
 
   static Count elements(const Dims& dims) { return nnapi_convert::element_count(dims); }
 
-  // Each element takes the filter's weights but for those along its axis `kept`.
+  // Returns the elements of `taking` times the filter's weights without its axis `kept`.
   Count weights_for_each(const Dims& taking, size_t kept) const {
     return elements(taking) * elements(input(1)).divided_by(size_of(input(1), kept).value_or(0));
   }
@@ -53,7 +53,7 @@ class Cost {
     return size_of(dims, dims.size() - (adjoint != nullptr && *adjoint ? 2 : 1));
   }
 
-  // Every weight matrix once for each step of each row of the batch.
+  // Counts every weight matrix once for each step of each row of the batch.
   Count recurrent() const {
     Count weights = 0;
     for (size_t i = 1; i < operation_.inputs.size(); ++i) {
@@ -67,7 +67,7 @@ class Cost {
   const Operation& operation_;
 };
 
-// Which branch runs, and how often a loop does, depends on values.
+// Returns the multiply-adds of an operation's subgraphs. Values decide which branch runs and how often a loop runs.
 Count of_subgraphs(const Model& model, const Operation& operation) {
   const auto of_input = [&](size_t index) {
     const Subgraph* subgraph = model.at(operation.inputs[index]).subgraph();

@@ -1,4 +1,4 @@
-// What a model costs to run, as far as its shapes tell.
+// Computes the cost of running a model from its shapes: multiply-adds, elements and bytes.
 #pragma once
 
 #include "lib/base/count.h"
@@ -6,15 +6,15 @@
 
 namespace nnapi_convert::nnapi {
 
-// Multiply-adds of convolutions, fully connected layers, matrix products and recurrent layers; other operations have
-// none. Unknown on flexible sizes.
+// Returns the multiply-adds of convolutions, fully connected layers, matrix products and recurrent layers; 0 for other
+// operations. Unknown for flexible sizes.
 Count multiply_adds(const Model& model, const Operation& operation);  // without its subgraphs
-// With subgraphs: unknown for branches that differ, and for loops that have any.
+// Returns the multiply-adds of a model with its subgraphs. Unknown if branches differ or a loop has multiply-adds.
 Count multiply_adds(const Model& model);
 
-// Elements of a tensor, 1 for scalars.
+// Returns the elements of a tensor; 1 for scalars.
 Count element_count(const Operand& operand);
-// Bytes of a tensor's elements, 0 for scalars. Unknown for a flexible size.
+// Returns the bytes of a tensor; 0 for scalars. Unknown for a flexible size.
 Count byte_count(const Operand& operand);
 Count byte_count(const Model& model, const std::vector<Boundary>& boundaries);
 

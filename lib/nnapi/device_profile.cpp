@@ -9,7 +9,7 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// An operation with its operands by the names that the operations table gives its arguments.
+// Finds an operation's operands by the names of its arguments in the operations table.
 class NamedOperands {
  public:
   NamedOperands(const Model& model, const Operation& operation) : model_(model) {
@@ -31,7 +31,7 @@ class NamedOperands {
     return nullptr;
   }
 
-  // True if the condition holds for an operand of the argument.
+  // Returns true if the condition holds for an operand of the argument.
   template <typename Condition>
   bool any(const std::string& name, const Condition& condition) const {
     return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
@@ -39,7 +39,7 @@ class NamedOperands {
     });
   }
 
-  // The number of an INT32 scalar that is known now.
+  // Returns the value of a constant INT32 scalar, if the argument is one.
   std::optional<int64_t> integer(const std::string& name) const {
     const Operand* operand = get(name);
     if (operand == nullptr || operand->ints() == nullptr || operand->ints()->size() != 1) return std::nullopt;
@@ -61,7 +61,7 @@ class NamedOperands {
   std::vector<Entry> entries_;
 };
 
-// What one direction of an image is called in the arguments, and where it is.
+// The parts of argument names for one direction of an image, and the positions of its axis.
 struct Direction {
   std::string before, after, size;  // padding_BEFORE, stride_SIZE
   size_t in_nhwc, in_nchw, in_filter;
@@ -79,7 +79,8 @@ std::optional<int64_t> window_size(const NamedOperands& operands, const Directio
   return direction.in_filter < filter->dims.size() ? filter->dims[direction.in_filter].fixed_value() : std::nullopt;
 }
 
-// True if the padding is what the scheme SAME adds: enough for ceil(size / stride) windows, the odd one behind.
+// Returns true if the padding equals the padding of the scheme SAME: enough for ceil(size / stride) windows; an odd
+// element is added after the image.
 bool equals_same(const NamedOperands& operands, const Direction& direction) {
   const Operand* image = operands.get("input");
   const size_t axis = operands.is_nchw() ? direction.in_nchw : direction.in_nhwc;

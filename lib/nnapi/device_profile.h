@@ -1,5 +1,6 @@
-// What the NNAPI driver of one device takes and refuses, as a file says (schemas/device_profile.schema.json): the model
-// is kept to what it takes. Operations are looked at as they are sent, after the layout was chosen.
+// Reads which operations the NNAPI driver of one device accepts and refuses, from a file
+// (schemas/device_profile.schema.json), so that a model uses only accepted operations. The rules apply to operations as
+// the driver gets them, after the layout was chosen.
 #pragma once
 
 #include <map>
@@ -12,18 +13,18 @@
 
 namespace nnapi_convert::nnapi {
 
-// How an image is padded. Explicit padding that equals what a scheme gives counts as that scheme.
+// How an image is padded. Explicit padding that equals the padding of a scheme counts as that scheme.
 enum class PaddingStyle { kSame, kValid, kExplicit };
 
-// The style of a convolution or pool; nothing for other operations. Sizes that aren't fixed make explicit padding out
-// of all but none. TRANSPOSE_CONV_2D with explicit padding is never SAME.
+// Returns the style of a convolution or pool; nothing for other operations. If sizes are not fixed, explicit padding
+// other than none counts as explicit. TRANSPOSE_CONV_2D with explicit padding is never SAME.
 std::optional<PaddingStyle> padding_style(const Model& model, const Operation& operation);
 
-// True if the operation has an argument for the layout and says NCHW in it.
+// Returns true if the operation has an argument for the layout and the argument is NCHW.
 bool runs_in_nchw(const Model& model, const Operation& operation);
 
-// Conditions on an operation, all of which have to hold; those that are empty always do. Arguments go by their names in
-// schemas/nnapi_operations.json, "*" is any.
+// Conditions on an operation. All have to hold; an empty condition always holds. Argument names are those of
+// schemas/nnapi_operations.json; "*" stands for any argument.
 struct DeviceRule {
   struct Range {
     int64_t least = 0, greatest = 0;
@@ -38,11 +39,11 @@ struct DeviceRule {
   std::optional<Range> strides;
   std::string reason;
 
-  // True if it says nothing but which operations.
+  // Returns true if the rule has no condition except `operations`.
   bool is_unconditional() const;
 };
 
-// An operation that the device doesn't take.
+// An operation that the device refuses, and why.
 struct DeviceRefusal {
   OperationCode code;
   std::string source;  // the model's source line; may be empty
@@ -51,16 +52,16 @@ struct DeviceRefusal {
 
 class DeviceProfile {
  public:
-  // Throws ConvertError (kBadFile) for a file that can't be read or says something else than a profile.
+  // Throws ConvertError (kBadFile) for a file that can't be read or is not a valid profile.
   static DeviceProfile read(const std::string& path);
 
   const std::string& name() const { return name_; }
   int feature_level() const { return feature_level_; }
-  // False if it takes no operation of this kind, whatever the arguments: another form has to do.
+  // Returns false if the device refuses this operation with all arguments, so that the converter needs another form.
   bool may_take(OperationCode code) const;
-  // Empty, or why the device does not take the operation.
+  // Returns why the device refuses the operation; empty if it accepts the operation.
   std::string refusal(const Model& model, const Operation& operation) const;
-  // All operations of the model and its subgraphs that it doesn't take.
+  // Returns all operations of the model and its subgraphs that the device refuses.
   std::vector<DeviceRefusal> refusals(const Model& model) const;
 
  private:

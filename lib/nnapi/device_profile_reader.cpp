@@ -1,4 +1,4 @@
-// Reading a device's profile. Every fault of the file is one sentence: where, found, needed.
+// Reads a device's profile. Reports an error of the file as one sentence: the place, the value found, the value needed.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr int kHighestLevel = 8;
 
-// A value of the file, and what leads to it.
+// A value of the file and the path to it.
 struct Item {
   const json& value;
   std::string path;

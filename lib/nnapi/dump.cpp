@@ -10,7 +10,7 @@ namespace nnapi_convert::nnapi {
 namespace {
 
 struct ValueText {
-  const std::vector<const Model*>& models;  // all, in the order of their numbers
+  const std::vector<const Model*>& models;  // all models, in the order of their numbers
 
   std::string operator()(const std::monostate&) const { return ""; }
   std::string operator()(const Omitted&) const { return "omitted"; }
@@ -33,7 +33,7 @@ std::string boundary_text(const Model& model, const Boundary& boundary) {
                      boundary.nhwc ? " nhwc" : "");
 }
 
-// One model of several.
+// Writes one of the models.
 class ModelText {
  public:
   ModelText(const Model& model, const std::vector<const Model*>& models) : model_(model), values_{models} {}

@@ -1,8 +1,8 @@
-// nnapi::Model: one NNAPI model as the converter builds it: operands, operations, inputs and outputs, and the models
-// that its IF and WHILE operations run.
+// Holds one NNAPI model as the converter builds it: operands, operations, inputs and outputs, and the models that its
+// IF and WHILE operations run (subgraphs).
 //
-// Dims are in physical order: rules build PyTorch's order (filters in NNAPI's fixed order), and the layout pass
-// (passes/choose_layout.h) rewrites what becomes NHWC.
+// Dims are in physical order. Rules build PyTorch's order (filters in NNAPI's fixed order); the layout pass
+// (passes/choose_layout.h) rewrites the operands that become NHWC.
 #pragma once
 
 #include <memory>
@@ -19,19 +19,19 @@ namespace nnapi_convert::nnapi {
 
 using OperandId = int32_t;
 
-// An optional input of an operation that is left out. Only the buffer's version 2 can say it.
+// Marks an optional input of an operation as left out. Only version 2 of the buffer format can hold it.
 struct Omitted {};
 
-// A model that an operation runs, the value of an operand of type MODEL. Only the buffer's version 2 can say it. A copy
-// of the model that refers to it shares it.
+// A model that an operation runs: the value of an operand of type MODEL. Only version 2 of the buffer format can hold
+// it. A copy of the outer model shares the subgraph.
 struct Model;
 using Subgraph = std::shared_ptr<Model>;
 
-// Nothing for an operand that an operation or the caller fills; Dims for INT32 and TENSOR_INT32 constants, which may
-// hold expressions; bool and float for scalars; a Constant for weights.
+// The value of an operand. monostate: an operation or the caller fills the operand. Dims: an INT32 or TENSOR_INT32
+// constant, which may hold expressions. bool and float: scalars. Constant: weights.
 using OperandValue = std::variant<std::monostate, Omitted, Dims, bool, float, Constant, Subgraph>;
 
-// A scale for each index of an axis. Only the buffer's version 2 can say it.
+// A scale for each index of an axis. Only version 2 of the buffer format can hold it.
 struct ChannelScales {
   size_t axis = 0;
   std::vector<float> scales;
@@ -40,12 +40,12 @@ struct ChannelScales {
 struct Operand {
   OperandCode type = OperandCode::TENSOR_FLOAT32;
   Dims dims;        // empty for scalars
-  float scale = 0;  // quantised types
+  float scale = 0;  // of quantised types
   int32_t zero_point = 0;
   OperandValue value;
   std::shared_ptr<const ChannelScales> channels = nullptr;  // of TENSOR_QUANT8_SYMM_PER_CHANNEL
-  std::string name = {};  // of the value of the original's graph that it holds; empty where it holds none
-  bool is_nhwc = false;   // the axes of that value are in NHWC order here
+  std::string name = {};  // the name of the graph's value that the operand holds; empty if it holds none
+  bool is_nhwc = false;   // the axes of the graph's value are in NHWC order here
 
   bool is_constant() const { return !std::holds_alternative<std::monostate>(value); }
   const Constant* constant() const { return std::get_if<Constant>(&value); }
@@ -61,11 +61,11 @@ struct Operation {
   std::string source;  // the model's source line, for messages
 };
 
-// A model input or output as the caller hands it over.
+// A model input or output.
 struct Boundary {
   OperandId operand;
   bool nhwc = false;    // the operand is NHWC, the caller's tensor NCHW
-  size_t argument = 0;  // of an input: the number of the argument of forward
+  size_t argument = 0;  // of an input: the index of the argument of forward
 };
 
 struct Model {
@@ -73,7 +73,7 @@ struct Model {
   std::vector<Operation> operations;  // in execution order
   std::vector<Boundary> inputs;
   std::vector<Boundary> outputs;
-  // Its inputs and outputs keep their number, order of axes and types, which the operation that runs it relies on.
+  // The operation that runs a subgraph relies on its inputs and outputs: passes keep their number, axes and types.
   bool is_subgraph = false;
 
   Operand& at(OperandId id) { return operands[static_cast<size_t>(id)]; }
@@ -81,14 +81,15 @@ struct Model {
   OperandId add(Operand operand);
 };
 
-// The model and its subgraphs, each before its own: the numbers that dumps and the buffer give them.
+// Returns the model and all its subgraphs, each before its own subgraphs. Dumps and the buffer number them in this
+// order.
 std::vector<Model*> with_subgraphs(Model& model);
 std::vector<const Model*> with_subgraphs(const Model& model);
 
 bool is_tensor(OperandCode type);
 bool is_quant8(OperandCode type);
 
-// For every operand the operation that writes it, or -1; and how many operations and model outputs read it.
+// For each operand: the operation that writes it, or -1, and the number of operations and model outputs that read it.
 struct Uses {
   explicit Uses(const Model& model);
   std::vector<int> producer;

@@ -1,4 +1,4 @@
-// Permutations of axes: result axis i is source axis order[i].
+// Computes permutations of axes: result axis i is source axis order[i].
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace nnapi_convert::nnapi {
 
-constexpr size_t kMaxMoveRank = 4;  // of what TRANSPOSE takes
+constexpr size_t kMaxMoveRank = 4;  // the highest rank that TRANSPOSE takes
 
 inline const std::vector<int64_t> kToNhwc = {0, 2, 3, 1};
 inline const std::vector<int64_t> kToNchw = {0, 3, 1, 2};

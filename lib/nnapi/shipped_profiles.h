@@ -1,4 +1,4 @@
-// Device profiles that come with the program: those of schemas/profiles when it was built.
+// Gives the device profiles that come with the program: the files of schemas/profiles at build time.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace nnapi_convert {
 
-// By name, without ".json", in ascending order.
+// Returns the profiles by name, without ".json", in ascending order.
 const std::vector<FolderFile>& shipped_profiles();
 
 namespace nnapi {
 
-// A shipped profile by its name, or that of a file. Throws ConvertError (kBadFile) like DeviceProfile::read().
+// Reads a profile by the path of a file or the name of a shipped profile. Throws ConvertError (kBadFile) like
+// DeviceProfile::read().
 DeviceProfile find_profile(const std::string& file_or_name);
 
 }  // namespace nnapi

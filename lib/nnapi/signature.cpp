@@ -20,13 +20,13 @@ bool takes_count(TableView<ArgumentInfo> arguments, size_t count) {
   return count == size || arguments[count].optional;
 }
 
-// A match, and how far it came: two points for each argument that fits, one for a type that fits.
+// An attempt to match: two points for each argument that fits, one for a type that fits.
 struct Attempt {
   SignatureMatch match;
   size_t points = 0;
 };
 
-// Empty if the operand fits, else what is wrong.
+// Returns what is wrong with the operand; empty if it fits.
 std::string mismatch(const Operand& operand, const ArgumentInfo& argument, const TypeCombination& combination) {
   const OperandCode needed = argument.type_in(combination);
   if (!argument.takes(operand.type, combination)) {
@@ -43,7 +43,7 @@ std::string mismatch(const Operand& operand, const ArgumentInfo& argument, const
   return "";
 }
 
-// Tries one signature and combination of types; the match's `signature` stays null where they don't fit.
+// Tries one signature and combination of types; the match's `signature` stays null if they don't fit.
 Attempt attempt(const Model& model, const Operation& operation, const SignatureInfo& signature,
                 const TypeCombination& combination) {
   Attempt result;
@@ -98,7 +98,7 @@ SignatureMatch match_signature(const Model& model, const Operation& operation) {
     for (const TypeCombination& combination : signature.combinations) {
       Attempt found = attempt(model, operation, signature, combination);
       if (found.match.signature == nullptr) {
-        // The problem of what nearly fits says more than that of what is altogether different.
+        // The problem of the signature that fits best says most.
         if (best.signature == nullptr && (!any_problem || found.points > most_points)) {
           best.problem = found.match.problem;
           most_points = found.points;

@@ -1,4 +1,4 @@
-// Finds the row of the operations table that an operation of a Model is written in.
+// Finds the signature of the operations table that an operation of a Model fits.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ struct SignatureMatch {
   const SignatureInfo* signature = nullptr;  // null: no signature takes these operands
   const TypeCombination* combination = nullptr;
   int32_t feature_level = 0;  // the lowest level that allows the signature, the types and the arguments used
-  std::string problem;        // why no signature takes them
+  std::string problem;        // why no signature takes the operands; empty if one does
 };
 
 SignatureMatch match_signature(const Model& model, const Operation& operation);
 
-// The argument that input number `index` is; a variadic argument takes as many inputs as the others leave.
+// Returns the argument for input number `index`; a variadic argument takes all inputs that the other arguments leave.
 const ArgumentInfo& argument_of_input(const SignatureInfo& signature, size_t index, size_t input_count);
 
 }  // namespace nnapi_convert::nnapi

@@ -36,7 +36,7 @@ bool is_activation(OperationCode code) {
   return is_one_of(code, codes);
 }
 
-// Those that can take a RELU into themselves.
+// Returns whether the operation has an argument for a fused activation.
 bool takes_activation(OperationCode code) {
   static const std::set<OperationCode> codes = {OperationCode::CONV_2D,
                                                 OperationCode::DEPTHWISE_CONV_2D,
@@ -75,7 +75,7 @@ class SpeedRules {
   }
 
  private:
-  // Which operands come after, and lead to, what.
+  // The kinds of operations before and after an operand.
   struct Around {
     bool after_convolution = false, before_convolution = false;
     bool after_dequantize = false, before_quantize = false;
@@ -119,7 +119,7 @@ class SpeedRules {
   }
   const Operand& output(const Operation& operation) const { return model_.at(operation.outputs[0]); }
 
-  // The operand of a named argument; null where it was left off.
+  // Returns the operand of a named argument; null if the argument was left off.
   const Operand* argument(const Operation& operation, const std::string& name) const {
     const SignatureInfo* signature = match_signature(model_, operation).signature;
     for (size_t i = 0; signature != nullptr && i < operation.inputs.size(); ++i) {
@@ -133,7 +133,7 @@ class SpeedRules {
     return operand == nullptr || operand->ints() == nullptr ? "?" : operand->ints()->front().text();
   }
 
-  // What an operation reads and writes that is not constant.
+  // Returns the bytes that an operation reads and writes, without constants.
   int64_t traffic(const Operation& operation) const {
     Count bytes = byte_count(output(operation));
     for (const OperandId id : operation.inputs) {

@@ -1,5 +1,5 @@
-// What in an NNAPI model drivers run slowly or leave to the CPU: a list of rules, each with an id that stays the same.
-// docs/check.md says what each means.
+// Finds parts of an NNAPI model that drivers run slowly or leave to the CPU, by a list of rules. The id of a rule never
+// changes; docs/check.md explains each rule.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ struct SpeedFinding {
   std::string where;  // the model's source line; may be empty
   std::string found;  // "CONV_2D with padding 1, 1, 1, 1 (top, bottom, left, right)"
   std::string fix;    // what to do about it
-  int64_t macs = 0;   // multiply-adds that it concerns
-  int64_t bytes = 0;  // that are moved for nothing, for each inference
+  int64_t macs = 0;   // multiply-adds of the operations found
+  int64_t bytes = 0;  // bytes moved needlessly in each inference
 };
 
-// Rules that look at single operations and what is around them, in the order of operations. What depends on a size that
-// isn't fixed counts nothing.
+// Applies the rules to each operation and its neighbours. Returns the findings in the order of operations.
+// Multiply-adds and bytes that depend on a size that is not fixed count as 0.
 std::vector<SpeedFinding> speed_findings(const Model& model);
 
 }  // namespace nnapi_convert::nnapi

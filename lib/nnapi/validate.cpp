@@ -25,7 +25,7 @@ bool have_unequal_scales(const Model& model, const Operation& operation) {
   });
 }
 
-// Relations between scales; empty if they hold.
+// Checks the relations between scales; returns an empty text if they hold.
 std::string scale_problem(const Model& model, const Operation& operation, int feature_level) {
   const Operand& first = model.at(operation.inputs[0]);
   const Operand& output = model.at(operation.outputs[0]);
@@ -53,18 +53,18 @@ std::string scale_problem(const Model& model, const Operation& operation, int fe
   return "";
 }
 
-// What an operation and the model that it runs have to agree on.
+// Returns whether two operands agree as an operation and the model that it runs have to.
 bool agree(const Operand& a, const Operand& b) {
   return a.type == b.type && a.dims == b.dims && a.scale == b.scale && a.zero_point == b.zero_point;
 }
 
-// One side of a subgraph: its inputs or outputs against operands of the operation, from `first` on.
+// The inputs or outputs of a subgraph, to compare with operands of the operation from `first` on.
 struct SubgraphSide {
   const char* what;
   const std::vector<Boundary>& found;
   const std::vector<OperandId>& operands;
   size_t first;
-  bool may_have_more;  // what only the next round of a loop sees
+  bool may_have_more;  // outputs that only the next round of a loop reads
 };
 
 std::string side_problem(const Model& model, const Model& subgraph, const SubgraphSide& side) {
@@ -81,7 +81,7 @@ std::string side_problem(const Model& model, const Model& subgraph, const Subgra
   return "";
 }
 
-// What the subgraphs of IF and WHILE are given and give; empty if it fits.
+// Checks the inputs and outputs of the subgraphs of IF and WHILE; returns an empty text if they fit.
 std::string subgraph_problem(const Model& model, const Operation& operation) {
   const bool is_loop = operation.code == OperationCode::WHILE;
   if (!is_loop && operation.code != OperationCode::IF) return "";
@@ -115,8 +115,8 @@ int64_t element_size(OperandCode type) {
   }
 }
 
-// Bytes and sizes that NNAPI and the buffers can't say: 0 stands for an unknown size, sizes are 32 bits, and so are the
-// bytes of a tensor. Sizes that depend on the inputs aren't known here.
+// Checks that NNAPI and the buffers can hold an operand's sizes: 0 stands for an unknown size, and sizes and the bytes
+// of a tensor are 32-bit numbers. Sizes that depend on the inputs are not known here.
 std::string size_problem(const Operand& operand) {
   constexpr int64_t kMostBytes = UINT32_MAX;
   if (!is_tensor(operand.type) || operand.is_omitted()) return "";
@@ -155,7 +155,7 @@ std::string problem_of(const Model& model, const Operation& operation, int featu
   return problem.empty() ? scale_problem(model, operation, feature_level) : problem;
 }
 
-// `place` is before the number of each operation.
+// Validates one model; the messages have `place` before the number of each operation.
 void validate_one(const Model& model, int feature_level, const std::string& place, std::vector<std::string>& problems) {
   if (model.operations.empty())
     problems.emplace_back(place.empty() ? "the model has no operation" : place + "no operation");
@@ -172,10 +172,10 @@ bool runs_models(const Operation& operation) {
   return operation.code == OperationCode::IF || operation.code == OperationCode::WHILE;
 }
 
-// Android's runtime cuts a model with IF or WHILE into steps, and aborts the process where a step reads an output of
-// the model that IF or WHILE wrote, or an output of a subgraph that another step wrote: which operations make a step
-// depends on the device, so that no output of a subgraph may be read in it at all. IF and WHILE themselves may read
-// them.
+// Checks that no operation reads an output in a way that makes Android's runtime abort. That runtime cuts a model with
+// IF or WHILE into steps. It aborts the process if a step reads an output of the model that IF or WHILE wrote, or an
+// output of a subgraph that another step wrote. The device decides which operations make a step, so no plain operation
+// may read an output of its subgraph; IF and WHILE may.
 void check_read_outputs(const Model& model, const std::string& place, std::vector<std::string>& problems) {
   std::vector<const Operation*> writers(model.operands.size(), nullptr);
   std::vector<bool> is_read(model.operands.size(), false);
@@ -195,7 +195,7 @@ void check_read_outputs(const Model& model, const std::string& place, std::vecto
   }
 }
 
-// An output has to be computed: NNAPI takes no constants and no inputs there.
+// Checks that an operation computes the output: NNAPI takes no constant and no input as an output.
 std::string output_problem(const Model& model, OperandId output) {
   if (model.at(output).is_constant()) return "is a constant";
   const bool is_input = std::any_of(model.inputs.begin(), model.inputs.end(),

@@ -1,4 +1,4 @@
-// NNAPI's own rules at one feature level, read from the operations table.
+// Checks a model by NNAPI's own rules at one feature level, which it reads from the operations table.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace nnapi_convert::nnapi {
 
-// One sentence per violation, with operation number, name, argument, found and needed; empty for a valid model.
+// Returns one sentence per violation, with the operation's number and name, the argument, the value found and the value
+// needed. Empty for a valid model.
 std::vector<std::string> validate(const Model& model, int feature_level);
 
-// The lowest feature level that allows every operation of a valid model; at least 1.
+// Returns the lowest feature level that allows every operation of a valid model; at least 1.
 int required_feature_level(const Model& model);
 
 }  // namespace nnapi_convert::nnapi

@@ -7,13 +7,13 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// Where an axis of NCHW is in NHWC.
+// Returns the position in NHWC of an axis of NCHW.
 int64_t nhwc_axis(int64_t axis) {
   const int64_t position = axis < 0 ? axis + 4 : axis;
   return inverse(kToNhwc)[static_cast<size_t>(position)];
 }
 
-// Dims of [4, 2] values, a pair per axis, in NHWC.
+// Returns [4, 2] values, a pair per axis, in NHWC order.
 Dims permuted_pairs(const Dims& pairs) {
   Dims result;
   for (const int64_t axis : kToNhwc) {

@@ -1,4 +1,4 @@
-// The arguments of an operation that name axes, found by their roles in the operations table, and their rewriting from
+// Finds the arguments of an operation that name axes, by their roles in the operations table, and rewrites them from
 // NCHW to NHWC.
 #pragma once
 
@@ -9,23 +9,23 @@
 
 namespace nnapi_convert::nnapi {
 
-// Operations on the axes that their arguments name; the order of axes is otherwise nothing to them.
+// Returns whether the operation works on the axes that its arguments name, in any order of axes.
 bool is_along_axes(OperationCode code);
 
 class AxisArguments {
  public:
   AxisArguments(const SignatureInfo& signature, const Operation& operation);
 
-  // Input number of the layout flag, or -1; and whether the argument list may end before it.
+  // Returns the input number of the layout flag, or -1. layout_flag_is_optional: the argument list may end before it.
   int layout_flag() const { return layout_flag_; }
   bool layout_flag_is_optional() const { return layout_flag_is_optional_; }
-  // True if the operation works along axes that its other arguments name, and can do so in any order of axes.
+  // Returns true if the operation has arguments that name axes and works in any order of axes.
   bool has_axes() const { return !rewritable_.empty(); }
-  // True if all arguments that name axes are constants.
+  // Returns true if all arguments that name axes are constants.
   bool are_constant(const Model& model, const Operation& operation) const;
-  // The axes (in NCHW) that kAxis and kAxes arguments name.
+  // Returns the axes (in NCHW) that kAxis and kAxes arguments name.
   std::vector<int64_t> named_axes(const Model& model, const Operation& operation) const;
-  // Replaces the arguments of an operation on rank 4 by those for NHWC, shapes of outputs included.
+  // Replaces the arguments of an operation on rank 4 by the arguments for NHWC, including shapes of outputs.
   void rewrite_for_nhwc(Builder& builder, Operation& operation) const;
 
  private:

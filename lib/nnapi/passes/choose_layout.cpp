@@ -16,7 +16,7 @@ namespace {
 
 constexpr OperandId kNone = -1;
 
-// True if moving axes by `order` leaves the sequence of elements as it was: axes of size 1 may go anywhere.
+// Returns true if moving axes by `order` keeps the sequence of elements: axes of size 1 may go anywhere.
 bool keeps_sequence(const Dims& dims, const std::vector<int64_t>& order) {
   int64_t last = -1;
   for (const int64_t axis : order) {
@@ -37,13 +37,13 @@ class LayoutChooser {
   }
 
  private:
-  // Where a value of the model as it was lies now; at least one of both.
+  // The new operands that hold a value of the original model, in NCHW, in NHWC or both.
   struct Copies {
     OperandId nchw = kNone;
     OperandId nhwc = kNone;
   };
 
-  // The moves from an NHWC operand to one of the model as it was.
+  // The moves from an NHWC operand to an operand of the original model.
   struct NhwcChain {
     OperandId source;
     MoveChain moves;
@@ -69,13 +69,13 @@ class LayoutChooser {
     copies(id) = {kNone, id};
   }
 
-  // A tensor of one number.
+  // Returns a tensor whose elements are all `value`.
   OperandId filled(float value, const Operand& type) {
     const OperandId number = builder_.tensor(Constant::of_floats({value}, std::vector<int64_t>(type.dims.size(), 1)));
     return builder_.add(OperationCode::TILE, {number, builder_.int32_tensor(type.dims)}, type);
   }
 
-  // Neither RESHAPE nor TRANSPOSE takes bool: it goes as float32.
+  // Moves a bool tensor as float32: neither RESHAPE nor TRANSPOSE takes bool.
   OperandId moved_bool(OperandId id, const std::vector<int64_t>& order) {
     Operand number = model_.at(id);
     number.type = OperandCode::TENSOR_FLOAT32;
@@ -86,7 +86,8 @@ class LayoutChooser {
     return builder_.add(OperationCode::NOT_EQUAL, {result, builder_.tensor(Constant::of_floats({0}))}, condition);
   }
 
-  // A single value that TILE repeats is repeated in the other order; what nothing reads then is dropped later.
+  // If TILE makes the operand from a single value, repeats the value in the other order. A later step drops a TILE that
+  // nothing reads.
   std::optional<OperandId> tiled_again(OperandId id, const std::vector<int64_t>& order) {
     const auto makes = [id](const Operation& operation) { return operation.outputs[0] == id; };
     const auto found = std::find_if(model_.operations.rbegin(), model_.operations.rend(), makes);
@@ -99,7 +100,7 @@ class LayoutChooser {
     return builder_.add(OperationCode::TILE, {value, builder_.int32_tensor(permute(*multiples, order))}, result);
   }
 
-  // An operand with its axes moved: by a constant's recipe, a RESHAPE or a TRANSPOSE.
+  // Returns an operand with its axes moved, by a constant's recipe, a RESHAPE or a TRANSPOSE.
   OperandId moved(OperandId id, const std::vector<int64_t>& order) {
     Operand result = model_.at(id);
     if (const Constant* constant = result.constant()) {
@@ -113,7 +114,7 @@ class LayoutChooser {
     return builder_.add(OperationCode::TRANSPOSE, {id, builder_.int32_tensor(to_dims(order))}, result);
   }
 
-  // Holds what `original` holds, in one order or the other.
+  // Gives `copy` the name of `original`, whose value it holds, and notes its order.
   OperandId named_as(OperandId original, OperandId copy, bool is_nhwc) {
     model_.at(copy).name = model_.at(original).name;
     model_.at(copy).is_nhwc = is_nhwc;
@@ -137,9 +138,9 @@ class LayoutChooser {
     if (operation.code == OperationCode::IF || operation.code == OperationCode::WHILE) {
       return place_control_flow(operation);
     }
-    // Layouts change no rank and no type, so that matching sees what it needs in the rewritten operands too.
+    // Layouts change no rank and no type, so the rewritten operands match the same signature.
     const SignatureMatch match = match_signature(model_, operation);
-    if (match.signature == nullptr) return place_in_nchw(operation);  // validate says why
+    if (match.signature == nullptr) return place_in_nchw(operation);  // validate will report it
     const AxisArguments arguments(*match.signature, operation);
     if (arguments.layout_flag() >= 0) return place_with_layout_flag(operation, arguments);
     if (is_elementwise(operation.code)) return place_elementwise(operation);
@@ -150,8 +151,8 @@ class LayoutChooser {
     place_in_nchw(operation);
   }
 
-  // Moves from NHWC to NHWC that are no more than a RESHAPE there, as between volumes' planes and columns: what reads
-  // the result may take it so. What nothing reads then is dropped later.
+  // Places a move. If it is no more than a RESHAPE from NHWC to NHWC, as between planes and columns of volumes, readers
+  // may take the result in NHWC. A later step drops operations that nothing reads.
   void place_move(const Operation& operation, bool is_transpose) {
     const OperandId input = operation.inputs[0];
     const OperandId output = operation.outputs[0];
@@ -186,7 +187,7 @@ class LayoutChooser {
 
   void give_nhwc(OperandId id, NhwcChain chain) {
     const auto as_it_was = chain.moves.shortest();
-    if (as_it_was && as_it_was->empty()) return;  // it is the source: nothing is nearer
+    if (as_it_was && as_it_was->empty()) return;  // the operand is the chain's source itself
     chain.moves.transpose(kToNhwc);
     const auto moves = chain.moves.shortest();
     if (!moves || moves->size() != 1 || !moves->front().order.empty()) return;
@@ -223,13 +224,13 @@ class LayoutChooser {
     append_in_nhwc(std::move(operation));
   }
 
-  // True if the operand is the same in every order: a scalar, or all sizes 1.
+  // Returns true if the operand is the same in every order: a scalar, or a tensor with all sizes 1.
   bool is_single_value(OperandId id) {
     const Dims& dims = model_.at(id).dims;
     return std::all_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim == Dim(1); });
   }
 
-  // An operand of lower rank, given leading axes of size 1.
+  // Gives an operand of lower rank leading axes of size 1.
   OperandId with_rank_4(OperandId id) {
     const Operand operand = model_.at(id);
     if (operand.constant() == nullptr) return variable_with_rank_4(id);
@@ -248,7 +249,7 @@ class LayoutChooser {
     return is_reshape ? full : moved(full, kToNhwc);
   }
 
-  // True for operands of lower rank that can be given the order of the others.
+  // Returns true if an operand of lower rank can take the order of the other operands.
   bool can_broadcast(OperandId id) {
     const Operand& operand = model_.at(id);
     const bool is_movable = operand.type == OperandCode::TENSOR_FLOAT32 || is_quant8(operand.type);
@@ -273,7 +274,7 @@ class LayoutChooser {
     append_in_nhwc(std::move(operation));
   }
 
-  // True if the axes that the operation leaves come in the same order in NHWC as in NCHW.
+  // Returns true if the axes that the operation keeps have the same order in NHWC and NCHW.
   bool keeps_order_of_rest(const std::vector<int64_t>& removed) {
     std::vector<int64_t> rest;
     for (const int64_t axis : kToNhwc) {
@@ -301,7 +302,7 @@ class LayoutChooser {
     append_in_nhwc(std::move(operation));
   }
 
-  // The permutation of the model composed with that of the operand may be no move at all.
+  // Places a TRANSPOSE. Its permutation and the permutation of its input to NHWC may cancel each other.
   void place_transpose(const Operation& operation) {
     const OperandId input = copies(operation.inputs[0]).nhwc;
     const std::vector<int64_t> position = inverse(kToNhwc);
@@ -325,8 +326,8 @@ class LayoutChooser {
     model_.operations.push_back(std::move(operation));
   }
 
-  // True if the operation flattens [N, C, H, W] to [N, C*H*W] for nothing but FULLY_CONNECTED operations with constant
-  // weights: their columns can be put in the order of NHWC once, which saves a TRANSPOSE in every run.
+  // Returns true if the operation flattens [N, C, H, W] to [N, C*H*W] and only FULLY_CONNECTED operations with constant
+  // weights read the result: reordering the weights' columns to NHWC once saves a TRANSPOSE in every run.
   bool readers_take_flat_nhwc(const Operation& reshape) {
     const Dims& from = model_.at(copies(reshape.inputs[0]).nhwc).dims;
     const Dims& to = model_.at(reshape.outputs[0]).dims;
@@ -374,13 +375,13 @@ class LayoutChooser {
     const bool is_repeated = std::any_of(model_.outputs.data(), &output,
                                          [&](const Boundary& earlier) { return earlier.operand == output.operand; });
     if (!is_model_input(output.operand) && !is_repeated) return;
-    // A permutation that was no move leaves an output that is an input or another output, which NNAPI refuses: copy it.
+    // Copies the output: if its permutation moved nothing, it may be an input or another output, which NNAPI refuses.
     const Operand copy = model_.at(output.operand);
     output.operand = builder_.add(OperationCode::RESHAPE, {output.operand, builder_.int32_tensor(copy.dims)}, copy);
   }
 
-  // Subgraphs take their inputs in the order that they have here. What a loop carries keeps its order; what branches
-  // give is NHWC where one of them would leave it so.
+  // Places IF or WHILE. Subgraphs take their inputs in the order that the operation's inputs have. The state of a loop
+  // keeps its order; a result of branches is NHWC if one branch would leave it in NHWC.
   void place_control_flow(Operation operation) {
     const bool is_loop = operation.code == OperationCode::WHILE;
     const size_t first = is_loop ? 0 : 1;
@@ -395,7 +396,7 @@ class LayoutChooser {
     LayoutChooser other(subgraph_with(operation.inputs[first + 1], nhwc));
     one.place_operations();
     other.place_operations();
-    std::vector<bool> outputs_nhwc = nhwc;  // of the body, which gives a loop's state
+    std::vector<bool> outputs_nhwc = nhwc;  // a loop's body returns the loop's state
     if (!is_loop) {
       outputs_nhwc.clear();
       for (size_t i = 0; i < operation.outputs.size(); ++i) {
@@ -418,7 +419,7 @@ class LayoutChooser {
 
   bool leaves_nhwc(size_t output) { return copies(model_.outputs[output].operand).nchw == kNone; }
 
-  // The edges of a subgraph, which nobody else permutes.
+  // Fixes the order of a subgraph's inputs and outputs: no caller permutes them.
   void place_edges(const std::vector<bool>& nhwc) {
     for (size_t i = 0; i < model_.outputs.size(); ++i) {
       OperandId& id = model_.outputs[i].operand;
@@ -429,8 +430,8 @@ class LayoutChooser {
 
   Model& model_;
   Builder builder_;
-  std::vector<Operation> operations_;  // as they were
-  std::vector<Copies> copies_;         // by operand of the model as it was
+  std::vector<Operation> operations_;  // of the original model
+  std::vector<Copies> copies_;         // by operand of the original model
   std::unordered_map<OperandId, NhwcChain> chains_;
 };
 

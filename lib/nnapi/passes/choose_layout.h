@@ -1,6 +1,5 @@
-// Chooses each operand's physical order, NCHW or NHWC, and rewrites what depends on it: dims, layout flags, axes,
-// per-axis vectors and masks, constants. The one place that knows about layouts: rules build everything in PyTorch's
-// order.
+// Chooses each operand's physical order, NCHW or NHWC, and rewrites dims, layout flags, axes, per-axis vectors, masks
+// and constants to match. No other code handles layouts: rules build everything in PyTorch's order.
 #pragma once
 
 #include <vector>
@@ -9,10 +8,10 @@
 
 namespace nnapi_convert::nnapi {
 
-// inputs[i].nhwc says which inputs (rank 4) are handed over as NHWC. With any, or with `nhwc`, convolutions and pools
-// run in NHWC, and elementwise operations follow their inputs; TRANSPOSE appears only where an operation needs
-// PyTorch's order. Subgraphs are part of it: their edges follow what the operation has. Without, the model stays in
-// NCHW. Outputs left in NHWC are marked so, for the caller to permute.
+// inputs[i].nhwc tells whether the caller hands over input i (rank 4) as NHWC. If any input is NHWC, or if `nhwc` is
+// true, convolutions and pools run in NHWC, and elementwise operations follow their inputs; the pass adds a TRANSPOSE
+// only where an operation needs PyTorch's order. Otherwise the model stays in NCHW. The inputs and outputs of a
+// subgraph follow the operation that runs it. An output that stays in NHWC is marked, for the caller to permute.
 void choose_layout(Model& model, bool nhwc = false);
 
 }  // namespace nnapi_convert::nnapi

@@ -41,7 +41,7 @@ struct ValueKey {
   std::string operator()(const Subgraph& subgraph) const { return fmt::format("{}", fmt::ptr(subgraph.get())); }
 };
 
-// Equal constants have equal keys; bytes of weights are not in the key.
+// Returns a key: equal constants have equal keys, which leave out the bytes of weights.
 std::string constant_key(const Operand& operand) {
   return type_text(operand) + "=" + std::visit(ValueKey{}, operand.value);
 }
@@ -53,11 +53,11 @@ bool same_scales(const Operand& a, const Operand& b) {
 
 bool same_value(const Operand& a, const Operand& b) {
   if (!same_scales(a, b)) return false;
-  if (a.constant() == nullptr || b.constant() == nullptr) return true;  // the key has it all
+  if (a.constant() == nullptr || b.constant() == nullptr) return true;  // the key holds the whole value
   return *a.constant() == *b.constant();
 }
 
-// For every operand the first one that is the same constant, or itself.
+// Returns for each operand the first operand that is the same constant, or the operand itself.
 std::vector<OperandId> shared_constants(const Model& model) {
   std::vector<OperandId> shared(model.operands.size());
   std::unordered_map<std::string, std::vector<OperandId>> seen;

@@ -5,10 +5,10 @@
 
 namespace nnapi_convert::nnapi {
 
-// Operands are renumbered in the order of their first use.
+// Drops unread parts and merges equal constants, then renumbers operands in the order of their first use.
 void compact(Model& model);
 
-// The first part of it: drops operations and inputs that nothing reads.
+// Only drops operations and inputs that nothing reads.
 void drop_unread(Model& model);
 
 }  // namespace nnapi_convert::nnapi

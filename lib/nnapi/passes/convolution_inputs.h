@@ -1,5 +1,5 @@
-// Where the convolutions of NNAPI have their inputs: data, filter, bias, and, in the form with explicit padding, the
-// padding.
+// Gives the positions of the inputs of NNAPI's convolutions: data, filter, bias and, in the form with explicit padding,
+// the padding.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ constexpr size_t kFilter = 1;
 constexpr size_t kBias = 2;
 constexpr size_t kFirstPadding = 3;  // left, right, top, bottom
 
-// One that slides over an image and may be padded explicitly.
+// Returns whether the operation is a convolution over an image that allows explicit padding.
 inline bool is_convolution(OperationCode code) {
   return code == OperationCode::CONV_2D || code == OperationCode::DEPTHWISE_CONV_2D ||
          code == OperationCode::GROUPED_CONV_2D;

@@ -7,12 +7,12 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// Of two inputs alone; SELECT takes them of one shape.
+// Returns whether the operation broadcasts its inputs. SELECT does not: its inputs have one shape.
 bool broadcasts(const Operation& operation) {
   return is_elementwise(operation.code) && operation.inputs.size() >= 2 && operation.code != OperationCode::SELECT;
 }
 
-// True if both broadcast to `to`.
+// Returns true if `a` and `b` broadcast to `to`.
 bool give(const Dims& a, const Dims& b, const Dims& to) {
   for (size_t i = 0; i < to.size(); ++i) {  // counted from the last axis
     const auto at = [&](const Dims& dims) { return i < dims.size() ? dims[dims.size() - 1 - i] : Dim(1); };

@@ -1,5 +1,5 @@
-// Lets operations that broadcast read what a TILE repeats, where their other input has the full size: an expanded
-// tensor costs nothing then.
+// Lets broadcasting operations read the input of a TILE instead of its output, if their other input has the full size.
+// Then the expanded tensor costs nothing.
 #pragma once
 
 #include "lib/nnapi/model.h"

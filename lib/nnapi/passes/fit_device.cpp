@@ -9,9 +9,9 @@ namespace nnapi_convert::nnapi {
 namespace {
 
 constexpr int kPadLevel = 2;
-constexpr int kQuantisedPadLevel = 3;  // below, the value that quantised tensors are padded with is undefined
+constexpr int kQuantisedPadLevel = 3;  // below this level, NNAPI does not define the value that pads quantised tensors
 
-// The padding as PAD takes it: before and after each axis.
+// Returns the padding in PAD's form: before and after each axis.
 Dims pairs_of(const Model& model, const Operation& convolution) {
   const auto padding = [&](size_t index) {
     return model.at(convolution.inputs[kFirstPadding + index]).ints()->front();
@@ -26,7 +26,7 @@ Dims pairs_of(const Model& model, const Operation& convolution) {
   return pairs;
 }
 
-// A PAD and the convolution without padding.
+// Splits a convolution into a PAD and the convolution without padding.
 std::pair<Operation, Operation> split(Model& model, const Operation& convolution) {
   Builder builder(model);
   const Dims pairs = pairs_of(model, convolution);

@@ -1,5 +1,5 @@
-// Writes what a device refuses in another form that it takes: padding of a convolution that is neither SAME nor VALID
-// becomes a PAD before it. Runs after the layout is chosen.
+// Rewrites operations that a device refuses in a form that it accepts: explicit padding of a convolution that is
+// neither SAME nor VALID becomes a PAD before the convolution. Runs after the layout is chosen.
 #pragma once
 
 #include "lib/nnapi/device_profile.h"
@@ -7,7 +7,7 @@
 
 namespace nnapi_convert::nnapi {
 
-// Operations that the device takes, or takes in neither form, stay as they are.
+// Leaves an operation as it is if the device accepts it, or refuses both forms.
 void fit_device(Model& model, const DeviceProfile& device, int feature_level);
 
 }  // namespace nnapi_convert::nnapi

@@ -8,7 +8,7 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// The filter's axis of output channels, or -1 for operations without weights.
+// Returns the filter's axis of output channels, or -1 for operations without weights.
 int output_channel_axis(OperationCode code) {
   switch (code) {
     case OperationCode::CONV_2D:
@@ -23,8 +23,8 @@ int output_channel_axis(OperationCode code) {
   }
 }
 
-// The values of a float constant that varies at most along the channel axis of an operand with `rank` axes, one for
-// each of `channels`.
+// Returns the value for each of `channels` of a float constant that varies at most along the channel axis of an operand
+// with `rank` axes; nothing for other operands.
 std::optional<std::vector<float>> per_channel_values(const Operand& operand, size_t rank, size_t channels) {
   const Constant* constant = operand.constant();
   if (constant == nullptr || constant->type() != DataType::kFloat32) return std::nullopt;
@@ -45,7 +45,7 @@ bool is_plain(const Model& model, const Operation& operation) {
   return activation != nullptr && (*activation)[0] == Dim(static_cast<int64_t>(FuseCode::NONE));
 }
 
-// Every operation with weights has its activation somewhere among its scalars; rules emit NONE, and fusing comes later.
+// Returns true if the operation can take an affine constant: it has constant weights and no fused activation.
 bool can_take(const Model& model, const Operation& producer) {
   if (output_channel_axis(producer.code) < 0) return false;
   const Operand& filter = model.at(producer.inputs[kFilter]);
@@ -54,7 +54,7 @@ bool can_take(const Model& model, const Operation& producer) {
 }
 
 void fold_into(Model& model, Operation& producer, OperationCode code, std::vector<float> values) {
-  if (code == OperationCode::SUB) {  // of a constant: the rules add its negative where it comes second
+  if (code == OperationCode::SUB) {  // constant - x: the rules write x - constant as an ADD
     fold_into(model, producer, OperationCode::MUL, std::vector<float>(values.size(), -1.0f));
     code = OperationCode::ADD;
   }
@@ -74,7 +74,7 @@ bool is_affine(OperationCode code) {
   return code == OperationCode::MUL || code == OperationCode::ADD || code == OperationCode::SUB;
 }
 
-// True if operation `affine` became part of the operation that makes its variable input.
+// Folds `affine` into the operation that makes its variable input; returns true if it did.
 bool fold_one(Model& model, Uses& uses, const Operation& affine) {
   if (!is_plain(model, affine)) return false;
   const bool constant_first = model.at(affine.inputs[0]).is_constant();

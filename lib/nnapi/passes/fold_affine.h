@@ -1,6 +1,6 @@
-// Folds constant per-channel MUL and ADD (what batch norm is lowered to), and SUB from a constant, into the weights and
-// bias of the convolution or FULLY_CONNECTED before, where that has no other reader. Float only. Works in PyTorch's
-// order, before the layout is chosen.
+// Folds a MUL or ADD by a constant per channel (the lowered form of batch norm), and a SUB from a constant, into the
+// weights and bias of the preceding convolution or FULLY_CONNECTED, if nothing else reads its result. Float only. Works
+// in PyTorch's order, before the layout is chosen.
 #pragma once
 
 #include "lib/nnapi/model.h"

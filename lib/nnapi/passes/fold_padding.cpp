@@ -13,7 +13,7 @@ bool has_explicit_padding(const Model& model, const Operation& operation) {
   return match.signature != nullptr && std::string(match.signature->name) == "explicit_padding";
 }
 
-// True if the padding's value, an optional argument of PAD_V2, is the number 0.
+// Returns true if the padding's value, an optional argument of PAD_V2, is the number 0.
 bool pads_zeros(const Model& model, const Operation& pad) {
   if (pad.code == OperationCode::PAD) return true;
   const Operand& value = model.at(pad.inputs[2]);
@@ -22,7 +22,7 @@ bool pads_zeros(const Model& model, const Operation& pad) {
   return code != nullptr && (*code)[0] == Dim(model.at(pad.inputs[0]).zero_point);
 }
 
-// Zeros before and after height and width, of a PAD of [N, C, H, W] that leaves the other axes; empty for another.
+// Returns the zeros before and after height and width if the PAD of [N, C, H, W] pads only these axes; else empty.
 Dims image_padding(const Model& model, const Operation& pad) {
   const Dims* pairs = model.at(pad.inputs[1]).ints();
   if (pairs == nullptr || pairs->size() != 8 || !pads_zeros(model, pad)) return {};
@@ -36,7 +36,7 @@ Dims image_padding(const Model& model, const Operation& pad) {
   return Dims(pairs->begin() + 4, pairs->end());
 }
 
-// True if padding with `added` stays below the filter's size, which Android demands.
+// Returns true if the padding plus `added` is less than the filter's size, as Android demands.
 bool fits_filter(const Model& model, const Operation& operation, const Dims& added) {
   const Dims& filter = model.at(operation.inputs[1]).dims;
   for (size_t i = 0; i < added.size(); ++i) {

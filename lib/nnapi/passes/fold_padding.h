@@ -1,4 +1,4 @@
-// Zeros that a PAD puts around an image before a convolution become the convolution's own padding. Runs before the
+// Turns a PAD with zeros around an image before a convolution into the convolution's own padding. Runs before the
 // layout is chosen.
 #pragma once
 

@@ -19,7 +19,7 @@ FuseCode fuse_code_of(OperationCode code) {
   }
 }
 
-// The input number of the activation argument, or -1.
+// Returns the input number of the activation argument, or -1.
 int activation_position(const Model& model, const Operation& operation) {
   const SignatureMatch match = match_signature(model, operation);
   if (match.signature == nullptr) return -1;
@@ -35,7 +35,7 @@ bool same_quantization(const Operand& a, const Operand& b) {
   return a.type == b.type && a.scale == b.scale && a.zero_point == b.zero_point;
 }
 
-// True if the activation became part of the operation that makes its input.
+// Fuses the activation into the operation that makes its input; returns true if it did.
 bool fuse_into_producer(Model& model, const Uses& uses, const Operation& activation) {
   const OperandId input = activation.inputs[0];
   const int producer_index = uses.producer[static_cast<size_t>(input)];

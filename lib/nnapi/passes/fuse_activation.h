@@ -1,4 +1,5 @@
-// Moves RELU, RELU1 and RELU6 into the activation argument of the operation before, where that is its only reader.
+// Moves RELU, RELU1 and RELU6 into the activation argument of the preceding operation, if nothing else reads that
+// operation's result.
 #pragma once
 
 #include "lib/nnapi/model.h"

@@ -9,7 +9,7 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-constexpr int kHighRankCost = 100;  // NNAPI has no such tensors: any number of moves is better
+constexpr int kHighRankCost = 100;  // NNAPI has no tensors of such ranks: any number of moves is better
 
 class MoveMerger {
  public:
@@ -69,7 +69,7 @@ class MoveMerger {
                        [id](const Boundary& output) { return output.operand == id; });
   }
 
-  // The moves that end in `last`, the last one first, as far as their producers are moves too.
+  // Returns the chain of moves that ends in `last`, the last move first.
   std::vector<const Operation*> chain_before(const Operation& last) const {
     std::vector<const Operation*> chain;
     for (const Operation* move = producer(last.inputs[0]); move != nullptr && is_move(*move);
@@ -95,7 +95,7 @@ class MoveMerger {
     return cost;
   }
 
-  // The moves from chain[count - 1]'s input to the output of `last`.
+  // Returns the fewest moves from chain[count - 1]'s input to the output of `last`.
   std::optional<std::vector<Move>> merged(const std::vector<const Operation*>& chain, size_t count,
                                           const Operation& last) const {
     MoveChain moves(model_.at(count == 0 ? last.inputs[0] : chain[count - 1]->inputs[0]).dims);
@@ -111,7 +111,7 @@ class MoveMerger {
     size_t best = 0;
     int best_saving = 0;
     std::optional<std::vector<Move>> best_moves;
-    int removed = cost_of(last.inputs[0], last.outputs[0]);  // of the operations that nothing reads any more
+    int removed = cost_of(last.inputs[0], last.outputs[0]);  // cost of the operations that nothing would read any more
     bool all_single = true;
     for (size_t count = 0; count <= chain.size(); ++count) {
       if (count > 0) {
@@ -160,7 +160,7 @@ class MoveMerger {
     }
   }
 
-  // One reader less; operations whose result nothing reads no longer read theirs.
+  // Removes one reader of an operand. If nothing reads it any more, its producer no longer reads its own inputs.
   void unread(OperandId id) {
     if (--readers(id) > 0) return;
     const Operation* maker = producer(id);
@@ -191,7 +191,7 @@ class MoveMerger {
   Model& model_;
   Builder builder_;
   Uses uses_;
-  std::vector<OperandId> replacement_;  // by operand: what is read in its place, or -1
+  std::vector<OperandId> replacement_;  // by operand: the operand to read in its place, or -1
 };
 
 }  // namespace

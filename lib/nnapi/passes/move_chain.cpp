@@ -35,7 +35,7 @@ void MoveChain::transpose(const std::vector<int64_t>& order) {
   result_dims_ = permute(result_dims_, order);
 }
 
-// Piece number `piece` becomes two; later pieces move up by one.
+// Splits piece number `piece` into two; the numbers of later pieces grow by one.
 void MoveChain::split_piece(size_t piece, const Dim& first, const Dim& second) {
   pieces_[piece] = first;
   pieces_.insert(pieces_.begin() + static_cast<std::ptrdiff_t>(piece) + 1, second);
@@ -89,7 +89,7 @@ Dim MoveChain::size_of(const Axis& axis) const {
   return size;
 }
 
-// TRANSPOSE of the source as it is, then RESHAPE.
+// Moves of the form TRANSPOSE (of the source), RESHAPE.
 std::optional<std::vector<Move>> MoveChain::by_axes_of_source() const {
   if (source_.size() > kMaxMoveRank) return std::nullopt;
   const std::vector<size_t> wanted = flattened(result_);
@@ -123,7 +123,7 @@ std::optional<std::vector<Move>> MoveChain::by_axes_of_source() const {
   return moves;
 }
 
-// RESHAPE to the result's axes in the source's order, then TRANSPOSE.
+// Moves of the form RESHAPE (to the result's axes in the source's order), TRANSPOSE.
 std::optional<std::vector<Move>> MoveChain::by_axes_of_result() const {
   if (result_.size() > kMaxMoveRank) return std::nullopt;
   std::vector<size_t> axes(result_.size());
@@ -146,8 +146,8 @@ std::optional<std::vector<Move>> MoveChain::by_axes_of_result() const {
   return moves;
 }
 
-// More axes than a TRANSPOSE takes: one after the other, the longest run of blocks that belongs at the first wrong
-// place moves there, past those in between.
+// Moves for more axes than a TRANSPOSE takes: repeatedly moves the longest run of blocks that belongs at the first
+// wrong place to that place, past the blocks in between.
 std::vector<Move> MoveChain::block_by_block(std::vector<Axis> now, const std::vector<Axis>& wanted) const {
   std::vector<Move> moves;
   const auto size_between = [this](auto from, auto to) {
@@ -171,7 +171,7 @@ std::vector<Move> MoveChain::block_by_block(std::vector<Axis> now, const std::ve
   return moves;
 }
 
-// Pieces that stay side by side as one axis: RESHAPE, TRANSPOSE, RESHAPE.
+// Moves of the form RESHAPE, TRANSPOSE, RESHAPE: pieces that stay side by side become one axis.
 std::optional<std::vector<Move>> MoveChain::by_blocks() const {
   std::vector<Axis> blocks;  // in the result's order
   for (const size_t piece : flattened(result_)) {
@@ -199,7 +199,7 @@ std::optional<std::vector<Move>> MoveChain::by_blocks() const {
 }
 
 std::optional<std::vector<Move>> MoveChain::shortest() const {
-  // Of as many moves those with more RESHAPEs: where only sizes of 1 move, a TRANSPOSE is none.
+  // Among lists of the same length prefers the one with more RESHAPEs.
   const auto cost = [](const std::vector<Move>& moves) {
     const auto transposes =
         std::count_if(moves.begin(), moves.end(), [](const Move& move) { return !move.order.empty(); });

@@ -1,5 +1,5 @@
-// MoveChain: what a chain of RESHAPE and TRANSPOSE does to the axes of a tensor, and the shortest chain that does the
-// same.
+// Tracks how a chain of RESHAPE and TRANSPOSE moves the axes of a tensor, and finds the shortest chain with the same
+// result.
 #pragma once
 
 #include <optional>
@@ -9,23 +9,23 @@
 
 namespace nnapi_convert::nnapi {
 
-// One operation: a TRANSPOSE by `order`, or, where that is empty, a RESHAPE to `dims`, which are the result's in both.
+// One operation: a TRANSPOSE by `order`, or a RESHAPE if `order` is empty. `dims` are the result's dims in both cases.
 struct Move {
   std::vector<int64_t> order;
   Dims dims;
 };
 
-// The source's axes in pieces that stay together: an axis of the result is a list of them. Pieces have numbers in the
-// source's order; those of size 1 are left out.
+// A chain of moves. It splits the source's axes into pieces that stay together; each axis of the result is a list of
+// pieces. Pieces are numbered in the source's order; pieces of size 1 are left out.
 class MoveChain {
  public:
   explicit MoveChain(const Dims& source);
 
   void transpose(const std::vector<int64_t>& order);
-  // False if the pieces can't be told apart: the chain ends before.
+  // Adds a RESHAPE. Returns false if the sizes do not tell how to split the pieces: then the chain ends before it.
   bool reshape(const Dims& dims);
 
-  // The shortest list of moves from the source to the result in which no tensor but both of them has rank 5 or more.
+  // Returns the shortest list of moves from the source to the result. Every tensor between them has at most rank 4.
   std::optional<std::vector<Move>> shortest() const;
 
  private:
@@ -34,7 +34,7 @@ class MoveChain {
   void split_piece(size_t piece, const Dim& first, const Dim& second);
   std::vector<size_t> sequence() const;
   Dim size_of(const Axis& axis) const;
-  // The axes of the source that this chain moves as a whole, each by its pieces; units are empty.
+  // Each of these returns moves of one form, or nothing if that form does not fit.
   std::optional<std::vector<Move>> by_axes_of_source() const;
   std::optional<std::vector<Move>> by_axes_of_result() const;
   std::optional<std::vector<Move>> by_blocks() const;

@@ -29,7 +29,7 @@ void plain(Model& model, const OptimiseOptions&) {
 
 const Pass kMergeMoves = {"merge_moves", plain<merge_moves>};
 
-// Passes in PyTorch's order of axes.
+// The passes that run on PyTorch's order of axes.
 const Pass kBeforeLayout[] = {
     {"drop_tile", plain<drop_tile>},
     {"reduce_rank", plain<reduce_rank>},
@@ -43,7 +43,7 @@ const Pass kBeforeLayout[] = {
      [](Model& model, const OptimiseOptions& options) { shuffle_channels(model, options.feature_level); }},
 };
 
-// On the model and its subgraphs.
+// Runs the pass on the model and its subgraphs.
 void run(const Pass& pass, Model& model, const OptimiseOptions& options) {
   if (options.disabled.count(pass.name) != 0) return;
   for (Model* each : with_subgraphs(model)) pass.run(*each, options);
@@ -57,7 +57,7 @@ void optimise_once(Model& model, const OptimiseOptions& options) {
   if (options.on_pass) options.on_pass("choose_layout", model);
   run(kMergeMoves, model, options);
   const std::vector<Model*> models = with_subgraphs(model);
-  // Subgraphs first: compact may drop what owns them.
+  // Subgraphs come first: compact may drop the operands that own them.
   for (auto each = models.rbegin(); each != models.rend(); ++each) {
     separate_outputs(**each);
     if (options.device != nullptr) fit_device(**each, *options.device, options.feature_level);
@@ -65,11 +65,11 @@ void optimise_once(Model& model, const OptimiseOptions& options) {
   }
 }
 
-// Passes that make operations that a device may not take out of such that it does.
+// Passes that replace operations by others, which a device may refuse although it accepts the replaced ones.
 const std::set<std::string> kMakesOthers[] = {
     {"fold_padding"}, {"shuffle_channels"}, {"fold_padding", "shuffle_channels"}};
 
-// A copy of a model shares its subgraphs, which passes change.
+// Returns whether a copy of the model is independent: a copy shares subgraphs, and passes change them.
 bool can_copy(const Model& model) {
   return with_subgraphs(model).size() == 1;
 }

@@ -1,4 +1,4 @@
-// The passes over a lowered model, in their order.
+// Runs the passes over a lowered model, in their order.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,17 @@
 namespace nnapi_convert::nnapi {
 
 struct OptimiseOptions {
-  bool nhwc = false;  // convolutions and pools run in NHWC, also where no input is handed over so
+  bool nhwc = false;  // convolutions and pools run in NHWC even if no input is NHWC
   int feature_level = 3;
-  std::set<std::string> disabled;  // names of passes that are left out; the model may then be refused
+  std::set<std::string> disabled;  // names of passes to leave out; NNAPI may then refuse the model
   std::function<void(const std::string& pass, const Model& model)> on_pass;  // called after each pass
-  const DeviceProfile* device = nullptr;  // what the device takes; null: all of the feature level
+  const DeviceProfile* device = nullptr;  // null: a device that accepts all operations of the feature level
 };
 
-// With a device, passes whose results it refuses are left out where that makes it refuse less.
+// Runs the passes. With a device, leaves out passes whose results it refuses if then it refuses fewer operations.
 void optimise(Model& model, const OptimiseOptions& options);
 
-// The names of the passes that can be left out.
+// Returns the names of the passes that can be left out.
 std::vector<std::string> pass_names();
 
 }  // namespace nnapi_convert::nnapi

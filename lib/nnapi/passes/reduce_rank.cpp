@@ -16,7 +16,7 @@ bool is_move(OperationCode code) {
          code == OperationCode::EXPAND_DIMS;
 }
 
-// The signature with that many inputs; ranks don't count here.
+// Returns the signature with the operation's number of inputs, whatever the ranks.
 const SignatureInfo* signature_of(const Operation& operation) {
   for (const SignatureInfo& signature : find_operation(operation.code)->signatures) {
     const auto& inputs = signature.inputs;
@@ -29,7 +29,7 @@ const SignatureInfo* signature_of(const Operation& operation) {
   return nullptr;
 }
 
-// Dims of a lower rank, broadcast from the right.
+// Adds leading axes of size 1 up to `rank`.
 Dims with_rank(Dims dims, size_t rank) {
   dims.insert(dims.begin(), rank - dims.size(), Dim(1));
   return dims;
@@ -54,7 +54,7 @@ class RankReducer {
     ArgumentRole role;
   };
 
-  // What is to be done for one operation.
+  // The changes to one operation.
   struct Plan {
     size_t rank = 0;
     std::vector<size_t> tensors;      // inputs that are tensors with axes
@@ -144,7 +144,7 @@ class RankReducer {
     }
   }
 
-  // True if a per-axis argument does something at the axis.
+  // Returns true if a per-axis argument has an effect at the axis.
   bool is_touched(const Operation& operation, const Plan& plan, size_t axis, const Dims& first,
                   const Dims& output) const {
     for (const Argument& argument : plan.arguments) {
@@ -173,7 +173,7 @@ class RankReducer {
     return result;
   }
 
-  // Sizes of an output that lacks the removed axes.
+  // Returns the merged sizes of an output, which may lack the removed axes.
   Dims merged_output(const Plan& plan, const Dims& first, const Dims& output) const {
     if (output.size() == plan.rank) return merged_dims(plan, output);
     Dims result;

@@ -8,14 +8,14 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// CAST to the same type: no conversion. It takes every type from feature level 4 on, as IF and WHILE do.
+// Appends a copy: a CAST to the same type. CAST takes every type from feature level 4 on; IF and WHILE need that level.
 OperandId copy_of(Builder& builder, OperandId id) {
   Operand copy = builder.model().at(id);
   copy.value = {};
   return builder.add(OperationCode::CAST, {id}, copy);
 }
 
-// Which operands operations read, those that copies of repeated outputs will read among them.
+// Returns which operands operations read; includes operands that copies of repeated outputs will read.
 std::vector<bool> read_operands(const Model& model) {
   std::vector<bool> is_read(model.operands.size(), false);
   std::set<OperandId> outputs;
@@ -28,7 +28,7 @@ std::vector<bool> read_operands(const Model& model) {
   return is_read;
 }
 
-// Operands that IF and WHILE write.
+// Returns the operands that IF and WHILE write.
 std::set<OperandId> results_of_control_flow(const Model& model) {
   std::set<OperandId> results;
   for (const Operation& operation : model.operations) {

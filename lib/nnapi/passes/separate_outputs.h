@@ -1,14 +1,15 @@
-// Outputs that have to be results of their own become copies. NNAPI takes no model with an output that is an input, a
-// constant or a repeat of another output. Android's runtime aborts the process where an output that IF or WHILE writes
-// is also read in its model, and where an output of a subgraph is also read in it, once the reader is in another step
-// of its plan than the writer: behind an IF or WHILE, or on another device.
+// Adds copies for outputs that NNAPI or Android's runtime can't take as they are. NNAPI refuses a model with an output
+// that is an input, a constant or another output. Android's runtime aborts the process if an operation reads an output
+// of its model that IF or WHILE wrote, or an output of its subgraph that another step of the runtime's plan wrote.
+// Steps differ before and behind an IF or WHILE, and between devices.
 #pragma once
 
 #include "lib/nnapi/model.h"
 
 namespace nnapi_convert::nnapi {
 
-// Inputs, constants and repeats of a model that is no subgraph are left: the caller's module gives such outputs itself.
+// In a model that is no subgraph, outputs that are inputs, constants or repeats stay: the caller's module returns them
+// itself.
 void separate_outputs(Model& model);
 
 }  // namespace nnapi_convert::nnapi

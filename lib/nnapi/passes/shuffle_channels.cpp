@@ -80,12 +80,12 @@ class Shuffler {
     return found.code == code ? &found : nullptr;
   }
 
-  // Whether a TRANSPOSE between RESHAPEs exchanges neighbours that are parts of one axis of the source.
+  // Returns the shuffle if a TRANSPOSE between RESHAPEs exchanges two neighbouring parts of one axis of the source.
   std::optional<Shuffle> shuffle_of(const Operation& first, const Operation& transpose, const Operation& last) const {
     const Dims& source = dims(first.inputs[0]);
     if (source != dims(last.outputs[0])) return std::nullopt;
     Dims parts;
-    std::vector<size_t> numbers(dims(transpose.inputs[0]).size());  // of the parts that aren't 1
+    std::vector<size_t> numbers(dims(transpose.inputs[0]).size());  // numbers of the parts whose size is not 1
     for (size_t axis = 0; axis < numbers.size(); ++axis) {
       numbers[axis] = parts.size();
       if (dims(transpose.inputs[0])[axis] != Dim(1)) parts.push_back(dims(transpose.inputs[0])[axis]);
@@ -117,7 +117,7 @@ class Shuffler {
 
   int64_t groups_of(const Operation& shuffle) const { return (*model_.at(shuffle.inputs[1]).ints())[0].value(); }
 
-  // A constant whose entries along `axis`, numbered [groups, rest], are renumbered [rest, groups].
+  // Returns a constant with its entries along `axis` reordered from [groups, rest] to [rest, groups].
   OperandId shuffled(OperandId id, size_t axis, int64_t groups) {
     const Operand operand = model_.at(id);
     const std::vector<int64_t> shape = operand.constant()->shape();
@@ -138,7 +138,7 @@ class Shuffler {
            model_.at(operation.inputs[kBias]).constant() != nullptr;
   }
 
-  // The convolution before, perhaps with operations between that treat all elements alike.
+  // Folds into the convolution before the shuffle. Elementwise operations may stand between them.
   bool fold_into_producer(const Uses& uses, const Operation& shuffle) {
     OperandId id = shuffle.inputs[0];
     for (;;) {
@@ -156,7 +156,7 @@ class Shuffler {
     }
   }
 
-  // Convolutions after it take their input's channels in the old order.
+  // Folds into the convolutions after the shuffle: they then read their input's channels in the old order.
   bool fold_into_readers(const Operation& shuffle) {
     std::vector<Operation*> readers;
     for (Operation& operation : model_.operations) {

@@ -1,6 +1,7 @@
-// Channels in another order: RESHAPE, TRANSPOSE and RESHAPE that exchange two parts of an axis become CHANNEL_SHUFFLE,
-// a CHANNEL_SHUFFLE folds into the constant weights of the convolution before or after it, and below feature level 3
-// one that is left is written out again. Runs before the layout is chosen, after activations have been fused.
+// Turns RESHAPE, TRANSPOSE and RESHAPE that exchange two parts of an axis into a CHANNEL_SHUFFLE, and folds a
+// CHANNEL_SHUFFLE into the constant weights of the convolution before or after it. Below feature level 3, writes the
+// remaining CHANNEL_SHUFFLEs as RESHAPE, TRANSPOSE and RESHAPE again. Runs before the layout is chosen, after
+// activations have been fused.
 #pragma once
 
 #include "lib/nnapi/model.h"

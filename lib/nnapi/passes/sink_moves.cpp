@@ -18,7 +18,7 @@ class MoveSinker {
  public:
   explicit MoveSinker(Model& model) : model_(model), builder_(model), uses_(model) {}
 
-  // True if something moved.
+  // Runs one round; returns true if a move sank.
   bool run() {
     bool any = false;
     std::vector<Operation> operations = std::move(model_.operations);
@@ -58,13 +58,13 @@ class MoveSinker {
     return is_transpose && model_.at(operation.inputs[1]).ints() != nullptr;
   }
 
-  // Moves count for none: merge_moves lets them read what was before.
+  // Returns the readers of an operand without moves: merge_moves lets moves read the operand before it.
   int readers_but_moves(OperandId id) const {
     const auto index = static_cast<size_t>(id);
     return uses_.readers[index] - (index < read_by_moves_.size() ? read_by_moves_[index] : 0);
   }
 
-  // The RESHAPE or TRANSPOSE that makes an operand for no other reader but moves, or null.
+  // Returns the RESHAPE or TRANSPOSE that makes an operand, if only `reader` and moves read the operand; else null.
   const Operation* move_before(OperandId id, const Operation& reader) const {
     const int index = uses_.producer[static_cast<size_t>(id)];
     if (index < 0) return nullptr;
@@ -83,7 +83,7 @@ class MoveSinker {
            model_.at(a.outputs[0]).dims == model_.at(b.outputs[0]).dims && order_of(a) == order_of(b);
   }
 
-  // The move before every variable input, all alike; null if there is none, or an input is broadcast.
+  // Returns the move that all variable inputs have before them; null if they differ, or if an input is broadcast.
   const Operation* common_move(const Operation& operation) const {
     const Operation* common = nullptr;
     for (const OperandId id : operation.inputs) {
@@ -96,7 +96,7 @@ class MoveSinker {
     return common;
   }
 
-  // The shape of a constant among tensors of the sizes before a RESHAPE, given that among those after it.
+  // Returns the shape of a constant that broadcasts before a RESHAPE as the shape `after` does behind it, if any.
   std::optional<std::vector<int64_t>> shape_before(const std::vector<int64_t>& after, const Dims& dims_before,
                                                    const Dims& dims_after) const {
     std::vector<int64_t> before(dims_before.size(), 1);
@@ -113,7 +113,7 @@ class MoveSinker {
     return before;
   }
 
-  // A constant argument as it has to be before the move.
+  // Returns a constant argument in the form that it needs before the move.
   std::optional<OperandId> before_move(OperandId id, const Operation& move) {
     const Operand operand = model_.at(id);
     const Constant* constant = operand.constant();
@@ -136,7 +136,7 @@ class MoveSinker {
     return builder_.tensor(constant->then(Reshape{*new_shape}), operand.scale, operand.zero_point);
   }
 
-  // RESHAPE and TRANSPOSE take no bool, and integers at late feature levels only.
+  // RESHAPE and TRANSPOSE take no bool, and integers only at late feature levels.
   static bool can_be_moved(OperandCode type) { return type == OperandCode::TENSOR_FLOAT32 || is_quant8(type); }
 
   bool sink_below(const Operation& operation) {
@@ -163,8 +163,8 @@ class MoveSinker {
     return true;
   }
 
-  // RESHAPEs before all variable inputs, of operands of different sizes. One of them, after something else than a move,
-  // goes below the operation; the others become RESHAPEs to its sizes, which may cancel what is before them.
+  // Sinks RESHAPEs of operands of different sizes, if all variable inputs have one. One RESHAPE whose input no move
+  // made goes below the operation. The others become RESHAPEs to that input's sizes and may cancel moves before them.
   bool sink_one_reshape(const Operation& operation) {
     const Operation* base = base_reshape(operation);
     if (base == nullptr) return false;
@@ -199,13 +199,13 @@ class MoveSinker {
     return base;
   }
 
-  // True for the result of a move.
+  // Returns true for the result of a move.
   bool is_moved(OperandId id) const {
     const int index = uses_.producer[static_cast<size_t>(id)];
     return index >= 0 && is_move(model_.operations[static_cast<size_t>(index)]);
   }
 
-  // What a RESHAPE made, with other sizes.
+  // Returns the input of the RESHAPE that makes an operand, reshaped to `dims`.
   OperandId reshaped(OperandId id, Dims dims) {
     const OperandId source = model_.operations[static_cast<size_t>(uses_.producer[static_cast<size_t>(id)])].inputs[0];
     Operand type = model_.at(source);
@@ -217,7 +217,7 @@ class MoveSinker {
     return result;
   }
 
-  // Tensors joined along an axis that the base's RESHAPE leaves as it is.
+  // Sinks RESHAPEs below a CONCATENATION along an axis that the RESHAPEs keep.
   bool sink_below_concatenation(const Operation& operation) {
     const Operation* base = base_reshape(operation);
     const Dims* named = model_.at(operation.inputs.back()).ints();
@@ -266,7 +266,7 @@ class MoveSinker {
     return true;
   }
 
-  // Appends `operation` with the sizes before `move`, above other moves if it can, and the move after it.
+  // Appends `operation` with the sizes before `move`, above further moves if possible, and then the move.
   void place(const Operation& operation, const Operation& move) {
     place(operation, move, model_.at(move.inputs[0]).dims);
   }
@@ -287,16 +287,16 @@ class MoveSinker {
   Model& model_;
   Builder builder_;
   Uses uses_;
-  std::string source_;              // of the operation that is being placed
-  std::vector<int> read_by_moves_;  // by operand of the model as it was
+  std::string source_;              // source line of the operation that is being placed
+  std::vector<int> read_by_moves_;  // by operand of the original model
 };
 
 }  // namespace
 
 void sink_moves(Model& model) {
   merge_moves(model);
-  // A round goes through all operations, and a move sinks as far as it can in one; what merging makes of moves side by
-  // side may sink in the next one. The model is right after each: as many rounds as operations are enough and an end.
+  // In one round over all operations, each move sinks as far as it can. merge_moves may make moves that sink in the
+  // next round. The model is valid after each round, so a limit of one round per operation is safe.
   for (size_t rounds = model.operations.size(); rounds > 0 && MoveSinker(model).run(); --rounds) merge_moves(model);
 }
 

@@ -1,6 +1,6 @@
-// Moves RESHAPE and TRANSPOSE below elementwise operations and softmax along the last axis, where activations and
-// affine constants then meet the operation that they fold into, and moves meet others that they merge with
-// (merge_moves.h runs here too).
+// Moves RESHAPE and TRANSPOSE (moves) below elementwise operations and below softmax along the last axis. Then
+// activations and affine constants follow the operation that they fold into, and moves follow moves that they merge
+// with; the pass runs merge_moves, too.
 #pragma once
 
 #include "lib/nnapi/model.h"

@@ -30,7 +30,8 @@ class Rewriter {
     return found.code == code ? &found : nullptr;
   }
 
-  // The sizes, but for axes of size 1, of three axes before a TRANSPOSE that swaps the first two; empty for another.
+  // Returns the three sizes, without axes of size 1, before a TRANSPOSE that swaps the first two; empty for other
+  // moves.
   Dims before_swap(const Operation* transpose) const {
     if (transpose == nullptr || transpose->inputs.size() != 2) return {};
     const Dims* order = model_.at(transpose->inputs[1]).ints();
@@ -59,7 +60,7 @@ class Rewriter {
     return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(to)}, type);
   }
 
-  // SPLIT of [heads * rows, features] made from [rows, heads, features].
+  // Rewrites a SPLIT of [heads * rows, features] that was made from [rows, heads, features].
   bool split(const std::vector<Operation>& operations, const Uses& uses, const Operation& operation) {
     if (operation.code != OperationCode::SPLIT || !is_along_first_axis(operation, 1)) return false;
     const Operation* reshape = producer(operations, uses, operation.inputs[0], OperationCode::RESHAPE);
@@ -78,7 +79,7 @@ class Rewriter {
     return true;
   }
 
-  // TRANSPOSE to [rows, heads, features] of joined [heads * rows, features].
+  // Rewrites a TRANSPOSE to [rows, heads, features] of joined [heads * rows, features].
   bool join(const std::vector<Operation>& operations, const Uses& uses, const Operation& operation) {
     if (operation.code != OperationCode::TRANSPOSE) return false;
     const Dims from = before_swap(&operation);

@@ -1,12 +1,13 @@
-// Heads of attention are axes of a matrix: [rows, heads * features]. Splitting them off after a TRANSPOSE to [heads,
-// rows, features], or joining them before one back, is splitting or joining along the matrix's last axis without it.
+// Drops TRANSPOSEs around attention heads. The heads are parts of the last axis of a matrix [rows, heads * features].
+// The pass turns a split after a TRANSPOSE to [heads, rows, features], and a join before a TRANSPOSE back, into a split
+// or join along the matrix's last axis.
 #pragma once
 
 #include "lib/nnapi/model.h"
 
 namespace nnapi_convert::nnapi {
 
-// Runs after merge_moves, and leaves RESHAPEs for it to merge.
+// Runs after merge_moves, and leaves RESHAPEs for merge_moves to merge.
 void split_untransposed(Model& model);
 
 }  // namespace nnapi_convert::nnapi
