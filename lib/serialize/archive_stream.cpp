@@ -5,7 +5,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Of the zip format (APPNOTE.TXT, 4.3): signatures, and where the numbers are.
+// Signatures and offsets of numbers of the zip format (APPNOTE.TXT, 4.3).
 constexpr uint32_t kDescriptorSignature = 0x08074b50, kEntrySignature = 0x02014b50;
 constexpr size_t kDescriptorChecksum = 4, kEntryChecksum = 16, kEntryHeaderBegin = 42, kEntryBytes = 46;
 
@@ -30,7 +30,7 @@ size_t entry_size(const uint8_t* entry) {
   return kEntryBytes + number_at(entry, 28, 2) + number_at(entry, 30, 2) + number_at(entry, 32, 2);
 }
 
-// Of the record. From 4 GiB on, the entry says it in 8 bytes, the last ones of a field that its name is followed by.
+// Returns the offset of the record's header. From 4 GiB on, the offset is the last 8 bytes of the field after the name.
 uint64_t header_begin(const uint8_t* entry) {
   const uint32_t begin = number_at(entry, kEntryHeaderBegin);
   if (begin != UINT32_MAX) return begin;
@@ -77,7 +77,7 @@ void ArchiveStream::append_descriptor(const void* data, size_t size) {
   expects_descriptor_ = false;
 }
 
-// Entries are in the order of the records.
+// Corrects the checksums of late tensors in the directory, whose entries are in the order of the records.
 void ArchiveStream::append_directory(const void* data, size_t size) {
   Bytes directory = copied(data, size);
   const uint8_t* end = directory.data() + size;

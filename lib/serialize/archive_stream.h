@@ -1,4 +1,4 @@
-// The zip archive that PyTorch's writer makes, with the contents of late tensors in it.
+// Puts the contents of late tensors (late_tensors.h) into the zip archive that PyTorch's writer makes.
 #pragma once
 
 #include <vector>
@@ -9,22 +9,22 @@
 namespace nnapi_convert {
 
 // PyTorch's writer hands over an archive piece by piece, from its beginning to its end: each record's content in one
-// piece, and after it a descriptor with its checksum. For a late tensor the content and the checksum are those of the
-// zeros that it has in memory; here both become what they should be, and so does the checksum in the archive's
-// directory.
+// piece, then a descriptor with the content's checksum. A late tensor has only zeros in memory, so the writer hands
+// over zeros and their checksum. This class replaces both, and the checksum in the archive's directory, by the right
+// ones.
 class ArchiveStream {
  public:
-  // With `releases`, late tensors can be written once only.
+  // With `releases`, late tensors can be written only once.
   ArchiveStream(OutputFile& file, LateTensors& late, bool releases) : file_(file), late_(late), releases_(releases) {}
 
   void append(const void* data, size_t size);
-  // From here on there are no records of tensors, but the archive's directory.
+  // Tells that the records are complete and the archive's directory follows.
   void begin_end() { is_end_ = true; }
   size_t late_records() const { return records_.size(); }
 
  private:
   struct LateRecord {
-    uint64_t begin;  // of the content, in the archive
+    uint64_t begin;  // the offset of the content in the archive
     uint32_t checksum;
   };
 

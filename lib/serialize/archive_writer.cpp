@@ -17,8 +17,8 @@ namespace {
 
 using Writer = caffe2::serialize::PyTorchStreamWriter;
 
-// PyTorch's writer takes a path, and then writes each record in one piece and doesn't look at the last bytes' errors;
-// or a function, and then calls the archive's root folder "archive". This lets it have a function and another root.
+// Lets PyTorch's writer use a function and another root folder than "archive". Without this, a writer with a function
+// always uses "archive"; a writer with a path ignores errors of the last bytes.
 std::string& root_of(Writer& writer);
 template <std::string Writer::*kRoot>
 struct RootOf {
@@ -26,15 +26,16 @@ struct RootOf {
 };
 template struct RootOf<&Writer::archive_name_plus_slash_>;
 
-// Where records lie in an archive, as PyTorch's writer puts them one after the other.
+// Computes the positions of records that PyTorch's writer puts one after the other.
 class RecordPositions {
  public:
   explicit RecordPositions(const std::string& root) : root_bytes_(root.size() + 1) {}
 
   void add(const std::string& name, size_t size) { end_ = data_begin(name) + size + kDescriptorBytes; }
-  // Of the next record's content.
+  // Returns the offset of the next record's content.
   uint64_t data_begin(const std::string& name) const { return aligned(header_end(name), kRecordAlignment); }
-  // The size of a record `padding` that puts the content of `next`, right after it, on a multiple of `alignment`.
+  // Returns the size that a record `padding` needs so that the content of the next record is at a multiple of
+  // `alignment`.
   size_t padding_size(const std::string& padding, const std::string& next, uint64_t alignment) const {
     RecordPositions with_empty = *this;
     with_empty.add(padding, 0);
@@ -56,12 +57,12 @@ class RecordPositions {
   uint64_t end_ = 0;
 };
 
-// The compilation comes first in a module's state, and in the compilation's state its weights.
+// A module's state begins with the compilation, whose state begins with the weights.
 constexpr const char* kWeightsRecord = "data/0";
 constexpr const char* kWordsRecord = "data/1";
 constexpr const char* kPaddingRecord = "extra/nnapi_shim.padding";
 
-// Written before all others: the positions of the records that follow depend on them alone.
+// Writes the extra records before all other records, so that only they decide the positions of the next records.
 void write_extras(Writer& writer, const std::string& root, const ArchiveExtras& extras) {
   RecordPositions positions(root);
   const auto write = [&](const std::string& name, const std::string& content) {
@@ -75,7 +76,7 @@ void write_extras(Writer& writer, const std::string& root, const ArchiveExtras& 
         std::string(positions.padding_size(kPaddingRecord, kWeightsRecord, buffer_format_v2::kPageAlignment), '\0'));
 }
 
-// Compressed, and after all others, so that nothing that is mapped moves.
+// Writes the shim's sources compressed, after all other records, so that mapped records do not move.
 void write_shim_source(Writer& writer, const ArchiveExtras& extras) {
   for (const FolderFile& file : extras.shim_source) {
     writer.writeRecord(kShimSourceFolder + file.name, file.text.data(), file.text.size(), true);
@@ -88,7 +89,7 @@ void write(const torch::jit::Module& module, LateTensors& late, bool releases, c
   const std::string root = std::filesystem::path(path).stem().string();
   OutputFile file(path);
   ArchiveStream stream(file, late, releases);
-  // PyTorch's writer ends the process when it can't write: it never hears of an error.
+  // The function hides errors from PyTorch's writer, which would end the process.
   std::exception_ptr failure;
   Writer writer([&](const void* data, size_t size) {
     try {
@@ -108,7 +109,7 @@ void write(const torch::jit::Module& module, LateTensors& late, bool releases, c
   NNC_ASSERT(stream.late_records() >= late.size(), "the module has copies of late tensors, which are zeros");
   const std::string reason = file.finish();
   if (reason.empty()) return;
-  // A temporary path, of which callers know the file name only.
+  // The path is temporary: callers know only the file name.
   const std::string name = std::filesystem::path(path).filename().string();
   throw ConvertError(ExitCode::kBadFile, fmt::format("can't write {}: {}", name, reason));
 }

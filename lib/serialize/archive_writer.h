@@ -11,23 +11,23 @@
 
 namespace nnapi_convert {
 
-// Where a module carries sources of the shim, within its archive's root folder. PyTorch gives the files of `extra/` by
-// name (_extra_files), unzip all of them.
+// The folder for the shim's sources within an archive's root folder. PyTorch reads the files of `extra/` by name
+// (_extra_files); unzip extracts all of them.
 constexpr const char* kShimSourceFolder = "extra/nnapi_shim_source/";
 
 struct ArchiveExtras {
-  std::string metadata;         // for kMetadataFile; empty: none
-  bool has_shim_index = false;  // for a module of shim_emitter.h: names the records of the buffer and the weights, and
-                                // aligns the weights so that they can be mapped
-  std::vector<FolderFile> shim_source;  // for kShimSourceFolder
+  std::string metadata;         // the text of kMetadataFile; empty: no such file
+  bool has_shim_index = false;  // for a module of shim_emitter.h: adds the index with the names of the buffer's and the
+                                // weights' records, and aligns the weights so that they can be mapped
+  std::vector<FolderFile> shim_source;  // the files of kShimSourceFolder
 };
 
-// Writes the archive, with the module's late tensors, for the lite interpreter if the path ends in ".ptl". The
-// archive's root folder is the file's stem. Throws ConvertError (kBadFile). The path is overwritten: give a temporary
-// one.
+// Writes the archive with the module's late tensors; if the path ends in ".ptl", for the lite interpreter. The
+// archive's root folder is the file's stem. Overwrites the path, so pass a temporary one. Throws ConvertError
+// (kBadFile).
 void write_module(const torch::jit::Module& module, LateTensors& late, const std::string& path,
                   const ArchiveExtras& extras);
-// The same, and lets go of each late tensor's constant once it is written: the module can't be written again, nor run.
+// Writes the archive, and frees each late tensor's constant after writing it: the module can't be written or run again.
 void write_and_release_module(const torch::jit::Module& module, LateTensors& late, const std::string& path,
                               const ArchiveExtras& extras);
 

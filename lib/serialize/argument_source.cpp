@@ -57,7 +57,7 @@ class Flattening {
                          length));
   }
 
-  // Keys that aren't there have messages of their own.
+  // Checks the order of a dict's keys; missing keys have messages of their own.
   void check_order(const ArgumentTree& tree, const std::string& value) {
     std::string known, needed;
     for (const std::string& key : tree.keys) {

@@ -1,4 +1,4 @@
-// The TorchScript source of what a converted module does with arguments that are no tensors.
+// Writes the TorchScript source with which a converted module takes its arguments apart.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace nnapi_convert {
 
-// A method of the class `self` that gives all leaves as a tuple, and raises for arguments that aren't built as the
-// trees are.
+// Returns the source of a method of the class `self`. The method returns all leaves as a tuple, and raises an error for
+// arguments that are not built as the trees in `arguments`.
 std::string flatten_method(const std::string& self, const ForwardArguments& arguments);
 constexpr const char* kFlattenMethod = "flatten_arguments";
 
-// "Tuple[List[Tensor], Optional[Tensor]]": one bundled input.
+// Returns the type of one bundled input, such as "Tuple[List[Tensor], Optional[Tensor]]".
 std::string bundled_type(const ForwardArguments& arguments);
 
 }  // namespace nnapi_convert

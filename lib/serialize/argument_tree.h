@@ -1,4 +1,4 @@
-// What forward takes where that is not only tensors, and which tensors are in it.
+// Describes the arguments of forward, and the tensors within lists, tuples and dicts.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -10,20 +10,20 @@
 
 namespace nnapi_convert {
 
-// A value that goes to the graph as it is, or a list, tuple or dict of known size and keys; an optional value is there
-// or is not; a bound one always has the same value.
+// One argument or a part of it. kLeaf: a value that goes to the graph as it is. kList, kTuple, kDict: a container of
+// known size and keys. kNone: an optional value that is None. kBound: a value that is always the same.
 struct ArgumentTree {
   enum class Kind { kLeaf, kList, kTuple, kDict, kNone, kBound };
   Kind kind = Kind::kLeaf;
-  c10::TypePtr type;      // as forward declares it
-  bool is_given = false;  // of an optional type, and is there
+  c10::TypePtr type;      // the type that forward declares
+  bool is_given = false;  // the type is optional and the value is not None
   std::string path;       // "images[0]", "targets[0][boxes]"
   std::vector<ArgumentTree> elements;
-  std::vector<std::string> keys;  // of the elements, for kDict
-  c10::IValue bound;              // for kBound
-  bool keeps_order = false;       // of the keys: the model reads them one after the other, or hands them on
+  std::vector<std::string> keys;  // for kDict: the keys of the elements
+  c10::IValue bound;              // for kBound: the value
+  bool keeps_order = false;       // the order of the keys matters: the model iterates over them, or hands them on
 
-  // The type without what is known not to be None.
+  // Returns the type; for a given optional value, the type of the value.
   c10::TypePtr known_type() const { return is_given ? type->expectRef<c10::OptionalType>().getElementType() : type; }
   bool is_tensor() const { return kind == Kind::kLeaf && known_type()->kind() == c10::TypeKind::TensorType; }
 };
@@ -35,9 +35,9 @@ struct Argument {
 };
 using ForwardArguments = std::vector<Argument>;
 
-// The leaves, in the order of a walk through all arguments.
+// Returns the leaves in the order of a walk through all arguments.
 std::vector<const ArgumentTree*> leaves(const ForwardArguments& arguments);
-// True if each argument is one leaf.
+// Returns true if each argument is one leaf.
 bool is_flat(const ForwardArguments& arguments);
 
 }  // namespace nnapi_convert

@@ -15,21 +15,21 @@ std::string as_dtype(const std::string& text, at::ScalarType dtype) {
   return fmt::format("torch.to({}, {}, False, False, None)", text, static_cast<int>(dtype));
 }
 
-// A condition: the number is not the same float32, which is what NNAPI gets.
+// Returns the condition that a number differs from `needed` as float32, the type of NNAPI's scales.
 std::string differs_as_float(const std::string& found, float needed) {
   const double low = (static_cast<double>(needed) + std::nextafter(needed, 0.0F)) / 2;
   const double high = (static_cast<double>(needed) + std::nextafter(needed, std::numeric_limits<float>::max())) / 2;
   return fmt::format("torch.__or__(torch.lt({0}, {1}), torch.gt({0}, {2}))", found, number(low), number(high));
 }
 
-// The argument as NNAPI's input holds it, but for the layout.
+// Returns the argument with the dtype of NNAPI's input, in the caller's layout.
 std::string quantised_input(const InterfaceInput& input) {
   if (!input.quantize) return input.name;
   return fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", input.name, number(input.quantize->scale),
                      input.quantize->zero_point);
 }
 
-// Sizes for people: "[1, 3, ?, ?]".
+// Returns sizes for people, such as "[1, 3, ?, ?]".
 std::string shape_text(const Dims& dims) {
   std::string text;
   for (const Dim& dim : dims) text += (text.empty() ? "" : ", ") + (dim.is_fixed() ? dim.text() : "?");
@@ -131,8 +131,8 @@ const InterfaceOutput& BoundarySource::output_of_nnapi(size_t index) const {
   });
 }
 
-// True for what the caller must not get as it is: a constant, which the next call gives again, and, where outputs are
-// owned, an input or what another output is already.
+// Returns true if the caller needs a copy of the output: a constant, which the next call returns again, or, if outputs
+// are owned, an input or a tensor that is already another output.
 bool BoundarySource::is_shared(size_t number) const {
   const auto& outputs = interface_.outputs;
   const InterfaceOutput& output = outputs[number];
@@ -142,7 +142,8 @@ bool BoundarySource::is_shared(size_t number) const {
   return output.source == InterfaceOutput::Source::kInput || &output_of_nnapi(output.index) != &output;
 }
 
-// An argument that is a result: NNAPI holds tensors of rank 0 and of one element alike, and int32 and int64.
+// Returns the expression of an argument that is an output. Converts its shape and dtype: NNAPI does not tell rank 0
+// from one element, nor int32 from int64.
 std::string BoundarySource::input_as_output(const InterfaceOutput& output) const {
   const InterfaceInput& input = inputs()[output.index];
   std::string text = quantised_input(input);

@@ -1,5 +1,5 @@
-// What the emitted classes of both runtimes say between forward's tensors and NNAPI's, as TorchScript text: checks,
-// layouts, dtypes, results. Local names begin with nnapi_, out of the way of forward's argument names.
+// Writes the TorchScript text that the emitted classes of both runtimes have between forward's tensors and NNAPI's:
+// checks, layouts, dtypes and results. Local names begin with nnapi_, so they differ from forward's argument names.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace nnapi_convert {
 
 class BoundarySource {
  public:
-  // Both have to outlive this object.
+  // `model` and `interface` have to outlive this object.
   BoundarySource(const nnapi::Model& model, const ModuleInterface& interface) : model_(model), interface_(interface) {}
 
   const std::vector<InterfaceInput>& inputs() const { return interface_.inputs; }
@@ -19,29 +19,29 @@ class BoundarySource {
   std::string parameters() const;  // ", x: Tensor, y: Tensor"
   std::string arguments() const;   // "x, y, "
 
-  // An input's size, or an expression of them.
+  // Returns a number, or an expression over sizes of inputs.
   std::string dim_text(const Dim& dim) const;
-  // A list of sizes, computed where they depend on the inputs.
+  // Returns a list of sizes; sizes that depend on the inputs are expressions.
   std::string sizes_text(const Dims& dims) const;
 
-  // Statements, indented by four spaces: if CONDITION: raise "input NAME: WHAT {found} found, NEEDED needed".
+  // Returns statements indented by four spaces: if CONDITION: raise "input NAME: WHAT {found} found, NEEDED needed".
   static std::string raise_if(const std::string& condition, const std::string& name, const std::string& what,
                               const std::string& found, const std::string& needed);
-  // The dtype, scale and zero point that the caller's tensor needs.
+  // Returns checks of the dtype, scale and zero point of the caller's tensor.
   static std::string check_dtype(const InterfaceInput& input);
-  // The sizes that it needs, as far as they are fixed.
+  // Returns checks of the fixed sizes of the caller's tensor.
   static std::string check_shape(const InterfaceInput& input);
-  // Declarations of the attributes that hold constant outputs.
+  // Returns declarations of the attributes that hold constant outputs.
   std::string constant_attributes() const;
 
-  // NNAPI's input from the caller's argument.
+  // Returns the expression that makes NNAPI's input from the caller's argument.
   std::string nnapi_input(const nnapi::Boundary& boundary) const;
-  // The first of forward's outputs that NNAPI's output number `index` is.
+  // Returns the first of forward's outputs that comes from NNAPI's output number `index`.
   const InterfaceOutput& output_of_nnapi(size_t index) const;
   bool is_shared(size_t number) const;
-  // Output `number` of forward; NNAPI's outputs are in nnapi_output_<n>.
+  // Returns the expression of output `number` of forward; the variables nnapi_output_<n> hold NNAPI's outputs.
   std::string output_value(size_t number) const;
-  // The tree of forward's outputs, which are in nnapi_result_<n>.
+  // Returns the expression of the tree of forward's outputs; the variables nnapi_result_<n> hold the outputs.
   static std::string return_value(const ReturnTree& tree);
 
  private:

@@ -35,13 +35,13 @@ class BufferReader : private WordCursor {
   }
 
  private:
-  // A count of things that take at least `words_each` words further on.
+  // Reads a count of records that take at least `words_each` later words each.
   size_t next_count(const char* what, uint64_t words_each) {
     const auto value = static_cast<uint32_t>(next(what));
     if (value >= buffer_format::kMaxCount) {
       fail(fmt::format("{} {} found, less than {} needed", what, value, buffer_format::kMaxCount));
     }
-    // Counts are promises: together they can't be more than the buffer, or a small file could ask for much memory.
+    // All counts together must fit into the buffer. Otherwise a small file could make the reader take much memory.
     promised_ += value * words_each;
     if (promised_ > count()) fail(fmt::format("{}: {} words promised, {} found", what, promised_, count()));
     return value;
@@ -115,7 +115,7 @@ class BufferReader : private WordCursor {
     value.length = static_cast<uint32_t>(next("buffer length"));
   }
 
-  uint64_t promised_ = 0;  // words that counts have announced so far
+  uint64_t promised_ = 0;  // words that the counts read so far announce
   BufferModel model_;
 };
 

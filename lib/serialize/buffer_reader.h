@@ -1,5 +1,4 @@
-// Reads a compact buffer, from any source: every count, offset and index is checked, with 64-bit
-// arithmetic.
+// Reads a compact buffer from any source. Checks every count, offset and index with 64-bit arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +13,14 @@ struct BufferOperand {
   float scale;
   int32_t zero_point;
   int32_t channel_axis = -1;               // -1: no scales per channel
-  std::vector<float> channel_scales = {};  // of version 2
+  std::vector<float> channel_scales = {};  // only in version 2
 };
 
 struct BufferValue {
   int32_t operand;
   int32_t source;                               // a buffer_format::ValueSource
-  std::vector<uint8_t> bytes;                   // of an immediate value
-  uint32_t buffer = 0, offset = 0, length = 0;  // of version 2 the offset of a subgraph only, its number
+  std::vector<uint8_t> bytes;                   // the value, if it is immediate
+  uint32_t buffer = 0, offset = 0, length = 0;  // in version 2 only `offset` of a subgraph is set: its number
 };
 
 struct BufferOperation {
@@ -36,12 +35,12 @@ struct BufferModel {
   std::vector<BufferOperation> operations;
   std::vector<int32_t> inputs;
   std::vector<int32_t> outputs;
-  std::vector<BufferModel> subgraphs;  // of version 2: all of them, by number, from 1 on; in the main model only
+  std::vector<BufferModel> subgraphs;  // only in the main model of version 2: all subgraphs, numbered from 1 on
 };
 
-// Throws ConvertError (kBadFile) with the word's position, what was found and what is needed.
+// Reads version 1. Throws ConvertError (kBadFile) with the word's position, the value found and the value needed.
 BufferModel read_buffer(const int32_t* words, size_t count);
-// The same for version 2, without the bytes of values.
+// Reads version 2 without the bytes of values. Throws as read_buffer() does.
 BufferModel read_shim_buffer(const int32_t* words, size_t count);
 
 }  // namespace nnapi_convert

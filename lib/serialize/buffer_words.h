@@ -1,4 +1,4 @@
-// What the writers of both buffers, PyTorch's and the shim's, do alike.
+// Serves the writers of both buffers, PyTorch's and the shim's.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace nnapi_convert {
 
-// Constants up to this size go into the buffer itself: an archive entry costs more.
+// Constants of up to so many bytes go into the buffer itself: an archive entry costs more.
 constexpr size_t kMaxImmediateBytes = 128;
 
 inline int32_t float_bits(float value) {

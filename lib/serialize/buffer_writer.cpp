@@ -48,7 +48,7 @@ class BufferWriter {
 
   void put(int32_t word) { result_.words.push_back(word); }
 
-  // A number, or 0 and a patch.
+  // Writes a number; for an expression, writes 0 and adds a patch.
   void put(const Dim& value) {
     if (!value.is_fixed()) result_.patches.push_back({result_.words.size(), value});
     const int64_t number = value.fixed_value().value_or(0);

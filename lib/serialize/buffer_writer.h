@@ -9,7 +9,7 @@
 
 namespace nnapi_convert {
 
-// A word that holds an expression over input sizes: 0 in the buffer, written on the device before the model is built.
+// A word for an expression over input sizes. It is 0 in the buffer; the device computes it before it builds the model.
 struct WordPatch {
   size_t word;
   Dim value;
@@ -18,12 +18,12 @@ struct WordPatch {
 struct SerializedModel {
   std::vector<int32_t> words;
   std::vector<WordPatch> patches;        // in ascending order of words
-  std::vector<nnapi::Constant> buffers;  // numbered buffers; not evaluated yet
+  std::vector<nnapi::Constant> buffers;  // the numbered buffers, not evaluated yet
 };
 
 // The model has to be valid. Throws ConvertError (kNotConvertible) for a model past the format's limits.
 SerializedModel write_buffer(const nnapi::Model& model);
-// For dumps: sizes and flexible words.
+// Returns sizes and flexible words as text for dumps.
 std::string to_text(const SerializedModel& serialized);
 
 }  // namespace nnapi_convert

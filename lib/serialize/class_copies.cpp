@@ -9,12 +9,12 @@
 namespace nnapi_convert {
 namespace {
 
-// Classes that C++ defines have no attributes that could be copied.
+// Returns true for classes with attributes to copy: no modules, and no classes defined in C++.
 bool is_scripted(const c10::ClassType& type) {
   return !type.is_module() && type.name() && type.name()->qualifiedName().rfind("__torch__.torch.classes.", 0) != 0;
 }
 
-// A class may have an attribute of its own type.
+// Returns whether values can be copied. `seen` ends the recursion for classes with attributes of their own type.
 bool can_copy(const c10::TypePtr& type, std::unordered_set<const c10::ClassType*>& seen) {
   const auto object = type->cast<c10::ClassType>();
   if (!object) {

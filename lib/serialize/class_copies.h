@@ -1,4 +1,4 @@
-// Classes of objects that an emitted module keeps, and the objects, in the module's own compilation unit.
+// Copies objects that an emitted module keeps, and their classes, into the module's own compilation unit.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -10,23 +10,23 @@
 
 namespace nnapi_convert {
 
-// True for classes of objects: those that are no modules.
+// Returns true for a class that is no module class.
 bool is_object(const c10::Type& type);
-// True for them, and for what holds objects of one, at any depth.
+// Returns true for such a class, and for a type that holds objects of such a class at any depth.
 bool holds_objects(const c10::Type& type);
 
-// True for what ClassCopies can copy the values of: not for what is or holds a module or an object of a class that C++
-// defines.
+// Returns true if ClassCopies can copy values of the type: the type is and holds no module and no class defined in C++.
 bool can_copy_values_of(const c10::TypePtr& type);
 
-// Copies of classes have the attributes of the originals and no methods: graphs call none once they are inlined.
+// A copy of a class has the original's attributes but no methods: inlined graphs call none.
 class ClassCopies {
  public:
   explicit ClassCopies(std::shared_ptr<torch::jit::CompilationUnit> unit) : unit_(std::move(unit)) {}
 
-  // A copy stays as it is.
+  // Returns the copied type; the type of a copy stays as it is.
   c10::TypePtr type(const c10::TypePtr& original);
-  // An object that is reached twice is copied once; what holds no object of a scripted class stays as it is.
+  // Copies a value. Copies an object once even if it is reached twice; keeps values without objects of scripted
+  // classes.
   c10::IValue value(const c10::IValue& original);
 
  private:
@@ -34,7 +34,7 @@ class ClassCopies {
   c10::ClassTypePtr class_copy(const c10::ClassTypePtr& original);
 
   std::shared_ptr<torch::jit::CompilationUnit> unit_;
-  std::unordered_map<const c10::ClassType*, c10::ClassTypePtr> types_;  // of copies too: they are their own
+  std::unordered_map<const c10::ClassType*, c10::ClassTypePtr> types_;  // original to copy; a copy maps to itself
   std::unordered_map<const c10::ivalue::Object*, c10::IValue> objects_;
 };
 

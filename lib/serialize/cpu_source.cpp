@@ -23,14 +23,14 @@ bool changes(const InterfaceOutput& output) {
   return output.original_dtype != output.dtype;
 }
 
-// True if a tensor in the tree has another dtype in the original's results.
+// Returns true if a tensor in the tree has another dtype in the original's results.
 bool changes(const ReturnTree& tree, const ModuleInterface& interface) {
   if (tree.kind == ReturnTree::Kind::kTensor) return changes(interface.outputs[tree.tensor]);
   return std::any_of(tree.elements.begin(), tree.elements.end(),
                      [&](const ReturnTree& element) { return changes(element, interface); });
 }
 
-// `value`, a tree of the original's results, as the caller gets it.
+// Returns `value`, a tree of the original's results, with the caller's dtypes.
 std::string converted_tree(const ReturnTree& tree, const std::string& value, const ModuleInterface& interface) {
   if (!changes(tree, interface)) return value;
   if (tree.kind == ReturnTree::Kind::kTensor) {
@@ -45,12 +45,12 @@ std::string converted_tree(const ReturnTree& tree, const std::string& value, con
   return collection(tree, elements);
 }
 
-// The original's arguments from the caller's.
+// Makes the original's arguments from the caller's arguments.
 class OriginalArguments {
  public:
   explicit OriginalArguments(const ModuleInterface& interface) : interface_(interface) {}
 
-  // The tensors of a tree are the interface's next inputs.
+  // Returns an argument's expression. The tensors of the tree are the interface's next inputs.
   std::string from(const ArgumentTree& tree, const std::string& value) {
     if (!changes(tree, next_)) {
       next_ += tensors_in(tree);

@@ -1,4 +1,4 @@
-// The TorchScript source of the CPU counterpart: the original model between steps that change dtypes.
+// Writes the TorchScript source of the CPU counterpart: the original model between conversions of dtypes.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace nnapi_convert {
 
 constexpr const char* kCpuClass = "CpuModule";
 
-// The class has the attributes training, model and, with bundled inputs, bundled_inputs. The tensors in `arguments` are
-// the interface's inputs.
+// Returns the source. The class has the attributes training, model and, with bundled inputs, bundled_inputs. The
+// tensors in `arguments` are the interface's inputs.
 std::string cpu_source(const std::string& original_class, const ModuleInterface& interface,
                        const ForwardArguments& arguments, bool has_bundled_inputs);
 

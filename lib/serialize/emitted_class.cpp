@@ -37,7 +37,7 @@ torch::jit::Module make_object(const std::string& text, const ClassPlace& place)
   const auto unit = place.unit ? place.unit : std::make_shared<torch::jit::CompilationUnit>();
   const auto source = std::make_shared<torch::jit::Source>(text, "nnapi_convert.py", 1);
   const std::vector<c10::IValue> constants;
-  // Only our own namespace has source; the importer asks for those of classes, too.
+  // Returns source only for our own namespace; the importer also asks for the namespaces of classes.
   const auto load = [&](const std::string& qualifier) -> std::shared_ptr<torch::jit::Source> {
     return qualifier == kWrapperNamespace ? source : nullptr;
   };

@@ -10,7 +10,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Tensors under names that Python's grammar takes; messages have the path: "images[0]".
+// Returns the method kCheckMethod. Its parameters have valid Python names; its messages have the path ("images[0]").
 std::string check_method(const std::string& self, const ModuleInterface& original) {
   ModuleInterface interface = original;
   for (size_t i = 0; i < interface.inputs.size(); ++i) interface.inputs[i].name = fmt::format("nnapi_tensor_{}", i);

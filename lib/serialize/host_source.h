@@ -1,4 +1,4 @@
-// The TorchScript source of a partitioned model's class, but for forward, which is made as a graph.
+// Writes the TorchScript source of a partitioned model's class, without forward, which another stage makes as a graph.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace nnapi_convert {
 
-// Takes the inputs that are tensors, in the interface's order.
+// The method that checks the inputs; its arguments are the tensor inputs in the interface's order.
 constexpr const char* kCheckMethod = "check_inputs";
 
 struct HostSource {
-  const ModuleInterface& interface;  // its inputs are the leaves of the arguments that are tensors
+  const ModuleInterface& interface;  // its inputs are the tensors among the leaves of `arguments`
   const ForwardArguments& arguments;
   std::vector<std::string> segment_classes;
   std::vector<RowCalls> row_calls;
   bool has_bundled_inputs = false;
 };
 
-// The class is kWrapperClass and has the attributes training, segment_<n> and, where there are any, bundled_inputs; the
-// method kCheckMethod, which raises for sizes other than those that the model was converted for; a method for each of
-// `row_calls`; and, where an argument is no leaf, the method kFlattenMethod.
+// Returns the source of the class kWrapperClass. The class has the attributes training, segment_<n> and, if there are
+// any, bundled_inputs. Its method kCheckMethod raises an error for sizes that the model was not converted for. It has a
+// method for each of `row_calls` and, if an argument is no leaf, the method kFlattenMethod.
 std::string host_source(const HostSource& source);
 
 }  // namespace nnapi_convert

@@ -13,10 +13,10 @@
 namespace nnapi_convert {
 namespace {
 
-// Less is evaluated at once: it saves nothing to wait.
+// Smaller constants are evaluated at once: late evaluation would save nothing.
 constexpr size_t kLeastBytes = size_t{64} << 10;
 
-// Zeros that take no memory, nor count where a process's memory is limited. They can't be written to.
+// Returns a read-only tensor of zeros that takes no memory and does not count towards a process's memory limit.
 at::Tensor reserved_tensor(const std::vector<int64_t>& shape, at::ScalarType type, size_t bytes) {
   void* data = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) throw std::bad_alloc();

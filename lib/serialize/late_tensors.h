@@ -1,5 +1,5 @@
-// Weights of modules that are evaluated one after the other as an archive is written, so that they are never in memory
-// together.
+// Keeps weights of modules unevaluated (late) until an archive is written. The writer evaluates one after the other, so
+// that they are never in memory together.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,24 +13,24 @@ namespace nnapi_convert {
 
 class LateTensors {
  public:
-  // Hands over all bytes of a tensor. With `releases` it isn't called again and lets go of what it took them from.
+  // Hands over all bytes of a tensor. With `releases` it also frees their source, and is not called again.
   using Write = std::function<void(bool releases, const nnapi::ByteSink& sink)>;
-  // Gets the CRC-32 of the bytes each time that they were handed over.
+  // Is called with the CRC-32 of the bytes after each time that they were handed over.
   using OnWritten = std::function<void(uint32_t checksum)>;
 
-  // The constant as a tensor. A large one is late: its data are zeros, which take no memory, until fill().
+  // Returns the constant as a tensor. A large tensor is late: its data are zeros, which take no memory, until fill().
   at::Tensor add(const nnapi::Constant& constant);
-  // The same for `size` bytes that `write` makes.
+  // Returns a late tensor of `size` bytes that `write` makes.
   at::Tensor add(uint64_t size, Write write, OnWritten on_written);
 
-  // Evaluates all that are late; then they are tensors like others.
+  // Evaluates all late tensors; after that they are normal tensors.
   void fill();
 
   size_t size() const { return late_.size(); }
-  // True if these are a late tensor's data.
+  // Returns true if `data` are the data of a late tensor.
   bool holds(const void* data) const { return late_.count(data) != 0; }
-  // Writes the late tensor with these data into the sink, and gives the CRC-32 of its bytes. With `releases` it can't
-  // be written again.
+  // Writes the late tensor with these data into the sink. Returns the CRC-32 of its bytes. With `releases` the tensor
+  // can't be written again.
   uint32_t write(const void* data, bool releases, const nnapi::ByteSink& sink);
 
  private:
@@ -41,10 +41,10 @@ class LateTensors {
   };
   at::Tensor keep(Late late);
 
-  std::unordered_map<const void*, Late> late_;  // by their data
+  std::unordered_map<const void*, Late> late_;  // by the address of their data
 };
 
-// Lets go of the bytes of constants as large as those that are late.
+// Frees the bytes of a constant that is large enough for a late tensor.
 void release_late(nnapi::Constant& constant);
 
 }  // namespace nnapi_convert

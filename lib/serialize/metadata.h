@@ -1,4 +1,5 @@
-// What a converted file says of itself, in the archive's extra file: enough to feed it, compare it and show it.
+// Writes and reads the metadata of a converted file, an extra file of its archive: the inputs, outputs and options that
+// other commands need to run, compare and show the file.
 #pragma once
 
 #include <optional>
@@ -14,17 +15,17 @@ constexpr int kMetadataVersion = 1;
 
 struct MetadataInput {
   std::string name;
-  TensorType type;      // what the converted module takes; flexible sizes as Dims of the input
-  TensorType original;  // what the original takes; dtype and quantisation only
-  bool nhwc = false;    // NNAPI is fed NHWC
+  TensorType type;      // the type that the converted module takes; flexible sizes are Dims of the input
+  TensorType original;  // the original module's dtype and quantisation
+  bool nhwc = false;    // NNAPI's input is NHWC
 };
 
 struct Metadata {
   std::string quant;      // "none", "core", "full" or "nnapi"
-  int feature_level = 0;  // the lowest that the model needs
+  int feature_level = 0;  // the lowest level that runs the model
   std::vector<MetadataInput> inputs;
   std::vector<Quantization> outputs;
-  std::string options;  // of the conversion, as JSON: enough to convert the original the same way; empty: not recorded
+  std::string options;  // the options of the conversion as JSON, to convert the original again; empty: not recorded
 };
 
 Metadata make_metadata(const nnapi::Model& model, const ModuleInterface& interface, const std::string& quant);

@@ -1,4 +1,4 @@
-// What callers of the emitted module see, and what the module does around NNAPI.
+// Describes the interface of an emitted module for callers, and the module's steps around NNAPI.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,44 +11,44 @@
 
 namespace nnapi_convert {
 
-// How forward returns its tensors: a tensor, or a tuple, list or dict of such trees; of a partitioned model also other
-// values, in which no tensors are known.
+// The structure of forward's result: a tensor, or a tuple, list or dict of such trees. kOther, only in partitioned
+// models, is another value without known tensors.
 struct ReturnTree {
   enum class Kind { kTensor, kTuple, kList, kDict, kOther };
   Kind kind = Kind::kTensor;
-  size_t tensor = 0;  // number of the tensor, for kTensor
+  size_t tensor = 0;  // for kTensor: the number of the tensor
   std::vector<ReturnTree> elements;
-  std::vector<std::string> keys;  // of the elements, for kDict
+  std::vector<std::string> keys;  // for kDict: the keys of the elements
 };
 
 // An argument of forward.
 struct InterfaceInput {
   std::string name;
-  TensorType type;                       // what the caller passes
-  std::optional<Quantization> quantize;  // quantised to quint8 on the CPU before NNAPI
-  bool is_read = true;                   // by NNAPI or as an output
-  TensorType original;                   // what the original's forward takes
+  TensorType type;                       // the type that the caller passes
+  std::optional<Quantization> quantize;  // if set, the module quantises the input to quint8 on the CPU before NNAPI
+  bool is_read = true;                   // NNAPI reads the input, or it is an output
+  TensorType original;                   // the type that the original's forward takes
 };
 
-// A tensor that forward returns. NNAPI can't return an input, a constant, or one value twice: the module does.
+// A tensor that forward returns. NNAPI can't return an input, a constant, or one value twice: the module returns those.
 struct InterfaceOutput {
   enum class Source { kNnapi, kInput, kConstant };
   Source source = Source::kNnapi;
-  size_t index = 0;                   // of NNAPI's output, or of forward's argument
-  at::Tensor constant;                // for kConstant
-  bool dequantize = false;            // on the CPU, after NNAPI
+  size_t index = 0;                   // the number of NNAPI's output or of forward's argument
+  at::Tensor constant;                // for kConstant: the value
+  bool dequantize = false;            // the module dequantises the output on the CPU after NNAPI
   Quantization quantization;          // of the last quantised tensor on the way to the caller; none in float models
-  at::ScalarType dtype = at::kFloat;  // what the caller gets
-  at::ScalarType original_dtype = at::kFloat;  // what the original's forward gives
-  std::optional<Dims> shape = {};              // what the caller gets, where NNAPI's tensor has another rank
-  bool is_contiguous = false;                  // in memory too it is in PyTorch's order
+  at::ScalarType dtype = at::kFloat;  // the caller's dtype
+  at::ScalarType original_dtype = at::kFloat;  // the dtype that the original's forward returns
+  std::optional<Dims> shape = {};              // the caller's shape, if NNAPI's tensor has another rank
+  bool is_contiguous = false;                  // the memory is in PyTorch's order, too
 };
 
 struct ModuleInterface {
   std::vector<InterfaceInput> inputs;
   std::vector<InterfaceOutput> outputs;
   ReturnTree return_tree;
-  bool owns_outputs = false;  // changed in place, an output changes no other one and no input
+  bool owns_outputs = false;  // no output shares memory with another output or an input
 };
 
 }  // namespace nnapi_convert

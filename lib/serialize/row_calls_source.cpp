@@ -9,7 +9,8 @@
 namespace nnapi_convert {
 namespace {
 
-// Sizes as a list, with `rows` at the axis of the rows and `others` in place of the other sizes, if that is given.
+// Returns the sizes as a list with `rows` at the axis of the rows and, if `others` is given, `others` at the other
+// axes.
 std::string sizes_text(const RowCallTensor& tensor, const std::string& rows, const std::string& others = "") {
   std::vector<std::string> sizes;
   for (size_t i = 0; i < tensor.type.rank(); ++i) {
@@ -60,7 +61,7 @@ class RowCallsSource {
     return has_one_output() ? names[0] : fmt::format("({})", fmt::join(names, ", "));
   }
 
-  // Every call checks the other sizes, but there is none without rows.
+  // Counts the rows. Checks the other sizes only for 0 rows: otherwise each call of the segment checks them.
   void count_rows() {
     const RowCallTensor& first = *std::find_if(calls_.inputs.begin(), calls_.inputs.end(),
                                                [](const RowCallTensor& input) { return input.axis.has_value(); });

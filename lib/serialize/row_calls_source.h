@@ -1,5 +1,6 @@
-// The TorchScript method that calls a segment for rows whose number is known only as the model runs: the segment takes
-// some at a time, and the last call's missing rows repeat one that is there. Without rows it isn't called.
+// Writes the TorchScript method that calls a segment (a part of the model that NNAPI runs) for rows whose number is
+// known only at run time. Each call takes a fixed number of rows; the last call repeats a row to fill up. Without rows,
+// the method does not call the segment.
 #pragma once
 
 #include <optional>
@@ -10,22 +11,23 @@
 
 namespace nnapi_convert {
 
-// What the segment takes or gives in one call.
+// An input or output of the segment in one call.
 struct RowCallTensor {
   std::string name;
   TensorType type;
-  std::optional<size_t> axis;  // of the rows; nothing: the same in each call
+  std::optional<size_t> axis;  // the axis of the rows; nothing: the tensor is the same in each call
 };
 
 struct RowCalls {
   size_t segment = 0;
-  int64_t rows = 1;                            // of one call
-  std::vector<RowCallTensor> inputs, outputs;  // some input and all outputs have rows
+  int64_t rows = 1;                            // rows in one call
+  std::vector<RowCallTensor> inputs, outputs;  // at least one input and all outputs have rows
 };
 
-// "rows_0".
+// Returns the method's name, such as "rows_0".
 std::string row_calls_method(size_t segment);
-// The method, of the class `self` with the attribute segment_<n>. It raises where inputs don't have as many rows.
+// Returns the method of the class `self`, which has the attribute segment_<n>. The method raises an error if its inputs
+// differ in the number of rows.
 std::string row_calls_source(const RowCalls& calls, const std::string& self);
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
-// The operations of a buffer of version 2, to be shown. Whether it runs is for the shim to check, which reads the
-// whole.
+// Reads the operations of a version 2 buffer to show them. Only the shim, which reads the whole buffer, checks that the
+// buffer can run.
 #include <fmt/format.h>
 
 #include "lib/format/buffer_format_v2.h"
@@ -36,7 +36,7 @@ class ShimBufferReader : private WordCursor {
  private:
   size_t counted(int32_t word, const char* what) const {
     const auto value = static_cast<uint32_t>(word);
-    // What is counted takes a word at least.
+    // Each counted thing takes at least one word.
     if (value >= format::kMaxCount || value > count()) fail(fmt::format("{} {} found, less needed", value, what));
     return value;
   }
@@ -91,7 +91,7 @@ class ShimBufferReader : private WordCursor {
     return std::move(model_);
   }
 
-  // Returns the words of its value data.
+  // Reads a value's record; returns the words of its value data.
   uint64_t read_value() {
     BufferValue value{};
     value.operand = next("value");
@@ -122,7 +122,7 @@ class ShimBufferReader : private WordCursor {
     return ids;
   }
 
-  BufferModel model_;  // that is being read
+  BufferModel model_;  // the model that is being read
 };
 
 }  // namespace

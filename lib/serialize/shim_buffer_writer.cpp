@@ -35,7 +35,7 @@ int32_t count(size_t value, const char* what) {
       fmt::format("the model has {} {}, and the buffer format holds less than {}", value, what, format::kMaxCount));
 }
 
-// The expressions of all flexible words; equal ones are there once.
+// Collects the expressions of all flexible words, equal expressions once.
 class Expressions : public DimVisitor {
  public:
   size_t number(int64_t value) override {
@@ -65,7 +65,7 @@ class Expressions : public DimVisitor {
   std::vector<int32_t> words_;
 };
 
-// Names and source lines, each once.
+// Collects names and source lines, each once.
 class Texts {
  public:
   Texts() : bytes_(1, '\0') {}
@@ -89,7 +89,7 @@ class ShimBufferWriter {
   explicit ShimBufferWriter(const ShimBufferRequest& request)
       : request_(request), models_(nnapi::with_subgraphs(request.model)) {}
 
-  // The models come first, as only then the sizes to compute are known.
+  // Writes the models first: they tell which sizes to compute.
   ShimBuffer write() {
     for (const nnapi::Model* model : models_) write_model(*model);
     std::vector<int32_t> model = std::exchange(words_, {});
@@ -122,7 +122,7 @@ class ShimBufferWriter {
   }
   void append(const std::vector<int32_t>& words) { words_.insert(words_.end(), words.begin(), words.end()); }
 
-  // A number of the model, or 0 and a patch.
+  // Writes a number; for an expression, writes 0 and adds a patch.
   void put(const Dim& value) {
     if (!value.is_fixed()) patches_.emplace_back(words_.size(), value.visit(expressions_));
     const int64_t number = value.fixed_value().value_or(0);
@@ -253,7 +253,7 @@ class ShimBufferWriter {
     return static_cast<uint64_t>(std::find(models_.begin(), models_.end(), &model) - models_.begin());
   }
 
-  // Returns the weight's offset. One model has no weight twice, but several may share one.
+  // Returns the weight's offset. Several models may share a weight; one model has each weight once.
   uint64_t place_weight(const nnapi::Constant& value) {
     const auto same = std::find_if(result_.weights.begin(), result_.weights.end(), [&](const PlacedWeight& weight) {
       return models_.size() > 1 && weight.value == value;
@@ -302,9 +302,9 @@ class ShimBufferWriter {
   }
 
   const ShimBufferRequest& request_;
-  std::vector<const nnapi::Model*> models_;         // the main one and its subgraphs, by their numbers
-  std::vector<int32_t> words_;                      // of the section that is being written
-  std::vector<std::pair<size_t, size_t>> patches_;  // word of the model, expression
+  std::vector<const nnapi::Model*> models_;         // the main model and its subgraphs, by number
+  std::vector<int32_t> words_;                      // the section that is being written
+  std::vector<std::pair<size_t, size_t>> patches_;  // word of the models, number of the expression
   Expressions expressions_;
   Texts texts_;
   ShimBuffer result_;

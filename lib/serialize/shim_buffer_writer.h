@@ -13,20 +13,20 @@ namespace nnapi_convert {
 struct ShimBufferRequest {
   const nnapi::Model& model;
   std::vector<Dims> arguments = {};     // the sizes of forward's tensors, in PyTorch's order
-  std::vector<std::string> names = {};  // of the arguments
-  int feature_level = 1;                // the least that runs the model
+  std::vector<std::string> names = {};  // the names of the arguments
+  int feature_level = 1;                // the lowest level that runs the model
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
   bool relax_fp16 = false;
-  bool keeps_names = true;  // names and source lines, which only messages show
+  bool keeps_names = true;  // keeps names and source lines, which only messages show
 };
 
 struct PlacedWeight {
   nnapi::Constant value;  // not evaluated yet
-  uint64_t offset;        // into the weights
+  uint64_t offset;        // byte offset in the weights
 };
 
 struct ShimBuffer {
-  std::vector<int32_t> words;         // but for the checksums: seal()
+  std::vector<int32_t> words;         // without the checksums, which seal() writes
   std::vector<PlacedWeight> weights;  // in ascending order of offsets
   uint64_t weight_bytes = 0;
 };
@@ -34,14 +34,14 @@ struct ShimBuffer {
 // The model has to be valid. Throws ConvertError (kNotConvertible) for a model past the format's limits.
 ShimBuffer write_shim_buffer(const ShimBufferRequest& request);
 
-// For dumps: sizes.
+// Returns sizes as text for dumps.
 std::string to_text(const ShimBuffer& buffer);
 
-// Evaluates the weights one by one, all weight_bytes with the zeros between them. With `releases` it lets go of each
-// once it is written.
+// Evaluates and writes the weights one by one: all weight_bytes, including the zeros between the weights. With
+// `releases` frees each weight after writing it.
 void write_weights(ShimBuffer& buffer, bool releases, const nnapi::ByteSink& sink);
 
-// Puts the checksum of the weights (CRC-32) and the words' own one into the words.
+// Writes the CRC-32 of the weights and the words' own CRC-32 into the words.
 void seal(int32_t* words, size_t count, uint32_t weight_checksum);
 
 }  // namespace nnapi_convert

@@ -20,7 +20,7 @@ torch::jit::Module build_shim_module(const ShimModuleRequest& request, LateTenso
   const auto seal_words = [words](uint32_t checksum) {
     seal(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()), checksum);
   };
-  seal_words(0);  // right once the weights are written: a compilation writes its words after them
+  seal_words(0);  // replaced when the weights are written: a compilation writes its words after its weights
   const auto write = [buffer = std::make_shared<ShimBuffer>(request.buffer)](
                          bool releases, const nnapi::ByteSink& sink) { write_weights(*buffer, releases, sink); };
   const at::Tensor weights = late.add(request.buffer.weight_bytes, write, seal_words);

@@ -11,7 +11,7 @@
 
 namespace nnapi_convert {
 
-// Makes the object that holds a buffer and its weights (nnapi_shim::make_compilation).
+// The function that makes the object for a buffer and its weights (nnapi_shim::make_compilation).
 using MakeCompilation = c10::IValue (*)(const at::Tensor& words, const at::Tensor& weights);
 
 struct ShimModuleRequest {
@@ -19,14 +19,14 @@ struct ShimModuleRequest {
   const ModuleInterface& interface;
   const ShimBuffer& buffer;
   MakeCompilation make_compilation;
-  std::optional<torch::jit::Module> cpu;  // what runs where NNAPI can't: a module of the same interface
+  std::optional<torch::jit::Module> cpu;  // a module of the same interface that runs if NNAPI can't
   const BundledInputs& bundled_inputs;    // may be empty
-  ClassPlace place = {};                  // with `cpu`: in its unit
+  ClassPlace place = {};                  // with `cpu`: in the unit of `cpu`
 };
 
-// Its weights may be late, and the words' checksums then, too.
+// Builds the module. Its weights may be late; then the words' checksums are late, too.
 torch::jit::Module build_shim_module(const ShimModuleRequest& request, LateTensors& late);
-// The source alone, for people.
+// Returns only the source, for people.
 std::string source_of(const ShimModuleRequest& request);
 
 }  // namespace nnapi_convert

@@ -43,14 +43,14 @@ class ShimSource {
     return input.quantize || input.type.dtype == at::kLong || input.type.dtype == at::kBool;
   }
 
-  // The compilation checks shapes and what NNAPI is handed; what the module converts on the way is checked here.
+  // Checks the inputs that the module converts. The compilation checks shapes and NNAPI's inputs.
   void check_converted_inputs() {
     for (const InterfaceInput& input : boundary_.inputs()) {
       if (input.is_read && is_converted(input)) text_ += BoundarySource::check_dtype(input);
     }
   }
 
-  // Whether nothing but the layout changes on the way to NNAPI and back, which the compilation does itself.
+  // Returns whether inputs and outputs differ from NNAPI's only in layout; then the compilation changes the layout.
   bool is_direct() const {
     for (const nnapi::Boundary& boundary : request_.model.inputs) {
       const InterfaceInput& input = boundary_.inputs()[boundary.argument];

@@ -1,4 +1,4 @@
-// The TorchScript source of a module for the shim (torch.classes.nnapi_convert.Compilation of lib/shim).
+// Writes the TorchScript source of a module for the shim (torch.classes.nnapi_convert.Compilation of lib/shim).
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ struct ShimSourceRequest {
   std::string class_name = kWrapperClass;
 };
 
-// The class has the attributes training, comp and, as needed, cpu, constant_<n> (output n) and
-// bundled_inputs. comp comes before all others that hold tensors: so its weights are the archive's first record.
-// Its methods beside forward: nnapi_configure, nnapi_warm_up, nnapi_state, nnapi_profile.
+// Returns the source. The class has the attributes training, comp and, as needed, cpu, constant_<n> (output n) and
+// bundled_inputs. comp comes before all other attributes that hold tensors, so its weights are the archive's first
+// record. The class has the methods forward, nnapi_configure, nnapi_warm_up, nnapi_state and nnapi_profile.
 std::string shim_source(const ShimSourceRequest& request);
 
 }  // namespace nnapi_convert

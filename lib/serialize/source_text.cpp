@@ -15,7 +15,7 @@ std::string number(double value) {
 
 namespace {
 
-// Of a list's or a dict's elements, each once.
+// Returns the types of a list's or dict's elements, each once.
 std::vector<std::string> element_types(const ReturnTree& tree) {
   std::vector<std::string> types;
   for (const ReturnTree& element : tree.elements) {

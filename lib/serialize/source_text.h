@@ -1,4 +1,4 @@
-// Pieces of TorchScript source that more than one emitted class has.
+// Writes pieces of TorchScript source for all emitted classes.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace nnapi_convert {
 
-// A float literal with all digits, recognisable as a float.
+// Returns a float literal with all digits and a point or exponent.
 std::string number(double value);
-// A string literal.
+// Returns a string literal.
 std::string quoted(const std::string& text);
-// The tree's tuple, list or dict of elements that are given as expressions.
+// Returns the expression of the tree's tuple, list or dict; `elements` are expressions.
 std::string collection(const ReturnTree& tree, const std::vector<std::string>& elements);
-// "Tensor", "Tuple[Tensor, List[Tensor]]"...
+// Returns the type of a tree, such as "Tensor" or "Tuple[Tensor, List[Tensor]]".
 std::string return_type(const ReturnTree& tree);
-// The methods that torch.utils.bundled_inputs adds and speed_benchmark_torch calls; empty without a type.
+// Returns the methods that torch.utils.bundled_inputs adds and speed_benchmark_torch calls; empty without a type.
 std::string bundled_methods(const std::string& class_name, const std::string& bundled_type);
 
 }  // namespace nnapi_convert

@@ -8,7 +8,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Attributes that only flexible sizes need.
+// Sets the attributes that only flexible sizes need.
 void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& serialized, size_t inputs) {
   if (serialized.patches.empty()) return;
   std::vector<int64_t> words;
@@ -17,7 +17,7 @@ void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& 
   for (size_t i = 0; i < inputs; ++i) module.setattr(fmt::format("prepared_{}", i), c10::List<int64_t>());
 }
 
-// Of forward's arguments.
+// Sets the default values of forward's arguments.
 void set_defaults(const torch::jit::Module& module, const ForwardArguments& arguments) {
   torch::jit::Function& forward = module.get_method("forward").function();
   const c10::FunctionSchema& schema = forward.getSchema();

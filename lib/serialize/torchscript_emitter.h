@@ -19,14 +19,14 @@ struct ModuleRequest {
   ClassPlace place;
 };
 
-// Builds the module: the source compiled, the buffer and the weights, some of them late, as attributes.
+// Builds the module: compiles the source, and sets the buffer and the weights, some of them late, as attributes.
 torch::jit::Module build_module(const ModuleRequest& request, LateTensors& late);
-// The source alone, for people.
+// Returns only the source, for people.
 std::string source_of(const ModuleRequest& request);
 
-// Builds the CPU counterpart: `original`, whose forward has the interface's inputs and outputs in their original
-// dtypes, between steps that bring them to the interface's dtypes. The interface's inputs are the tensors in
-// `arguments`.
+// Builds the CPU counterpart of the converted module: `original` between conversions from and to the interface's
+// dtypes. forward of `original` has the interface's inputs and outputs in their original dtypes. The interface's inputs
+// are the tensors in `arguments`.
 torch::jit::Module build_cpu_module(const torch::jit::Module& original, const ModuleInterface& interface,
                                     const ForwardArguments& arguments, const BundledInputs& bundled_inputs);
 

@@ -1,4 +1,4 @@
-// Reading a model buffer word by word, from any source: nothing is read past its end.
+// Reads a model buffer from any source word by word, and never past its end.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ class WordCursor {
     throw ConvertError(ExitCode::kBadFile, fmt::format("malformed model buffer at word {}: {}", position_, problem));
   }
 
-  // Fails unless `needed` more words are there.
+  // Fails unless at least `needed` words are left.
   void require(uint64_t needed, const char* what) const {
     if (needed > count_ - position_)
       fail(fmt::format("{}: {} words left, {} needed", what, count_ - position_, needed));
@@ -42,7 +42,7 @@ class WordCursor {
     return value;
   }
 
-  // The words that are passed over.
+  // Skips `words` words and returns their address.
   const int32_t* take(uint64_t words, const char* what) {
     require(words, what);
     const int32_t* taken = words_ + position_;

@@ -48,7 +48,7 @@ class WrapperSource {
     line(fmt::format("  comp : Optional[{}]", kCompilation));
   }
 
-  // The stock loader computes wrong numbers from another scale without a word, so the module checks for itself.
+  // The module checks its inputs itself: PyTorch's loader silently computes wrong numbers from another scale.
   void check_method() {
     line(fmt::format("  def check_inputs(self: {}{}) -> None:", class_, boundary_.parameters()));
     for (size_t i = 0; i < inputs().size(); ++i) {
@@ -71,7 +71,7 @@ class WrapperSource {
     line("    return None");
   }
 
-  // Writes the words that depend on the input's size. Equal expressions are computed once.
+  // Writes the words that depend on input sizes. Computes equal expressions once.
   void patch_words() {
     std::map<std::string, std::string> variables;
     std::string values;

@@ -1,5 +1,5 @@
-// The TorchScript source of the module around an NNAPI model: it checks its inputs, prepares and builds the model at
-// the first call, runs it, and gives results in PyTorch's order.
+// Writes the TorchScript source of the module around an NNAPI model. The module checks its inputs, prepares and builds
+// the model at the first call, runs it, and returns results in PyTorch's order.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace nnapi_convert {
 
-// Namespace of the emitted classes, and the name of that which callers load.
+// The namespace of the emitted classes, and the name of the class that callers load.
 constexpr const char* kWrapperNamespace = "__torch__.nnapi_convert";
 constexpr const char* kWrapperClass = "NnapiModule";
 std::string qualified_class(const std::string& name);
@@ -25,8 +25,8 @@ struct WrapperRequest {
   std::string class_name = kWrapperClass;
 };
 
-// In the dialect that TorchScript archives hold. The class has the attributes training, ser_model, weights, comp and,
-// as needed, patch_words, prepared_<n> (sizes of argument n), constant_<n> (output n) and bundled_inputs.
+// Returns the source in the dialect of TorchScript archives. The class has the attributes training, ser_model, weights,
+// comp and, as needed, patch_words, prepared_<n> (sizes of argument n), constant_<n> (output n) and bundled_inputs.
 std::string wrapper_source(const WrapperRequest& request);
 
 }  // namespace nnapi_convert
