@@ -1,5 +1,5 @@
-// Count: a number of elements, bytes or multiply-adds. It is unknown where it depends on a size that isn't known, and
-// where int64_t doesn't hold it; what is computed from an unknown number is unknown.
+// Counts elements, bytes or multiply-adds. A Count is unknown if it depends on an unknown size, if int64_t can't hold
+// it, or if it is computed from an unknown Count.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Count {
   std::optional<int64_t> value() const { return is_known_ ? std::optional<int64_t>(value_) : std::nullopt; }
   bool is_known() const { return is_known_; }
   int64_t value_or(int64_t other) const { return is_known_ ? value_ : other; }
-  // For comparisons of cost: an unknown number is larger than any other.
+  // Returns the number for comparisons of cost: an unknown Count is larger than any number.
   int64_t value_or_most() const { return value_or(std::numeric_limits<int64_t>::max()); }
 
   friend Count operator*(const Count& a, const Count& b) {
@@ -34,7 +34,7 @@ class Count {
   }
   Count& operator*=(const Count& other) { return *this = *this * other; }
   Count& operator+=(const Count& other) { return *this = *this + other; }
-  // Unknown where the divisor is 0.
+  // Returns the quotient; unknown if the divisor is 0.
   Count divided_by(int64_t divisor) const {
     Count result = divisor == 0 ? 0 : value_ / divisor;
     result.is_known_ = is_known_ && divisor != 0;
@@ -49,7 +49,7 @@ class Count {
   bool is_known_ = true;
 };
 
-// The product of all sizes; 1 for none.
+// Returns the product of all sizes; 1 for an empty list.
 template <typename Sizes>
 Count product_of(const Sizes& sizes) {
   Count product = 1;

@@ -1,5 +1,4 @@
-// What a run has to say besides its result: refusals of single nodes and warnings. Both are data, rendered by the
-// caller.
+// Collects the refusals of single nodes and the warnings of a run. Both are data that the caller renders.
 #pragma once
 
 #include <string>
@@ -25,13 +24,13 @@ struct Refusal {
   }
 };
 
-// What a result has that may surprise.
+// Tells the user about a property of the result that may surprise.
 struct Warning {
-  std::string kind;    // the sentence; warnings with the same one are told together
+  std::string kind;    // the sentence; warnings with the same sentence are shown together
   std::string where;   // source line of the model; may be empty
   std::string op;      // may be empty
-  std::string detail;  // of this one, behind the sentence; may be empty
-  double magnitude;    // of those with the same sentence the largest is the worst
+  std::string detail;  // text behind the sentence, for this warning; may be empty
+  double magnitude;    // how bad the warning is, compared with warnings of the same sentence: the largest is the worst
 
   // One line: "where: kind: detail".
   std::string message() const;
@@ -46,9 +45,9 @@ struct Diagnostics {
   void warn(std::string message) { warn(Warning{std::move(message), "", "", "", 0}); }
 };
 
-// Each on a line, as data are reported.
+// Returns one line for each warning, for reports.
 std::vector<std::string> messages_of(const std::vector<Warning>& warnings);
-// For people: those of one kind are one line, with how many there are and where the worst is.
+// Returns one line for each kind of warning, for people, with their number and the place of the worst one.
 std::vector<std::string> summary_of(const std::vector<Warning>& warnings);
 
 }  // namespace nnapi_convert

@@ -105,7 +105,7 @@ Dim Dim::floor_div(int64_t divisor) const {
                        fmt::format("a stride or step of {} found, 1 or more needed", divisor));
   }
   if (divisor == 1) return *this;
-  // Multiples of the divisor leave the division, the constant by its floor.
+  // Terms that are multiples of the divisor leave the division; the constant leaves it by its floor.
   Dim whole;
   Dim rest;
   for (const auto& [monomial, coefficient] : terms_) {

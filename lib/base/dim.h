@@ -1,8 +1,8 @@
-// Dim: the size of one dimension, a number or an integer expression over the sizes of the model's inputs.
+// Represents the size of one dimension: a number, or an integer expression over the sizes of the model's inputs.
 //
-// Expressions are kept in a normal form (a polynomial whose atoms are input sizes and floor divisions by a positive
-// number), so that equal sizes written differently compare equal: floor((H+2-3)/2)+1 == floor((H-1)/2)+1. Two Dims that
-// compare unequal may still be equal for some sizes: nothing may be concluded from `!=` unless both are fixed.
+// Expressions have a normal form (a polynomial whose atoms are input sizes and floor divisions by a positive number),
+// so that equal sizes written differently compare equal: floor((H+2-3)/2)+1 == floor((H-1)/2)+1. Two Dims that compare
+// unequal may still be equal for some sizes: conclude nothing from `!=` unless both are fixed.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace nnapi_convert {
 
-// Takes an expression apart, part by part. What it returns for a part is handed to it where the part is used.
+// Visits an expression part by part. It gets the number that it returned for a part where a larger part uses that part.
 class DimVisitor {
  public:
   virtual ~DimVisitor() = default;
@@ -31,11 +31,11 @@ class Dim {
  public:
   Dim() : Dim(0) {}
   Dim(int64_t value);  // NOLINT: numbers are Dims
-  // The size of dimension `axis` of the model's input number `input`; at least 1.
+  // Returns the size of dimension `axis` of the model's input number `input`, which is at least 1.
   static Dim of_input(int input, int axis);
 
   bool is_fixed() const;
-  // The number; only for fixed Dims.
+  // Returns the number of a fixed Dim.
   int64_t value() const;
   std::optional<int64_t> fixed_value() const;
 
@@ -48,18 +48,18 @@ class Dim {
   friend bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
   friend bool operator<(const Dim& a, const Dim& b) { return a.key() < b.key(); }
 
-  // floor(this / divisor), divisor > 0.
+  // Returns floor(this / divisor) for divisor > 0.
   Dim floor_div(int64_t divisor) const;
-  // this / divisor where the division is exact for every size; nullopt where that can't be proved.
+  // Returns this / divisor if the division is provably exact for every size, else nullopt.
   std::optional<Dim> exact_div(const Dim& divisor) const;
 
-  // The number for given input sizes.
+  // Returns the number for given input sizes.
   int64_t evaluate(const std::function<int64_t(int input, int axis)>& size_of) const;
-  // What the visitor makes of the whole expression.
+  // Visits all parts, and returns the visitor's number for the whole expression.
   size_t visit(DimVisitor& visitor) const;
-  // Text in Python's and TorchScript's syntax, with `symbol` naming an input's size: for example "(H + 1) // 2".
+  // Returns text in Python's and TorchScript's syntax, such as "(H + 1) // 2"; `symbol` names an input's size.
   std::string text(const std::function<std::string(int input, int axis)>& symbol) const;
-  // Text for dumps: sizes are written x0.2 (input 0, axis 2).
+  // Returns text for dumps, with sizes such as x0.2 (input 0, axis 2).
   std::string text() const;
 
  private:
@@ -88,12 +88,12 @@ class Dim {
 
 using Dims = std::vector<Dim>;
 
-// "[1, 3, x0.2, 224]".
+// Returns a text such as "[1, 3, x0.2, 224]".
 std::string to_text(const Dims& dims);
-// Product of all sizes; 1 for an empty list.
+// Returns the product of all sizes; 1 for an empty list.
 Dim product(const Dims& dims);
 bool all_fixed(const Dims& dims);
-// The numbers of fixed Dims.
+// Returns the numbers of fixed Dims.
 std::vector<int64_t> fixed_values(const Dims& dims);
 Dims to_dims(const std::vector<int64_t>& sizes);
 

@@ -1,7 +1,7 @@
-// Errors that stop a run, and the exit code each kind has.
+// Defines the errors that stop a run, and their exit codes.
 //
-// Bad input throws ConvertError. A broken invariant of our own code throws std::logic_error through NNC_ASSERT. What a
-// rule can't lower is neither: it is a Refusal (diagnostics.h), data that the report shows.
+// Bad input throws ConvertError. A broken invariant of our own code throws std::logic_error through NNC_ASSERT. An
+// operator that a rule can't lower is no error: it is a Refusal (diagnostics.h), data that the report shows.
 #pragma once
 
 #include <stdexcept>
@@ -19,7 +19,8 @@ enum class ExitCode : int {
   kInternal = 70,           // a fault of this program
 };
 
-// Stops the run. `what()` is one message: lower case, no full stop, with what was found, what is needed, what to do.
+// Stops the run. `what()` is one message, lower case and without a full stop: the value found, the value needed, and
+// the user's next step.
 class ConvertError : public std::runtime_error {
  public:
   ConvertError(ExitCode exit_code, const std::string& message) : std::runtime_error(message), exit_code_(exit_code) {}

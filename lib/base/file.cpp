@@ -24,7 +24,7 @@ void flush_to_disk(const fs::path& path) {
   if (result != 0 && error != EINVAL) fail_to_write(path, std::strerror(error));
 }
 
-// `shown` is for the message.
+// Writes a text to `path`; error messages name `shown`.
 void write_text(const fs::path& path, const std::string& text, const fs::path& shown) {
   OutputFile output(path);
   output.append(text.data(), text.size());
@@ -44,7 +44,7 @@ fs::path resolved(fs::path destination) {
   for (int i = 0; i < kMaxLinks && fs::is_symlink(destination, error); ++i) {
     destination = destination.parent_path() / fs::read_symlink(destination, error);
   }
-  const fs::path absolute = fs::absolute(destination, error);  // a new name would else stay relative
+  const fs::path absolute = fs::absolute(destination, error);  // weakly_canonical would keep a new name relative
   if (error) return destination;
   fs::path whole = fs::weakly_canonical(absolute, error);
   return error ? absolute : whole;

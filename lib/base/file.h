@@ -1,4 +1,4 @@
-// Files that appear whole or not at all.
+// Writes files that appear whole or not at all.
 #pragma once
 
 #include <filesystem>
@@ -8,19 +8,19 @@
 
 namespace nnapi_convert {
 
-// The absolute path of what is written where `destination` is said. Follows symbolic links, dangling ones too, so that
-// the file they name is written and not the link replaced.
+// Returns the absolute path of the file to write for `destination`. Follows symbolic links, also dangling ones, so that
+// the program writes the link's target and does not replace the link.
 std::filesystem::path resolved(std::filesystem::path destination);
 
 // Throws ConvertError (kBadFile): "can't write PATH: REASON".
 [[noreturn]] void fail_to_write(const std::filesystem::path& path, const std::string& reason);
 
-// A place to write a file beside its destination, under its final name (archives take their root folder from it), in a
-// temporary folder. commit() renames it into place; without commit() the destructor removes it and an existing
-// destination stays as it was.
+// Gives a file a path in a temporary folder beside its destination, under its final name (archives take their root
+// folder from it). commit() renames the file into place. Without commit() the destructor removes the file, and an
+// existing destination stays as it was.
 class PendingFile {
  public:
-  // Throws ConvertError (kBadFile) when the destination's folder can't be written or the destination is not a regular
+  // Throws ConvertError (kBadFile) if the destination's folder can't be written or the destination is not a regular
   // file.
   explicit PendingFile(const std::filesystem::path& destination);
   ~PendingFile();
@@ -28,10 +28,10 @@ class PendingFile {
   PendingFile& operator=(const PendingFile&) = delete;
 
   const std::filesystem::path& path() const { return temporary_; }
-  // Gives the file the permissions of an existing destination and flushes it to disk: what may fail for want of room
-  // fails here. Throws ConvertError (kBadFile).
+  // Gives the file the permissions of an existing destination and flushes it to disk, so that a full disk shows here
+  // and not in commit(). Throws ConvertError (kBadFile).
   void finish();
-  // Finishes, if that was not done, and renames. Throws ConvertError (kBadFile).
+  // Calls finish() if the caller did not, and renames the file. Throws ConvertError (kBadFile).
   void commit();
 
  private:
@@ -44,10 +44,10 @@ class PendingFile {
 // Writes text whole or not at all. Throws ConvertError (kBadFile).
 void write_file(const std::filesystem::path& destination, const std::string& text);
 
-// Texts that take their places together with other files.
+// Text files that commit() renames into place at once, together with other files.
 class PendingTexts {
  public:
-  // Writes beside the destination; to a device or a pipe at once. Throws ConvertError (kBadFile).
+  // Writes a text beside its destination; writes directly to a device or pipe. Throws ConvertError (kBadFile).
   void add(const std::filesystem::path& destination, const std::string& text);
   void commit();
 

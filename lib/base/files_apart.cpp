@@ -19,13 +19,13 @@ namespace fs = std::filesystem;
 
 using Inode = std::pair<dev_t, ino_t>;
 
-// A file by both of its identities. One that does not exist yet has a path only.
+// The identity of a file: its path and its inode. A file that does not exist yet has only a path.
 struct Identity {
   std::string path;
   std::optional<Inode> inode;
 };
 
-// Nothing for devices, pipes and what has no name.
+// Returns a file's identity; nothing for devices, pipes and empty names.
 std::optional<Identity> identity_of(const fs::path& path) {
   if (path.empty() || is_standard_output(path)) return std::nullopt;
   struct stat status = {};
@@ -40,7 +40,7 @@ class KnownFiles {
     const auto identity = identity_of(file.path);
     if (identity) remember(*identity, file);
   }
-  // Throws where the file is known already.
+  // Throws if the file is already known.
   void add_written(const NamedFile& file) {
     const auto identity = identity_of(file.path);
     if (!identity) return;
@@ -51,7 +51,7 @@ class KnownFiles {
     }
     remember(*identity, file);
   }
-  // Throws where standard output goes to a known file.
+  // Throws if standard output goes to a known file.
   void check_standard_output() const {
     struct stat status = {};
     if (::fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) return;

@@ -1,5 +1,4 @@
-// The files of one command line: nothing that is written may take the place of what is read, or of what is written
-// besides.
+// Checks the files of one command line: a written file must not replace a file that is read, or another written file.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +7,7 @@
 
 namespace nnapi_convert {
 
-// One file, and what the command line calls it: "MODEL", "--report".
+// One file, and its name on the command line: "MODEL", "--report".
 struct NamedFile {
   std::string name;
   std::filesystem::path path;
@@ -18,8 +17,8 @@ struct FilesInUse {
   std::vector<NamedFile> read, written;
 };
 
-// Call it before anything is written. Throws ConvertError (kUsage) where a written file is also read, or is written
-// twice. Files are the same if their paths are, once links are followed, or if they are one file of the disk. Standard
+// Throws ConvertError (kUsage) if a written file is also read, or is written twice. Call it before writing anything.
+// Two files are the same if their paths, with links followed, are equal or lead to the same file on disk. Standard
 // output counts as written if it goes to a file. Devices and pipes may be named more than once.
 void check_files_apart(const FilesInUse& files);
 

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder's absolute path, without a slash at its end.
+// Returns the folder's absolute path without a slash at its end.
 fs::path resolve(const fs::path& folder) {
   std::error_code error;
   fs::path resolved = fs::weakly_canonical(folder, error);
@@ -24,7 +24,7 @@ fs::path resolve(const fs::path& folder) {
   return resolved.has_filename() ? resolved : resolved.parent_path();
 }
 
-// A folder beside the destination in which the files are made. Removed at the end with what is left in it.
+// A folder beside the destination in which the files are made. Its destructor removes it with all files left in it.
 class Staging {
  public:
   explicit Staging(const fs::path& destination) {
@@ -61,7 +61,7 @@ void write_new_file(const fs::path& path, const std::string& text) {
   if (!stream) fail_to_write(path.filename(), std::strerror(errno));
 }
 
-// Puts made files into a folder that exists; undoes it all unless finish() is called.
+// Puts the made files into an existing folder; the destructor undoes all of it unless finish() was called.
 class Placing {
  public:
   Placing(fs::path folder, const Staging& staging) : folder_(std::move(folder)), staging_(staging) {}

@@ -1,4 +1,4 @@
-// Folders of files that appear whole or not at all.
+// Writes folders of files that appear whole or not at all.
 #pragma once
 
 #include <filesystem>
@@ -12,12 +12,12 @@ struct FolderFile {
   std::string text;
 };
 
-// Whether the name stays within the folder: relative, no part empty, "." or "..", no backslash.
+// Returns whether the name stays within the folder: relative, no part empty, "." or "..", no backslash.
 bool is_plain_name(const std::string& name);
 
-// Writes the files below `folder`, which is made where it does not exist; its parent has to. A folder that has
-// something in it is refused, or, if `may_replace`, kept with what is in it, files of the same names replaced. After a
-// failure all is as it was. Throws ConvertError (kBadFile), also for names that are not plain.
+// Writes the files below `folder`, and makes the folder if it does not exist; its parent has to exist. Refuses a folder
+// that is not empty, unless `may_replace` is true: then replaces files of the same names and keeps the others. After a
+// failure everything is as before. Throws ConvertError (kBadFile), also for names that are not plain.
 void write_folder(const std::filesystem::path& folder, const std::vector<FolderFile>& files, bool may_replace);
 
 }  // namespace nnapi_convert

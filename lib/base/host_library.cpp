@@ -1,4 +1,4 @@
-// Finding the host's NNAPI.
+// Finds the host's NNAPI.
 #include "lib/base/host_library.h"
 
 #include <cstdlib>

@@ -6,7 +6,7 @@
 namespace nnapi_convert {
 namespace {
 
-// The number of changes, by the rows of the table of all beginnings of both words.
+// Returns the number of changes between two words, computed row by row over all pairs of their beginnings.
 size_t changes_between(const std::string& a, const std::string& b) {
   std::vector<size_t> before_last, last, row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -23,7 +23,7 @@ size_t changes_between(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-// Of the name's letters without its dashes: one in three may be wrong.
+// Returns the most changes allowed: one in three letters, without dashes.
 size_t most_changes(const std::string& name) {
   const auto dashes = static_cast<size_t>(std::count(name.begin(), name.end(), '-'));
   return (name.size() - dashes + 1) / 3;
@@ -35,7 +35,7 @@ std::string nearest_name(const std::string& word, const std::vector<std::string>
   std::string nearest;
   size_t fewest = word.size();
   for (const std::string& name : names) {
-    constexpr size_t kTelling = 4;  // so many letters begin few names
+    constexpr size_t kTelling = 4;  // letters: only few names begin with the same four
     const bool begins = word.size() >= kTelling && name.compare(0, word.size(), word) == 0;
     const size_t changes = begins ? 1 : changes_between(word, name);
     if (changes >= fewest || changes > most_changes(name)) continue;

@@ -1,4 +1,4 @@
-// What a misspelt name was probably meant to be.
+// Finds the name that a misspelt name probably stands for.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace nnapi_convert {
 
-// The name that takes the fewest changes to become `word`, where those are few for its length: a letter more, less or
-// another, or two neighbours exchanged. A name that `word` begins is near, too. Empty where none is near.
+// Returns the name that needs the fewest changes to become `word`, if they are few for its length, else an empty text.
+// A change adds, removes or replaces a letter, or exchanges two neighbours. A name that begins with `word` is near,
+// too.
 std::string nearest_name(const std::string& word, const std::vector<std::string>& names);
 
 }  // namespace nnapi_convert

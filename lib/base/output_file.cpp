@@ -11,8 +11,8 @@
 namespace nnapi_convert {
 namespace {
 
-// Measured on ext4: pieces of a megabyte and more may take seven times the CPU time of smaller ones, as Linux then
-// looks for large pages, which nothing has used yet, instead of those that were freed last.
+// Measured on ext4: writing in pieces of a megabyte and more may take seven times the CPU time of smaller pieces. Linux
+// then looks for large unused pages instead of the pages that were freed last.
 constexpr size_t kPieceBytes = size_t{1} << 18;
 
 }  // namespace

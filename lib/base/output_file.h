@@ -1,4 +1,4 @@
-// A file that is written from its beginning to its end.
+// Writes a file from its beginning to its end.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace nnapi_convert {
 
-// Makes or empties the file. After the first error nothing more is written; finish() tells.
+// The constructor makes or empties the file. After the first error nothing more is written; finish() returns the error.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -15,7 +15,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void append(const void* data, size_t size);
-  // Closes the file. Gives the system's reason if anything was not written, otherwise an empty text.
+  // Closes the file. Returns the system's reason if some data were not written, otherwise an empty text.
   std::string finish();
 
  private:

@@ -1,4 +1,4 @@
-// Percentages for people. They are rounded down: 99.97 % is no 100.0 %.
+// Writes percentages for people, rounded down: 99.97 % becomes 99.9, not 100.0.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 namespace nnapi_convert {
 
-// "99.9", of numbers that aren't negative; "0.0" where there is nothing to have a share of.
+// Returns a text such as "99.9" for numbers that are not negative; "0.0" if `all` is 0.
 inline std::string percent_text(int64_t part, int64_t all) {
   if (all <= 0) return "0.0";
   __extension__ using Wide = __int128;

@@ -1,4 +1,4 @@
-// The version of the JSON report, by schemas/report.schema.json: it grows where what a key holds changes.
+// The version of the JSON report (schemas/report.schema.json). Increase it when the meaning of a key changes.
 #pragma once
 
 namespace nnapi_convert {
