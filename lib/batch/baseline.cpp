@@ -21,12 +21,12 @@ using nlohmann::json;
 enum class Unit { kPercent, kAbsolute };
 
 struct Metric {
-  const char* name;  // of the limit, and in the table
-  const char* key;   // in the summary
-  int worse;         // 1: more is worse; -1: less is
-  Unit unit;         // of the limit
+  const char* name;  // the name of the limit, also shown in the table
+  const char* key;   // the key in the summary
+  int worse;         // 1: more is worse; -1: less is worse
+  Unit unit;         // the unit of the limit
   double limit;
-  double scale;  // from the summary to the table
+  double scale;  // factor from the summary's number to the table's
   const char* meaning;
 };
 
@@ -45,7 +45,7 @@ std::string number_text(double value) {
   return std::isinf(value) ? "equal" : fmt::format("{:.10g}", std::round(value * 100) / 100);
 }
 
-// The table of one comparison, row by row.
+// Writes the table of one comparison, row by row.
 class Table {
  public:
   void add(const std::string& model, const std::string& what, const std::string& before, const std::string& now,
@@ -75,13 +75,13 @@ bool is_snr(const Metric& metric) {
   return std::string(metric.name) == "snr";
 }
 
-// An SNR that is null is that of equal results.
+// Returns the value of a metric. A null SNR means equal results.
 double value_of(const json& entry, const Metric& metric) {
   const json& value = entry.at(metric.key);
   return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>() * metric.scale;
 }
 
-// Shares of multiply-adds of which some aren't known are null.
+// Returns whether the entry has the metric. A share of multiply-adds is null if some are unknown.
 bool is_measured(const json& entry, const Metric& metric) {
   return entry.contains(metric.key) && (is_snr(metric) || !entry[metric.key].is_null());
 }
@@ -130,7 +130,7 @@ void compare_model(const json& earlier, const json& now, const Limits& limits, T
                      fmt::format("{}: {}; a summary.json of nnapi-convert batch needed", path, problem));
 }
 
-// What the comparison reads, and nothing else.
+// Checks exactly the parts of a summary that the comparison reads.
 bool is_summary(const json& value) {
   if (!value.is_object() || value.value("version", json()) != 1) return false;
   if (!value.contains("models") || !value["models"].is_array()) return false;

@@ -8,26 +8,26 @@
 
 namespace nnapi_convert {
 
-// How much worse a number may get, by its name: "operations", "size"...
+// The most by which a number may get worse, by the number's name: "operations", "size"...
 using Limits = std::map<std::string, double>;
 
-// Those of all names, as they are unless the user says otherwise.
+// Returns the default limits of all names.
 Limits default_limits();
-// A line for each: name, unit, meaning and default.
+// Returns a line for each limit: name, unit, meaning and default.
 std::string limits_help();
-// Sets one from "NAME=NUMBER". Throws ConvertError (kUsage).
+// Sets one limit from "NAME=NUMBER". Throws ConvertError (kUsage).
 void set_limit(Limits& limits, const std::string& text);
 
 // Reads a summary that a batch wrote. Throws ConvertError (kBadFile).
 nlohmann::json read_summary(const std::string& path);
 
 struct Comparison {
-  std::string markdown;      // a heading, and a table of all that changed
+  std::string markdown;      // a heading, and a table of all changes
   int regressions = 0;       // changes for the worse beyond their limits
-  int unknown_failures = 0;  // models that fail and are not in the earlier summary
+  int unknown_failures = 0;  // failing models that the earlier summary does not have
 };
 
-// What is in the earlier summary counts: a model that failed before in the same way is no regression.
+// Compares two summaries. A model that already failed in the same way in the earlier summary is no regression.
 Comparison compare(const nlohmann::json& earlier, const nlohmann::json& now, const Limits& limits);
 
 }  // namespace nnapi_convert

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Makes the folder and keeps other batches out of it; what an earlier one left unfinished is removed.
+// Makes the output folder, locks out other batches, and removes unfinished files of earlier batches.
 class OutputFolder {
  public:
   explicit OutputFolder(const fs::path& folder) : staging_(staging_folder(folder, 0).parent_path()) {
@@ -61,7 +61,7 @@ uint64_t size_of(const fs::path& file) {
   return error ? 0 : size;
 }
 
-// What a worker will need: what it needed before, else by the file's size and what that meant for others of this batch.
+// Estimates the memory of a worker: its peak of an earlier run, else a factor of this batch times the file's size.
 class Estimates {
  public:
   Estimates(const BatchRequest& request, const std::vector<uint64_t>& sizes)
@@ -89,8 +89,8 @@ class Estimates {
   uint64_t smallest() const { return own_ + kBase; }  // this process and a worker
 
  private:
-  static constexpr uint64_t kBase = 100'000'000;    // of a worker, whatever the weights
-  static constexpr uint64_t kTelling = 10'000'000;  // a smaller file's peak says nothing about weights
+  static constexpr uint64_t kBase = 100'000'000;    // bytes of a worker without weights
+  static constexpr uint64_t kTelling = 10'000'000;  // bytes: a smaller file's peak tells nothing about weights
 
   const std::vector<uint64_t>& sizes_;
   uint64_t own_;
@@ -98,7 +98,7 @@ class Estimates {
   std::vector<uint64_t> known_;
 };
 
-// Large models first: they would keep one worker busy at the end.
+// Orders large models first: at the end, a large model would keep one worker busy alone.
 std::vector<size_t> largest_first(const std::vector<uint64_t>& sizes) {
   std::vector<size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), 0);
@@ -106,7 +106,7 @@ std::vector<size_t> largest_first(const std::vector<uint64_t>& sizes) {
   return order;
 }
 
-// Those that ended without a worker's doing have no report yet. A disk that is full keeps them from having one.
+// Writes a report for a model whose worker wrote none. On a full disk the model stays without a report.
 void write_missing_report(const BatchModel& model, Outcome& outcome, const BatchRequest& request) {
   if (outcome.status == Status::kNotRun || !outcome.outputs.empty()) return;
   if (outcome.report.is_null()) outcome.report = failure_report(model.shown, outcome.error);

@@ -1,4 +1,4 @@
-// A whole batch: models in, results and summaries in a folder out.
+// Converts a batch of models into a folder of results and summaries.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@ struct BatchRequest {
   std::vector<BatchModel> models;
   WorkerSettings worker;
   int jobs = 1;
-  uint64_t memory = 0;  // bytes for all processes together; 0: any
-  double timeout = 0;   // seconds for one model; 0: any
+  uint64_t memory = 0;  // bytes for all processes together; 0: no limit
+  double timeout = 0;   // seconds for one model; 0: no limit
   bool keep_going = false;
   bool is_quiet = false;
 };
 
 struct BatchResult {
   Batch batch;
-  int signal = 0;  // that ended the run early
+  int signal = 0;  // the signal that ended the run early; 0: none
 };
 
-// Throws ConvertError (kUsage) where two models would write the same file.
+// Throws ConvertError (kUsage) if two models would write the same file.
 void check_names(const BatchRequest& request);
 
-// Converts what is not up to date. Throws ConvertError: kUsage for check_names() or where the budget holds no worker at
-// all, kBadFile where the output folder can't be written or another batch writes to it. A model that
-// fails is no error.
+// Converts the models that are not up to date. Throws ConvertError: kUsage from check_names() or if the memory budget
+// is too small for one worker, kBadFile if the output folder can't be written or another batch writes to it. A model
+// that fails is no error.
 BatchResult run_batch(const BatchRequest& request);
 
-// summary.json, summary.md and summary.xml in the output folder. Throws ConvertError (kBadFile).
+// Writes summary.json, summary.md and summary.xml to the output folder. Throws ConvertError (kBadFile).
 void write_summaries(const Batch& batch, const std::filesystem::path& output_folder, const std::string& comparison);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// One model of a batch, and what asks for all of them.
+// Describes one model of a batch, and the request for a batch's models.
 #pragma once
 
 #include <filesystem>
@@ -9,17 +9,17 @@
 namespace nnapi_convert {
 
 struct BatchModel {
-  std::string name;            // of its results below the output folder, without extension; "/" separates folders
-  std::filesystem::path file;  // need not exist: a missing model is one that fails
-  std::string shown;           // the file as the zoo names it, for reports: the same wherever the zoo lies
+  std::string name;            // the results' path below the output folder, without extension; "/" separates folders
+  std::filesystem::path file;  // need not exist: the conversion of a missing model fails
+  std::string shown;           // the file's name within the zoo, for reports: independent of the zoo's place
   OptionSet options;
 };
 
 struct ZooRequest {
   std::string zoo;
-  std::filesystem::path output_folder;  // what lies in it is never a model
+  std::filesystem::path output_folder;  // files in this folder are never models
   OptionRules rules;
-  OptionSet command_line;  // goes before a manifest's defaults, and behind what it says of one model
+  OptionSet command_line;  // overrides a manifest's defaults; a manifest's options of one model override it
 };
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// SHA-256, in hexadecimal digits.
+// Computes SHA-256 in hexadecimal digits.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace nnapi_convert {
 
-// Of a file's bytes. Throws ConvertError (kBadFile) where it can't be read.
+// Returns the hash of a file's bytes. Throws ConvertError (kBadFile) if the file can't be read.
 std::string hash_of_file(const std::filesystem::path& path);
 std::string hash_of_text(const std::string& text);
 

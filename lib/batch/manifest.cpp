@@ -55,7 +55,7 @@ std::string text_at(const json& object, const char* key, const std::string& wher
   return *found;
 }
 
-// Below the output folder and nowhere else.
+// Checks that the name stays below the output folder.
 void check_name(const std::string& name, const std::string& where) {
   const fs::path path = name;
   bool is_inside = path.is_relative() && !path.filename().empty();

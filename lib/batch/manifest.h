@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// In the manifest's order. Throws ConvertError: kBadFile where the file can't be read or is no JSON, kUsage where it
-// breaks the schema; the message has the place as a JSON pointer.
+// Returns the models in the manifest's order. Throws ConvertError: kBadFile if the file can't be read or is no JSON,
+// kUsage if it breaks the schema; the message has the place as a JSON pointer.
 std::vector<BatchModel> models_of_manifest(const ZooRequest& request);
 
 }  // namespace nnapi_convert

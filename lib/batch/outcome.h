@@ -1,4 +1,4 @@
-// What became of one model of a batch.
+// Records the outcome of one model of a batch.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace nnapi_convert {
 
-constexpr double kMegabyte = 1e6;  // bytes, as the progress and the summary tell them
+constexpr double kMegabyte = 1e6;  // bytes; the unit of the progress and the summary
 
 enum class Status {
   kConverted,
@@ -18,35 +18,35 @@ enum class Status {
   kBadFile,             // 3: the model can't be read, or a result can't be written
   kVerificationFailed,  // 4
   kInternalError,       // 70
-  kCrashed,             // its worker was ended by a signal
-  kOutOfMemory,         // beyond --memory with no other model at work, or the system had none left
+  kCrashed,             // a signal ended the worker
+  kOutOfMemory,         // the model exceeded --memory although it ran alone, or the system had no memory left
   kTimedOut,
   kNotRun,  // the batch was stopped before
 };
 
-// "converted", "verification_failed"...
+// Returns a name such as "converted" or "verification_failed".
 const char* name_of(Status status);
-// Throws ConvertError (kBadFile) for a name that is none.
+// Returns the status of a name. Throws ConvertError (kBadFile) for an unknown name.
 Status status_of(const std::string& name);
 Status status_of(ExitCode code);
 
 struct Outcome {
   Status status = Status::kNotRun;
-  std::string error;        // why, where it was not converted
-  std::string key;          // hash of model, options and program; empty where there was none to make
+  std::string error;        // why the model was not converted
+  std::string key;          // hash of model, options and program; empty if it could not be computed
   nlohmann::json report;    // by schemas/report.schema.json
-  nlohmann::json outputs;   // hashes of the files written, by their path below the output folder
+  nlohmann::json outputs;   // hashes of the written files, by path below the output folder
   uint64_t file_bytes = 0;  // size of the module
-  double seconds = 0;       // these two are measured: no two runs agree
+  double seconds = 0;       // `seconds` and `peak_bytes` are measured and differ between runs
   uint64_t peak_bytes = 0;
   bool is_up_to_date = false;  // taken from an earlier run
 };
 
 nlohmann::json to_json(const Outcome& outcome);
-// Throws nlohmann::json::exception or ConvertError where it is none.
+// Reads an outcome. Throws nlohmann::json::exception or ConvertError if `object` is none.
 Outcome outcome_from_json(const nlohmann::json& object);
 
-// A report for what has none of its own.
+// Returns a report for a model whose conversion wrote none.
 nlohmann::json failure_report(const std::string& model, const std::string& error);
 
 }  // namespace nnapi_convert

@@ -25,10 +25,10 @@ class Pool {
  public:
   explicit Pool(const PoolRequest& request) : request_(request), waiting_(request.order.begin(), request.order.end()) {
     sigemptyset(&signals_);
-    ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, no worker could be waited for
+    ::signal(SIGCHLD, SIG_DFL);  // if SIGCHLD is ignored, the pool can't wait for workers
     sigaddset(&signals_, SIGCHLD);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-      // One that is ignored, as under nohup, would be seen all the same once it is blocked.
+      // Skips ignored signals, as under nohup: a blocked signal is received even if it is ignored.
       struct sigaction action = {};
       if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(&signals_, signal);
     }
@@ -56,8 +56,8 @@ class Pool {
     uint64_t estimate = 0;
     uint64_t resident = 0;
     Clock::time_point start;
-    Status stopped_as = Status::kConverted;  // by us, and why
-    bool is_repeated = false;                // it gets the whole budget for itself
+    Status stopped_as = Status::kConverted;  // why the pool stopped the worker; kConverted: it did not
+    bool is_repeated = false;                // the task runs again, alone, with the whole budget
   };
 
   uint64_t estimate_of(size_t task) const {
@@ -105,7 +105,7 @@ class Pool {
     worker.process.kill();
   }
 
-  // Stops workers that take too long or too much.
+  // Stops workers that take too long or too much memory.
   void watch() {
     uint64_t sum = own_resident_bytes();
     for (Worker& worker : running_) {
@@ -115,16 +115,16 @@ class Pool {
       if (request_.timeout > 0 && seconds > request_.timeout) stop(worker, Status::kTimedOut);
     }
     result_.peak_bytes = std::max(result_.peak_bytes, sum);
-    // What a worker takes between two looks has to have room.
+    // Keeps a sixteenth of the budget free for the workers' growth between two checks.
     if (request_.memory == 0 || running_.empty() || sum <= request_.memory - request_.memory / 16) return;
     const auto excess = [](const Worker& worker) {
       return static_cast<int64_t>(worker.resident) - static_cast<int64_t>(worker.estimate);
     };
     const auto worst = std::max_element(running_.begin(), running_.end(),
                                         [&](const Worker& a, const Worker& b) { return excess(a) < excess(b); });
-    if (worst->stopped_as != Status::kConverted) return;  // it is ending already
+    if (worst->stopped_as != Status::kConverted) return;  // the worker is already ending
     stop(*worst, Status::kOutOfMemory);
-    worst->is_repeated = running_.size() > 1;  // not at fault yet
+    worst->is_repeated = running_.size() > 1;  // other workers may be the cause
   }
 
   void collect() {
@@ -175,7 +175,7 @@ class Pool {
   const PoolRequest& request_;
   std::list<size_t> waiting_;
   std::list<Worker> running_;
-  std::set<size_t> alone_;  // tasks that were stopped for memory once, and wait for all others to end
+  std::set<size_t> alone_;  // tasks that were stopped for memory once, and wait for all other tasks to end
   sigset_t signals_, earlier_signals_;
   bool is_stopping_ = false;
   PoolResult result_;

@@ -10,7 +10,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr double kWorkOfModel = 20e6;  // what a model takes besides its weights, in bytes of weights
+constexpr double kWorkOfModel = 20e6;  // the work for a model without weights, in bytes of weights
 
 std::string time_text(double seconds) {
   const auto whole = static_cast<int64_t>(seconds + 0.5);

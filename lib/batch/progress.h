@@ -1,4 +1,4 @@
-// How a batch is coming on: a bar on a terminal, a line for each model elsewhere; on stderr.
+// Shows the progress of a batch on stderr: a bar on a terminal, otherwise a line for each model.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace nnapi_convert {
 
 class BatchProgress {
  public:
-  // `sizes` are those of the models' files: by them the time left is told.
+  // `sizes` are the sizes of the models' files, from which the remaining time is estimated.
   BatchProgress(std::vector<uint64_t> sizes, bool is_quiet);
   ~BatchProgress() { clear(); }
   BatchProgress(const BatchProgress&) = delete;
@@ -34,7 +34,7 @@ class BatchProgress {
   bool is_drawn_ = false;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   size_t done_ = 0, failed_ = 0;
-  double work_done_ = 0, work_up_to_date_ = 0, work_ = 0;  // in bytes, with some for each model's own
+  double work_done_ = 0, work_up_to_date_ = 0, work_ = 0;  // bytes of files, plus kWorkOfModel for each model
 };
 
 }  // namespace nnapi_convert

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr int kSummaryVersion = 1;
 
-// The worst of all outputs; null where results are equal.
+// Returns the lowest SNR of all outputs; null if all results are equal.
 json snr_of(const json& verification) {
   json lowest = nullptr;
   for (const json& output : verification.at("outputs")) {
@@ -41,7 +41,7 @@ json model_json(const BatchModel& model, const Outcome& outcome) {
     entry[key] = report.at(key);
   }
   if (outcome.status == Status::kConverted) entry["file_bytes"] = outcome.file_bytes;
-  // Without a partition all of the model runs on NNAPI, in one piece.
+  // Without a partition, NNAPI runs the whole model as one segment.
   const json partition = report.value("partition", json::object());
   entry["segments"] = partition.contains("segments") ? partition["segments"].size() : 1;
   entry["mac_share"] = partition.value("mac_share", json(1.0));
@@ -60,7 +60,7 @@ json counts_json(const std::vector<Outcome>& outcomes) {
 constexpr size_t kColumns = 8;
 using Row = std::array<std::string, kColumns>;
 
-// Numbers as people read them; what is not known is a dash.
+// Formats numbers for people; a dash stands for an unknown number.
 Row row_of(const json& entry) {
   const auto number = [&](const char* key) { return entry.contains(key) ? entry[key].dump() : std::string("-"); };
   const auto shown = [&](const char* key, double unit, const char* format) {
@@ -115,7 +115,7 @@ std::string xml(const std::string& text) {
   return result;
 }
 
-// JUnit tells what the model is to blame for from what befell the run.
+// Returns whether the model itself failed ("failure" in JUnit's XML) and not the run ("error").
 bool is_failure(Status status) {
   return status == Status::kRefused || status == Status::kVerificationFailed;
 }

@@ -1,6 +1,5 @@
-// A batch's results: JSON by schemas/batch_summary.schema.json, a table for the terminal, Markdown, and JUnit's XML.
-// JSON and Markdown hold nothing that is measured: the same zoo gives the same bytes, however often the run was
-// interrupted.
+// Writes a batch's results as JSON (schemas/batch_summary.schema.json), a table for the terminal, Markdown and JUnit's
+// XML. JSON and Markdown contain no measured number: the same zoo gives the same bytes, even after interrupted runs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,9 +21,9 @@ struct Batch {
 };
 
 nlohmann::json summary_json(const Batch& batch);
-// Columns for people, then why models failed, and how many there are of each kind.
+// Returns a table for people, then the reasons of failures, and the number of models of each status.
 std::string summary_text(const Batch& batch);
-// `comparison` is put at the end; may be empty.
+// Appends `comparison` at the end; it may be empty.
 std::string summary_markdown(const nlohmann::json& summary, const std::string& comparison);
 std::string summary_junit(const Batch& batch);
 

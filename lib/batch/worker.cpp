@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// What decides a model's results, and nothing else: options that name files count by their contents.
+// Returns a hash of exactly the inputs that decide a model's results; files named by options count by their contents.
 std::string key_of(const BatchModel& model, const WorkerSettings& settings) {
   json options = json::object();
   for (const auto& [name, values] : model.options) {
@@ -43,7 +43,7 @@ json read_json(const fs::path& path) {
   return json::parse(text);
 }
 
-// Without the wait for the disk that write_file() has: hashes tell a later run what did not arrive there.
+// Writes a file without waiting for the disk, as write_file() does: a later run finds lost data by the hashes.
 void write_quickly(const fs::path& path, const std::string& text) {
   const fs::path temporary = path.string() + ".new";
   std::ofstream stream(temporary, std::ios::binary);
@@ -56,7 +56,7 @@ void write_quickly(const fs::path& path, const std::string& text) {
   fs::rename(temporary, path);
 }
 
-// Only what would come out the same again: a full disk may have room by now.
+// Returns whether another run would end with the same status; a full disk may have room by then.
 bool is_final(Status status) {
   return status == Status::kConverted || status == Status::kRefused || status == Status::kVerificationFailed ||
          status == Status::kWrongOptions;
@@ -71,7 +71,7 @@ bool restore(const fs::path& record, const std::string& key, const WorkerSetting
     }
     outcome = std::move(earlier);
   } catch (const std::exception&) {
-    return false;  // no record, or none that can be relied on
+    return false;  // the record is missing or damaged
   }
   outcome.is_up_to_date = true;
   return true;
@@ -90,7 +90,7 @@ bool is_allocation_failure(const std::string& message) {
          message.find("std::bad_alloc") != std::string::npos || message.find("not enough memory") != std::string::npos;
 }
 
-// One model's way through its staging folder.
+// Converts one model in its staging folder.
 class Task {
  public:
   Task(const BatchModel& model, size_t number, const WorkerSettings& settings)
@@ -114,7 +114,7 @@ class Task {
     return outcome;
   }
 
-  // For the user, who knows nothing of the staging folder.
+  // Replaces the staging folder in a message by the output folder, which the user knows.
   std::string readable(const std::string& message) const {
     return replaced(message, staging_.string(), (settings_.output_folder / model_.name).parent_path().string());
   }
@@ -139,7 +139,7 @@ class Task {
     if (is_allocation_failure(outcome.error)) outcome.status = Status::kOutOfMemory;
   }
 
-  // The report shows paths that are the same wherever zoo and results lie.
+  // Completes the report. Its paths do not depend on the places of zoo and results.
   void finish_report(Outcome& outcome) const {
     outcome.report =
         fs::exists(staged(names_[1])) ? read_json(staged(names_[1])) : failure_report(model_.shown, outcome.error);

@@ -1,5 +1,5 @@
-// What a worker process does with one model: converts it into a folder of its own, moves the results to their places,
-// and leaves a record of them, by which a later run sees that nothing is to be done.
+// Converts one model in a worker process: converts it into a folder of its own, moves the results to their places, and
+// writes a record of them. A later run reads the record and skips a model that is up to date.
 #pragma once
 
 #include <filesystem>
@@ -14,15 +14,15 @@ namespace nnapi_convert {
 
 struct WorkerSettings {
   std::filesystem::path output_folder;
-  std::string extension = "pt";  // of the modules
-  bool resume = false;           // what a record tells to be finished is not done again
-  std::string program;           // tells the version apart from others
+  std::string extension = "pt";  // the extension of the modules
+  bool resume = false;           // true: skip models that a record shows as finished
+  std::string program;           // name and version of the program
   OptionRules rules;
-  // The conversion's command: arguments in, exit code out; throws as it does.
+  // Runs the conversion's command: takes arguments, returns the exit code, and throws as the command does.
   std::function<int(const std::vector<std::string>&)> convert;
 };
 
-// Throws nothing: whatever goes wrong is in the outcome. `number` is the model's, for its folder.
+// Throws nothing: the outcome holds any error. The model's `number` names its folder.
 Outcome convert_model(const BatchModel& model, size_t number, const WorkerSettings& settings);
 
 }  // namespace nnapi_convert

@@ -54,7 +54,7 @@ void write_all(int descriptor, const std::string& text) {
 
 void become_worker(int log, uint64_t memory, const sigset_t& signals, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // it died before that call
+  if (::getppid() != parent) ::_exit(EXIT_FAILURE);  // the parent died before the call of prctl
   ::signal(SIGINT, SIG_IGN);
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
   if (memory != 0) {
@@ -71,7 +71,7 @@ void become_worker(int log, uint64_t memory, const sigset_t& signals, pid_t pare
   const Outcome outcome = work();
   std::cout.flush();
   write_all(result, json_text(to_json(outcome)));
-  ::_exit(EXIT_SUCCESS);  // without LibTorch's long way of taking itself down
+  ::_exit(EXIT_SUCCESS);  // skips LibTorch's destructors, which take long
 }
 
 }  // namespace

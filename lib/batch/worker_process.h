@@ -1,4 +1,4 @@
-// One worker: a forked process that does one piece of work and hands back its outcome.
+// Runs one worker: a forked process that does one piece of work and hands back its outcome.
 #pragma once
 
 #include <sys/types.h>
@@ -12,25 +12,25 @@
 
 namespace nnapi_convert {
 
-// Resident memory of a process, in bytes, shared pages included; 0 if there is none.
+// Returns the resident memory of a process in bytes, including shared pages; 0 if there is no such process.
 uint64_t resident_bytes_of(pid_t process);
 
 class WorkerProcess {
  public:
-  // Starts it. `memory`, if not 0, is a limit to its data that makes allocation fail. The worker dies with this
-  // process, takes `signals` as its mask, and leaves SIGINT from a terminal to this process. Its standard streams go to
-  // a log in memory. Throws ConvertError (kInternal) if the system has no room for it.
+  // Starts the worker. `memory`, if not 0, limits the bytes of its data: further allocations fail. The worker dies with
+  // this process, takes `signals` as its signal mask, and ignores SIGINT. Its standard streams go to a log in memory.
+  // Throws ConvertError (kInternal) if the system can't start another process.
   WorkerProcess(const std::function<Outcome()>& work, uint64_t memory, const sigset_t& signals);
   ~WorkerProcess();
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&&) = delete;
 
   void kill();
-  // True once it has ended; then the rest can be asked for.
+  // Returns true if the worker has ended. The functions below need an ended worker, except resident_bytes().
   bool has_ended();
   uint64_t resident_bytes() const { return resident_bytes_of(process_); }
   uint64_t peak_bytes() const { return peak_bytes_; }
-  // What the work gave back, or a crash.
+  // Returns the outcome of the work, or of a crash.
   Outcome outcome() const;
 
  private:

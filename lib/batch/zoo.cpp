@@ -27,20 +27,20 @@ BatchModel model_of(const fs::path& file, const fs::path& root, const OptionSet&
   return {(shown.parent_path() / shown.stem()).generic_string(), file, shown.generic_string(), options};
 }
 
-// True for the folder itself, too, and whatever links lead there.
+// Returns true if the path, with links followed, is the folder or below it.
 bool is_below(const fs::path& path, const fs::path& folder) {
   const fs::path inner = resolved(path), outer = resolved(folder);
   const auto [end, other] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
   return end == outer.end() || (end->empty() && std::next(end) == outer.end());
 }
 
-// True for the output folder, and for that of an earlier batch.
+// Returns true for the output folder and for the output folder of an earlier batch.
 bool is_of_results(const fs::path& folder, const fs::path& output_folder) {
   std::error_code ignored;
   return is_below(folder, output_folder) || fs::is_directory(state_folder(folder), ignored);
 }
 
-// True if a folder of results is on the way from the root down to the file.
+// Returns true if a folder between the root and the file is an output folder.
 bool is_result(const fs::path& file, const fs::path& root, const fs::path& output_folder) {
   fs::path folder = root;
   for (const fs::path& part : file.lexically_relative(root).parent_path()) {

@@ -1,4 +1,4 @@
-// The models of a batch: those in a folder, those that a pattern matches, or those that a manifest lists
+// Finds the models of a batch (its zoo): in a folder, by a pattern of file names, or in a manifest
 // (schemas/batch_manifest.schema.json).
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace nnapi_convert {
 
-// In order of names; a manifest keeps its own. Folders and patterns leave out results: what lies in the output folder,
-// or in that of an earlier batch. Throws ConvertError: kBadFile where the zoo can't be read, kUsage where a manifest
-// breaks its schema or names a model in the output folder, or there is no model.
+// Returns the models in order of names, or in a manifest's own order. Folders and patterns leave out files in the
+// output folder and in output folders of earlier batches. Throws ConvertError: kBadFile if the zoo can't be read,
+// kUsage if a manifest breaks its schema or names a model in the output folder, or if there is no model.
 std::vector<BatchModel> find_models(const ZooRequest& request);
 
 }  // namespace nnapi_convert
