@@ -1,7 +1,7 @@
-// The compact model buffer, version 1: what PyTorch's stock loader (torch.classes._nnapi.Compilation) reads.
+// Defines version 1 of the compact model buffer, which PyTorch's stock loader (torch.classes._nnapi.Compilation) reads.
 //
-// schemas/nnapi_buffer.md describes it with an example. When a constant here changes, the loaders in the field do not:
-// never change version 1; add a version, its page and its frozen sample.
+// schemas/nnapi_buffer.md describes it with an example. Never change version 1, as loaders on phones would not change
+// with it: add a version, its page and its frozen sample.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace nnapi_convert::buffer_format {
 constexpr int32_t kVersion = 1;
 constexpr uint32_t kMaxCount = 1u << 24;  // every count of the header is below this
 
-// Everything is in 32-bit little-endian words.
+// The buffer consists of 32-bit little-endian words.
 constexpr size_t kHeaderWords = 6;     // version, operands, values, operations, inputs, outputs
 constexpr size_t kOperandWords = 4;    // type, dimension count, scale (float bits), zero point
 constexpr size_t kValueWords = 3;      // operand, source type, length in bytes

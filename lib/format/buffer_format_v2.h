@@ -1,7 +1,7 @@
-// The model buffer, version 2: what the shim (lib/shim) reads. schemas/nnapi_buffer.md describes it with an example.
+// Defines version 2 of the model buffer, which the shim (lib/shim) reads. schemas/nnapi_buffer.md has an example.
 //
-// Everything is in 32-bit little-endian words; 64-bit numbers take two, the low one first. When a constant here
-// changes, the apps in the field do not: add a version, its page and its frozen sample.
+// The buffer consists of 32-bit little-endian words; a 64-bit number takes two words, the low one first. Never change
+// a constant here, as apps on phones would not change with it: add a version, its page and its frozen sample.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace nnapi_convert::buffer_format_v2 {
 constexpr int32_t kVersion = 2;
 constexpr uint32_t kMaxCount = 1u << 24;    // every count is below this
 constexpr uint32_t kMaxRank = 8;            // of an argument and of an operand
-constexpr size_t kWeightAlignment = 64;     // of each weight within the weights
-constexpr size_t kPageAlignment = 1 << 14;  // of the weights within the archive, so that they can be mapped
+constexpr size_t kWeightAlignment = 64;     // bytes; of each weight within the weights
+constexpr size_t kPageAlignment = 1 << 14;  // bytes; of the weights within the archive, so that they can be mapped
 
-// Header, by word.
+// The words of the header.
 enum HeaderWord : size_t {
   kVersionWord = 0,
   kWordCount,     // of the whole buffer
-  kChecksum,      // CRC-32 (zip's) of all words, this one taken as 0
-  kFeatureLevel,  // the least that runs the model
+  kChecksum,      // CRC-32 (zip's) of all words; the word of the checksum counts as 0
+  kFeatureLevel,  // the lowest level that runs the model
   kPreference,    // lib/format/nnapi_codes.h, PreferenceCode
   kFlags,
   kWeightBytesLow,
@@ -29,7 +29,7 @@ enum HeaderWord : size_t {
   kArgumentCount,   // of the module's forward
   kExpressionCount,
   kPatchCount,
-  kModelCount,  // the first is the main one, the others are subgraphs
+  kModelCount,  // the first model is the main one, the others are subgraphs
   kTextBytes,   // of names and source lines, without padding; 0: stripped
   kHeaderWords,
 };
@@ -47,7 +47,7 @@ constexpr uint32_t kRelaxFp16 = 1;  // in the word of flags; no other bit has a 
 constexpr size_t kExpressionWords = 3;  // kind, a, b
 constexpr size_t kPatchWords = 2;       // position of the word in the buffer, number of the expression
 
-// An expression names earlier ones only. Values are 64-bit.
+// An expression refers only to earlier expressions. Values are 64-bit.
 enum class ExpressionKind : int32_t {
   kNumber = 0,    // a: low word, b: high word
   kSize = 1,      // size of axis b of argument a
@@ -56,7 +56,7 @@ enum class ExpressionKind : int32_t {
   kFloorDiv = 4,  // of expression a by expression b, which is more than 0
 };
 
-// A model: kModelWords of counts, then operands, values, operations, then what they count.
+// A model: kModelWords of counts, then operands, values, operations, then the sections listed below them.
 constexpr size_t kModelWords = 5;  // operands, values, operations, inputs, outputs
 constexpr size_t kOperandWords =
     6;                             // type, rank, scale (float bits), zero point, channel axis, number of channel scales
@@ -78,13 +78,13 @@ enum class ValueSource : int32_t {
   kModel = 3,      // offset: number of the subgraph, more than this model's own; length 0
 };
 
-// What NNAPI's tensor is to the caller's.
+// The order of axes of NNAPI's tensor, compared with the caller's.
 enum class Layout : int32_t {
   kSame = 0,
-  kNhwc = 1,  // NHWC, where the caller has NCHW
+  kNhwc = 1,  // NHWC; the caller has NCHW
 };
 
-// The archive's extra file that tells where the buffer and the weights are: two record names, one a line.
+// The archive's extra file that names the records of the buffer and the weights, one a line.
 constexpr const char* kIndexRecord = "extra/nnapi_shim.index";
 
 }  // namespace nnapi_convert::buffer_format_v2

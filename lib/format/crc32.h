@@ -1,5 +1,5 @@
-// CRC-32 as zip archives use it (polynomial 0xEDB88320, reflected), for the shim: small, and without a library.
-// Programs of the host take libdeflate's, which is a hundred times as fast.
+// Computes the CRC-32 of zip archives (polynomial 0xEDB88320, reflected) for the shim: small, and without a library.
+// Programs on the host use libdeflate's function, which is a hundred times as fast.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ constexpr std::array<uint32_t, 256> make_crc32_table() {
 
 inline constexpr std::array<uint32_t, 256> kCrc32Table = make_crc32_table();
 
-// Of `size` bytes that follow those that gave `before`.
+// Returns the CRC-32 of earlier bytes, whose CRC-32 is `before`, followed by these `size` bytes.
 inline uint32_t crc32(const void* data, size_t size, uint32_t before = 0) {
   const auto* bytes = static_cast<const uint8_t*>(data);
   uint32_t value = ~before;

@@ -1,5 +1,5 @@
-// Whether a JSON text may be read at all: nlohmann's reader copies and prints what is nested by recursion, which a text
-// of a hundred thousand brackets makes too deep for the stack.
+// Checks the nesting of a JSON text before it is read. nlohmann's library copies and prints nested values by recursion,
+// so a text with a hundred thousand brackets would overflow the stack.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace nnapi_convert {
 
 constexpr std::size_t kMostNestedJson = 100;
 
-// True if lists and objects are nested deeper than kMostNestedJson. The text need not be JSON.
+// Returns true if lists and objects are nested deeper than kMostNestedJson. The text need not be valid JSON.
 inline bool is_nested_too_deep(std::string_view text) {
   std::size_t depth = 0;
   bool is_string = false;
