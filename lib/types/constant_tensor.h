@@ -1,4 +1,4 @@
-// NNAPI's constants as PyTorch's tensors.
+// Turns NNAPI's constants into PyTorch's tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +9,7 @@ namespace nnapi_convert {
 
 at::ScalarType scalar_type(nnapi::DataType type);
 
-// The evaluated constant: a view of its own bytes if it has no recipe, which keeps their owner alive.
+// Returns the evaluated constant. Without a recipe it is a view of the constant's bytes, which keeps their owner alive.
 at::Tensor to_tensor(const nnapi::Constant& constant);
 
 }  // namespace nnapi_convert

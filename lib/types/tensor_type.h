@@ -1,4 +1,4 @@
-// TensorType: what is known of a tensor before the model runs.
+// Describes a tensor before the model runs: its dtype, sizes and quantisation.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -10,7 +10,7 @@
 
 namespace nnapi_convert {
 
-// Per-tensor affine: real value = scale * (stored - zero_point). Not quantised: scale 0.
+// Per-tensor affine quantisation: real value = scale * (stored value - zero_point). Scale 0 means not quantised.
 struct Quantization {
   double scale = 0;
   int64_t zero_point = 0;
@@ -30,15 +30,15 @@ struct TensorType {
   TensorType with_dims(Dims new_dims) const { return {dtype, std::move(new_dims), quantization}; }
 };
 
-// "float32[1, 3, 224, 224]", "quint8[1, 8] scale 0.5 zero_point 128".
+// Returns a text such as "float32[1, 3, 224, 224]" or "quint8[1, 8] scale 0.5 zero_point 128".
 std::string to_text(const TensorType& type);
-// "float32", "quint8"...: PyTorch's names without "torch.".
+// Returns PyTorch's name of a dtype without "torch.", such as "float32".
 std::string dtype_name(at::ScalarType dtype);
 
-// True if NNAPI has an operand type for it (at some feature level). int64 is held as int32: the module converts at its
-// boundary, and constants are checked at conversion.
+// Returns true if NNAPI has an operand type for the dtype at some feature level. NNAPI holds int64 as int32: the module
+// converts inputs and outputs, and the conversion checks constants.
 bool has_operand_code(at::ScalarType dtype);
-// The operand that holds a tensor of this type; has_operand_code(type.dtype).
+// Returns an operand for a tensor of this type; needs has_operand_code(type.dtype).
 nnapi::Operand to_operand(const TensorType& type);
 
 }  // namespace nnapi_convert
