@@ -45,7 +45,7 @@ bool is_plain(const Model& model, const Operation& operation) {
   return activation != nullptr && (*activation)[0] == Dim(static_cast<int64_t>(FuseCode::NONE));
 }
 
-// Returns true if the operation can take an affine constant: it has constant weights and no fused activation.
+// Returns true if the operation has constant float weights. Its activation is still NONE here: fusing comes later.
 bool can_take(const Model& model, const Operation& producer) {
   if (output_channel_axis(producer.code) < 0) return false;
   const Operand& filter = model.at(producer.inputs[kFilter]);
