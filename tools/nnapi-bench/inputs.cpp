@@ -89,7 +89,7 @@ at::Tensor laid_out(const at::Tensor& tensor, const std::string& format) {
   return tensor.contiguous(at::MemoryFormat::ChannelsLast);
 }
 
-// One for each input: given once, it is for all.
+// Splits a flag's text into one part for each input; a single part counts for all inputs.
 std::vector<std::string> one_each(const std::string& flag, const std::string& text, size_t count) {
   std::vector<std::string> parts = split(text, ';');
   if (parts.size() == 1) parts.resize(count, parts[0]);

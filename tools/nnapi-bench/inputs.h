@@ -1,4 +1,4 @@
-// The arguments that a module is measured with.
+// Makes the arguments for measuring a module.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -8,7 +8,7 @@
 
 namespace nnapi_bench {
 
-// The flags of the same names, as speed_benchmark_torch has them: tensors are separated by semicolons.
+// The flags that speed_benchmark_torch has under the same names; semicolons separate tensors.
 struct InputFlags {
   std::string input_dims;
   std::string input_type;
@@ -20,8 +20,8 @@ struct InputFlags {
 // Throws ConvertError (kUsage) unless the flags agree with each other.
 void check_flags(const InputFlags& flags);
 
-// Tensors filled with ones, or the bundled inputs of this number. Throws ConvertError (kUsage) where the module has
-// none of this number.
+// Returns tensors filled with ones, or the bundled inputs that the flags choose. Throws ConvertError (kUsage) if the
+// module has no bundled inputs of this number.
 std::vector<c10::IValue> make_inputs(const InputFlags& flags, const torch::jit::Module& module,
                                      const std::string& path);
 

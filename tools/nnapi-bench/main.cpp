@@ -104,13 +104,13 @@ void read_shim_options(CommandLine& line) {
   }
 }
 
-// At least 1.
+// Returns the number of cores, at least 1.
 int core_count() {
   return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
 }
 
-// The CPU model with 1, 2 and 4 threads, as far as there are cores (threads that wait for each other's core take a
-// hundred times as long), then the model itself.
+// Measures the CPU model with 1, 2 and 4 threads, but not with more threads than cores (threads that wait for a core
+// can take a hundred times as long), then adds the row of the model itself.
 std::vector<ComparisonRow> compare(const CommandLine& line, const Measurement& measured) {
   Request request = line.request;
   request.model = line.compare;

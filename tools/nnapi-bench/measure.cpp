@@ -38,7 +38,7 @@ class Stopwatch {
   double cpu_ = microseconds(CLOCK_PROCESS_CPUTIME_ID), wall_ = microseconds(CLOCK_MONOTONIC);
 };
 
-// As PyTorch Mobile calls modules.
+// Sets the modes in which PyTorch Mobile calls modules.
 struct MobileGuards {
   c10::InferenceMode inference;
   torch::jit::GraphOptimizerEnabledGuard no_optimizer{false};

@@ -1,4 +1,4 @@
-// Measuring one module.
+// Measures one module.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -20,12 +20,12 @@ struct Request {
   std::map<std::string, std::string> shim_options;
   int warmup = 0;
   int iterations = 10;
-  int threads = 0;  // 0: as LibTorch chooses
+  int threads = 0;  // 0: LibTorch chooses
   bool print_output = false;
 };
 
-// Wall-clock time, and CPU time of all of this process's threads; microseconds. Drivers that run in other processes, as
-// Android's do, are not in the CPU time.
+// Wall-clock time, and CPU time of all threads of this process, in microseconds. The CPU time does not include drivers
+// that run in other processes, as Android's drivers do.
 struct Cost {
   double wall = 0, cpu = 0;
 };
@@ -34,9 +34,9 @@ struct Measurement {
   Runtime runtime = Runtime::kCpu;
   int threads = 0;
   Cost load;                      // reading the file
-  std::optional<Cost> first;      // the first inference of the process, with building and compiling
+  std::optional<Cost> first;      // the process's first inference, including building and compiling
   std::vector<double> latencies;  // of each inference of the main loop, in order; microseconds
-  Cost main_loop;                 // of all of them together
+  Cost main_loop;                 // all inferences of the main loop together
   std::optional<MemoryUse> at_start, loaded, after_first;
   std::optional<ShimState> shim;
 
@@ -44,21 +44,21 @@ struct Measurement {
   double cpu_per_iteration() const { return main_loop.cpu / static_cast<double>(latencies.size()); }
 };
 
-// The nearest-rank percentile, 0 < share <= 1, of at least one value.
+// Returns the nearest-rank percentile (0 < share <= 1) of at least one value.
 double percentile(std::vector<double> values, double share);
 
-// One module in memory, which can be measured more than once.
+// Holds one module in memory and can measure it more than once.
 class Bench {
  public:
-  // Loads the model. Throws ConvertError: kBadFile for a file that can't be read, kUsage for inputs or options that it
-  // does not have.
+  // Loads the model. Throws ConvertError: kBadFile for a file that can't be read, kUsage for inputs or options that the
+  // model does not have.
   explicit Bench(const Request& request);
 
   Runtime runtime() const { return result_.runtime; }
-  // Prints the result of an inference, not the module's first.
+  // Prints the result of an inference; this is not the module's first inference.
   void print_output();
-  // The request's warm-up, of which the module's first inference is a part, and iterations with this number of threads.
-  // Throws ConvertError (kNotConvertible) where the model does not run.
+  // Runs the request's warm-up, which includes the module's first inference, and the iterations with this number of
+  // threads. Throws ConvertError (kNotConvertible) if the model does not run.
   Measurement run(int threads);
 
  private:

@@ -1,4 +1,4 @@
-// What this process holds of memory, as the kernel counts it.
+// Reads the memory use of this process from the kernel.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,13 @@
 
 namespace nnapi_bench {
 
-// Bytes. `proportional` counts a page that n processes share as 1/n of a page (PSS); `owned` counts pages of this
-// process alone (USS), mapped files included; `written` those of them that can't be read from a file again.
+// Memory use in bytes. `proportional` (PSS) counts a page that n processes share as 1/n of a page. `owned` (USS) counts
+// the pages of this process alone, including mapped files. `written` counts the owned pages that no file can restore.
 struct MemoryUse {
   uint64_t resident = 0, proportional = 0, owned = 0, written = 0;
 };
 
-// From /proc/self/smaps_rollup; nothing where there is none (kernels before 4.14, Android before 9).
+// Reads /proc/self/smaps_rollup; returns nothing if it does not exist (kernels before 4.14, Android before 9).
 std::optional<MemoryUse> memory_use();
 
 }  // namespace nnapi_bench

@@ -1,4 +1,4 @@
-// Asking modules and NNAPI.
+// Asks modules and NNAPI.
 #include "tools/nnapi-bench/nnapi_module.h"
 
 #include <ATen/ATen.h>

@@ -29,7 +29,7 @@ double median(const Measurement& measurement) {
   return percentile(measurement.latencies, 0.5);
 }
 
-// What of the first row's CPU time per inference is no longer needed.
+// Returns the share of the first row's CPU time per inference that this row saves.
 double cpu_freed(const Measurement& measurement, const Measurement& first) {
   return 1 - measurement.cpu_per_iteration() / first.cpu_per_iteration();
 }

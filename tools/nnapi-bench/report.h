@@ -1,4 +1,4 @@
-// What was measured, as text and as JSON (schemas/bench.schema.json).
+// Writes measurements as text and as JSON (schemas/bench.schema.json).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,16 +15,16 @@ struct ComparisonRow {
   Measurement measurement;
 };
 
-// The main loop's times, lines of `PyTorchObserver {...}` as speed_benchmark_torch prints with --report_pep.
+// Returns the main loop's times as lines of `PyTorchObserver {...}`, as speed_benchmark_torch prints with --report_pep.
 std::string observer_lines(const Measurement& measurement);
 
-// Load, first inference, percentiles, memory, what the shim tells.
+// Returns the lines on load, first inference, percentiles, memory and the shim's state.
 std::string details(const Request& request, const Measurement& measurement, const std::vector<Device>& devices);
 
-// "Main run finished. Microseconds per iter: ...", as speed_benchmark_torch.
+// Returns the line "Main run finished. Microseconds per iter: ...", as speed_benchmark_torch prints it.
 std::string closing_line(const Measurement& measurement);
 
-// The first row is what the others are compared with.
+// Returns a table that compares all rows with the first row.
 std::string comparison_table(const std::vector<ComparisonRow>& rows);
 
 nlohmann::ordered_json to_json(const Request& request, const Measurement& measurement,

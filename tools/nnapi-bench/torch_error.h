@@ -1,4 +1,4 @@
-// LibTorch's exceptions as text for people.
+// Turns LibTorch's exceptions into text for people.
 #pragma once
 
 #include <exception>
@@ -6,7 +6,7 @@
 
 namespace nnapi_bench {
 
-// The message on one line: what was raised by a module, without LibTorch's trace of the call.
+// Returns the message on one line: the error that a module raised, without LibTorch's trace of the call.
 std::string message_of(const std::exception& error);
 
 }  // namespace nnapi_bench

@@ -89,7 +89,7 @@ void add_batch_options(CLI::App& app, BatchArguments& arguments) {
       ->allow_extra_args(false);
 }
 
-// The conversion's options, by the same names.
+// Adds the conversion's options under the same names.
 void add_passed_options(CLI::App& app, BatchArguments& arguments) {
   for (const ConvertOption& option : convert_options()) {
     const std::string name = "--" + option.rule.name;
@@ -127,7 +127,7 @@ std::vector<BatchModel> read_zoo(const BatchArguments& arguments, const OptionSe
   return models;
 }
 
-// What all of its conversions read and write, and what it does besides.
+// Returns the files that the batch and all of its conversions read and write.
 FilesInUse files_of(const BatchArguments& arguments, const BatchRequest& request) {
   const std::filesystem::path folder = arguments.output;
   FilesInUse files;
@@ -162,14 +162,14 @@ BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) 
   request.worker.output_folder = arguments.output;
   request.worker.extension = arguments.extension;
   request.worker.resume = arguments.resume;
-  // A version that is being worked on changes without a new number.
+  // The hashes tell apart builds of the same version number.
   request.worker.program = version_text() + " " + hash_of_file("/proc/self/exe") + " " + hash_of_file(engine_path());
-  // It decides what --verify finds.
+  // The host's NNAPI belongs to it: it decides the results of --verify.
   const std::string nnapi = host_library_path();
   if (std::filesystem::is_regular_file(nnapi)) request.worker.program += " " + hash_of_file(nnapi);
   request.worker.convert = [](Arguments command_line) {
-    engine().use_one_thread();            // workers share the processors among themselves; and sums come out the same
-    command_line.push_back("--verbose");  // the last line tells what a worker that crashed was about
+    engine().use_one_thread();            // the workers share the processors; one thread also makes sums reproducible
+    command_line.push_back("--verbose");  // the last line tells the step in which a worker crashed
     return run_convert(command_line);
   };
   request.jobs = arguments.jobs;

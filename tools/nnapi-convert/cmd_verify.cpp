@@ -34,7 +34,7 @@ std::string description() {
       VerifyDefaults::kQuantizedSnr);
 }
 
-// CLI11's own takes a negative number for an unsigned one, and its message has all digits of the largest double.
+// Checks a number. CLI11's own check takes a negative number for an unsigned one and prints the largest double in full.
 CLI::Validator not_negative() {
   const auto check = [](const std::string& text) {
     return text.empty() || text[0] == '-' ? text + " found, a number of 0 or more needed" : std::string();
@@ -97,7 +97,7 @@ int run_verify(const Arguments& command_line) {
   check_files_apart(files_of(arguments));
   for (const std::string& text : inputs) {
     request.inputs.push_back(parse_input_spec(text));
-    // What an argument is bound to stands in the converted file.
+    // The converted file has the values that arguments are bound to, so --input can't give them here.
     if (!request.inputs.back().problem.empty()) throw ConvertError(ExitCode::kUsage, request.inputs.back().problem);
   }
   return engine().verify(arguments);

@@ -22,7 +22,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-// An unknown option comes first: where it is misspelt, what is missing may be what it was meant to be.
+// Returns the message of a usage error. An unknown option comes first: its correct name may be the missing option.
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> rest = app.remaining();
   const std::string see = fmt::format("; see {} --help", app.get_name());

@@ -1,4 +1,4 @@
-// What the subcommands' command lines have in common.
+// Reads the parts of the command line that all subcommands have.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,19 +12,19 @@
 
 namespace nnapi_convert {
 
-// "nnapi-convert 0.1.0 (LibTorch 1.13.1)".
+// Returns a text such as "nnapi-convert 0.1.0 (LibTorch 1.13.1)".
 std::string version_text();
-// -q and -v, which set the log's level.
+// Adds -q and -v, which set the log's level.
 void add_log_options(CLI::App& app);
-// --torch-library: the paths go to load_torch_library() before a model is read.
+// Adds --torch-library. Its paths go to load_torch_library() before a model is read.
 void add_library_option(CLI::App& app, std::vector<std::string>& paths);
-// Throws ConvertError (kUsage) where an option that names a model or folder to write has standard output instead.
+// Throws ConvertError (kUsage) if an option that names a model or folder to write names standard output.
 void refuse_standard_output(const std::string& option, const std::string& path);
-// Parses; adds --help, and --help-all where options are in other groups than CLI11's first. The exit code to leave with
-// (after help, --version or a usage error, which are printed), or nothing.
+// Adds --help and, if options are in other groups than CLI11's first, --help-all; then parses the arguments. After it
+// printed help, the version or a usage error, returns the exit code for the program; otherwise nothing.
 std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments, const ExitCodes& exit_codes);
 
-// An option that takes one of the names of a map.
+// Adds an option that takes one of the names of a map.
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value, const std::map<std::string, T>& choices,
                         const std::string& description) {

@@ -1,5 +1,5 @@
-// One function per subcommand: arguments after the subcommand's name in, process exit code out. Errors are thrown as
-// ConvertError and rendered by main.
+// Declares one function per subcommand. Each takes the arguments after the subcommand's name and returns the exit code.
+// Errors are thrown as ConvertError, and main renders them.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Groups of --help-all; what is in none of them is a common option.
+// The groups of --help-all; options in no group are common options.
 constexpr const char* kResult = "Result";
 constexpr const char* kPartition = "What stays on the CPU";
 constexpr const char* kQuantise = "Quantising by data";
@@ -44,7 +44,7 @@ bool is_shipped_profile(const std::string& name) {
   return std::any_of(profiles.begin(), profiles.end(), [&](const FolderFile& profile) { return profile.name == name; });
 }
 
-// CLI11's own names the largest double.
+// Used instead of CLI11's own check, whose message prints the largest double.
 const CLI::Validator kNotNegative(
     [](const std::string& text) {
       return text.rfind('-', 0) == 0 ? fmt::format("{} found, 0 or more needed", text) : std::string();
@@ -159,7 +159,7 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
                  "number, bool, string or Optional (None)")
       ->type_name("SPEC")
       ->allow_extra_args(false);
-  // A flag with a value takes nothing but "--nhwc=..." as its value.
+  // A flag with a value accepts the value only in the form "--nhwc=...".
   auto* nhwc =
       app.add_flag("--nhwc", arguments.nhwc, "hand 4-D inputs to NNAPI as NHWC (--nhwc=0,2: these); callers keep NCHW");
   app.add_flag("--nchw", arguments.nchw, "keep NCHW, without the warning")->excludes(nhwc)->group(kResult);
@@ -347,7 +347,7 @@ void check_convert_options(const Arguments& options) {
   add_convert_options(app, arguments);
   Arguments reversed = {"OUT", "--output", "MODEL"};  // as CLI11 takes a vector
   for (const std::string& option : options) {
-    // Here it has no file yet.
+    // Adds a file name, which the option does not have here.
     reversed.push_back(option == "--emit-cpu" ? "--emit-cpu=FILE" : option);
   }
   try {

@@ -1,5 +1,5 @@
-// What needs LibTorch: libnnapi_convert_engine.so, which the program loads once it has read its command line. Help and
-// wrong command lines are answered without it.
+// Loads libnnapi_convert_engine.so, the part of the program that needs LibTorch, after the command line is read. So the
+// program prints help and usage errors without LibTorch.
 #pragma once
 
 #include <string>
@@ -10,29 +10,30 @@
 
 namespace nnapi_convert {
 
-// The functions throw ConvertError. Those that give a number print, and the number is the exit code.
+// The engine's functions. They throw ConvertError. A function that returns int prints its output and returns the exit
+// code.
 struct Engine {
   int (*convert)(const ConvertArguments& arguments);
   int (*check)(const CheckArguments& arguments);
   int (*verify)(const VerifyArguments& arguments);
-  // What a converted file holds, in one of the formats of `inspect`.
+  // Returns the content of a converted file in one of the formats of `inspect`.
   std::string (*inspect)(const std::string& path, const std::string& format);
-  // The operations that can be lowered, in one of the formats of `ops`.
+  // Returns the operations that can be lowered, in one of the formats of `ops`.
   std::string (*list_operations)(const std::string& format);
-  // The shim's sources that a converted file carries.
+  // Returns the shim's sources that a converted file carries.
   std::vector<FolderFile> (*read_shim_source)(const std::string& path);
-  // LibTorch then computes on the calling thread alone, in this process and in those forked from it.
+  // Makes LibTorch compute only on the calling thread, in this process and in processes forked from it.
   void (*use_one_thread)();
 };
 
-// Where the library lies: in the build folder, or in the installation of the running program.
+// Returns the library's path in the build folder or in the installation of the running program.
 std::string engine_path();
 
-// Loads the library at the first call. Throws ConvertError (kBadFile) where it or LibTorch is missing, or where it is
-// of another version.
+// Loads the library at the first call. Throws ConvertError (kBadFile) if the library or LibTorch is missing, or if the
+// library has another version.
 const Engine& engine();
 
 }  // namespace nnapi_convert
 
-// The library's one exported function; null for another version than its own.
+// The library's one exported function. Returns null if `version` is not the library's own.
 extern "C" const nnapi_convert::Engine* nnapi_convert_engine(const char* version);

@@ -11,7 +11,7 @@ namespace {
 
 const Engine* load_engine() {
   const std::string path = engine_path();
-  // Global: libraries of --torch-library may use LibTorch's symbols without naming it.
+  // RTLD_GLOBAL: libraries of --torch-library may use LibTorch's symbols without linking it.
   void* library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL);
   if (library == nullptr) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't load what converts: {}; install nnapi-convert again, "

@@ -11,7 +11,7 @@ constexpr size_t kWidth = 100;
 constexpr size_t kColumn = 27;  // where descriptions begin
 constexpr const char* kCommonGroup = "Options";
 
-// `first` and then the words, in lines that begin below the column.
+// Returns `first` and then the words, wrapped into lines that begin at the column.
 std::string wrapped(std::string first, const std::string& words, size_t column) {
   std::string text;
   if (first.size() + 2 > column && !words.empty()) {
@@ -32,7 +32,7 @@ std::string wrapped(std::string first, const std::string& words, size_t column) 
   return text + line + "\n";
 }
 
-// What CLI11 has in one text: "NAME:{a,b}" or "N:INT in [1 - 8]".
+// An option's value, which CLI11 keeps in one text: "NAME:{a,b}" or "N:INT in [1 - 8]".
 struct Value {
   std::string name;
   std::string choices;  // "{a, b}" or "(1 to 8)"

@@ -1,4 +1,4 @@
-// The text of --help and --help-all.
+// Writes the text of --help and --help-all.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,13 +8,13 @@
 
 namespace nnapi_convert {
 
-// The exit codes that a command has, with their meanings.
+// The exit codes of a command, with their meanings.
 using ExitCodes = std::vector<std::pair<std::string, std::string>>;
 
-// True if options are left to --help-all: those of another group than CLI11's first, "Options".
+// Returns true if only --help-all shows some options: the options outside CLI11's first group, "Options".
 bool has_more_options(const CLI::App& app);
 
-// Description, usage, options and exit codes in at most 100 columns; `is_whole`: with all groups and the footer.
+// Returns description, usage, options and exit codes in at most 100 columns. `is_whole` adds all groups and the footer.
 std::string help_text(const CLI::App& app, const ExitCodes& exit_codes, bool is_whole);
 
 }  // namespace nnapi_convert

@@ -41,7 +41,7 @@ class SpecParser {
   }
 
  private:
-  // What stands behind a name may be the value of an argument that is no tensor, as only the model tells.
+  // Returns whether the text behind a name may be the value of an argument that is no tensor. Only the model tells.
   static bool may_be_value(const std::string& text) {
     return (!text.empty() && text.front() == '"') || text.find_first_of(",:?") == std::string::npos;
   }

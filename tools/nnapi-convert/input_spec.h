@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// What stands behind a name and has none of ",:?", or is in quotation marks, may be a value: what is wrong with it for
-// a tensor is noted, not thrown. Throws ConvertError (kUsage) with the text, what is wrong in it and an example.
+// Text behind a name that has none of ",:?" or is in quotation marks may be a value: a fault of it as a tensor is noted
+// in the result, not thrown. For other faults throws ConvertError (kUsage) with the text, the fault and an example.
 InputSpec parse_input_spec(const std::string& text);
 
 }  // namespace nnapi_convert

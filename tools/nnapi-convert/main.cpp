@@ -33,20 +33,20 @@ int report(const std::string& message, ExitCode code) {
   return static_cast<int>(code);
 }
 
-// Output that didn't arrive whole is no success.
+// Flushes standard output after success; output that is not written completely is an error.
 int flushed(int code) {
   if (code == static_cast<int>(ExitCode::kDone)) flush_standard_output();
   return code;
 }
 
-// LibTorch's have a backtrace on the lines after.
+// Returns the first line: LibTorch's messages have a backtrace on the next lines.
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
 using Subcommands = std::map<std::string, int (*)(const Arguments&)>;
 
-// A word that is no file may be a subcommand's misspelt name.
+// Throws a usage error if a word is no file and looks like a misspelt subcommand.
 void check_spelling(const std::string& word, const Subcommands& subcommands) {
   std::error_code ignored;
   if (word.empty() || word[0] == '-' || std::filesystem::exists(word, ignored)) return;
@@ -90,7 +90,7 @@ int run_and_report(int argc, char** argv) {
 int main(int argc, char** argv) {
   nnapi_convert::set_up_log();
   const int code = nnapi_convert::run_and_report(argc, argv);
-  // Without LibTorch's long way of taking itself down.
+  // Exits without LibTorch's destructors, which take long.
   spdlog::default_logger()->flush();
   std::fflush(nullptr);
   std::quick_exit(code);

@@ -1,4 +1,4 @@
-// What the command lines of the subcommands say that need LibTorch.
+// Holds the arguments of the subcommands that need LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ConvertArguments {
   std::string nhwc, device_profile;
   int64_t min_api = 0;
   bool nchw = false, verify = false;
-  bool has_target = false;  // a feature level, an API level or a device is asked for
+  bool has_target = false;  // the command line gives a feature level, an API level or a device
   ConvertOptions options;
   CalibrationOptions calibration;
 };

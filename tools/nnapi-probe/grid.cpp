@@ -8,9 +8,10 @@ namespace {
 using nnapi_convert::name_of;
 using nnapi_convert::TableView;
 
-constexpr int32_t kHighestRank = 4;  // what models have and NNAPI takes everywhere
+constexpr int32_t kHighestRank = 4;  // NNAPI takes rank 4 everywhere, and models need no more
 
-// What models made by converters have. Not: operations with a state, detection, lookups, random numbers, control flow.
+// The operations in models made by converters, without stateful operations, detection, lookups, random numbers and
+// control flow.
 constexpr OperationCode kOperations[] = {
     OperationCode::ADD,
     OperationCode::AVERAGE_POOL_2D,
@@ -106,7 +107,7 @@ bool is_tensor(const SignatureInfo& signature, const ArgumentInfo& argument) {
   return !is_scalar(argument.type_in(signature.combinations[0]));
 }
 
-// The arguments whose types vary, one of each type variable; but for biases, whose types follow.
+// Returns the arguments whose types vary, one for each type variable, without biases, whose types follow from others.
 std::vector<std::pair<std::string, int8_t>> typed_arguments(const SignatureInfo& signature) {
   std::vector<std::pair<std::string, int8_t>> found;
   const auto add = [&](const TableView<ArgumentInfo>& arguments) {
@@ -128,7 +129,7 @@ const ArgumentInfo& ranked_argument(const SignatureInfo& signature) {
                        [&](const ArgumentInfo& argument) { return is_tensor(signature, argument); });
 }
 
-// The arguments that are constants in most models, and which drivers may need to be.
+// Returns the arguments that are constant in most models and that a driver may require to be constant.
 std::vector<std::string> weight_arguments(const SignatureInfo& signature) {
   std::vector<std::string> names;
   for (const char* name : {"filter", "weights", "bias", "input2", "alpha"}) {
@@ -138,11 +139,11 @@ std::vector<std::string> weight_arguments(const SignatureInfo& signature) {
   return names;
 }
 
-// Least and greatest rank that is asked for.
+// Returns the least and the greatest rank to ask about.
 std::pair<int32_t, int32_t> ranks(const OperationInfo& operation, const SignatureInfo& signature) {
   const ArgumentInfo& argument = ranked_argument(signature);
   int32_t least = argument.min_rank;
-  // Of a vector these would make a scalar.
+  // These operations would turn a vector into a scalar.
   if (operation.code == OperationCode::SQUEEZE || operation.code == OperationCode::ARGMAX ||
       operation.code == OperationCode::ARGMIN) {
     least = 2;
@@ -151,7 +152,7 @@ std::pair<int32_t, int32_t> ranks(const OperationInfo& operation, const Signatur
   return {least, is_limited ? std::min<int32_t>(argument.max_rank, kHighestRank) : kHighestRank};
 }
 
-// Signatures that say the same in other words are left out: sizes by scale.
+// Returns false for signatures that only express others in another way: sizes by scale.
 bool is_asked(const SignatureInfo& signature) {
   return std::string(signature.name) != "by_scale";
 }
@@ -172,7 +173,7 @@ void add_conditions(OperationGrid& grid) {
   if (find(signature.inputs, "stride_width")) grid.conditions.push_back({ConditionKind::kStride, ""});
 }
 
-// What a condition is asked with, given a signature and a combination of types.
+// Returns the values of a condition to ask about, for a signature and a combination of types.
 std::vector<int32_t> choices(const OperationGrid& grid, const Condition& condition, const SignatureInfo& signature,
                              const TypeCombination& types) {
   switch (condition.kind) {

@@ -1,4 +1,5 @@
-// What nnapi-probe asks of a device: operations, each in all combinations of what drivers restrict.
+// Makes the questions that nnapi-probe asks a device: operations, each in all combinations of the conditions that
+// drivers restrict.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ enum class Padding { kSame, kValid, kExplicit };
 
 struct Condition {
   ConditionKind kind;
-  std::string argument;  // of types, ranks and constants
+  std::string argument;  // for types, ranks and constants: the argument's name
   bool operator==(const Condition& other) const { return kind == other.kind && argument == other.argument; }
   bool operator<(const Condition& other) const {
     return kind != other.kind ? kind < other.kind : argument < other.argument;
@@ -43,17 +44,17 @@ struct OperationGrid {
   std::vector<Condition> conditions;
   std::vector<Point> points;
 
-  // Of a point, or `absent` where the operation has no such condition.
+  // Returns the value of a condition at a point; `absent` if the operation has no such condition.
   int32_t value(const Point& point, ConditionKind kind, const std::string& argument, int32_t absent) const;
 };
 
 bool is_scalar(OperandCode type);
 
-// Of all operations that are asked for and that `feature_level` has, in the order of the operations table. Points that
-// need a higher level are left out.
+// Returns the grids of all operations asked about that `feature_level` has, in the order of the operations table.
+// Leaves out points that need a higher level.
 std::vector<OperationGrid> make_grid(int32_t feature_level);
 
-// "CONV_2D filter=TENSOR_FLOAT32 ...", for people and for comparing answers.
+// Returns a text such as "CONV_2D filter=TENSOR_FLOAT32 ...", for people and for comparing answers.
 std::string to_text(const OperationGrid& grid, const Point& point);
 
 }  // namespace nnapi_probe

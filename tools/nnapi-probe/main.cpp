@@ -1,4 +1,4 @@
-// nnapi-probe: asks the NNAPI devices of a phone what they take.
+// nnapi-probe: asks the NNAPI devices of a phone which operations they support.
 #include <getopt.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ bool parse_shape(const char* text, std::vector<int64_t>* shape) {
   }
 }
 
-// The exit code to leave with, or -1 to go on.
+// Returns the exit code for the program, or -1 to go on.
 int parse(int argc, char** argv, Arguments* arguments) {
   static const option kOptions[] = {{"device", 1, nullptr, 'd'},  {"output", 1, nullptr, 'o'},
                                     {"folder", 1, nullptr, 'f'},  {"answers", 0, nullptr, 'a'},
@@ -145,7 +145,7 @@ void print_answers(const std::vector<AnsweredGrid>& grids) {
   }
 }
 
-// Whole or not at all: written beside its place, then renamed.
+// Writes a file whole or not at all: writes it beside its place, then renames it.
 int write_text(const std::string& path, const std::string& text) {
   const std::string beside = path + ".new";
   std::FILE* file = std::fopen(beside.c_str(), "wb");
@@ -162,7 +162,7 @@ int print_text(const std::string& text) {
   return kDone;
 }
 
-// Names of drivers may have slashes.
+// Returns a file name for a device; names of drivers may have slashes.
 std::string file_name(const Device& device) {
   std::string name = device.name;
   for (char& character : name) {

@@ -35,7 +35,7 @@ void take_operation(void* user, uint32_t number, int32_t code, const char* name,
   row.devices += (row.devices.empty() ? "" : ", ") + *visit->device;
 }
 
-// The arguments' sizes as the model has them.
+// Reads the arguments' sizes from the model.
 int read_shapes(const std::string& path, std::vector<std::vector<int64_t>>* shapes, nnapi_shim_error* error) {
   nnapi_shim::Archive archive;
   if (const int status = archive.open(path.c_str(), error)) return status;

@@ -1,4 +1,4 @@
-// What each device says to the operations of a model that nnapi-convert wrote.
+// Reports which devices support the operations of a model that nnapi-convert wrote.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace nnapi_probe {
 
 struct ModelReportRequest {
   std::string path;
-  std::vector<std::vector<int64_t>> shapes;  // of the arguments; empty: the model's own, which have to be fixed
-  nnapi_shim_options options{};              // the library is read
+  std::vector<std::vector<int64_t>> shapes;  // the arguments' shapes; empty: the model's own, which have to be fixed
+  nnapi_shim_options options{};              // only the library is read
   std::vector<std::string> devices;
 };
 
-// Prints a line for each operation, with the devices that take it, and a line for each device, with how many. Returns
-// an nnapi_shim_status.
+// Prints a line for each operation with the devices that support it, and a line for each device with the number of
+// operations that it supports. Returns an nnapi_shim_status.
 int report_model(const ModelReportRequest& request, nnapi_shim_error* error);
 
 }  // namespace nnapi_probe

@@ -13,7 +13,7 @@ using Code = OperationCode;
 
 constexpr uint32_t kExtent = 8, kFilter = 3, kBlock = 2, kRepeats = 2, kResized = 16;
 
-// Numbers of an operation's arguments by their names.
+// Returns the values of scalar arguments by their names.
 const std::map<std::string, int32_t>& numbers() {
   static const std::map<std::string, int32_t> all = {
       {"activation", 0},
@@ -74,7 +74,7 @@ class Maker {
   }
 
  private:
-  // Vectors and matrices of 8, else images.
+  // Returns the shape of the main operand: all sizes 8, or an image.
   Dims shape() const {
     Dims dims(static_cast<size_t>(rank_), kExtent);
     if (rank_ > 2 || code_ == Code::SQUEEZE) dims[0] = 1;
@@ -105,7 +105,7 @@ class Maker {
     return shape();
   }
 
-  // Of an INT32 tensor that says how to compute.
+  // Returns the numbers of an INT32 tensor that is a parameter of the operation.
   std::vector<int32_t> tensor_numbers(const std::string& name, size_t count) const {
     std::vector<int32_t> numbers(count, 0);
     const Dims dims = shape();
@@ -198,7 +198,7 @@ class Maker {
     return operand;
   }
 
-  // Of a convolution or pooling.
+  // Returns the output shape of a convolution or pooling.
   Dims convolved() const {
     const bool is_transposed = code_ == Code::TRANSPOSE_CONV_2D;
     uint32_t extent = 0;

@@ -1,4 +1,4 @@
-// The operands of a point's operation: types, shapes and values that fit together.
+// Makes the operands of a point's operation, with types, shapes and values that fit together.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace nnapi_probe {
 
 struct ProbeOperand {
   OperandCode type = OperandCode::INT32;
-  std::vector<uint32_t> dims;  // none: a scalar
+  std::vector<uint32_t> dims;  // empty: a scalar
   float scale = 0;
   int32_t zero_point = 0;
   bool is_constant = false;

@@ -5,7 +5,7 @@
 namespace nnapi_probe {
 namespace {
 
-// A model under construction. Values of constants have to stay until its end.
+// A model under construction. Values of constants have to live as long as the model.
 class ProbeModel {
  public:
   explicit ProbeModel(const nnapi_shim::NnapiLibrary& nnapi) : nnapi_(nnapi) {

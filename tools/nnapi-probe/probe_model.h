@@ -1,4 +1,4 @@
-// Models of one operation, and what a device says to them.
+// Builds models of one operation and asks a device whether it supports them.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace nnapi_probe {
 
 enum class Answer { kRefused, kAccepted, kNotAsked };
 
-// Builds the model of a point and asks the device whether it takes its operation. kNotAsked where NNAPI itself does not
-// take the model or the question; `reason` then says in which function, and its result code.
+// Builds the model of a point and asks the device whether it supports the operation. Returns kNotAsked if NNAPI itself
+// refuses the model or the question; `reason` then names the function and its result code.
 Answer ask(const nnapi_shim::NnapiLibrary& nnapi, const ANeuralNetworksDevice* device, const OperationGrid& grid,
            const Point& point, std::string* reason);
 

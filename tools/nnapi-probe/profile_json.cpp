@@ -1,5 +1,5 @@
-// JSON is written by hand: the program is built by apps' toolchains from the shim's emitted sources, which have no
-// dependency, and writes nothing but names, numbers and texts of drivers.
+// Writes JSON without a library: apps' toolchains build this program from the shim's emitted sources, which have no
+// dependencies. The program writes only names, numbers and texts of drivers.
 #include "tools/nnapi-probe/profile_json.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::string name_list(const std::set<std::string>& names) {
   return list(names, quoted);
 }
 
-// Runs of neighbours: a condition of the schema has one range.
+// Splits values into runs of neighbours, as a condition of the schema has one range.
 std::vector<std::set<int32_t>> runs(const std::set<int32_t>& values) {
   std::vector<std::set<int32_t>> all;
   for (const int32_t value : values) {
@@ -101,7 +101,8 @@ std::string rule_text(const RefusalRule& rule) {
   return "    {" + joined(members) + "}";
 }
 
-// As the schema can say them: constants of either kind are no condition, and each range is a rule of its own.
+// Splits a rule into rules that the schema can express: drops a condition that allows constants and non-constants, and
+// gives each range a rule of its own.
 std::vector<RefusalRule> sayable(const RefusalRule& rule) {
   std::vector<RefusalRule> rules = {rule};
   for (const auto& [condition, values] : rule.conditions) {

@@ -1,4 +1,4 @@
-// A device's profile as text, by schemas/device_profile.schema.json.
+// Writes a device's profile as JSON (schemas/device_profile.schema.json).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace nnapi_probe {
 
-// Operations of which no answer is known are refused, with that as their reason.
+// Returns the profile. It refuses operations without an answer, and gives that as the reason.
 std::string profile_json(const nnapi_shim::Device& device, const std::vector<AnsweredGrid>& grids);
 
 }  // namespace nnapi_probe

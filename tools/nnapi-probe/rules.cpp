@@ -5,7 +5,7 @@
 namespace nnapi_probe {
 namespace {
 
-// Which of an operation's conditions a rule has, as bits.
+// The conditions of an operation that a rule has, one bit for each.
 using Choice = uint32_t;
 
 bool agree(const Point& one, const Point& other, Choice choice) {
@@ -21,7 +21,7 @@ int bit_count(Choice choice) {
   return count;
 }
 
-// All choices, those of fewer conditions first.
+// Returns all choices; choices with fewer conditions come first.
 std::vector<Choice> choices(size_t condition_count) {
   std::vector<Choice> all(size_t{1} << condition_count);
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Choice>(i);
@@ -29,7 +29,7 @@ std::vector<Choice> choices(size_t condition_count) {
   return all;
 }
 
-// The fewest conditions that tell a refused point from all accepted ones. All conditions always do.
+// Returns the fewest conditions that tell a refused point from all accepted points. All conditions together always do.
 Choice telling_conditions(const AnsweredGrid& answered, const Point& refused, const std::vector<Choice>& all) {
   for (const Choice choice : all) {
     bool is_telling = true;
@@ -62,7 +62,7 @@ std::vector<RefusalRule> rules_of(const AnsweredGrid& answered) {
   return rules;
 }
 
-// Makes one rule of two that differ in the values of one condition, or in their operations, alone.
+// Joins two rules that differ only in the values of one condition or only in their operations. Returns whether it did.
 bool join(RefusalRule& one, const RefusalRule& other) {
   if (one.conditions == other.conditions) {
     one.operations.insert(other.operations.begin(), other.operations.end());

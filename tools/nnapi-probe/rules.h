@@ -1,4 +1,4 @@
-// From a device's answers to the rules of its profile: the fewest conditions that hold for refused points alone.
+// Turns a device's answers into the rules of its profile, with the fewest conditions that hold only for refused points.
 #pragma once
 
 #include <map>
@@ -16,13 +16,14 @@ struct AnsweredGrid {
   std::vector<Answer> answers;  // one for each point
 };
 
-// Refuses an operation if it is one of `operations` and each condition has one of its values. No condition: always.
+// Refuses an operation if it is one of `operations` and each condition has one of its values.
 struct RefusalRule {
   std::set<std::string> operations;
   std::map<Condition, std::set<int32_t>> conditions;
 };
 
-// Every refused point of the grids is refused by a rule, and no accepted one. Points that were not asked may be either.
+// Returns rules that refuse every refused point of the grids and no accepted point. They may refuse points that were
+// not asked.
 std::vector<RefusalRule> make_rules(const std::vector<AnsweredGrid>& grids);
 
 }  // namespace nnapi_probe

@@ -1,4 +1,4 @@
-// The conversion: converts, verifies, reports, and puts the files into their places.
+// Runs a conversion: converts, verifies, reports, and renames the files into their places.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@
 namespace nnapi_convert {
 namespace {
 
-// One line on a terminal that shows the stage and is wiped at the end.
+// Shows the stage on one line of a terminal, and wipes the line at the end.
 class Progress {
  public:
   Progress() : is_shown_(isatty(STDERR_FILENO) != 0 && spdlog::should_log(spdlog::level::warn)) {}
@@ -73,17 +73,17 @@ void log_warnings(const Diagnostics& diagnostics) {
   for (const std::string& line : summary_of(diagnostics.warnings)) spdlog::warn("{}", line);
 }
 
-// What a run has to say besides its result.
+// The messages of a run besides its result.
 struct Findings {
   Diagnostics diagnostics;
-  std::optional<TargetLoss> loss;  // where a target is asked for
+  std::optional<TargetLoss> loss;  // only if the command line gives a target
 };
 
 void log_loss(const std::optional<TargetLoss>& loss) {
   if (loss) spdlog::log(loss->costs_parts() ? spdlog::level::warn : spdlog::level::info, "{}", to_text(*loss));
 }
 
-// One segment with all operations is as good as a whole model.
+// Logs the segments of a partitioned model: as a warning, or, if one segment has all operations, as information.
 void log_parts(const Conversion& conversion) {
   if (conversion.is_whole) return;
   const bool is_one = conversion.segments.size() == 1 && conversion.cpu_nodes.empty();
@@ -107,7 +107,7 @@ nlohmann::json with_loss(nlohmann::json report, const std::optional<TargetLoss>&
   return report;
 }
 
-// Brings reports beside their places, and prints those for standard output.
+// Writes reports beside their places, and prints reports for standard output.
 void add_reports(PendingTexts& texts, const std::vector<std::string>& paths, const nlohmann::json& report) {
   for (const std::string& path : paths) {
     if (is_standard_output(path)) {
@@ -118,7 +118,7 @@ void add_reports(PendingTexts& texts, const std::vector<std::string>& paths, con
   }
 }
 
-// The files of a run that succeeds. They take their places together, once all of them are whole.
+// The files of a successful run. They are renamed into their places together, when all of them are complete.
 struct Outputs {
   explicit Outputs(const std::string& path) : converted(path) {}
 
@@ -137,7 +137,7 @@ Verification verify_output(const std::string& original, const std::vector<InputS
   return verify(request);
 }
 
-// What is printed comes before the files take their places: without room for it nothing is written.
+// Flushes standard output before the files take their places: if that fails, no file is written.
 int finish(Outputs& outputs, bool is_verified, const ConvertArguments& arguments) {
   flush_standard_output();
   if (!is_verified) {
@@ -154,7 +154,7 @@ int finish(Outputs& outputs, bool is_verified, const ConvertArguments& arguments
   return static_cast<int>(ExitCode::kDone);
 }
 
-// Converts and writes the output; with --verify, checks the result before it takes its place.
+// Converts and writes the output; with --verify, checks the result before the file takes its place.
 int convert_and_write(const ConvertArguments& arguments, Findings& findings, Progress& progress) {
   Diagnostics& diagnostics = findings.diagnostics;
   for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
@@ -162,7 +162,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   spdlog::info("load {}", arguments.model);
   LoadedModel loaded = load_model(arguments.model, diagnostics);
   const ConvertOptions options = bind_arguments(loaded, arguments.options);
-  // A copy keeps the original's weights in memory; only the CPU counterpart needs them.
+  // Copies the original only for the CPU counterpart: a copy keeps its weights in memory.
   std::optional<LoadedModel> original;
   if (!arguments.options.emit_cpu.empty()) original = loaded;
   if (arguments.has_target) findings.loss = measure_loss(loaded, for_planning(options, arguments.calibration));
@@ -197,7 +197,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   return finish(outputs, is_verified, arguments);
 }
 
-// The arguments' options, with what is called as the stages go by.
+// Returns the arguments with callbacks that show each stage.
 ConvertArguments with_progress(ConvertArguments arguments, Progress& progress) {
   arguments.options.on_stage = [&progress](const std::string& stage) {
     spdlog::info("{}", stage);

@@ -1,4 +1,4 @@
-// The table of what needs LibTorch, which the program asks for.
+// Defines the table of functions that need LibTorch.
 #include "tools/nnapi-convert/engine.h"
 
 #include <ATen/Parallel.h>

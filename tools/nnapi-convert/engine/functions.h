@@ -1,4 +1,4 @@
-// The functions of the table in tools/nnapi-convert/engine.h, a file for each.
+// Declares the functions of the table in tools/nnapi-convert/engine.h; each has a file of its own.
 #pragma once
 
 #include <string>

@@ -114,7 +114,7 @@ json buffer_json(const BufferModel& buffer) {
   return form;
 }
 
-// What a model that NNAPI runs whole has at the top, a partitioned one has in "segments".
+// Returns the JSON form. A whole model has its keys at the top; a partitioned model has them in "segments".
 json json_form(const ConvertedFile& file) {
   json form = {{"metadata", json::parse(to_json(file.metadata))}, {"runtime", runtime_name(file)}};
   if (!file.is_partitioned()) {
