@@ -65,7 +65,7 @@ class Bench:
                 for entry in json.loads((self.zoo / f"{manifest}.json").read_text())["models"]]
 
     def processes(self, manifest: str, jobs: int) -> None:
-        """A process of the command for each model."""
+        """Runs a process of the command for each model."""
         self.fresh()
         run_each([[self.binary, str(model), "--nhwc", "--input", SHAPE, "-o", str(self.out / model.name), "--quiet"]
                   for model in self.models(manifest)], jobs)

@@ -24,7 +24,7 @@ AS_THEY_COME = [
 
 
 def without_in_place(model: nn.Module) -> nn.Module:
-    """The prototype takes no operation that writes to its input."""
+    """Makes activations write to new tensors: the prototype takes no operation that writes to its input."""
     for module in model.modules():
         if hasattr(module, "inplace"):
             module.inplace = False
@@ -32,7 +32,7 @@ def without_in_place(model: nn.Module) -> nn.Module:
 
 
 def networks():
-    """Names and makers."""
+    """Returns the names of the networks and their makers."""
     for width in MOBILENET_WIDTHS:
         yield f"mobilenet_{width:.2f}", lambda w=width: without_in_place(torchvision.models.mobilenet_v2(width_mult=w))
     for width in MNASNET_WIDTHS:
@@ -43,7 +43,7 @@ def networks():
 
 
 def make(folder: pathlib.Path) -> None:
-    """Writes what is missing, and two manifests: all.json and common.json, of what both convert."""
+    """Writes missing models and two manifests: all.json, and common.json of the models that both converters take."""
     warnings.filterwarnings("ignore")
     folder.mkdir(parents=True, exist_ok=True)
     entries = []

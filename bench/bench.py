@@ -17,13 +17,13 @@ MEGABYTE = 1e6
 
 
 class Case(NamedTuple):
-    """A model in one layout; limits are the most that is accepted, ratios to the incumbent unless said otherwise."""
+    """A model in one layout. Limits are upper bounds: ratios to the incumbent unless a comment says otherwise."""
 
     model: str
     layout: str
     max_cpu: Optional[float] = None
     max_memory: Optional[float] = None
-    max_operations: Optional[int] = None  # a plain number
+    max_operations: Optional[int] = None  # a number of operations, not a ratio
     max_size: float = 1.0
 
 
@@ -41,7 +41,7 @@ class Usage(NamedTuple):
 
 
 def run(command: List[str], log: pathlib.Path) -> Usage:
-    """Runs a command to its end; its output goes to the log. Memory is the peak of resident pages, in bytes."""
+    """Runs a command to its end and writes its output to the log. Memory is the peak of resident pages, in bytes."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     redirect = [(os.POSIX_SPAWN_OPEN, 1, str(log), flags, 0o644), (os.POSIX_SPAWN_DUP2, 1, 2)]
     start = time.monotonic()
@@ -71,7 +71,7 @@ def tools_for(case: Case, binary: str, work: pathlib.Path) -> Dict[str, Tool]:
 
 
 def measure(tools: Dict[str, Tool], work: pathlib.Path, runs: int) -> Dict[str, Usage]:
-    """One round warms the file cache and is thrown away."""
+    """Measures rounds; the first round warms the file cache and does not count."""
     samples: Dict[str, List[Usage]] = {}
     for round_number in range(runs + 1):
         for name, tool in tools.items():
@@ -88,7 +88,7 @@ def verdict(name: str, value: float, limit: Optional[float], shown: str) -> str:
 
 
 def report(case: Case, medians: Dict[str, Usage], tools: Dict[str, Tool]) -> bool:
-    """Prints one case; true when all is within its limits."""
+    """Prints one case; returns True if all figures are within its limits."""
     sizes = {name: os.path.getsize(tool.output) for name, tool in tools.items()}
     operations = {name: read_counts(tools[name].output).operations for name in ("ours", "incumbent")}
     print(f"\n{case.model}, {case.layout.upper()}, input {SHAPE}")

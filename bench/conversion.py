@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 class Case(NamedTuple):
-    """Limits are the most that is accepted of net CPU time to that of loading, and of all memory to the file's size."""
+    """Limits are upper bounds of net CPU time over that of loading, and of all memory over the file's size."""
 
     model: str
     recipe: str
@@ -44,7 +44,7 @@ def make(case: Case, work: pathlib.Path) -> pathlib.Path:
 
 
 def measure(commands: Dict[str, List[str]], work: pathlib.Path, runs: int) -> Dict[str, Usage]:
-    """One round warms the file cache and is thrown away."""
+    """Measures rounds; the first round warms the file cache and does not count."""
     samples: Dict[str, List[Usage]] = {name: [] for name in commands}
     for round_number in range(runs + 1):
         for name, command in commands.items():
@@ -55,7 +55,7 @@ def measure(commands: Dict[str, List[str]], work: pathlib.Path, runs: int) -> Di
 
 
 def report(case: Case, medians: Dict[str, Usage], file_bytes: int) -> bool:
-    """Prints one case; true when all is within its limits."""
+    """Prints one case; returns True if all figures are within its limits."""
     print(f"\n{case.model}, input {case.shape}, {file_bytes / MEGABYTE:.0f} MB")
     for name, usage in medians.items():
         print(f"  {name:8} wall {usage.wall:5.2f} s   CPU {usage.cpu:5.2f} s   peak {usage.memory / MEGABYTE:5.0f} MB")

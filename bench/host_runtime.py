@@ -36,7 +36,7 @@ CASES = [
 
 
 class Usage(NamedTuple):
-    """CPU seconds of an inference and of the process, and the process's peak of resident pages in bytes."""
+    """Returns CPU seconds of an inference and of the process, and the process's peak of resident pages in bytes."""
 
     inference: float
     process: float
@@ -44,7 +44,7 @@ class Usage(NamedTuple):
 
 
 def infer(model_path: str, inferences: int, library: str) -> None:
-    """What a measured process does; prints its usage."""
+    """Runs the model in a measured process, and prints the process's usage."""
     import torch  # pylint: disable=import-outside-toplevel
 
     torch.backends.quantized.engine = "qnnpack"
@@ -83,7 +83,7 @@ def convert(case: Case, converter: str) -> pathlib.Path:
 
 
 def compare(case: Case, runs: int, inferences: int, converter: str) -> bool:
-    """Measures one case and prints a line; whether it is within the limits."""
+    """Measures one case and prints a line; returns whether it is within the limits."""
     converted = convert(case, converter)
     usages: Dict[str, List[Usage]] = {"torch": [], "host": []}
     for _ in range(runs):

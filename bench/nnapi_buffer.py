@@ -1,4 +1,4 @@
-"""Finds the serialized NNAPI model inside a TorchScript archive and counts what is in it. Needs no PyTorch."""
+"""Finds the serialized NNAPI model inside a TorchScript archive and counts its parts. Needs no PyTorch."""
 
 import struct
 import zipfile
@@ -14,7 +14,7 @@ class Counts(NamedTuple):
 
 
 def parse(data: bytes) -> Optional[Counts]:
-    """The counts in the header, if the buffer is consumed exactly as the format says; else None."""
+    """Returns the counts in the header if the buffer has exactly the length that the format demands; else None."""
     if len(data) < 24 or len(data) % 4:
         return None
     version, *numbers = struct.unpack_from("<6i", data)

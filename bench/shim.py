@@ -26,14 +26,14 @@ class Model(NamedTuple):
     path: pathlib.Path
     sizes: str
     inferences: int
-    memory: bool = False  # whether the weights are large enough to be measured
+    memory: bool = False  # whether the weights are large enough to measure memory
 
     def inputs(self, memory_format: str) -> List[str]:
         return [f"--input_dims={self.sizes}", "--input_type=float", f"--input_memory_format={memory_format}"]
 
 
 class Check(NamedTuple):
-    """The median of a figure for one side over that for another, and the most that is accepted."""
+    """The median of a figure for one side divided by the median for another side, and its upper bound."""
 
     name: str
     figure: str
@@ -63,7 +63,7 @@ CACHE_CHECKS = [
 
 
 def figures_of(report: dict) -> Figures:
-    """Microseconds of CPU time, but for an inference, the median of wall-clock times; bytes of growth."""
+    """Microseconds of CPU time, for an inference the median of wall-clock times; bytes of memory growth."""
     memory, first, load = report["memory_bytes"], report["first_inference"], report["load"]
     start = memory["at_start"]["resident"]
     slept = 1000 * COMPILE_MS if first["wall_us"] >= 1000 * COMPILE_MS else 0
@@ -78,7 +78,7 @@ def figures_of(report: dict) -> Figures:
 
 
 def run(command: List[str], **environment: str) -> str:
-    """Runs a command; what it writes to stdout."""
+    """Runs a command; returns its stdout."""
     variables = {**os.environ, "OMP_NUM_THREADS": "1", "NNAPI_HOST_LIBRARY": str(NULL_NNAPI), **environment}
     done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
@@ -88,7 +88,7 @@ def run(command: List[str], **environment: str) -> str:
 
 def bench(model: Model, path: pathlib.Path, inferences: int, memory_format="contiguous_format", cache="",
           **environment) -> Figures:
-    """By nnapi-bench, through TorchScript."""
+    """Measures with nnapi-bench, through TorchScript."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         options = [f"--shim_option=cache_directory={cache}"] if cache else []
@@ -99,7 +99,7 @@ def bench(model: Model, path: pathlib.Path, inferences: int, memory_format="cont
 
 
 def bench_c(path: pathlib.Path, inferences: int, cache="", **environment) -> Figures:
-    """By the C interface, in a process without LibTorch."""
+    """Measures with the C interface, in a process without LibTorch."""
     cached = [cache] if cache else []
     return figures_of(json.loads(run([str(RELEASE / "bin" / "shim_file_run"), str(path), str(NULL_NNAPI),
                                       str(inferences), *cached], **environment)))
@@ -113,7 +113,7 @@ def convert(model: Model, folder: pathlib.Path, runtime: str) -> pathlib.Path:
 
 
 def medians(sides: Dict[str, Callable[[], Figures]], runs: int) -> Dict[str, Figures]:
-    """Each side once per round. One round warms the file cache and is thrown away."""
+    """Measures each side once per round. The first round warms the file cache and does not count."""
     samples: Dict[str, List[Figures]] = {name: [] for name in sides}
     for number in range(runs + 1):
         for name, measure in sides.items():
