@@ -1,5 +1,6 @@
-# nnapi_convert_embed_files(SOURCE FUNCTION HEADER ENTRY...): a rule that writes the C++ source SOURCE, whose function
-# nnapi_convert::FUNCTION, declared in HEADER, gives files. An ENTRY is the name that a file gets, a tab, its path.
+# nnapi_convert_embed_files(SOURCE FUNCTION HEADER ENTRY...): adds a rule that writes the C++ source SOURCE. SOURCE
+# defines nnapi_convert::FUNCTION, which HEADER declares and which returns files. An ENTRY is a file's new name, a tab,
+# its path.
 function(nnapi_convert_embed_files source function header)
   list(TRANSFORM ARGN REPLACE "^[^\t]*\t" "" OUTPUT_VARIABLE paths)
   string(REPLACE ";" "\n" lines "${ARGN}")

@@ -12,7 +12,7 @@ install(TARGETS
   EXPORT nnapi_convert_library
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/nnapi-convert)
 
-# Headers keep their folders, and include each other by them.
+# Headers keep their folders, because they include each other by these paths.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/base ${PROJECT_SOURCE_DIR}/lib/format ${PROJECT_SOURCE_DIR}/lib/nnapi
                   ${PROJECT_SOURCE_DIR}/lib/types ${PROJECT_SOURCE_DIR}/lib/ops ${PROJECT_SOURCE_DIR}/lib/serialize
                   ${PROJECT_SOURCE_DIR}/lib/quantise ${PROJECT_SOURCE_DIR}/lib/converter

@@ -3,7 +3,7 @@
 file(REMOVE_RECURSE ${PAGES})
 file(MAKE_DIRECTORY ${PAGES})
 
-# The page of a program, or of its subcommand where one is given.
+# Makes the page of a program, or of its subcommand if one is given.
 function(make_page about program)
   set(page ${program})
   if(ARGN)

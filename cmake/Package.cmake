@@ -1,4 +1,4 @@
-# What an installation has besides programs and libraries: manual pages, completions, Debian's papers; and the .deb, by
+# Installs manual pages, completions and the files that Debian's packages need, and makes the .deb by
 # `cpack -G DEB --config build/release/CPackConfig.cmake`.
 find_program(HELP2MAN help2man)
 if(HELP2MAN)

@@ -1,5 +1,5 @@
-# Finds LibTorch and makes the two things every target on it shares: the interface target `torch_deps`, and one
-# precompiled header (LibTorch's headers cost seconds per file) that targets reuse by `nnapi_convert_torch_target`.
+# Finds LibTorch and makes two things for all targets on it: the interface target `torch_deps`, and one precompiled
+# header (LibTorch's headers cost seconds per file), which targets reuse by `nnapi_convert_torch_target`.
 find_package(Torch REQUIRED)
 
 add_library(torch_deps INTERFACE)
