@@ -24,7 +24,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 def read_table(text):
-    """{folder: folders that it may include}, of lines "folder: folder folder"."""
+    """Reads lines "folder: folder folder" into {folder: folders that it may include}."""
     if text.count(TABLE_FENCE) != 1:
         sys.exit(f"{TABLE}: one block that starts with {TABLE_FENCE} needed, {text.count(TABLE_FENCE)} found")
     block = text.split(TABLE_FENCE + "\n")[1].split("```")[0]
@@ -45,7 +45,7 @@ def sources(root):
 
 
 def read_includes(root):
-    """[(file, included file)] of those that are the project's own."""
+    """Returns [(file, included file)] for the project's own included files."""
     files = set(sources(root))
     for file in sorted(files):
         for name in INCLUDE.findall((root / file).read_text(encoding="utf-8")):
@@ -54,7 +54,7 @@ def read_includes(root):
 
 
 def circles(arrows):
-    """The strongly connected components with more than one member (Tarjan's algorithm)."""
+    """Returns the strongly connected components with more than one member (Tarjan's algorithm)."""
     order, lowest, stack, found = {}, {}, [], []
 
     def visit(node):

@@ -18,7 +18,7 @@ SAMPLES = 3
 
 
 def tensors(value):
-    """Boxes, scores and labels of what a traced or a scripted detector gives."""
+    """Returns boxes, scores and labels from the result of a traced or scripted detector."""
     if isinstance(value, tuple) and isinstance(value[0], dict):  # scripted: losses and detections
         value = value[1][0]
     values = list(value.values()) if isinstance(value, dict) else list(value)
@@ -29,7 +29,7 @@ def tensors(value):
 
 
 def unmatched(one, other, size):
-    """How many of `one` have no like in `other`, and the largest distances of those that have."""
+    """Returns how many detections of `one` have no match in `other`, and the largest distances of the matches."""
     missing, of_scores, of_boxes = 0, 0.0, 0.0
     least = min([scores.min().item() for _, scores, _ in (one, other) if len(scores)], default=0.0)
     for box, score, label in zip(*one):

@@ -19,7 +19,7 @@ def options_of(text: str) -> Tuple[str, ...]:
     return tuple(text.split())
 
 
-# Of build/models and testdata/models: those that are small, or the only one of their kind.
+# The models of build/models and testdata/models that are small or the only one of their kind.
 SAVED: Dict[str, List[str]] = {
     "attention_block": ["--nhwc"],
     "autoencoder": ["--nhwc", "--nchw --feature-level 3", "--nhwc --feature-level 1", "--nhwc --runtime shim"],
@@ -57,7 +57,7 @@ QUANTISED_FIXTURES = ["--nhwc", "--quant none", "--quant core --nhwc", "--quant 
 MODES = ("auto", "none", "core", "full", "nnapi")
 LAYER = "--input 1,4,8,8 --nhwc --min-segment-macs 0"
 
-# Models of tests/tools, by module: the inputs that they need where these aren't one of [1, 4, 8, 8].
+# Models of tests/tools, by module, with their inputs if these aren't one input of [1, 4, 8, 8].
 SCRIPTED: Dict[str, Dict[str, str]] = {
     "argument_models": {
         "TakesList": "--input pictures[0]=4,8,8 --input pictures[1]=4,10,8",
@@ -83,7 +83,7 @@ SCRIPTED: Dict[str, Dict[str, str]] = {
         "Grid", "Loss", "Mixed", "Stacked", "Coordinates")},
 }
 
-# Quantised models that NNAPI runs in parts: those that are traced, and those that are scripted.
+# Quantised models that NNAPI runs in parts: traced models, and scripted models.
 TRACED_QUANTISED = ("Sorted", "Ends", "Island", "Mixed", "FloatResult")
 SCRIPTED_QUANTISED = ("Returns", "Branching", "OneOfTwo", "OneOfTwoScales", "OneOfTwoFloats", "FloatRead", "Changed",
                       "AnyNumber")
@@ -99,7 +99,7 @@ class Case(NamedTuple):
 
 
 def read_cases(path: pathlib.Path) -> Iterator[Case]:
-    """Cases of op_cases, testdata/ops/README.md has the format."""
+    """Yields the cases of a file; testdata/ops/README.md has the format."""
     case: Optional[Case] = None
     in_source = False
     for line in path.read_text().splitlines():
@@ -123,7 +123,7 @@ def read_cases(path: pathlib.Path) -> Iterator[Case]:
 
 
 def chosen_cases(folder: pathlib.Path, count: int) -> Iterator[Tuple[str, Case]]:
-    """The first ones of each file."""
+    """Returns the first cases of each file."""
     for path in sorted(folder.glob("**/*.case")):
         cases = [case for case in read_cases(path) if case.is_plain]
         for case in cases[:count]:
@@ -139,7 +139,7 @@ def random_weight(torch, spec: str):
 
 
 def save_case(torch, case: Case, path: pathlib.Path) -> bool:
-    """False for a case that needs more than floats and Python's resolver."""
+    """Returns False for a case that needs more than floats and Python's resolver."""
     weights = [(name, random_weight(torch, spec)) for name, spec in case.weights]
     if any(weight is None for _, weight in weights):
         return False
@@ -180,7 +180,7 @@ def all_cases() -> Iterator[Tuple[str, Case]]:
 
 
 def make(folder: pathlib.Path, saved: pathlib.Path) -> None:
-    """Writes what isn't there yet."""
+    """Writes the models that don't exist yet."""
     if (folder / "complete").exists():
         return
     import torch

@@ -37,7 +37,7 @@ def archive_digest(path: pathlib.Path) -> str:
 
 
 def file_digest(path: pathlib.Path) -> str:
-    """Names of LibTorch's types have addresses in them."""
+    """Returns the digest of a file, without the addresses in names of LibTorch's types."""
     return short(re.sub(rb"at: 0x[0-9a-f]+", b"at:", path.read_bytes())) if path.exists() else NONE
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Fuzzes under the address and undefined-behaviour sanitizers: scripts/fuzz.sh [SECONDS [TARGET...]], 60 seconds for each
-# target without. Targets, all without:
-#   model   the host's NNAPI. Starts from Android's conformance cases where NNAPI_VECTORS names them
+# Fuzzes under the address and undefined-behaviour sanitizers: scripts/fuzz.sh [SECONDS [TARGET...]]. The default is all
+# targets, 60 seconds each. Targets:
+#   model   the host's NNAPI. Starts from Android's conformance cases if NNAPI_VECTORS names them
 #   buffer  the shim's reading of model buffers and archives
-# Goes on from what earlier runs found in build/fuzz/corpus*. An input that fails is kept in build/fuzz/findings:
+# Goes on from the corpus of earlier runs in build/fuzz/corpus*. Keeps an input that fails in build/fuzz/findings:
 # build/fuzz/bin/fuzz_TARGET FILE runs it again.
 set -euo pipefail
 # shellcheck source=scripts/steps.sh

@@ -202,7 +202,7 @@ def combination_row(row, variables, operand_types):
 
 
 def signature_tables(operation, operand_types):
-    """The arrays of one operation and the row that views them."""
+    """Returns the arrays of one operation and the row that views them."""
     arrays, rows, inputs_of = [], [], {}
     for number, signature in enumerate(operation["signatures"]):
         variables = type_variables(signature)
@@ -302,7 +302,7 @@ const char* name_of(OperandCode code) {{
 
 
 def check_codes(schema):
-    """The tables are indexed by code, so that codes have to count up from 0."""
+    """Checks that codes count up from 0: codes are the indices of the tables."""
     for key in ("operations", "operand_types"):
         for number, item in enumerate(schema[key]):
             if item["code"] != number:

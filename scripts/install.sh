@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building and testing need on Debian 12, from Debian's own packages, and the packages given as arguments.
-# Does nothing when all is there.
+# Installs the Debian 12 packages that building and testing need, and the packages given as arguments. Does nothing if
+# all are installed.
 set -euo pipefail
 
 packages=(

@@ -49,12 +49,12 @@ def options(text: str) -> List[Option]:
 
 
 def in_order(commands: Dict[str, List[Option]], rest: str):
-    """The subcommands, and then the conversion under another name."""
+    """Returns the subcommands, then the conversion itself under another name."""
     return [*((command, known) for command, known in commands.items() if command), (rest, commands[""])]
 
 
 def quoted(text: str) -> str:
-    """What stands between single quotes, in each of the shells."""
+    """Returns a text quoted for single quotes in all three shells."""
     return text.replace("'", "'\\''")
 
 

@@ -63,7 +63,7 @@ def up_to_date(recipe, out_dir: pathlib.Path) -> bool:
 
 
 def write_all(stale, out_dir: pathlib.Path) -> None:
-    """In a thread of its own: a trace records the whole Python stack, and so not this script's absolute path."""
+    """Runs in a thread of its own: a trace records the whole Python stack, so it lacks this script's absolute path."""
     from models import common
 
     with concurrent.futures.ThreadPoolExecutor(max_workers=1) as pool:

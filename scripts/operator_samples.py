@@ -45,13 +45,13 @@ class Sample:
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Stands for a tensor in an operator's arguments."""
+    """Takes the place of a tensor in an operator's arguments."""
 
     number: int
 
 
 def taken_out(value: Any, tensors: List[torch.Tensor]) -> Any:
-    """The value with places instead of tensors, which go to the list."""
+    """Moves the tensors of a value to the list; returns the value with places instead of tensors."""
     if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter):
         tensors.append(value.detach())
         return Place(len(tensors) - 1)
@@ -118,7 +118,7 @@ def samples_of_module(info) -> Iterator[Sample]:
 
 
 def operators() -> Dict[str, Callable[[], Iterator[Sample]]]:
-    """Name and samples of each operator, then of each module, in the database's order."""
+    """Returns name and samples of each operator, then of each module, in the database's order."""
     found: Dict[str, Callable] = {}
     for info in op_db:
         name = info.name + (f" ({info.variant_test_name})" if info.variant_test_name else "")
@@ -129,7 +129,7 @@ def operators() -> Dict[str, Callable[[], Iterator[Sample]]]:
 
 
 def distinct_samples(name: str, make: Callable[[], Iterator[Sample]], most: int) -> Tuple[List[Sample], int]:
-    """Samples that differ in shapes or arguments, at most a number, evenly spread; and how many differ in all."""
+    """Returns a limited number of samples that differ in shapes or arguments, evenly spread, and the number of all."""
     torch.manual_seed(zlib.crc32(name.encode()))
     found: Dict[str, Sample] = {}
     with torch.no_grad():
@@ -142,7 +142,7 @@ def distinct_samples(name: str, make: Callable[[], Iterator[Sample]], most: int)
 
 
 def module_for(sample: Sample) -> torch.nn.Module:
-    """forward takes each tensor by a name: x0, x1..."""
+    """Makes a module whose forward takes each tensor by a name: x0, x1..."""
     names = ", ".join(f"x{i}" for i in range(len(sample.tensors)))
     scope: Dict[str, Any] = {"call": sample.call}
     exec(f"def forward(self, {names}):\n    return call({names})\n", scope)

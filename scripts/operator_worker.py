@@ -45,7 +45,7 @@ def seeded(seed: int, call, tensors: List[torch.Tensor]):
 
 
 def difference(expected: List[torch.Tensor], found: List[torch.Tensor]) -> str:
-    """Empty if they agree."""
+    """Returns the difference between two results; an empty text if they agree."""
     if len(expected) != len(found):
         return f"{len(found)} tensors, not {len(expected)}"
     for number, (one, other) in enumerate(zip(expected, found)):
@@ -78,7 +78,7 @@ def difference_of(expected: torch.Tensor, found: torch.Tensor) -> str:
 
 
 def exact_results(sample: operator_samples.Sample, expected: List[torch.Tensor]) -> List[torch.Tensor]:
-    """The results calculated with float64; none where the operator doesn't take it."""
+    """Returns the results calculated with float64; None if the operator doesn't take float64."""
     if not any(tensor.dtype == torch.float32 for tensor in [*sample.tensors, *expected]):
         return []
     call = sample.call if sample.module is None else copy.deepcopy(sample.module).double()

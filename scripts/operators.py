@@ -75,7 +75,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 class Worker:
-    """A process of operator_worker.py."""
+    """Runs a process of operator_worker.py."""
 
     def __init__(self, binary: pathlib.Path):
         library = pathlib.Path(binary).resolve().parent.parent / "lib" / "host"
@@ -95,7 +95,7 @@ class Worker:
         self.lines.put("")
 
     def line(self, timeout: float = TIMEOUT) -> Dict[str, Any]:
-        """The next answer; "crash" or "hang" if there is none."""
+        """Returns the next answer; "crash" or "hang" if there is none."""
         try:
             text = self.lines.get(timeout=timeout)
         except queue.Empty:
@@ -120,7 +120,7 @@ class Worker:
 
 
 class Workers:
-    """One worker for each thread, started anew after a fault."""
+    """Keeps one worker for each thread, and starts a new one after a fault."""
 
     def __init__(self, binary: pathlib.Path):
         self.binary = binary
@@ -163,7 +163,7 @@ def input_spec(number: int, text: str) -> str:
 
 
 def convert(arguments: argparse.Namespace, work: pathlib.Path, name: str, samples: List[Traced], options: Dict) -> Dict:
-    """Converts all in one batch; the report of each, with its status."""
+    """Converts all samples in one batch; returns the report and the status of each."""
     if not samples:
         return {}
     models = []
@@ -227,7 +227,7 @@ class Run(NamedTuple):
         return [sample for found in self.pool.map(of_operator, enumerate(names)) for sample in found]
 
     def results(self, chosen: List[Traced], form: str) -> Dict[str, str]:
-        """The problem of each converted sample, empty where it agrees."""
+        """Returns the problem of each converted sample; an empty text if the sample agrees."""
         def files_of(sample: Traced) -> Tuple[str, str]:
             is_beside = sample.folder.parent.name == "beside" and form == "whole"
             place = self.work / (form + "_beside" if is_beside else form)
@@ -246,7 +246,7 @@ class Run(NamedTuple):
         return {key: problem for found in self.pool.map(of_chunk, chunks) for key, problem in found.items()}
 
     def beside_another(self, samples: List[Traced]) -> List[Traced]:
-        """The same with an operation beside, for those of which nothing is left to run."""
+        """Runs again, with an added operation, the samples for which no operation is left for NNAPI."""
         def of_operator(chosen: List[Traced]) -> List[Traced]:
             folder = self.work / "beside" / chosen[0].folder.name
             numbers = [each.number for each in chosen]

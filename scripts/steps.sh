@@ -23,7 +23,7 @@ step_times() {
   awk -F '\t' '{ printf "%5d s  %s\n", $1, $2; sum += $1 } END { printf "%5d s  in all\n", sum }' "$STEP_LOG"
 }
 
-# Android's conformance cases, where they lie beside the project and nothing else is said.
+# The default of NNAPI_VECTORS: Android's conformance cases beside the project, if they are there.
 vectors=$ROOT/../shared/vectors/nnapi_vectors.tar.xz
 if [[ -z ${NNAPI_VECTORS+set} && -f $vectors ]]; then
   export NNAPI_VECTORS=$vectors

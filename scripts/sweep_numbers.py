@@ -35,7 +35,7 @@ SPEC = {torch.float32: "float32", torch.int32: "int32", torch.int64: "int64", to
 
 
 class Net(torch.nn.Module):
-    """What is asked about, and something that NNAPI runs in any case."""
+    """The computation under test, and an operation that NNAPI runs in any case."""
 
     def __init__(self, source: str, inputs: int):
         super().__init__()
@@ -46,7 +46,7 @@ class Net(torch.nn.Module):
 
 
 def built(model: Model, path: pathlib.Path) -> bool:
-    """False for a form that PyTorch refuses, or whose trace gives something else."""
+    """Returns False for a form that PyTorch refuses, or whose trace has other results."""
     inputs = len(model.samples[0])
     try:
         net = Net(model.source, inputs).eval()
@@ -117,7 +117,7 @@ def difference(model: Model, expected: torch.Tensor, found: torch.Tensor, exact:
 
 def convert(names: List[str], models: Dict[str, Model], folder: pathlib.Path, options: List[str],
             jobs: int) -> Dict[str, Tuple[pathlib.Path, str]]:
-    """By `batch`: the result or None, and the warnings or the error, of each."""
+    """Converts with `batch`; returns for each the result or None, and the warnings or the error."""
     out = folder / options.pop()
     entries = []
     for name in names:
@@ -149,7 +149,7 @@ def convert(names: List[str], models: Dict[str, Model], folder: pathlib.Path, op
 
 
 def run(names: List[str], models: Dict[str, Model], folder: pathlib.Path, options: List[str], jobs: int):
-    """An outcome and what to say of it for each model."""
+    """Returns an outcome and its text for each model."""
     outcomes = {}
     for name, (path, text) in convert(names, models, folder, options, jobs).items():
         if path is None:
@@ -181,7 +181,7 @@ def is_warned(text: str) -> bool:
 
 
 def sweep(count: int, seed: int, jobs: int, folder: pathlib.Path) -> bool:
-    """Writes the table; False if there are faults."""
+    """Writes the table; returns False if there are faults."""
     models = models_of(count, seed, folder)
     names = list(models)
     whole = run(names, models, folder, ["--fallback", "none", "whole"], jobs)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds for 64-bit ARM and runs the tests under qemu-user: scripts/test-arm64.sh [core].
-#   core   what needs no LibTorch: the shim's core, its size and pages, and its tests on fakes of NNAPI
-# Without it, also nnapi-convert, the shim with its binding and the host's NNAPI on Debian's arm64 LibTorch: the operators'
-# cases, the shim on the host's NNAPI, and conversions whose results run through the shim.
+#   core   only the parts without LibTorch: the shim's core, its size and pages, and its tests on fakes of NNAPI
+# Without `core`, also nnapi-convert, the shim with its binding and the host's NNAPI on Debian's arm64 LibTorch: the
+# operators' cases, the shim on the host's NNAPI, and conversions whose results run through the shim.
 # Debian's arm64 packages are unpacked into build/arm64-root; the system's own packages stay of one architecture.
 set -euo pipefail
 # shellcheck source=scripts/steps.sh
@@ -25,7 +25,7 @@ case ${1-} in
     ;;
 esac
 
-# apt-get with a state of its own: it sees no installed package, and arm64 alone.
+# Runs apt-get with a state of its own, which has no installed package and only the architecture arm64.
 arm64_apt() {
   mkdir -p "$apt_folder"/{lists,archives}/partial "$apt_folder"/etc/{apt.conf.d,preferences.d}
   : >"$apt_folder/status"
@@ -48,7 +48,7 @@ arm64_apt() {
   APT_CONFIG=$apt_folder/apt.conf apt-get -q "$@" </dev/null
 }
 
-# What the packages' own scripts would have done: links within the root, and the alternatives of BLAS and LAPACK.
+# Does the work of the packages' own scripts: makes links within the root, and the alternatives of BLAS and LAPACK.
 mend_links() {
   local link target library
   while IFS= read -r -d '' link; do
@@ -62,7 +62,7 @@ mend_links() {
   done
 }
 
-# Unpacks the packages and all that they depend on. A root that has them already is left alone.
+# Unpacks the packages and all their dependencies, unless the root has them already.
 make_root() {
   local wanted="${packages[*]}" archive stamp=$sysroot/.packages
   if [[ -f $stamp && " $(<"$stamp") " == *" $wanted "* ]]; then
@@ -85,7 +85,7 @@ make_root() {
   du -sh "$apt_folder/archives" "$sysroot"
 }
 
-# check_pages FILE: what Android 15 loads on devices with pages of 16 KiB.
+# check_pages FILE: checks that Android 15 can load the file on devices with pages of 16 KiB.
 check_pages() {
   local alignment alignments
   alignments=$(llvm-readelf --program-headers --wide "$1" | awk '$1 == "LOAD" { print $NF }')
@@ -119,7 +119,7 @@ test_core() {
   for test in shim_buffer_test shim_test; do
     "${emulator[@]}" "build/arm64/bin/$test"
   done
-  # The tests have the core's objects within; this loads the library.
+  # The tests contain the core's objects; this loads the library itself.
   "${emulator[@]}" build/arm64/bin/shim_overhead 1000
 }
 
@@ -140,8 +140,8 @@ test_torch() {
   printf '%s\0' testdata/ops/*/ testdata/bad | xargs -0 -P 2 -n 1 "${emulator[@]}" build/arm64-torch/bin/op_cases --no-golden
 }
 
-# convert_and_compare MODEL OPTION...: for the shim, on the emulated machine, and compared there with the original. The
-# file has to be the one that this machine makes.
+# convert_and_compare MODEL OPTION...: converts for the shim on the emulated machine and compares the result there with
+# the original. The file has to equal the file that this machine makes.
 convert_and_compare() {
   local model=testdata/models/$1 folder=build/arm64-torch/conversions
   shift

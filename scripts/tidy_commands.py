@@ -17,7 +17,7 @@ PRECOMPILED = "cmake_pch.hxx"
 
 
 def clang_arguments(command: str, precompiled: pathlib.Path) -> List[str]:
-    """Without compiler warnings: those are the compiler's business."""
+    """Returns the command for clang, with its precompiled header and without compiler warnings."""
     words = shlex.split(command)
     compiler = next(i for i, word in enumerate(words) if pathlib.PurePath(word).name in ("c++", "g++"))
     kept, skip = [], False

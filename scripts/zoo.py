@@ -65,7 +65,7 @@ hand to NNAPI. Seeded weights, 32 samples of 64 by 64 (Inception 96).
 
 
 def convert(binary: pathlib.Path, model: pathlib.Path, work: pathlib.Path, layout: str, shape: str, options: List[str]):
-    """The report of the lowest feature level that converts, and the CPU time of that run."""
+    """Returns the report of the lowest feature level that converts, and the CPU time of that run."""
     report = work / "report.json"
     for level in LEVELS:
         command = [str(binary), str(model), "-o", str(work / "out.pt"), f"--{layout}", "--input", shape]
@@ -221,7 +221,7 @@ def quantised_table(rows: Dict[str, Dict]) -> List[str]:
 
 
 class Group(NamedTuple):
-    """A group of networks: its name for make_models.py, and what is done with each."""
+    """A group of networks: its name for make_models.py, and the steps for each network."""
 
     recipes: str
     prefix: str  # of the files of rows
@@ -249,7 +249,7 @@ GROUPS = {
 
 
 def names_and_shapes(group: Group) -> Dict[str, str]:
-    """The networks and their input shapes."""
+    """Returns the networks and their input shapes."""
     command = [str(ROOT / "scripts" / "make_models.py"), "--group", group.recipes, "--list"]
     listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     lines = [line for line in listing.splitlines() if "; input " in line]

@@ -136,7 +136,7 @@ def on_the_cpu(report: Dict) -> str:
 
 
 def comparison_cells(comparison: Dict) -> List[str]:
-    """What was found again, empty where nothing is matched; and the error."""
+    """Returns the share of detections found again (empty if nothing is matched) and the error."""
     if "error" in comparison:
         return ["", f"**failed**: {cell(comparison['error'])[:120]}"]
     if "detections" in comparison:

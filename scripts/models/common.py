@@ -17,8 +17,8 @@ Arguments = Tuple[torch.Tensor, ...]
 
 @dataclasses.dataclass
 class Made:
-    """One file to write. `samples` are arguments of forward; its outputs must differ between them, but for those
-    listed in `constant`."""
+    """One file to write. `samples` are arguments of forward. Its outputs must differ between samples, except the
+    outputs listed in `constant`."""
 
     module: torch.jit.ScriptModule
     samples: Sequence[Arguments]
@@ -28,7 +28,7 @@ class Made:
 
 @dataclasses.dataclass
 class Recipe:
-    """A maker of one or more files, called with the seed already set."""
+    """Makes one or more files; `make` is called with the seed already set."""
 
     name: str
     files: List[str]
@@ -41,7 +41,7 @@ def set_seed(name: str) -> None:
 
 
 def images(count: int, size: int, channels: int = 3) -> torch.Tensor:
-    """Half white noise, half smooth pictures with colour casts: a net sees both the dull and the busy."""
+    """Makes half white noise, half smooth pictures with colour casts: a net sees both dull and busy pictures."""
     noise = torch.randn(count, channels, size, size)
     coarse = torch.randn(count, channels, max(2, size // 8), max(2, size // 8))
     smooth = nn.functional.interpolate(coarse, size=(size, size), mode="bilinear", align_corners=False)
@@ -56,8 +56,8 @@ BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 
 
 def init_weights(model: nn.Module) -> nn.Module:
-    """Kaiming weights; batch norms and biases away from their neutral values, so that dropping one shows. Batch norms
-    lean to the positive side of relu, as trained ones do: fewer dead values, and quantisation that loses little."""
+    """Sets Kaiming weights, and batch norms and biases that are not neutral, so that dropping one shows. Batch norms
+    lean to the positive side of relu, as in trained nets: fewer dead values, and quantisation that loses little."""
     for module in model.modules():
         if isinstance(module, (*CONVOLUTIONS, nn.Linear)):
             nn.init.kaiming_uniform_(module.weight, mode="fan_in", nonlinearity="relu")
@@ -109,7 +109,7 @@ def trace(model: nn.Module, *arguments: torch.Tensor, check: bool = True) -> tor
 
 
 def traced(model: nn.Module, samples: Sequence[Arguments], **options) -> Made:
-    """A file with all samples bundled: what they hold, indices for example, can't be guessed."""
+    """Makes a file with all samples bundled: the converter can't guess their values, for example indices."""
     return Made(bundle(trace(model, *samples[0]), samples), samples, **options)
 
 
@@ -119,12 +119,12 @@ def bundle(module: torch.jit.ScriptModule, samples: Sequence[Arguments]) -> torc
 
 
 def made(module: torch.jit.ScriptModule, data: torch.Tensor, **options) -> Made:
-    """A file whose forward takes one tensor; each row of data is a sample."""
+    """Makes a file whose forward takes one tensor; each row of data is a sample."""
     return Made(module, [(data[i : i + 1],) for i in range(len(data))], **options)
 
 
 def flatten(value) -> List[torch.Tensor]:
-    """All tensors in nested tuples, lists and dicts, as floats."""
+    """Returns all tensors in nested tuples, lists and dicts as floats."""
     if isinstance(value, torch.Tensor):
         return [value.dequantize() if value.is_quantized else value]
     if isinstance(value, dict):
@@ -133,7 +133,7 @@ def flatten(value) -> List[torch.Tensor]:
 
 
 def check_alive(name: str, entry: Made) -> None:
-    """Each output must be finite, not flat, and differ between samples: else every comparison passes vacuously."""
+    """Checks that each output is finite, not flat, and differs between samples: else comparisons prove nothing."""
     if not entry.samples:  # of results whose sizes depend on values; the recipe has looked at them
         return
     with torch.no_grad():
@@ -147,7 +147,7 @@ def check_alive(name: str, entry: Made) -> None:
 
 
 def save(entry: Made, path: pathlib.Path) -> None:
-    """Written aside and renamed: an interrupted run leaves no half file behind."""
+    """Writes a file beside its place and renames it: an interrupted run leaves no half file behind."""
     with tempfile.TemporaryDirectory(dir=path.parent) as aside:
         partial = os.path.join(aside, path.name)
         if entry.lite:

@@ -30,7 +30,7 @@ LEAST_FOUND = 3
 FORMS = ("traced", "scripted")
 NORMS = (nn.BatchNorm2d, FrozenBatchNorm2d)
 
-# Few candidates: what is tested is the network before them.
+# Few candidates: the tests are about the network before the suppression.
 ONE_STAGE = {"topk_candidates": 50, "detections_per_img": 30}
 TWO_STAGES = {"rpn_pre_nms_top_n_test": 100, "rpn_post_nms_top_n_test": 30, "box_detections_per_img": 30}
 
@@ -64,7 +64,7 @@ def take_statistics(norm, inputs) -> None:
 
 
 def spread_of(name: str, layer: nn.Module):
-    """Of a layer's results: what SPREAD says for the last layer of a head, 1 for layers that no norm follows."""
+    """Returns the deviation of a layer's results: from SPREAD for a head's last layer, 1 if no norm follows it."""
     for part, spread in SPREAD.items():
         if part in name and (name.endswith(("_pred", "_reg", "_ctrness", "_logits", "_score", "lowres"))
                              or "module_list" in name):
@@ -106,7 +106,7 @@ def enliven(model: nn.Module, data: torch.Tensor) -> nn.Module:
 
 
 class OneImage(nn.Module):
-    """A detector of one image of fixed size, as traces have it."""
+    """A detector of one image of fixed size, as tracing needs it."""
 
     def __init__(self, network: nn.Module):
         super().__init__()

@@ -61,7 +61,7 @@ def build_segmenter(name: str) -> nn.Module:
 
 
 def enliven(model: nn.Module, size: int) -> nn.Module:
-    """torchvision's fresh nets have blocks scaled to nothing, heads of zeros and statistics of nothing."""
+    """Replaces weights that untrained torchvision nets have at 0, and settles the statistics of batch norms."""
     init_weights(model)
     for name, parameter in model.named_parameters():
         if "layer_scale" in name:
@@ -80,7 +80,7 @@ def enliven(model: nn.Module, size: int) -> nn.Module:
 
 
 def without_dropout(model: nn.Module) -> nn.Module:
-    """Settling runs in training mode, where dropped paths would be missing from the statistics."""
+    """Switches off dropped paths: settling runs in training mode, and the statistics would lack these paths."""
     for module in model.modules():
         if hasattr(module, "p") and isinstance(module.p, float):
             module.p = 0.0

@@ -35,7 +35,7 @@ def videos(count: int, frames: int, size: int) -> torch.Tensor:
 
 
 def build(name: str, frames: int, size: int) -> nn.Module:
-    """torchvision fixes the transformers' size in their builders."""
+    """Makes a transformer of another size: torchvision fixes the size in its builders."""
     made_by = mvit._mvit
     sizes = {"spatial_size": (size, size), "temporal_size": frames}
     with mock.patch.object(mvit, "_mvit", lambda **options: made_by(**{**options, **sizes})):
@@ -75,7 +75,7 @@ def video_recipe(name: str) -> Recipe:
 
 
 class LastFlow(nn.Module):
-    """The flow after a fixed number of updates."""
+    """Returns the flow after a fixed number of updates."""
 
     def __init__(self, network: nn.Module):
         super().__init__()
