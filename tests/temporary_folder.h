@@ -1,4 +1,4 @@
-// A folder for a test's files, gone with all that is in it at the end of the scope.
+// Makes a folder for a test's files, and removes it with all its files at the end of the scope.
 #pragma once
 
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
@@ -19,7 +19,7 @@ class TemporaryFolder {
   }
   ~TemporaryFolder() {
     std::error_code ignored;
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);  // a test may have taken them
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);  // a test may have removed them
     std::filesystem::remove_all(path_, ignored);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;

@@ -1,4 +1,4 @@
-// Random size expressions, each beside a function that computes the same number with plain integers.
+// Makes random size expressions, each with a function that computes the same number with plain integers.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace nnapi_convert::testing {
 
-// Sizes of the inputs that random expressions speak of: input 0 and 1, axes 0 to 2.
+// Random expressions use the sizes of input 0 and 1, axes 0 to 2.
 constexpr int kInputs = 2;
 constexpr int kAxes = 3;
 struct Sizes {
@@ -23,10 +23,10 @@ struct RandomDim {
   Dim dim;
   std::function<int64_t(const Sizes&)> direct;
 };
-// An expression of at most `depth` levels of +, -, * and floor division.
+// Returns an expression of at most `depth` levels of +, -, * and floor division.
 RandomDim random_dim(std::mt19937& random, int depth);
 
-// floor(a / b), b > 0, by the remainder.
+// Returns floor(a / b) for b > 0, computed from the remainder.
 int64_t floor_by_remainder(int64_t a, int64_t b);
 
 }  // namespace nnapi_convert::testing

@@ -1,4 +1,4 @@
-// A test case as models of the C interface.
+// Builds the models of a test case with the C interface.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace conformance {
 
-// A call that the library refused.
+// Thrown when the library refuses a call.
 struct Refused : std::runtime_error {
   Refused(const char* call, int result);
   int code;
@@ -37,7 +37,7 @@ class SharedMemory {
   ANeuralNetworksMemory* memory_ = nullptr;
 };
 
-// Where pieces of given lengths go in one memory: none at its begin, with room between them.
+// Places pieces of given lengths in one memory, none at its begin, with room between them.
 class Layout {
  public:
   std::size_t add(std::size_t length);
@@ -49,8 +49,8 @@ class Layout {
 
 using Model = std::unique_ptr<ANeuralNetworksModel, decltype(&ANeuralNetworksModel_free)>;
 
-// The finished model of a case, with the models that it refers to and the bytes of its constants. Those of
-// CONSTANT_REFERENCE lie in a shared memory.
+// The finished model of a case, with the models that it refers to and the bytes of its constants. A shared memory holds
+// the constants of CONSTANT_REFERENCE.
 class CaseModel {
  public:
   explicit CaseModel(const vectors::Case& test);

@@ -1,4 +1,4 @@
-// Executions of a test case, and the comparison of their results with the expected ones.
+// Executes a test case and compares the results with the expected results.
 #pragma once
 
 #include "tests/host_runtime/vectors.h"
@@ -14,8 +14,8 @@ enum class Way {
 };
 constexpr Way kAllWays[] = {Way::kBuffers, Way::kMemories, Way::kBurst, Way::kReusable};
 
-// Throws Refused, or std::runtime_error for another result than the expected one. `original` tells the expected
-// dimensions where `test` does not declare them. For a case that has to fail, it throws where it does not.
+// Runs a case. Throws Refused, or std::runtime_error for a wrong result, or if a case that has to fail does not fail.
+// `original` has the expected dimensions if `test` does not declare them.
 void run_case(const vectors::Case& test, const vectors::Case& original, Way way);
 
 }  // namespace conformance

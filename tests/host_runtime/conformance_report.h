@@ -1,4 +1,4 @@
-// The results of the test cases: on the standard output, and as a table for the documentation.
+// Reports the results of the test cases on standard output and as a table for the documentation.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace conformance {
 
-// What became of one case. Each complaint belongs to one run.
+// The outcome of one case. Each complaint belongs to one run.
 struct Outcome {
   std::string spec, name;
   std::set<vectors::OperationCode> operations;
@@ -18,13 +18,13 @@ struct Outcome {
   std::vector<std::string> complaints;
 };
 
-// The operations that a case is about: of its models, without the filler that passes inputs on.
+// Returns the operations that a case tests: all operations of its models, without fillers that pass inputs on.
 std::set<vectors::OperationCode> operations_of(const vectors::Case& test);
 
 class Report {
  public:
   void add(const Outcome& outcome);
-  // A case that the data do not hold counts for the operations that all the other cases of its spec have.
+  // Counts a case that the data do not contain for the operations that all other cases of its spec have.
   void add_left_out(const std::vector<vectors::LeftOut>& left_out);
 
   bool good() const { return cases_.failed == 0 && cases_.passed > 0; }
@@ -40,7 +40,7 @@ class Report {
 
   Tally cases_, runs_;
   std::map<std::string, Tally> operations_;                        // by name
-  std::map<std::string, std::set<vectors::OperationCode>> specs_;  // that all cases of a spec have
+  std::map<std::string, std::set<vectors::OperationCode>> specs_;  // the operations that all cases of a spec have
   std::vector<std::string> complaints_;
   std::map<std::string, Tally> left_out_;  // by spec and reason
 };

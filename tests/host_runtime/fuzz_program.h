@@ -1,5 +1,5 @@
-// What the fuzzer makes of its bytes: models, one execution, and the values for both. Every sequence of bytes is a
-// program, and a program written as bytes is read as the same one (within the limits below).
+// Reads the fuzzer's bytes as a program: models, one execution, and the values for both. Every sequence of bytes is a
+// program; writing a program as bytes and reading it gives the same program (within the limits below).
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct Operand {
   std::vector<float> channel_scales;
   Source source = Source::kNone;
   uint32_t graph = 0;
-  Bytes pattern;  // of a constant, or of a model input
+  Bytes pattern;  // the value of a constant or a model input
 };
 
 struct Operation {
@@ -53,21 +53,21 @@ struct Program {
   uint8_t level = 8;  // the offered feature level
   Way way = Way::kBuffers;
   bool relaxed = false, padded = false, unaligned = false, half = false, traced = false;
-  bool misused = false;  // calls at wrong times and of wrong indices as well
-  // The last one is run. Others may refer to those before them.
+  bool misused = false;  // also makes calls at wrong times and with wrong indices
+  // The last graph is run. A graph may refer to earlier graphs.
   std::vector<Graph> graphs;
 };
 
 Program decode(const uint8_t* data, std::size_t size);
 Bytes encode(const Program& program);
 
-// The bytes of one element, 0 for an unknown type.
+// Returns the bytes of one element, 0 for an unknown type.
 std::size_t element_size(uint32_t type);
 
-// Builds the program's models, compiles and computes. Whatever the library answers is fine.
+// Builds the program's models, compiles and computes. Accepts every answer of the library.
 void run(const Program& program);
 
-// Changes one thing, by numbers that depend on the seed alone.
+// Changes one part of the program; the change depends only on the seed.
 void mutate(Program& program, unsigned seed);
 
 }  // namespace fuzz

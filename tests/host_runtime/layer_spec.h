@@ -1,4 +1,4 @@
-// Models of one operation whose arguments go by their names in the operations table, and what is refused of them.
+// Makes models of one operation, with arguments by their names in the operations table, and checks their refusals.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ namespace model_spec {
 using Arguments = std::map<std::string, OperandSpec>;
 
 struct Layer : ModelSpec {
-  // Arguments that are not there are left off the list where they may be, else omitted. Those without a value are the
-  // model's inputs and outputs, in the order of the list.
+  // Leaves missing arguments off the list if possible, else omits them. Arguments without a value are the model's
+  // inputs and outputs, in the order of the list.
   Layer(OperationCode code, const Arguments& arguments, std::size_t signature = 0)
       : signature_(nnapi_convert::find_operation(code)->signatures[signature]) {
     OperationSpec operation;
@@ -71,7 +71,7 @@ struct Layer : ModelSpec {
   const nnapi_convert::SignatureInfo& signature_;
 };
 
-// A constant of zeros.
+// Returns a constant of zeros.
 template <typename T>
 OperandSpec zeros(OperandCode type, const std::vector<uint32_t>& dims, float scale = 0, int32_t zero_point = 0) {
   std::size_t count = 1;
@@ -86,7 +86,7 @@ inline OperandSpec weights(const std::vector<uint32_t>& dims) {
 
 const std::array<std::string, 4> kGates = {"input", "forget", "cell", "output"};
 
-// Takes a valid operation; each call tells what one change to it is refused with.
+// Takes a valid operation; each call checks the refusal of one change to it.
 class Refusals {
  public:
   explicit Refusals(const Layer& valid) : valid_(valid) { accepts(valid); }

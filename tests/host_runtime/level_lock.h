@@ -1,5 +1,5 @@
-// The feature level that the library offers, for tests that run in several threads: the library takes it from the
-// environment, which threads share.
+// Sets the feature level that the library offers, for tests that run in several threads: the library takes the level
+// from the environment, which threads share.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace conformance {
 
-// While it lives, the library offers the level. At the highest level several threads may work at once.
+// The library offers the level while this object lives. At the highest level several threads may work at once.
 class LevelLock {
  public:
   explicit LevelLock(int level) {

@@ -1,4 +1,4 @@
-// What tests of the library's rules say of a model: it is accepted, or refused with one sentence.
+// Checks that the library accepts a model, or refuses it with one sentence.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace model_spec {
 
 constexpr int kBadData = static_cast<int>(nnapi_convert::ResultCode::BAD_DATA);
 
-// The feature level that models made during its life may use.
+// Sets the feature level for models made while this object lives.
 struct FeatureLevel {
   explicit FeatureLevel(int level) { setenv("NNAPI_HOST_FEATURE_LEVEL", std::to_string(level).c_str(), 1); }
   ~FeatureLevel() { unsetenv("NNAPI_HOST_FEATURE_LEVEL"); }
@@ -37,7 +37,7 @@ inline void accepts(const ModelSpec& spec) {
   CHECK(answer.sentence.empty());
 }
 
-// The spec after one change is refused.
+// Checks that the library refuses the spec after one change.
 inline void refuses_changed(ModelSpec spec, const std::function<void(ModelSpec&)>& change,
                             const std::string& fragment) {
   change(spec);

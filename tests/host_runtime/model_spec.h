@@ -1,4 +1,4 @@
-// Small models as data, for tests that change one thing and look at the library's answer.
+// Describes small models as data, for tests that change one part and look at the library's answer.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct OperandSpec {
   std::vector<uint32_t> dims;
   float scale = 0;
   int32_t zero_point = 0;
-  std::vector<uint8_t> bytes;  // of a constant
+  std::vector<uint8_t> bytes;  // the value of a constant
   bool omitted = false;
   const ANeuralNetworksModel* model = nullptr;  // of type MODEL
   std::vector<float> channel_scales;
@@ -95,14 +95,14 @@ using Execution = std::unique_ptr<ANeuralNetworksExecution, decltype(&ANeuralNet
 
 ANeuralNetworksOperandType type_of(const OperandSpec& operand);
 
-// A new, empty model.
+// Returns a new, empty model.
 Model new_model();
-// Builds as far as the library goes along; its first refusal, or 0. The spec has to outlive the model.
+// Builds the model up to the library's first refusal and returns its code, or 0. The spec has to outlive the model.
 int build(const ModelSpec& spec, ANeuralNetworksModel* model);
-// A model that has to be accepted.
+// Builds a model that the library has to accept.
 Model built(const ModelSpec& spec);
 
-// Builds and compiles a model that has to be accepted.
+// Builds and compiles a model that the library has to accept.
 struct Compiled {
   explicit Compiled(const ModelSpec& spec);
   Model model;
@@ -110,7 +110,7 @@ struct Compiled {
 };
 Execution new_execution(const Compiled& compiled);
 
-// What the library says of the spec: the code and all sentences.
+// The library's answer to a spec: the code and all sentences.
 struct Answer {
   int code = 0;
   std::string sentence;

@@ -1,4 +1,4 @@
-// A model of one operation, compiled for a chosen device, and executions of it: what most tests of executions need.
+// Makes a model of one operation, compiled for a chosen device, and its executions, for tests of executions.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr int kFailed = static_cast<int>(ResultCode::OP_FAILED);
 constexpr int kTooSmall = static_cast<int>(ResultCode::OUTPUT_INSUFFICIENT_SIZE);
 constexpr int kLate = static_cast<int>(ResultCode::MISSED_DEADLINE_TRANSIENT);
 
-// A variable of the environment, until the end of the scope.
+// Sets an environment variable until the end of the scope.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
@@ -70,7 +70,7 @@ inline ANeuralNetworksDevice* device(uint32_t index = 0) {
   return result;
 }
 
-// Not finished.
+// Returns a compilation that is not finished.
 inline Compilation compilation_for(const Model& model, ANeuralNetworksDevice* chosen) {
   ANeuralNetworksCompilation* made = nullptr;
   REQUIRE(ANeuralNetworksCompilation_createForDevices(model.get(), &chosen, 1, &made) == 0);
@@ -92,13 +92,13 @@ struct OnDevice {
   Compilation compilation;
 };
 
-// Input 0 and output 0.
+// Sets input 0 and output 0.
 inline void set_floats(const Execution& execution, const std::vector<float>& input, std::vector<float>& output) {
   REQUIRE(ANeuralNetworksExecution_setInput(execution.get(), 0, nullptr, input.data(), input.size() * 4) == 0);
   REQUIRE(ANeuralNetworksExecution_setOutput(execution.get(), 0, nullptr, output.data(), output.size() * 4) == 0);
 }
 
-// Requires that the call is refused with the code, in one sentence that has the part.
+// Requires that the library refuses the call with the code and with one sentence that contains the part.
 template <typename Call>
 void refuses(int code, const std::string& part, const Call& call) {
   StderrCapture capture;

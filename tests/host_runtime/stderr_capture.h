@@ -1,4 +1,4 @@
-// Collects what is written to the standard error while it lives.
+// Collects the text written to standard error while the object lives.
 #pragma once
 
 #include <unistd.h>
@@ -19,7 +19,7 @@ class StderrCapture {
   StderrCapture(const StderrCapture&) = delete;
   StderrCapture& operator=(const StderrCapture&) = delete;
 
-  // Ends the capture.
+  // Ends the capture and returns the text.
   std::string text() {
     restore();
     std::rewind(file_);

@@ -1,4 +1,4 @@
-// The numbers of the test cases as the bytes of NNAPI's operands, and back.
+// Converts between the numbers of the test cases and the bytes of NNAPI's operands.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace vectors {
 bool is_tensor(nnapi_convert::OperandCode type);
 std::vector<uint8_t> to_bytes(nnapi_convert::OperandCode type, const std::vector<double>& values);
 std::vector<double> from_bytes(nnapi_convert::OperandCode type, const std::vector<uint8_t>& bytes);
-// The value as the type holds it.
+// Returns the value rounded to the type.
 double rounded_to(nnapi_convert::OperandCode type, double value);
 
 }  // namespace vectors

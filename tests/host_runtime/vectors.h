@@ -1,4 +1,4 @@
-// Android's NNAPI test cases as data. The folder of the data explains the fields.
+// Reads Android's NNAPI test cases as data. The data's folder explains the fields.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Operand {
   uint32_t channel_dim = 0;
   std::vector<float> channel_scales;
   bool ignored = false;
-  std::vector<double> values;  // of a constant or an input; of a subgraph the index among the referenced ones
+  std::vector<double> values;  // of a constant or an input; for a subgraph, its index among the referenced models
   std::vector<double> expected;
 };
 
@@ -56,12 +56,12 @@ struct Case {
   std::optional<double> multinomial;  // tolerance of frequencies
 };
 
-// A case that the data do not hold, of a spec of which they may hold others.
+// A case that the data do not contain; they may contain other cases of its spec.
 struct LeftOut {
   std::string spec, name, reason;
 };
 
-// The data, in a folder or in a .tar.xz archive, which is unpacked for the object's life.
+// The data, from a folder or from a .tar.xz archive, which stays unpacked while the object lives.
 class Collection {
  public:
   explicit Collection(const std::string& path);
@@ -77,9 +77,9 @@ class Collection {
 
 std::vector<Case> read_cases(const std::filesystem::path& file);
 
-// The case with its unsigned 8-bit operands turned into signed ones.
+// Returns the case with signed in place of unsigned 8-bit operands.
 Case with_signed_codes(const Case& original);
-// The case with its outputs' extents undeclared.
+// Returns the case without declared extents of its outputs.
 Case with_unknown_outputs(const Case& original);
 
 }  // namespace vectors

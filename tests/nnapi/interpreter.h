@@ -1,5 +1,5 @@
-// A slow reference for small float models: runs each operation by its definition, one element at a time. It checks that
-// every operand has the dims that the operation gives.
+// Runs small float models as a slow reference: each operation by its definition, one element at a time. It checks that
+// every operand has the dims that its operation computes.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Tensor {
   std::vector<int64_t> shape;
   std::vector<float> values;
 
-  explicit Tensor(std::vector<int64_t> sizes = {});  // zeros
+  explicit Tensor(std::vector<int64_t> sizes = {});  // a tensor of zeros
   Tensor(std::vector<int64_t> sizes, std::vector<float> numbers)
       : shape(std::move(sizes)), values(std::move(numbers)) {}
   float& at(const std::vector<int64_t>& index) { return values[offset(index)]; }
@@ -21,11 +21,11 @@ struct Tensor {
   size_t offset(const std::vector<int64_t>& index) const;
 };
 
-// The next index of a tensor in row-major order; false after the last.
+// Moves to the next index of a tensor in row-major order; returns false after the last index.
 bool advance(std::vector<int64_t>& index, const std::vector<int64_t>& shape);
 Tensor permuted(const Tensor& tensor, const std::vector<int64_t>& order);
 
-// What the caller sees: arguments and results in PyTorch's order, permuted as the model's boundaries say.
+// Runs a model as a caller does: arguments and results are in PyTorch's order, permuted at the model's boundaries.
 std::vector<Tensor> run(const Model& model, const std::vector<Tensor>& arguments);
 
 // CONV_2D (explicit padding), DEPTHWISE_CONV_2D and MAX_POOL_2D; `x` is the first argument, ints and tensors the rest.
@@ -43,7 +43,7 @@ Tensor run_convolution(const Arguments& arguments);
 Tensor run_max_pool(const Arguments& arguments);
 float activated(float value, int64_t fuse_code);
 
-// True if shapes are equal and values differ by at most 1e-4 of the largest.
+// Returns true if shapes are equal and values differ by at most 1e-4 of the largest value.
 bool close(const Tensor& a, const Tensor& b);
 
 }  // namespace nnapi_convert::nnapi::testing

@@ -1,4 +1,4 @@
-// Short ways to write models in tests: types, constants with random values, operations with their usual arguments.
+// Makes models for tests in few words: types, constants with random values, operations with their usual arguments.
 #pragma once
 
 #include <random>
@@ -16,7 +16,7 @@ Operand quant_type(Dims dims, float scale, int32_t zero_point = 0);
 std::vector<float> random_values(std::mt19937& random, size_t count);
 Constant random_constant(std::mt19937& random, const std::vector<int64_t>& shape);
 
-// A Model with its Builder, one call per operation. Everything is float, in PyTorch's order (layout flags say NCHW).
+// A Model with its Builder, one call per operation. Tensors are float, in PyTorch's order (layout flags are NCHW).
 struct Net {
   Model model;
   Builder builder{model};
@@ -44,16 +44,16 @@ struct Net {
   OperandId pad(OperandId x, const std::vector<int64_t>& before_after);
   OperandId transpose(OperandId x, const std::vector<int64_t>& order);
   OperandId reshape(OperandId x, const Dims& shape);
-  // Entries [begin, end) by `strides`, all axes kept.
+  // Takes the entries [begin, end) by `strides` and keeps all axes.
   OperandId strided_slice(OperandId x, const std::vector<int64_t>& begin, const std::vector<int64_t>& end,
                           const std::vector<int64_t>& strides, int64_t begin_mask = 0, int64_t end_mask = 0);
 };
 
 std::vector<OperationCode> codes(const Model& model);
 size_t count(const Model& model, OperationCode code);
-// The only operation with this code.
+// Returns the only operation with this code.
 const Operation& the(const Model& model, OperationCode code);
-// The numbers of an INT32 or TENSOR_INT32 constant argument.
+// Returns the numbers of an INT32 or TENSOR_INT32 constant argument.
 std::vector<int64_t> ints(const Model& model, const Operation& operation, size_t input);
 std::vector<float> floats(const Model& model, const Operation& operation, size_t input);
 

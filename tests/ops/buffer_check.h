@@ -1,4 +1,4 @@
-// The round trip of a model through the buffer that phones read.
+// Checks the round trip of a model through the buffer that phones read.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace nnapi_convert {
 
-// Sentences on what read_buffer finds that the model doesn't have.
+// Returns a sentence for each difference between the model and the result of read_buffer.
 std::vector<std::string> round_trip_problems(const nnapi::Model& model, const SerializedModel& serialized);
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
-// What a case has to show: the golden dump, the feature level, the round trip of the buffer, and execution on the
-// host's NNAPI through PyTorch's own loader against TorchScript, in NHWC and NCHW, with fixed and with flexible sizes.
+// Checks a case: the golden dump, the feature level, the round trip of the buffer, and execution on the host's NNAPI
+// through PyTorch's own loader against TorchScript, in NHWC and NCHW, with fixed and with flexible sizes.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace nnapi_convert {
 
-// What happens to a case's golden section. It holds for a converter built with GCC: the order of some operations
-// follows the order in which the compiler evaluates arguments.
+// What to do with a case's golden section. The section holds for a converter built with GCC: the order of some
+// operations follows the order in which the compiler evaluates arguments.
 enum class Golden { kCompare, kRebase, kIgnore };
 
-// Sentences, one for each thing that is wrong; empty for a case that passes. The host's NNAPI library has to be loaded.
+// Returns a sentence for each error; empty for a case that passes. The host's NNAPI library has to be loaded.
 std::vector<std::string> check_case(OpCase& op_case, Golden golden);
 
-// The same for a case without a golden section, at its feature level, which need not be the lowest: it may be refused.
+// The result for a case without a golden section. Its feature level need not be the lowest, and it may be refused.
 struct FreeResult {
   std::vector<std::string> problems;
-  std::string refusal;  // the message; empty where the case was converted
+  std::string refusal;  // the message; empty if the case was converted
 };
 FreeResult check_free_case(OpCase& op_case);
 

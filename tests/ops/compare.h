@@ -1,4 +1,4 @@
-// Compares what two modules return.
+// Compares the results of two modules.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -10,14 +10,14 @@ namespace nnapi_convert {
 struct Tolerance {
   double of_range;         // of max - min of a float reference
   double quanta;           // of quantised tensors
-  double least_range = 0;  // what a smaller range counts as
+  double least_range = 0;  // a smaller range counts as this one
 };
 
-// Nothing if both are the same tree of tensors with the same shapes, dtypes, quantisation and values, else one
-// sentence.
+// Returns an empty text if both are the same tree of tensors with the same shapes, dtypes, quantisation and values,
+// else one sentence.
 std::string difference(const c10::IValue& expected, const c10::IValue& found, const Tolerance& tolerance);
 
-// Nothing unless a tensor of the tree is the same in both (of two different inputs), or the same everywhere.
+// Returns a sentence if a tensor of the tree is the same for two different inputs, or has the same value everywhere.
 std::string sameness(const c10::IValue& one, const c10::IValue& other);
 
 }  // namespace nnapi_convert

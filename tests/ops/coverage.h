@@ -1,4 +1,4 @@
-// Which rules the cases reach.
+// Records which rules the cases reach.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -14,7 +14,7 @@ namespace nnapi_convert {
 class RuleCoverage {
  public:
   void add(const OpCase& op_case);
-  // Rules without a case, and rules that claim a lower feature level than any of their cases has.
+  // Returns the rules without a case, and the rules that claim a lower feature level than all of their cases have.
   std::vector<std::string> problems() const;
 
  private:

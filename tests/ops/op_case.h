@@ -1,4 +1,4 @@
-// A case: one small model in TorchScript, how it is to be converted, and the NNAPI model that must come out.
+// Reads and writes cases: a small model in TorchScript, options for its conversion, and the expected NNAPI model.
 //
 // A file holds any number of cases; testdata/ops/README.md has the format. "#" begins a comment line.
 #pragma once
@@ -11,13 +11,13 @@
 
 namespace nnapi_convert {
 
-// Random float values are from N(0, 1), or even over a range.
+// Random float values are from N(0, 1), or evenly distributed over a range.
 struct ValueRange {
   double low = 0;
   double high = 1;
 };
 
-// `input NAME SPEC [LOW..HIGH]` or `weight NAME SPEC [LOW..HIGH]`.
+// The line `input NAME SPEC [LOW..HIGH]` or `weight NAME SPEC [LOW..HIGH]`.
 struct CaseTensor {
   std::string name;
   TensorType type;
@@ -39,23 +39,23 @@ struct PackedWeights {
 
 struct OpCase {
   std::string file, name;
-  std::vector<std::string> lines;  // as written, without the golden section
+  std::vector<std::string> lines;  // the case's text without the golden section
   std::vector<CaseTensor> inputs, weights;
   std::vector<PackedWeights> packed;
   int level = 1;            // the lowest feature level at which the NHWC form is valid
   double tolerance = 1e-4;  // of the range of float results
   double quanta = 1;        // of quantised results
   QuantMode quant = QuantMode::kAuto;
-  std::optional<Runtime> runtime;  // this one only
+  std::optional<Runtime> runtime;  // if set, the only runtime for the case
   ControlFlow control_flow = ControlFlow::kRefuse;
-  std::string engine = "qnnpack";              // that runs the original's quantised operators: qnnpack or onednn
-  std::vector<std::vector<int64_t>> flexible;  // other sizes of each input: where they differ, the size is flexible
+  std::string engine = "qnnpack";              // runs the original's quantised operators: qnnpack or onednn
+  std::vector<std::vector<int64_t>> flexible;  // other sizes of each input; a size that differs is flexible
   std::vector<std::string> warnings;           // parts of warnings that must come
   std::vector<std::string> refusals;           // parts of the message, for a case that must be refused
   std::vector<std::string> layouts{"nhwc", "nchw"};
   std::string source;
   std::string golden;
-  std::string shim_golden;  // where the shim's model differs
+  std::string shim_golden;  // the shim's model, if it differs
 };
 
 // Throws std::runtime_error with file and line.

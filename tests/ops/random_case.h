@@ -1,4 +1,4 @@
-// Random cases: short chains of operators with random shapes and arguments, made so that PyTorch runs them.
+// Makes random cases: short chains of operators with random shapes and arguments that PyTorch can run.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace nnapi_convert {
 
-// The same case for the same seed. Its outputs are finite and of moderate size.
+// Returns the same case for the same seed. Its outputs are finite and of moderate size.
 OpCase random_case(uint64_t seed);
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
-// The operators that random cases are made of. A step gets a tensor's shape and writes an expression of it; it may
-// write one that PyTorch refuses for the shape, which is then dropped.
+// Draws the operators of random cases. A step takes a tensor's shape and writes an expression of the tensor. The caller
+// drops an expression that PyTorch refuses for the shape.
 #pragma once
 
 #include <random>
@@ -17,14 +17,14 @@ class RandomSteps {
     std::vector<int64_t> sizes;
   };
 
-  // A whole number from low to high.
+  // Returns an integer from low to high.
   int64_t number(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine_); }
   bool chance(double share) { return std::uniform_real_distribution<double>(0, 1)(engine_) < share; }
 
-  // An expression of `value`, a float tensor of the given sizes; "" where the operator drawn doesn't fit. Weights that
-  // it reads are appended to `weights`.
+  // Returns an expression of `value`, a float tensor of the given sizes; "" if the drawn operator doesn't fit. Appends
+  // the weights that the expression reads to `weights`.
   std::string draw(const std::string& value, const std::vector<int64_t>& sizes, std::vector<Weight>& weights);
-  // The same for operators on quantised tensors.
+  // Returns an expression with an operator on quantised tensors.
   std::string draw_quantized(const std::string& value, const std::vector<int64_t>& sizes);
 
  private:

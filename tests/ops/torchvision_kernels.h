@@ -1,5 +1,5 @@
-// torchvision's roi_align and roi_pool by their definition, so that cases with them run where torchvision's library is
-// not loaded.
+// Implements torchvision's roi_align and roi_pool by their definition, so that cases with them run without
+// torchvision's library.
 #pragma once
 
 namespace nnapi_convert {

@@ -1,4 +1,4 @@
-"""The installed CMake package, from a project of someone else: find_package(), nnapi_convert_model(), the library."""
+"""The installed CMake package, used by another project: find_package(), nnapi_convert_model(), the library."""
 
 import json
 import pathlib

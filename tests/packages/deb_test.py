@@ -72,7 +72,7 @@ class Deb(unittest.TestCase):
         self.assertEqual(set(), (pages | {"README.md", "copyright", "changelog.gz"}) - names)
 
     def completions(self, *words: str) -> list:
-        """What bash offers for the last of the words."""
+        """Returns the completions that bash offers for the last of the words."""
         script = (f"source {self.root}/usr/share/bash-completion/completions/nnapi-convert; COMP_WORDS=(\"$@\"); "
                   "COMP_CWORD=$(($# - 1)); _nnapi_convert; printf '%s\\n' \"${COMPREPLY[@]}\"")
         return run("bash", "-c", script, "bash", *words, cwd=FIXTURES).split()

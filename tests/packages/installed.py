@@ -1,4 +1,4 @@
-"""What the tests of installations share."""
+"""Helpers for the tests of installations."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ FIXTURES = ROOT / "testdata" / "models"
 
 
 def environment():
-    """Without LD_LIBRARY_PATH: what is installed finds its own libraries."""
+    """The environment without LD_LIBRARY_PATH: installed programs find their own libraries."""
     return {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
 
 

@@ -46,7 +46,7 @@ class Pipelines(unittest.TestCase):
 
     @classmethod
     def write_files(cls):
-        """A block after a name and a colon is that file."""
+        """Writes the files: a block after a name and a colon is the content of that file."""
         text = PAGE.read_text()
         found = re.findall(r"`([\w.]+)`:\n\n```(?:json|cmake)\n(.*?)```", text, re.S)
         assert {name for name, _ in found} == {"zoo.json", "CMakeLists.txt"}, found

@@ -172,7 +172,7 @@ class WholeModel(Browser):
         self.check_dark()
 
     def check_search(self):
-        """By keyboard alone: / goes to the field, Enter to the next match, whose details are shown."""
+        """With the keyboard only: / goes to the search field, Enter to the next match; the page shows its details."""
         body = self.driver.find_element(By.TAG_NAME, "body")
         body.send_keys("/")
         field = self.driver.switch_to.active_element

@@ -1,4 +1,4 @@
-// The model that schemas/nnapi_buffer.md shows word by word.
+// Makes the model that schemas/nnapi_buffer.md shows word by word.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace nnapi_convert::testing {
 // DEQUANTIZE, FULLY_CONNECTED with 11 inputs and 3 outputs, RESHAPE; the batch size is flexible.
 nnapi::Model sample_model();
 
-// A constant of any type that owns its values.
+// Returns a constant of any type that owns its values.
 template <typename T>
 nnapi::Constant constant_of(nnapi::DataType type, std::vector<int64_t> shape, std::vector<T> values) {
   auto owner = std::make_shared<const std::vector<T>>(std::move(values));

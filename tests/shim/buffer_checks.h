@@ -1,4 +1,4 @@
-// How the shim's tests parse and bind buffers.
+// Parses and binds buffers for the shim's tests.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -38,7 +38,7 @@ inline std::unique_ptr<const ModelBuffer> parse_good(const MadeBuffer& made) {
   return buffer;
 }
 
-// The sentence of a buffer that is refused.
+// Returns the sentence with which the shim refuses a buffer.
 inline std::string refusal(const MadeBuffer& made) {
   nnapi_shim_error error{};
   CHECK(parse(made, &error) == nullptr);
@@ -56,7 +56,7 @@ inline ModelView bind_good(const ModelBuffer& buffer, const Shapes& arguments) {
   return view;
 }
 
-// The sentence of shapes that are refused.
+// Returns the sentence with which the shim refuses shapes.
 inline std::string bind_refusal(const ModelBuffer& buffer, const Shapes& arguments) {
   nnapi_shim_error error{};
   ModelView view;

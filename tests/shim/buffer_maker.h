@@ -1,5 +1,5 @@
-// Writes buffers of version 2 (schemas/nnapi_buffer.md) for tests, from a plain description. It shares nothing with the
-// converter's writer and checks nothing: tests also make buffers that are wrong.
+// Writes buffers of version 2 (schemas/nnapi_buffer.md) for tests, from a plain description. The writer shares no code
+// with the converter's writer and checks nothing: tests also make wrong buffers.
 #pragma once
 
 #include <cstdint>
@@ -91,10 +91,10 @@ struct MadeBuffer {
 
 MadeBuffer make_buffer(const Description& description);
 
-// Writes the checksum anew, after words were changed.
+// Writes the checksum again after words have changed.
 void seal(std::vector<int32_t>& words);
 
-// The bytes of numbers, as values have them.
+// Returns the bytes of numbers in the form of values.
 std::vector<uint8_t> bytes_of(const std::vector<int32_t>& numbers);
 std::vector<uint8_t> bytes_of(const std::vector<float>& numbers);
 
@@ -103,7 +103,7 @@ Description add_net();
 // Every feature of the format: flexible sizes (NCHW argument [0, 3, 0, 0]), a per-channel CONV_2D with weights, NHWC,
 // RESHAPE with a flexible target, an omitted operand, IF with two subgraphs, names and source lines.
 Description full_net();
-// What schemas/nnapi_buffer.md shows word by word: a CONV_2D of flexible batch size with a scale for each channel.
+// The model that schemas/nnapi_buffer.md shows word by word: a CONV_2D of flexible batch size with a scale per channel.
 Description page_net();
 
 }  // namespace nnapi_shim::testing

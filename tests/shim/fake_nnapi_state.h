@@ -1,4 +1,4 @@
-// What the parts of the fake NNAPI share: its settings and records, its objects, and how calls are counted.
+// Holds the state of the fake NNAPI for all its parts: settings and records, objects, and the counting of calls.
 #pragma once
 
 #include <atomic>
@@ -55,16 +55,16 @@ namespace fake_nnapi {
 
 constexpr int kNoError = 0, kBadData = 4, kBadState = 6;
 
-// All under the mutex.
+// The mutex guards the variables below.
 extern std::mutex mutex;
 extern Settings settings;
 extern Record records;
 extern std::vector<std::unique_ptr<ANeuralNetworksDevice>> devices;
 extern std::set<const void*> live_objects;
 
-// Under the mutex.
+// Records a violation; the caller holds the mutex.
 void violate(const std::string& text);
-// Counts the call. Not 0: what it has to return.
+// Counts the call. Returns 0, or the code that the call has to return.
 int enter(const char* function);
 void count(const char* function);
 void check(bool holds, const char* function, const char* what);
@@ -95,7 +95,7 @@ void free_object(const char* function, Object* object) {
 
 }  // namespace fake_nnapi
 
-// Counts, and returns what it is told to.
+// Counts the call, and returns from it with the code that a test asked for, if any.
 #define ENTER()                                          \
   do {                                                   \
     if (const int code_ = enter(__func__)) return code_; \

@@ -1,4 +1,4 @@
-// What the shim's tests share: a fake NNAPI, a model opened on it, and its runs.
+// Serves the shim's tests: loads a fake NNAPI, opens a model on it and runs the model.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -12,22 +12,22 @@
 
 namespace nnapi_shim::testing {
 
-// Path of a fake: "level1" to "level5", "support_library", "without_finish".
+// Returns the path of a fake: "level1" to "level5", "support_library", "without_finish".
 std::string fake_path(const std::string& name);
 
-// Its control; the library stays loaded.
+// Loads a fake and returns its control; the library stays loaded.
 fake_nnapi::Fake& fake(const std::string& name);
-// After fake(name).reset(settings).
+// Returns fake(name) after reset(settings).
 fake_nnapi::Fake& fresh_fake(const std::string& name, const fake_nnapi::Settings& settings = {});
 
-// No object of the fake lives, and no rule of the API was broken.
+// Checks that no object of the fake lives and that no rule of the API was broken.
 void check_all_freed(fake_nnapi::Fake& nnapi);
 
 struct Shape {
   std::vector<int64_t> sizes;
 };
 
-// An open model. Shapes are those of the model's own arguments unless given.
+// An open model. The default shapes are the model's own arguments.
 class Session {
  public:
   explicit Session(const Description& net);
@@ -39,7 +39,7 @@ class Session {
   const nnapi_shim_error& error() const { return error_; }
   std::string message() const { return error_.message; }
 
-  // With `options`, the library's path filled in from the fake's name.
+  // Configures the model with `options` and with the library's path from the fake's name.
   int configure(const std::string& library, nnapi_shim_options options = {});
   int warm_up(const std::vector<Shape>& shapes);
   // Fills inputs with bytes that start at `first`, and checks what the fake writes.
@@ -50,7 +50,7 @@ class Session {
   nnapi_shim_profile profile() const;
   nnapi_shim_error last_failure() const;
 
-  // Buffers of the sizes that the model has for these shapes.
+  // Returns buffers of the sizes that the model has for these shapes.
   std::vector<std::vector<uint8_t>> inputs(const std::vector<Shape>& shapes);
   std::vector<std::vector<uint8_t>> outputs(const std::vector<Shape>& shapes);
 
@@ -60,10 +60,10 @@ class Session {
   nnapi_shim_error error_{};
 };
 
-// What the fake computes.
+// Returns the bytes that the fake computes.
 std::vector<uint8_t> faked(const std::vector<std::vector<uint8_t>>& inputs, size_t output, size_t length);
 
-// The shapes of three_operations() and of full_net().
+// These two return shapes for three_operations() and for full_net().
 std::vector<Shape> rows(int64_t count);
 std::vector<Shape> image(int64_t size);
 

@@ -1,4 +1,4 @@
-// A small net for the tests of running.
+// Makes a small net for tests that run a model.
 #pragma once
 
 #include "tests/shim/buffer_maker.h"

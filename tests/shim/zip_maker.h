@@ -1,4 +1,4 @@
-// Writes zip files for tests: right ones, and ones with chosen faults.
+// Writes zip files for tests: correct files, and files with chosen faults.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ struct ZipEntry {
   std::vector<uint8_t> bytes;
   size_t alignment = 1;       // of the bytes within the file
   bool is_64 = false;         // sizes and offset in ZIP64 fields
-  uint16_t method = 0;        // told, not done
+  uint16_t method = 0;        // written to the headers; the data are always stored
   uint16_t flags = 0;         // in both headers
-  bool sizes_follow = false;  // 0 in the local header, as flag 8 says
+  bool sizes_follow = false;  // sizes in the local header are 0, as flag 8 tells
 };
 
 struct ZipOptions {

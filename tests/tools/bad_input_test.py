@@ -43,7 +43,7 @@ class BadFile(CliTest):
         return stored(kept)
 
     def test_rewritten_archive_is_good(self):
-        """What the tests below take parts from is itself accepted."""
+        """The program accepts the complete files from which the tests below remove parts."""
         self.model.write_bytes(stored(entries(self.fixture("bundled.pt"))))
         self.succeed(self.model, "--nhwc", "-o", self.out)
 
@@ -63,7 +63,7 @@ class BadFile(CliTest):
         self.assert_unreadable(stored({}))
 
     def test_state_dict(self):
-        """What torch.save writes has no code."""
+        """Files from torch.save have no code."""
         kept = {path: content for path, content in entries(self.fixture("bundled.pt")).items()
                 if "/code/" not in path and not path.endswith("constants.pkl")}
         self.assert_unreadable(stored(kept), "not a TorchScript archive")

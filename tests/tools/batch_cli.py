@@ -1,4 +1,4 @@
-"""What the tests of `nnapi-convert batch` share."""
+"""Helpers for the tests of `nnapi-convert batch`."""
 
 import json
 import os
@@ -18,7 +18,7 @@ STATE = ".nnapi-batch"
 
 
 def children(pid: int) -> List[int]:
-    """The processes that a process has started."""
+    """Returns the processes that a process has started."""
     try:
         return list(map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
     except FileNotFoundError:
@@ -83,12 +83,12 @@ class BatchTest(CliTest):
         return process
 
     def results(self, out=None) -> Dict[str, bytes]:
-        """All files but JUnit's, which has times, and records of what was measured."""
+        """Returns all files except JUnit's, which has times, and records with measurements."""
         root = out or self.out
         paths = [path for path in root.rglob("*")
                  if path.is_file() and STATE not in path.parts and path.name != "summary.xml"]
         return {str(path.relative_to(root)): path.read_bytes() for path in paths}
 
     def hanging(self, name: str):
-        """A model that no worker gets through: it waits for someone to write to it."""
+        """A model that no worker can finish: reading it waits until a process writes to it."""
         os.mkfifo(self.zoo / name)

@@ -70,7 +70,7 @@ class Failures(BatchTest):
         self.assert_only("odd", "wrong_options", "--nhwc=7")
 
     def test_crashing_worker(self):
-        """The signals that a fault of the program, the system or an administrator would send."""
+        """The signals that follow from a fault of the program, the system or an administrator."""
         self.hanging("crash.pt")
         for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL, signal.SIGTERM):
             process = self.start(*self.arguments, "--jobs", "1")
@@ -91,7 +91,7 @@ class Failures(BatchTest):
         self.assert_only("slow", "timed_out", "stopped after 3 seconds")
 
     def test_file_size_limit(self):
-        """A result that can't be written whole, while smaller ones can."""
+        """A result that can't be written completely, while smaller results can."""
         torch.jit.trace(torch.nn.Conv2d(3, 64, 7).eval(), torch.rand(1, 3, 8, 8)).save(str(self.zoo / "large.pt"))
         self.batch(*self.arguments, "--input", "1,3,8,8", code=1, preexec_fn=limit_file_size(32_000))
         self.assert_only("large", "bad_file", "can't write")
@@ -140,7 +140,7 @@ class Failures(BatchTest):
         self.assertEqual({"converted"}, set(self.statuses().values()))
 
     def test_children_that_the_caller_ignores(self):
-        """A parent that ignores SIGCHLD hands that down; the workers' ends are seen all the same."""
+        """A child inherits an ignored SIGCHLD from its parent; the command notices the ends of workers nevertheless."""
         self.batch(*self.arguments, preexec_fn=ignoring(signal.SIGCHLD))
         self.assertEqual({"converted"}, set(self.statuses().values()))
 
@@ -257,7 +257,7 @@ class Resume(BatchTest):
 
 class Memory(BatchTest):
     def large(self, name: str, megabytes: int):
-        """A model of so many megabytes of weights."""
+        """Makes a model with `megabytes` of weights."""
         rows = megabytes * 250
         with torch.no_grad():
             module = torch.nn.Linear(1000, rows)

@@ -53,7 +53,7 @@ class SetByOtherName(Layers):
 
 
 class KeepsBox(Layers):
-    """Of the attributes of a module an object is one, and only its own attributes are set."""
+    """An attribute of the module is an object, and the model sets only the object's attributes."""
 
     box: Box
 
@@ -69,7 +69,7 @@ class KeepsBox(Layers):
 
 
 class RaisesBetween(Layers):
-    """A call that fails has counted so far as it came."""
+    """A call that fails keeps the count up to the failure."""
 
     count: int
 
@@ -171,7 +171,7 @@ class ReadAndSet(Layers):
 
 
 class LeavesLoop(Layers):
-    """With break and continue."""
+    """A loop with break and continue."""
 
     def forward(self, x):
         i = 0

@@ -42,7 +42,7 @@ class Bench(CliTest):
         return report
 
     def refused(self, code: int, *arguments, needed=()) -> None:
-        """One error, without a closing line."""
+        """Checks that the run ends with one error and no closing line."""
         done = self.run_bench(*arguments)
         self.assertEqual(code, done.returncode, done.stderr)
         self.assertNotIn("Main run finished", done.stdout)
@@ -104,7 +104,7 @@ class BenchRuns(Bench):
         self.assertLess(second["first_inference"]["wall_us"], 500e3)
 
     def test_memory_of_weights_shows(self):
-        """A model with 16 MB of weights in place of a small one: what is resident grows by that when it is loaded."""
+        """With 16 MB of weights in place of few, resident memory grows by 16 MB when the model is loaded."""
         model = torch.jit.trace(torch.nn.Linear(2048, 2048).eval(), torch.zeros(1, 2048))
         model.save(str(self.folder / "large.pt"))
         memory = self.report(f"--model={self.folder / 'large.pt'}", "--input_dims=1,2048",

@@ -58,7 +58,7 @@ class Raising(Layers):
 
 
 class Growing(Layers):
-    """What the loop carries has another size in each round."""
+    """The loop's state has another size in each round."""
 
     def forward(self, x):
         i = 0
@@ -69,7 +69,7 @@ class Growing(Layers):
 
 
 class ChangedByRounds(Layers):
-    """A loop that gives nothing and changes a tensor of outside, as often as NNAPI can't count."""
+    """A loop without results changes a tensor from outside; NNAPI can't count its rounds."""
 
     def forward(self, x):
         y = self.first(x)
@@ -81,7 +81,7 @@ class ChangedByRounds(Layers):
 
 
 class ViewChanged(Layers):
-    """A branch changes a value through its view; what reads it before and after is for NNAPI."""
+    """A branch changes a value through its view; NNAPI runs the operations that read it before and after."""
 
     def forward(self, x):
         y = self.first(x)
@@ -94,7 +94,7 @@ class ViewChanged(Layers):
 
 
 class CarriedView(Layers):
-    """A loop changes in place what it carries."""
+    """A loop changes its state in place."""
 
     def forward(self, x):
         y = self.first(x)
@@ -264,7 +264,7 @@ MODELS = {model.__name__: model
 
 
 def line_of(beginning: str, model: str = "Ways") -> str:
-    """The place of the first line of a model's source that begins so: "block_models.py:34"."""
+    """Returns the place of a model's first source line that begins so, such as "block_models.py:34"."""
     path = pathlib.Path(__file__)
     lines = path.read_text(encoding="utf-8").splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith(f"class {model}("))

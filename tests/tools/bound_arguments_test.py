@@ -89,7 +89,7 @@ class Integers(BoundTest):
             converted(self.x, 8000)
 
     def test_order_and_verify(self):
-        """The file says itself what it is bound to."""
+        """The converted file records the values that arguments are bound to."""
         self.save(Detector)
         path = self.convert(self.model, "--input", "sr=8000", "--input", "x=1,512")
         self.assertIn("passed", self.succeed("verify", self.model, path).stdout)

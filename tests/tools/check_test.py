@@ -164,7 +164,7 @@ class Targets(CheckTest):
         self.assertEqual((2, 28), (report["target"]["feature_level"], report["target"]["min_api"]))
 
     def test_devices_choose_other_forms(self):
-        """A device without MAXIMUM gets RELU, and one that pads with PAD only gets that."""
+        """A device without MAXIMUM gets RELU, and a device that pads only with PAD gets PAD."""
         profile = {"version": 1, "device": {"name": "d", "version": "1", "type": "other", "feature_level": 3},
                    "refuses": [{"operations": ["MAXIMUM"]}, {"operations": ["CONV_2D"], "paddings": ["EXPLICIT"]}]}
         (self.folder / "p.json").write_text(json.dumps(profile))

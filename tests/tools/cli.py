@@ -1,4 +1,4 @@
-"""What the tests of the command share: running it, and what every run must keep to."""
+"""Helpers for the tests of the command: they run it and check the rules for every run."""
 
 import contextlib
 import dataclasses
@@ -29,7 +29,7 @@ class Result:
 
 
 def environment(extra: Optional[Dict[str, str]] = None) -> Dict[str, str]:
-    """Without LD_LIBRARY_PATH, which is for this process: the program finds the host's NNAPI itself."""
+    """The environment without LD_LIBRARY_PATH, which is for this process: the program finds the host's NNAPI itself."""
     kept = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     return {**kept, **(extra or {})}
 
@@ -43,7 +43,7 @@ def run(*arguments, cwd=None, env=None, **options) -> Result:
 
 
 def problems_of_failure(result: Result) -> List[str]:
-    """What every failure must keep to, but for one of verification: one message on stderr, nothing on stdout."""
+    """Checks every failure except one of verification: one message on stderr, nothing on stdout."""
     problems = []
     if result.code < 0:
         problems.append(f"killed by signal {-result.code}")
@@ -95,7 +95,7 @@ class CliTest(unittest.TestCase):
 
 @contextlib.contextmanager
 def unchanged(test: unittest.TestCase, path: pathlib.Path):
-    """The file keeps its bytes, its time and its inode."""
+    """Checks that the file keeps its bytes, its time and its inode."""
     before = (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino)
     yield
     after = (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino)

@@ -47,7 +47,7 @@ class Pyramid(Layers):
 
 
 class Scale:
-    """What a model finds out at its first call."""
+    """Values that a model computes at its first call."""
 
     def __init__(self, factor: float, steps: int):
         self.factor = factor

@@ -16,7 +16,7 @@ CONV = CHANNELS * 3 * 9 * SIZE * SIZE
 
 
 class Ahead(nn.Module):
-    """A convolution for NNAPI, and what `tail` makes of it."""
+    """A convolution for NNAPI, followed by `tail`."""
 
     def __init__(self, tail):
         super().__init__()
@@ -62,7 +62,7 @@ class Packed(nn.Module):
 
 
 class Heads(nn.Module):
-    """A quantised head on as many rows as are kept, which nothing knows before."""
+    """A quantised head on the rows that are kept, whose number is known only at run time."""
 
     def __init__(self, kernel: int):
         super().__init__()
@@ -92,7 +92,7 @@ class CostsTest(CliTest):
             torch.jit.trace(Ahead(tail).eval(), torch.randn(1, 3, SIZE, SIZE), check_trace=False).save(str(self.path))
 
     def partition(self):
-        """The report's part, and the text."""
+        """Returns the report's part on costs and the text."""
         report = self.folder / "report.json"
         said = self.succeed(self.path, *self.shape, "-o", self.folder / "out.pt", "--report", report).stderr
         whole = json.loads(report.read_text())
@@ -167,7 +167,7 @@ class QuantisedHead(CostsTest):
 
 class FlexibleSizes(CostsTest):
     def test_nothing_is_said_of_what_is_not_known(self):
-        """Of a whole model with flexible sizes neither 0 multiply-adds nor that NNAPI is slower."""
+        """For a whole model with flexible sizes, `check` reports neither 0 multiply-adds nor that NNAPI is slower."""
         options = ["--input", "?,3,?,?", "--nhwc"]
         path = self.fixture("residual.pt")
         form = json.loads(self.succeed("check", path, *options, "--explain-speed", "--format", "json").stdout)

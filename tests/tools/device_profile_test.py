@@ -42,7 +42,7 @@ class Mixed(nn.Module):
 
 
 def quantised_net():
-    """All that the DSP takes: convolutions with padding as SAME, a depthwise one, a sum, pools, a linear layer."""
+    """All operations that the DSP takes: convolutions padded as SAME, also depthwise, a sum, pools, a linear layer."""
     torch.manual_seed(0)
     ao = torch.ao.quantization
 

@@ -64,7 +64,7 @@ def without_code(content: bytes) -> bytes:
 
 class FileKinds(CliTest):
     def assert_named(self, content: bytes, *needed):
-        """The same sentence from every subcommand that takes a model."""
+        """Checks that every subcommand that takes a model gives the same sentence."""
         model = self.folder / "model.bin"
         model.write_bytes(content)
         sentences = set()
@@ -129,7 +129,7 @@ class FileKinds(CliTest):
         self.assert_named(without_code(self.fixture("lite.ptl").read_bytes()), "the lite interpreter", "bytecode")
 
     def test_no_such_format(self):
-        """What is like one of them, and isn't."""
+        """Files that look like a known kind but are not."""
         for content in (b"\x08\x07 text", b"\x08\x00\x12\x02ab:\x00", b"TFL3" + bytes(40), b"\xff" * 9 + b"{" * 9):
             model = self.folder / "model.bin"
             model.write_bytes(content)

@@ -154,7 +154,7 @@ class Batch(BatchTest):
 
 
 class FullOutput(CliTest):
-    """What is printed comes before the files: where it doesn't fit, nothing is written."""
+    """Printed output comes before the files: if printing fails, no file is written."""
 
     def setUp(self):
         super().setUp()

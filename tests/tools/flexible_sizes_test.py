@@ -12,7 +12,7 @@ MODELS = ["three_operations.pt", "conv_bn_relu6.pt", "residual.pt", "depthwise.p
 
 class FlexibleSizes(CliTest, StockTorchTest):
     def assert_agree_at(self, name, out, sizes):
-        """Each size in a module loaded anew, since the first run fixes it."""
+        """Loads the module again for each size, since the first run fixes the size."""
         original = load(self.fixture(name))
         for number, (batch, height, width) in enumerate(sizes):
             with self.subTest(name=name, size=(batch, height, width)):

@@ -36,7 +36,7 @@ def samples(shapes, count=3):
 
 
 def signature(module):
-    """Names and types of forward's arguments, and the type of its result."""
+    """Returns names and types of forward's arguments, and the type of its result."""
     schema = module.forward.schema
     arguments = [(argument.name, str(argument.type)) for argument in schema.arguments[1:]]
     return arguments, [str(result.type) for result in schema.returns]

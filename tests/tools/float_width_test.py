@@ -81,7 +81,7 @@ class Widths(WidthTest):
             self.assert_rounded([call(single, x.float())], [found], width)
 
     def test_original_is_near(self):
-        """Of those that run on this machine."""
+        """Verification also compares with the original itself, if the original runs on this machine."""
         for width in (torch.bfloat16, torch.float64):
             net = seeded(lambda: nn.Sequential(nn.Flatten(), nn.Linear(768, 20), nn.ReLU(), nn.Linear(20, 5)))
             _, report, result = self.convert_width(net, [images()], width)
@@ -201,7 +201,7 @@ class Widths(WidthTest):
         self.assertIn("argument 1 of forward is List[Tensor]", result.stderr)
 
     def test_single_stays(self):
-        """A float32 model with one number of float64 is not of another dtype."""
+        """A float32 model with one float64 number counts as a float32 model."""
         torch.jit.save(torch.jit.trace(nn.Sequential(nn.Linear(4, 3)), torch.randn(2, 4)), str(self.folder / "model.pt"))
         result = self.succeed(self.folder / "model.pt", "--input", "2,4", "-o", self.folder / "out.pt")
         self.assertNotIn("the model computes in", result.stderr)

@@ -15,7 +15,7 @@ MOST_LINES, MOST_COLUMNS = 40, 100
 
 
 def section(text: str, title: str):
-    """The indented lines below a title."""
+    """Returns the indented lines below a title."""
     lines = text[text.index(f"{title}:\n"):].splitlines()[1:]
     end = next((i for i, line in enumerate(lines) if not line.startswith("  ")), len(lines))
     return [line.strip() for line in lines[:end]]
@@ -64,7 +64,7 @@ class Help(CliTest):
         self.fail_with(2, "check", self.fixture("bundled.pt"), "--emit-cpu", "cpu.pt", needed=["unknown option"])
 
     def write_files_of_examples(self):
-        """What the examples name: models with and without bundled inputs, and converted ones."""
+        """Makes the files that the examples name: models with and without bundled inputs, and converted models."""
         torch.backends.quantized.engine = "qnnpack"
         for name, source in {"model.pt": "depthwise.pt", "quantised.pt": "quant.pt",
                              "float.pt": "quant_float.pt"}.items():

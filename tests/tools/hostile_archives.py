@@ -64,7 +64,7 @@ def cut(data: bytearray, chosen: random.Random) -> bytearray:
 
 
 def change_word(data: bytearray, chosen: random.Random) -> bytearray:
-    """A name by another of the same entry: types, attributes, operators."""
+    """Replaces a name by another name of the same entry: types, attributes, operators."""
     words = [match.span() for match in re.finditer(rb"[A-Za-z_][A-Za-z0-9_.]*", bytes(data))]
     if not words:
         return flip_bits(data, chosen)
@@ -84,7 +84,7 @@ def change_number(data: bytearray, chosen: random.Random) -> bytearray:
 
 
 def change_size(data: bytearray, chosen: random.Random) -> bytearray:
-    """The number behind an opcode of a pickle: K one byte, M two, J four."""
+    """Replaces the number behind an opcode of a pickle: K has one byte, M two, J four."""
     places = [i for i in range(len(data) - 4) if data[i] in b"KMJ"]
     if not places:
         return flip_bits(data, chosen)

@@ -63,7 +63,7 @@ def four_kinds(*sizes: int, scale: float, zero_point: int) -> List[Argument]:
 
 
 class Function(nn.Module):
-    """A module out of a function of its inputs."""
+    """Makes a module from a function of its inputs."""
 
     def __init__(self, function: Callable):
         super().__init__()
@@ -85,7 +85,7 @@ class Case:
         return any(argument.quint8_of_conversion for argument in self.arguments)
 
     def grown(self) -> Optional["Case"]:
-        """The same at another size, where sizes are open; both inputs of one grow alike."""
+        """Returns the case at another size; None if no size is flexible, or if inputs grow differently."""
         open_axes = {argument.open_axes for argument in self.arguments}
         if open_axes == {()} or len(open_axes) > 1:
             return None
@@ -125,7 +125,7 @@ def cases_with_a_constant() -> List[Case]:
 
 
 def cases_of_avg_pool2d() -> List[Case]:
-    """A flexible input is converted with scale 1/16, and runs with another one."""
+    """Converts a flexible input with scale 1/16, and runs it with another scale."""
     cases = []
     for kind in four_kinds(2, 3, 12, 16, scale=0.03, zero_point=128):
         flexible = flex(kind, 2, 3)

@@ -37,7 +37,7 @@ SHARE_OFF = {  # of quantised results that may be one quantum off; NNAPI and qnn
 
 
 def load_nnapi() -> None:
-    """The host's NNAPI, which PyTorch's loader then finds by its name."""
+    """Loads the host's NNAPI, which PyTorch's loader then finds by its name."""
     ctypes.CDLL(str(pathlib.Path(cli.PROGRAM).parent.parent / "lib" / "host" / "libneuralnetworks.so"))
 
 
@@ -90,7 +90,7 @@ def compare(case: Case, expected, found, share_off: float) -> None:
 
 
 def check_not_flat(results: List) -> None:
-    """Each output varies within itself or over the samples, so that a comparison shows something."""
+    """Checks that each output varies within itself or over the samples, so that comparisons mean something."""
     for output in zip(*map(tensors, results)):
         values = torch.stack([real(tensor) for tensor in output])
         if not torch.isfinite(values).all() or (values.std(dim=0).max() < 1e-3 * values.abs().max()):

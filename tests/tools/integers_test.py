@@ -33,7 +33,7 @@ class IntegerTest(CliTest):
                 for part in ("--input", ",".join(map(str, sample.shape)) + ":" + names[sample.dtype])]
 
     def converted(self, function, *samples, options=()):
-        """The result and what was said."""
+        """Returns the result and the messages."""
         path, out = self.save(function, *samples), self.folder / "out.pt"
         result = self.succeed(path, *self.specs(samples), *options, "-o", out)
         return load(out), result.stderr

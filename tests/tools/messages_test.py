@@ -44,7 +44,7 @@ class ModelTest(CliTest):
         traced.save(str(self.model))
 
     def refuse(self, *options, needed=(), code=1):
-        """The same from the conversion and from check."""
+        """Checks that the conversion and `check` give the same message."""
         self.fail_with(code, self.model, *options, "-o", self.out, needed=needed)
         self.assertFalse(self.out.exists())
         if code != 1:
@@ -148,7 +148,7 @@ class IndexInputs(ModelTest):
         self.verify(Ways(), "1,4", "1,2:int32", example=(torch.rand(1, 4), torch.zeros(1, 2, dtype=torch.int32)))
 
     def test_unproved(self):
-        """Where the graph doesn't tell, the message says how to give inputs, with PyTorch's reason."""
+        """If the graph doesn't tell the shapes, the message explains how to give inputs, with PyTorch's reason."""
         class Squared(nn.Module):
             def __init__(self):
                 super().__init__()

@@ -85,7 +85,7 @@ def dynamic(model):
 
 
 def rounded(model):
-    """The float model with the weights that its dynamically quantised form has."""
+    """Returns the float model with the rounded weights of its dynamically quantised form."""
     quantised = dynamic(model)
     modules = dict(quantised.named_modules())
     with torch.no_grad():

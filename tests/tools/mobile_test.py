@@ -41,7 +41,7 @@ class MobileTest(CliTest, StockTorchTest):
 
 
 class Packed(MobileTest):
-    """What optimize_for_mobile packs for XNNPACK is unpacked."""
+    """The conversion unpacks weights that optimize_for_mobile packed for XNNPACK."""
 
     def check(self, model, way):
         example = images()
@@ -79,7 +79,7 @@ class Packed(MobileTest):
         self.assert_agree(model, converted, [[x], [torch.randn(4, 10)]])
 
     def test_on_cpu(self):
-        """What stays on the CPU is plain there."""
+        """Operations that stay on the CPU use plain weights."""
         class Kept(nn.Module):
             def __init__(self):
                 super().__init__()
@@ -143,7 +143,7 @@ class Dynamic(MobileTest):
         self.check(Cells, (4, 10), "quantized_lstm_cell_dynamic")
 
     def test_verify_fails(self):
-        """The file of another model is not said to agree."""
+        """Verification does not accept the file of another model."""
         example = torch.randn(4, 10)
         files = []
         for seed in range(2):

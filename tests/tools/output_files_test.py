@@ -73,7 +73,7 @@ class Archive(CliTest):
         self.assertTrue(self.convert(copy, *IMAGE).read_bytes() == self.convert("residual.pt", *IMAGE).read_bytes())
 
     def test_size(self):
-        """Not much more than weights: a wrapper and a small buffer."""
+        """A file has not much more than its weights: a wrapper and a small buffer."""
         model = self.fixture("depthwise.pt")
         self.assertLess(self.convert(model, *IMAGE).stat().st_size, model.stat().st_size)
 

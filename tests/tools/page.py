@@ -1,4 +1,4 @@
-"""What tests of pages share: the parts of a page, its data, and its layout in a browser."""
+"""Helpers for the tests of pages: the parts of a page, its data, and its layout in a browser."""
 
 import html.parser
 import json
@@ -6,7 +6,7 @@ import pathlib
 
 
 class Page(html.parser.HTMLParser):
-    """The elements of a page, and the texts of its scripts."""
+    """Collects the elements of a page and the texts of its scripts."""
 
     def __init__(self, text: str):
         super().__init__()

@@ -14,7 +14,7 @@ class Behaviour(Blocks):
     models = MODELS
 
     def outcome(self, module, sample):
-        """The result, or the last line of the error; what is printed."""
+        """Returns the result, or the last line of the error, and the printed text."""
         with captured_output() as lines:
             try:
                 result = call(module, sample)

@@ -18,13 +18,13 @@ class Blocks(ScriptedModelTest, StockTorchTest):
     models = MODELS
 
     def partition(self, *arguments):
-        """The report's part on segments; a model that NNAPI runs whole is one."""
+        """Returns the report's part on segments; a model that NNAPI runs whole is one segment."""
         self.succeed(self.path, *SHAPE, *arguments, "--report", self.report, "-o", self.out)
         whole = {"segments": [{}], "counted_mac_share": 1.0, "cpu": []}
         return json.loads(self.report.read_text()).get("partition", whole)
 
     def check(self, name, least_share=1.0):
-        """Each sample twice: a second call finds nothing left of the first."""
+        """Runs each sample twice: the first call must not affect the second."""
         self.save(name)
         partition = self.partition("--min-segment-macs", "0")
         original, converted = load(self.path), load(self.out)

@@ -72,7 +72,7 @@ class Interface(QuantParts):
                     self.assertTrue(torch.equal(sample, tensor))
 
     def test_dicts_tuples_and_classes(self):
-        """What forward takes and gives as a whole, here and in the CPU counterpart."""
+        """Checks forward's arguments and results in the converted module and in the CPU counterpart."""
         torch.manual_seed(0)
         net, path, cpu = quant_models.TakesDict(), self.folder / "model.pt", self.folder / "cpu.pt"
         net.eval().qconfig = torch.ao.quantization.get_default_qconfig("qnnpack")
@@ -166,7 +166,7 @@ class Interface(QuantParts):
 
 
 class Refusals(QuantParts):
-    """As whole models are refused."""
+    """Models in parts are refused for the same reasons as whole models."""
 
     def refused(self, name, mode, *needed):
         _, path = self.make(name)
@@ -220,7 +220,7 @@ class Refusals(QuantParts):
 
 class MaybeQuantised(QuantParts):
     def test_warning(self):
-        """Of results that may be quantised, and of no others."""
+        """The warning is given for results that may be quantised, and for no others."""
         path = self.folder / "model.pt"
         torch.jit.script(quantised(quant_models.OneOfTwoScales(), PICTURE)).save(str(path))
         for mode in ("core", "nnapi"):

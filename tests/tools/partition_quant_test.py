@@ -69,7 +69,7 @@ class Values(QuantParts):
 
 
 class Places(QuantParts):
-    """Who quantises and dequantises."""
+    """The part of the model that quantises and dequantises: NNAPI or the CPU."""
 
     ENDS = {"QUANTIZE", "DEQUANTIZE"}
     NODES = {"aten::quantize_per_tensor", "aten::dequantize"}
@@ -166,7 +166,7 @@ class QuantisedOriginal(QuantParts):
 
 class State(QuantParts):
     def test_kept_tensors_are_not_the_callers(self):
-        """What is kept for the next call, and what is given, may be changed by the caller."""
+        """The caller may change results, and tensors that the model keeps for the next call."""
         net, path = self.make("Keeps")
         for mode in ("core", "full"):
             out, _ = self.partitioned(path, *self.inputs("Keeps"), "--nhwc", "--quant", mode)

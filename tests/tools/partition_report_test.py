@@ -26,7 +26,7 @@ class Partitioned(ScriptedModelTest):
         self.page = self.folder / "report.html"
 
     def convert_model(self, model, *arguments):
-        """The report and what is said."""
+        """Returns the report and the messages."""
         self.save(model)
         said = self.succeed(self.path, *(arguments or SHAPE), "-o", self.out, "--report", self.page).stderr
         report = read_page(self.page).report
@@ -44,7 +44,7 @@ def short(places):
 
 
 def around(graph, step):
-    """The branches and loops around a step, the outermost first."""
+    """Returns the branches and loops around a step, the outermost first."""
     places, number = [], step.get("block")
     while number is not None:
         places.insert(0, (graph["blocks"][number]["kind"], graph["blocks"][number]["where"].split("/")[-1]))
@@ -157,7 +157,7 @@ class Uncounted(Partitioned):
                       "with one round\n", said)
 
     def test_counted_in_runs_on_bundled_inputs(self):
-        """The most of a round: the last of four, on 64 rows."""
+        """The largest round counts: the last of four, on 64 rows."""
         module = self.save("HalfKnown")
         sample = torch.full((1, 4, 8, 8), 0.5)
         bundled = torch.utils.bundled_inputs.bundle_inputs(module, [(sample,)])

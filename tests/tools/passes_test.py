@@ -13,7 +13,7 @@ PASSES = re.findall(r"[a-z_]+", re.search(r"--disable-pass NAME [^{]*\{([^}]*)\}
 
 
 class SizeOfBranch(nn.Module):
-    """Of what the branches give, only the size is used, so that nothing is left of them."""
+    """The model uses only the size of the branches' results, so that the passes remove the branches."""
 
     def forward(self, x):
         if bool(x.sum() > 0):

@@ -114,7 +114,7 @@ class WholeModels(PerOp):
         self.fail_with(3, "verify", self.fixture("depthwise.pt"), out, "--per-op", needed=["another NNAPI model"])
 
     def test_options_are_recorded(self):
-        """What shapes the NNAPI model is the same when the original is converted again."""
+        """The second conversion of the original uses all options that shape the NNAPI model."""
         for options in (["--nchw"], ["--nhwc", "--disable-pass", "fuse_activation", "--disable-pass", "fold_affine"],
                         ["--nhwc", "--feature-level", "5"]):
             model, out = self.converted("conv_bn_relu6.pt", "--input", "1,3,16,16", *options)
@@ -198,7 +198,7 @@ class InBlocks(PerOp):
                          r"in the loop at .*: 28 runs, those after the first 16 in a sample")
 
     def test_calls_for_rows(self):
-        """Each call of a segment for some rows, the last one filled up."""
+        """Compares each call of a segment for some rows; the last call is filled up."""
         model, out = self.converted_blocks("Rows", "--rows-per-call", "3")
         check = self.check(model, out)
         self.assertIsNone(check["first_drift"])

@@ -24,7 +24,7 @@ COMPANION = torch.tensor([[1.0, -2.0, 3.0]])
 
 
 class Net(nn.Module):
-    """The companion is there for NNAPI."""
+    """The companion operation gives NNAPI something to run."""
 
     def __init__(self, constant, form, is_buffer):
         super().__init__()
@@ -40,7 +40,7 @@ class Net(nn.Module):
 
 class Promotion(CliTest):
     def traced(self, name, net, tensor):
-        """What PyTorch gives; None where it refuses."""
+        """Returns PyTorch's result; None if PyTorch refuses."""
         try:
             expected = call(net, COMPANION, tensor)
             torch.jit.trace(net, (COMPANION, tensor), check_trace=False).save(str(self.folder / f"{name}.pt"))

@@ -30,7 +30,7 @@ class Sorted(Stubs):
 
 
 class Ends(Stubs):
-    """What NNAPI hasn't is next to both ends."""
+    """Operations that NNAPI lacks are next to both ends."""
 
     def forward(self, picture):
         x = torch.sort(self.quant(picture), 3)[0]
@@ -50,7 +50,7 @@ class Island(Stubs):
 
 
 class TwoInputs(Stubs):
-    """Two inputs, and several results, one of which is read on."""
+    """Two inputs and several results; the model also reads one of the results."""
 
     def __init__(self):
         super().__init__()
@@ -112,14 +112,14 @@ class OneOfTwo(Stubs):
 
 
 class OneOfTwoScales(OneOfTwo):
-    """The same, given as it is."""
+    """Returns the quantised result without dequantising it."""
 
     def forward(self, picture):
         return self.chosen(picture)
 
 
 class OneOfTwoFloats(OneOfTwo):
-    """The same, dequantised in the branches."""
+    """Dequantises the result in the branches."""
 
     def forward(self, picture):
         x = self.first(self.quant(picture))

@@ -1,4 +1,4 @@
-"""What the tests of --quant for models in parts share: the quantised modules, and how results are held against them."""
+"""Helpers for the tests of --quant for models in parts: quantised modules, and comparisons with their results."""
 
 import collections
 import json
@@ -43,7 +43,7 @@ def leaves(value):
 
 
 class QuantParts(CliTest, StockTorchTest):
-    """Each converts with verification, and with all segments."""
+    """Base of tests that convert with verification and with all segments."""
 
     def setUp(self):
         super().setUp()
@@ -51,7 +51,7 @@ class QuantParts(CliTest, StockTorchTest):
         self.report = self.folder / "report.json"
 
     def make(self, name):
-        """The quantised module, and its file."""
+        """Makes the quantised module and its file."""
         case = CASES[name]
         net = quantised(getattr(quant_models, name)(), *case.shapes, as_list=name == "TakesList")
         if name == "Keeps":
@@ -85,7 +85,7 @@ class QuantParts(CliTest, StockTorchTest):
         return out, report
 
     def operations(self, report):
-        """Of NNAPI, by segment."""
+        """Returns NNAPI's operations of each segment."""
         return [set(segment["operations"]) for segment in report["partition"]["segments"]]
 
     def on_cpu(self, report):
@@ -101,7 +101,7 @@ class QuantParts(CliTest, StockTorchTest):
         return result
 
     def assert_values(self, name, net, path, mode):
-        """The file against TorchScript's original; gives its results."""
+        """Compares the file with TorchScript's original; returns the file's results."""
         original, converted, as_list = load(self.folder / f"{name}.pt"), load(path), name == "TakesList"
         results = []
         for seed in range(5, 9):

@@ -208,7 +208,7 @@ class PerChannel(Quantised):
         self.assertRegex(result.stderr, r"nnapi-convert: warning: .*per-channel.*error.*\d")
 
     def test_close_to_the_float_model(self):
-        """Every mode stays near the float twin, if not as near as the per-channel original."""
+        """Every mode stays near the float twin, but not always as near as the per-channel original."""
         twin, original = load(self.fixture("quant_per_channel_float.pt")), load(self.fixture("quant_per_channel.pt"))
         for mode in ("core", "nnapi"):
             converted = load(self.convert("quant_per_channel.pt", NHWC, "--quant", mode, "-q"))

@@ -68,7 +68,7 @@ class RandomPartitions(CliTest, StockTorchTest):
 
     @staticmethod
     def results(path, samples):
-        """Of one module, called with each sample in turn, and the lines that it prints."""
+        """Returns the results of one module, called with each sample in turn, and the lines that it prints."""
         module = load(path)
         with captured_output() as lines:
             results = [call(module, *inputs) for inputs in samples]

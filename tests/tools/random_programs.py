@@ -48,7 +48,7 @@ class Box:
 
 
 class Program:
-    """The source of a forward, and the layers that it uses."""
+    """Writes the source of a forward and the layers that it uses."""
 
     def __init__(self, seed: int):
         self.random = random.Random(seed)
@@ -181,7 +181,7 @@ class Program:
         self.add(depth, f"{name} = {name} * 0.5 + torch.tanh({box}.value) * float({other}.number % 3)")
 
     def kept(self, name, values, depth):
-        """What the next call finds."""
+        """Changes an attribute, which the next call reads."""
         self.add(depth, f"{name} = {self.value(values)}")
         inner = self.sometimes(values, depth)
         for _ in range(self.random.randint(1, 2)):

@@ -59,7 +59,7 @@ BLOCKS = ("for p in {l}:\n    {w:p}", "for i in range(2):\n    {a}[i] += i + 1",
 
 
 class Maker:
-    """Lines are kept if PyTorch runs them, each after those before it."""
+    """Keeps a line if PyTorch can run it after the lines before it."""
 
     def __init__(self, pick: random.Random, module):
         self.pick = pick
@@ -126,7 +126,7 @@ class Maker:
             self.add("change", BLOCKS)
 
     def results(self) -> str:
-        """A few early tensors and all late ones; what containers hold is joined."""
+        """Returns a few early tensors and all late ones; the tensors of a container are joined."""
         names = self.kinds["tensor"]
         kept = [name for name in names if name in names[-3:] or self.pick.random() < 0.5]
         joins = [f"torch.cat([torch.flatten(p) for p in {name}])" for name in self.kinds["list"]]
@@ -147,7 +147,7 @@ class Layers(torch.nn.Module):
 
 
 def source_of(number: int, steps: int = 9) -> str:
-    """The text of a class Net, for a file of its own: TorchScript reads it there."""
+    """Returns the text of a class Net for a file of its own, from which TorchScript reads it."""
     pick = random.Random(number)
     maker = Maker(pick, Layers().eval())
     with torch.no_grad():

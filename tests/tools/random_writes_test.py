@@ -40,7 +40,7 @@ class WritesTest(CliTest):
         return module.Net().eval()
 
     def save(self, source: str) -> Tuple[torch.Tensor, ...]:
-        """What Python gives; nothing where TorchScript reads the source in another way than Python."""
+        """Returns Python's results; nothing if TorchScript understands the source differently from Python."""
         net = self.net(source)
         expected = call(net, *SAMPLE)
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""What NNAPI has one operation for and PyTorch composes of several: where it stays on the CPU, it is PyTorch's."""
+"""Compositions of PyTorch that are one operation of NNAPI: on the CPU they stay PyTorch's operators."""
 
 import unittest
 import warnings

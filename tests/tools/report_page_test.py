@@ -29,7 +29,7 @@ class ReportPage(CliTest):
         return self.checked(read_page(path))
 
     def checked(self, page: Page) -> Page:
-        """Nothing to load, no element that the page's own text doesn't have, a report by the schema."""
+        """Checks that the page loads nothing, has only its own elements, and has a report that fits the schema."""
         self.assertEqual([], page.addresses)
         self.assertEqual(set(), set(page.tags) - PARTS)
         self.assertEqual(["application/json", ""], [kind for kind, _ in page.scripts])
@@ -168,7 +168,7 @@ class HostileNames(CliTest):
         self.assertIn("<img", page.report["model"])
 
     def test_path_that_is_no_text(self):
-        """A name that is no UTF-8 does not stop the report."""
+        """A name that is not valid UTF-8 does not prevent the report."""
         source = bytes(self.folder) + b"/\xff.pt"
         with open(source, "wb") as file:
             file.write(self.fixture("residual.pt").read_bytes())

@@ -84,7 +84,7 @@ class Mixing(nn.Module):
 
 
 class TwoKinds(nn.Module):
-    """Two numbers of rows; where they meet, sizes are neither."""
+    """Two numbers of rows; where they are combined, the size is neither of them."""
 
     def __init__(self):
         super().__init__()
@@ -171,7 +171,7 @@ class RuntimeSizes(CliTest, StockTorchTest):
                 self.assertLessEqual((one - other).abs().max().item(), FLOAT_TOLERANCE * spread)
 
     def check(self, path, *arguments, loader=load, out="out.pt", counts=tuple(COUNTS)):
-        """One loaded module for all numbers of rows. Gives the report's part on segments."""
+        """Checks one loaded module on all numbers of rows. Returns the report's part on segments."""
         out, partition = self.partitioned(path, *arguments, out=out)
         original, converted = load(path), loader(out)
         for count in counts:
@@ -182,7 +182,7 @@ class RuntimeSizes(CliTest, StockTorchTest):
 
     @staticmethod
     def row_segments(partition):
-        """Those that multiply: `--min-segment-macs 0` sends all that can be sent."""
+        """Returns the segments that multiply: `--min-segment-macs 0` sends every segment that NNAPI can run."""
         return [segment for segment in partition["segments"] if "rows" in segment and segment["macs"] > 0]
 
     def test_rows_one_by_one(self):

@@ -1,4 +1,4 @@
-"""What the tests of partitioned models share: a model that is scripted to a file, and where its conversion goes."""
+"""Helpers for the tests of partitioned models: a model scripted to a file, and the file of its conversion."""
 
 from typing import Callable, Dict
 

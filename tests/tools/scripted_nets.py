@@ -72,7 +72,7 @@ class Comprehension(nn.Module):
 
 
 class SkipList(nn.Module):
-    """A U-Net's list of what the way up takes, last first."""
+    """A U-Net with a list of the tensors that its way up reads, the last first."""
 
     def __init__(self):
         super().__init__()

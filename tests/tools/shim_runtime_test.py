@@ -222,7 +222,7 @@ class ShimFallback(CliTest, StockTorchTest):
                        needed=["--runtime shim"])
 
     def test_without_nnapi(self):
-        """In a process of its own, without the host's NNAPI on its way."""
+        """Runs in a process of its own, without the host's NNAPI on the library path."""
         expected = call(load(self.fixture("residual.pt")), images(1, 3, 16, 16))
         torch.save(expected, self.folder / "expected.pt")
         paths = [self.converted(fallback) for fallback in ("cpu", "cpu-plain")]

@@ -37,7 +37,7 @@ class Mixed(Net):
 
 
 class Stacked(Net):
-    """A result of single values beside what stays on the CPU."""
+    """A result of single values beside operations that stay on the CPU."""
 
     def forward(self, x):
         y = self.conv(x)

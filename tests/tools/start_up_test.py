@@ -20,7 +20,7 @@ WRONG = [[], ["model.pt"], ["model.pt", "-o", "out.pt", "--unknown"], ["model.pt
 
 class StartUp(CliTest):
     def libraries(self, *arguments, code):
-        """The text in which ld.so tells which files it looks at."""
+        """Returns the text in which ld.so lists the files that it looks at."""
         log = self.folder / "log"
         done = subprocess.run([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               stdin=subprocess.DEVNULL, cwd=self.folder, timeout=120,

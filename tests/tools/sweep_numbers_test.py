@@ -1,4 +1,4 @@
-"""A short run of scripts/sweep_numbers.py finds no number that is silently another."""
+"""A short run of scripts/sweep_numbers.py finds no silently wrong number."""
 
 import os
 import re

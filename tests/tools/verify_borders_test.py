@@ -56,7 +56,7 @@ class Borders(CliTest):
         return path
 
     def verify_other(self, function, other, sample, spec):
-        """What is said of the conversion of `other` as one of `function`, which differs at borders only."""
+        """Verifies the conversion of `other` against `function`, which differs only at borders; returns the output."""
         out = self.convert(self.save(other, sample, "other.pt"), "--nchw", "--input", spec)
         return run("verify", self.save(function, sample), out)
 

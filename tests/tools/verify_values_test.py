@@ -1,4 +1,4 @@
-"""What `verify` makes of infinite values, NaN and other dtypes: files of one model against another one."""
+"""Results of `verify` for infinite values, NaN and other dtypes: files of one model against another model."""
 
 import math
 import unittest

@@ -14,7 +14,7 @@ SHAPE = "1,3,64,64"
 
 
 def packed_weights(module: torch.jit.ScriptModule) -> Iterator[Tuple[str, torch.Tensor]]:
-    """The weights of quantised convolutions and linear layers, by the names of their modules."""
+    """Returns the weights of quantised convolutions and linear layers by the names of their modules."""
     for name, part in module.named_modules():
         packed = getattr(part, "_packed_params", None)
         if not isinstance(packed, torch.ScriptObject):
@@ -34,7 +34,7 @@ def as_nnapi_holds(weight: torch.Tensor, groups_of_one: bool) -> bytes:
 
 class PerChannel(CliTest):
     def made(self, name: str):
-        """The network with per-channel weights and its float twin."""
+        """Makes the network with per-channel weights and its float twin."""
         command = [str(ROOT / "scripts" / "make_models.py"), "--group", "zoo_quantised", "--only", name,
                    "--", str(self.folder)]
         subprocess.run(["/usr/bin/python3", *command], check=True, stdout=subprocess.DEVNULL)

@@ -154,7 +154,7 @@ class ResNet18Nnapi(QuantisedZoo):
 
 
 class QuantisedInterfaces(Zoo):
-    """Where the scale of a quint8 input comes from: a cut node, a bundled input, or the command line."""
+    """The scale of a quint8 input comes from a cut node, a bundled input, or the command line."""
 
     def verify(self, model, out, *options):
         self.verified(MODELS / model, out, "--reference", MODELS / f"{self.PREFIX}_float.pt", "--samples", "16",

@@ -37,7 +37,7 @@ class Unseen(CliTest, StockTorchTest):
                 self.assert_agree(load(path), load(out), [[pictures[i : i + 1]] for i in range(2)])
 
     def check_or_refused(self, build, size):
-        """Where rules are missing, each refusal has its source line and reason; nothing is written."""
+        """If rules are missing, each refusal has a source line and a reason, and no file is written."""
         path, pictures = self.trace(build, size)
         out = self.folder / "out.pt"
         result = run(path, "--input", f"1,3,{size},{size}", "--nhwc", "--verify", "-o", out)

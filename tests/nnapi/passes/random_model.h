@@ -1,4 +1,4 @@
-// Random small models in PyTorch's order, and the check that a pass keeps what a model computes.
+// Makes random small models in PyTorch's order, and checks that a pass keeps a model's results.
 #pragma once
 
 #include "tests/nnapi/interpreter.h"
@@ -6,9 +6,9 @@
 
 namespace nnapi_convert::nnapi::testing {
 
-// One random argument for each input of the model, in PyTorch's order.
+// Returns a random argument for each input of the model, in PyTorch's order.
 std::vector<Tensor> random_arguments(Net& net);
-// Runs choose_layout and checks that caller's results stay, and that NNAPI's rules hold at feature level 3.
+// Runs choose_layout and checks that the caller's results stay the same and that NNAPI's rules hold at feature level 3.
 void check_choose_layout(Net& net);
 void check_same(const std::vector<Tensor>& before, const std::vector<Tensor>& after);
 
