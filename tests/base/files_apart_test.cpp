@@ -1,4 +1,4 @@
-// What is written takes the place of no file that is read or written besides.
+// Tests that no written file replaces a file that is read, or another written file.
 #include "lib/base/files_apart.h"
 
 #include <sys/stat.h>

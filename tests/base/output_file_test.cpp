@@ -1,4 +1,4 @@
-// What is appended is in the file, in order, and an error is not lost.
+// Tests that a file has all appended data in order, and that finish() reports errors.
 #include "lib/base/output_file.h"
 
 #include <catch2/catch.hpp>

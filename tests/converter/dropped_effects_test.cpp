@@ -1,4 +1,4 @@
-// What a model that NNAPI runs whole no longer does is said.
+// Tests the warnings about effects that a model loses when NNAPI runs it whole.
 #include "lib/converter/normalise/dropped_effects.h"
 
 #include <torch/csrc/jit/api/function_impl.h>

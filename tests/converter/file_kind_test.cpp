@@ -1,4 +1,4 @@
-// What files are told to be, and that no bytes do harm. tests/tools/file_kinds_test.py has files of PyTorch's own.
+// Tests the kinds of files, also of arbitrary bytes. tests/tools/file_kinds_test.py has files of PyTorch's own.
 #include "lib/converter/load/file_kind.h"
 
 #include <catch2/catch.hpp>

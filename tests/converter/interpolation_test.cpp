@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 namespace {
 
-// What ATen makes of each source cell alone: [output, input].
+// Returns the weight of each source cell in each output cell, computed by ATen: [output, input].
 at::Tensor weights_of_aten(int64_t input, int64_t output, bool align_corners, bool is_cubic) {
   const at::Tensor cells = at::eye(input);
   if (!is_cubic) return at::upsample_linear1d(cells.unsqueeze(0), {output}, align_corners).squeeze(0).t();

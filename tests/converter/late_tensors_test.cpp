@@ -67,7 +67,7 @@ void check_weights(const torch::jit::Module& module, const std::vector<Constant>
   }
 }
 
-// Of every record.
+// Checks the checksums of all records.
 void check_checksums(const std::string& path) {
   const ArchiveFile archive(path);
   REQUIRE(archive.records().size() > 10);

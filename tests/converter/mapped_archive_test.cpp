@@ -123,7 +123,7 @@ TEST_CASE("mapped archive: tensors that other code makes while the file is read 
   const TemporaryFolder folder;
   const std::string path = folder.file("model.pt");
   torch::jit::Module module = many_weights();
-  // Of the size of records, before and after theirs.
+  // __setstate__ makes new tensors of the same sizes as the records.
   module.define(R"(
 def __getstate__(self):
     return self.a, self.b, self.c, self.few, self.large, self.part, self.same, self.int

@@ -1,4 +1,4 @@
-// What a converted file says of itself, and texts that are no such thing.
+// Tests the metadata of a converted file, and texts that are no metadata.
 #include "lib/serialize/metadata.h"
 
 #include <catch2/catch.hpp>

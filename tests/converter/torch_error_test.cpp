@@ -1,4 +1,4 @@
-// What is told of LibTorch's exceptions.
+// Tests the messages for LibTorch's exceptions.
 #include "lib/converter/graph/torch_error.h"
 
 #include <c10/util/Exception.h>

@@ -11,7 +11,7 @@ std::vector<uint8_t> token_of(uint8_t first) {
   return token;
 }
 
-// What the log says of the file.
+// Compiles with a cache and returns the log's sentences about the file.
 std::string compile(const ModelSpec& spec, const std::string& folder, uint8_t token) {
   const Variable log("NNAPI_HOST_LOG", "info");
   StderrCapture capture;

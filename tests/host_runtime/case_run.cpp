@@ -48,7 +48,7 @@ class Arguments {
   void set(ANeuralNetworksExecution* execution) const;
   std::vector<uint8_t> output(std::size_t position) const;
   void clear_outputs();
-  // What lies around the outputs is as it was.
+  // The memory around the outputs has not changed.
   void require_untouched() const;
 
  private:

@@ -1,4 +1,5 @@
-// What the detection operations refuse, when a model is built and when it runs, and the shapes that only a run knows.
+// Tests the refusals of the detection operations, at building and at running a model, and shapes known only at run
+// time.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-// What happens when a model runs: sizes, shapes, states, threads and exact sums.
+// Tests the execution of models: sizes, shapes, states, threads and exact sums.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// What the library refuses of LSH_PROJECTION, HASHTABLE_LOOKUP and RANDOM_MULTINOMIAL: one change to a valid operation,
-// and the sentence.
+// Tests the refusals of LSH_PROJECTION, HASHTABLE_LOOKUP and RANDOM_MULTINOMIAL: each test makes one change to a valid
+// operation and checks the sentence.
 #include <catch2/catch.hpp>
 
 #include "tests/host_runtime/layer_spec.h"

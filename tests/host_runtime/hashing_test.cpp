@@ -1,4 +1,4 @@
-// What LSH_PROJECTION, HASHTABLE_LOOKUP and RANDOM_MULTINOMIAL compute where Android's cases do not look.
+// Tests results of LSH_PROJECTION, HASHTABLE_LOOKUP and RANDOM_MULTINOMIAL that Android's cases do not test.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-// What the library refuses while a model is built: one change to a valid model, the code and the sentence.
+// Tests refusals while a model is built: each test makes one change to a valid model, and checks code and sentence.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>

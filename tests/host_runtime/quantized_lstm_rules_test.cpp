@@ -1,4 +1,4 @@
-// What the library refuses of the quantised LSTMs: one change to a valid operation, and the sentence.
+// Tests the refusals of the quantised LSTMs: each test makes one change to a valid operation and checks the sentence.
 #include <catch2/catch.hpp>
 
 #include "tests/host_runtime/layer_spec.h"

@@ -1,5 +1,5 @@
-// What the recurrent layers compute where Android's cases do not look: clipping, activations, and in QUANTIZED_LSTM
-// zero points, peepholes and biases without layer normalization. The judge is an LSTM cell in doubles.
+// Tests results of the recurrent layers that Android's cases do not test: clipping, activations, and in QUANTIZED_LSTM
+// zero points, peepholes and biases without layer normalization. The reference is an LSTM cell in doubles.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Where two results are one quantum apart and both defensible, the library gives the one of Android's own CPU device;
-// what that device refuses, the library refuses.
+// Tests that the library rounds as Android's own CPU device does if two neighbouring codes are both defensible, and
+// that the library refuses what that device refuses.
 #include <catch2/catch.hpp>
 #include <cmath>
 

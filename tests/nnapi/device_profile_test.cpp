@@ -1,4 +1,5 @@
-// What device profiles take and refuse, how files that are none are refused, and how models are fitted to a device.
+// Tests the operations that device profiles accept and refuse, files that are no profiles, and models fitted to a
+// device.
 #include "lib/nnapi/device_profile.h"
 
 #include <catch2/catch.hpp>

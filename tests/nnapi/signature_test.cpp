@@ -1,4 +1,4 @@
-// Which row of the operations table an operation is written in, and what is said when there is none.
+// Tests the search for an operation's signature in the operations table, and the message if none fits.
 #include "lib/nnapi/signature.h"
 
 #include <catch2/catch.hpp>

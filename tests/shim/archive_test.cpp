@@ -103,7 +103,7 @@ struct Made {
   size_t local(size_t entry) const { return positions[entry]; }
   size_t directory() const { return positions[4]; }
   size_t end() const { return positions[5]; }
-  // Of the directory's record number `entry`.
+  // Returns the offset of the directory's entry number `entry`.
   size_t central(size_t entry) const {
     size_t at = directory();
     for (const ZipEntry& before : entries_of(buffer)) {

@@ -12,7 +12,7 @@ struct SupportLibraryTable {
   void* functions[71];
 };
 
-// Which functions there are, and that the table has them in the order of their names, is known from AOSP's header.
+// Builds the function table. AOSP's header has the functions, in the order of their names.
 __attribute__((visibility("default"))) SupportLibraryTable* ANeuralNetworks_getSLDriverImpl() {
   static SupportLibraryTable table;
   std::map<std::string, void*> sorted;

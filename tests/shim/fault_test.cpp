@@ -33,7 +33,7 @@ bool is_optional(const std::string& function) {
   return names.count(function) > 0;
 }
 
-// Of a first run, as long as nothing fails.
+// Returns the number of calls of a first run without failures.
 int count_calls(const std::string& library, const Description& net, const nnapi_shim_options& options,
                 const std::vector<Shape>& shapes) {
   fake_nnapi::Fake& nnapi = fresh_fake(library);
@@ -155,7 +155,7 @@ TEST_CASE("a driver that dies midway") {
     nnapi.set(dead);
     CHECK(session.run(rows(1), from, to) == NNAPI_SHIM_FAILED);
     CHECK(contains(session.message(), "ANEURALNETWORKS_DEAD_OBJECT"));
-    // What it had compiled is gone.
+    // The compiled model of the dead driver is gone.
     CHECK(nnapi.record().live == 0);
     nnapi.set(Settings());
     REQUIRE(session.run(rows(1), from, to) == NNAPI_SHIM_OK);

@@ -64,7 +64,7 @@ Description valid_net() {
   return net;
 }
 
-// What three_operations() computes.
+// Returns the results of three_operations().
 Floats expected(const Floats& input) {
   Floats output;
   for (const float x : input) output.push_back((x + 1.5f) * (x + 1.5f) + 1.5f);

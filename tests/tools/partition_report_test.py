@@ -98,8 +98,8 @@ class Places(Partitioned):
             self.check_made_before(graph)
 
     def check_made_before(self, graph):
-        """Whatever segments read was made before, or is what a loop carries; what a block gives was made in it or
-        before."""
+        """Checks that each value is made before segments read it, or is the state of a loop, and that a block's results
+        are made in the block or before it."""
         made = set(graph["inputs"]) | {i for i, value in enumerate(graph["values"]) if "constant" in value}
         for block in graph["blocks"]:
             made |= {inner for _, inner in block["inputs"]}

@@ -17,7 +17,7 @@ using testing::Tensor;
 
 namespace {
 
-// What NNAPI asks of a model's inputs and outputs: each output is written by an operation, and is one output only.
+// Checks NNAPI's rules for outputs: an operation writes each output, and no operand is two outputs.
 bool has_proper_outputs(const Model& model) {
   const Uses uses(model);
   std::set<OperandId> seen;

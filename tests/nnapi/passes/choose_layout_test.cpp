@@ -1,4 +1,4 @@
-// Which operations run in NHWC, and where TRANSPOSEs appear. The results are compared too.
+// Tests which operations run in NHWC and where TRANSPOSEs appear, and compares the results.
 #include "lib/nnapi/passes/choose_layout.h"
 
 #include <catch2/catch.hpp>

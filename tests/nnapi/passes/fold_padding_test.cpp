@@ -14,7 +14,7 @@ using testing::Net;
 
 namespace {
 
-// What a convolution of a padded [1, 3, 5, 6] keeps of its PAD.
+// Returns the number of PADs left before a convolution of a padded [1, 3, 5, 6].
 size_t pads_left(const std::vector<int64_t>& before_after) {
   Net net;
   const OperandId input = net.input({1, 3, 5, 6});

@@ -1,4 +1,4 @@
-// Which outputs become copies: those that NNAPI or Android's plan doesn't take as they are.
+// Tests which outputs become copies: outputs that NNAPI or Android's plan does not take as they are.
 #include "lib/nnapi/passes/separate_outputs.h"
 
 #include <catch2/catch.hpp>
