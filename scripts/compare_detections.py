@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""compare_detections.py MODEL OUT SHAPE: runs a detector and its converted form on seeded images and matches what they
-find. Suppression and top-k are discontinuous: scores that differ by rounding swap places, and the last one of a list
-may be another. So detections are matched by what they are, not where they stand: each one of the original has to have
-one of the converted with its label, its score within 1e-3 and its box within 1e-3 of the image's size; and the other
-way round. One whose score is within 1e-3 of the lowest kept may be missing. Writes JSON. LD_LIBRARY_PATH has to lead to
+"""compare_detections.py MODEL OUT SHAPE: runs a detector and its converted form on seeded images and matches their
+detections. Suppression and top-k are discontinuous: scores that differ by rounding swap places, and the last detection
+of a list may be another. So the order does not count: each detection of the original needs one of the converted module
+with the same label, a score within 1e-3 and a box within 1e-3 of the image's size; and the other way round. A detection
+whose score is within 1e-3 of the lowest kept score may be missing. Writes JSON. LD_LIBRARY_PATH has to lead to
 the host's libneuralnetworks.so."""
 
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Converts some 600 pairs of a model and options and prints what came out of each, a line a pair: sha256 of the
-archive's records with their names in their order, of the report, and of the messages, and the exit code. Two such
-texts show by diff what a change of the converter changed. Needs PyTorch, for making the models."""
+"""Converts some 600 pairs of a model and options and prints a line for each result: sha256 of the archive's records
+with their names in their order, of the report, and of the messages, and the exit code. A diff of two such texts
+shows the effects of a change of the converter. Needs PyTorch, for making the models."""
 
 import argparse
 import hashlib

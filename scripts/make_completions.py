@@ -35,8 +35,8 @@ def subcommands(text: str) -> Dict[str, str]:
 
 
 def options(text: str) -> List[Option]:
-    """Each begins a line with its names and its value's; what it does comes after two spaces, and goes on in lines that
-    are indented further. Choices are there in braces."""
+    """Reads the options of a help text. Each begins a line with its names and its value's name; the description comes
+    after two spaces, and goes on in lines that are indented further. Choices are in braces."""
     found = []
     for match in re.finditer(r"^  (-[\w-]+(?:,-[\w-]+)*)(?: (\S+(?: \.\.\.)?))?(?:  +(.*))?$((?:\n {10,}\S.*$)*)", text,
                              re.M):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Networks as phones have them: each plain, after optimize_for_mobile, as .ptl, quantised dynamically, and in float16.
-All of them have to convert, agree, and keep the share of multiply-adds on NNAPI that the plain file has.
+"""Converts networks in the forms of mobile apps: plain, after optimize_for_mobile, as .ptl, quantised dynamically, and
+in float16. All forms have to convert, agree, and keep the plain file's share of multiply-adds on NNAPI.
 
     NNAPI_CONVERT=build/release/bin/nnapi-convert LD_LIBRARY_PATH=build/release/lib/host /usr/bin/python3 \
         scripts/mobile_sweep.py [NAME...]

@@ -91,8 +91,8 @@ def exact_results(sample: operator_samples.Sample, expected: List[torch.Tensor])
 
 
 def is_nearer(exact: List[torch.Tensor], expected: List[torch.Tensor], found: List[torch.Tensor]) -> bool:
-    """True if what was found is at least as near to the exact numbers as what float32 gives in PyTorch: where the exact
-    result is 0, as in the normalisation of one element, PyTorch's own rounding is all that there is to compare with."""
+    """Returns True if the result is at least as near to the exact numbers as PyTorch's float32 result: where the exact
+    result is 0, as in the normalisation of one element, PyTorch's float32 result is only its rounding error."""
     if not exact or len(exact) != len(found):
         return False
     for sure, wanted, given in zip(exact, expected, found):
@@ -109,8 +109,8 @@ def is_nearer(exact: List[torch.Tensor], expected: List[torch.Tensor], found: Li
 
 
 def beside_another(sample: operator_samples.Sample) -> operator_samples.Sample:
-    """The operator's results and an operation on the first tensor: NNAPI has something to run where these are inputs or
-    constants."""
+    """Adds an operation on the first tensor to the operator: NNAPI then has something to run even if the operator's
+    results are inputs or constants."""
 
     def call(*tensors):
         first = tensors[0]

@@ -86,8 +86,8 @@ def in_float64(net: Net, companion: torch.Tensor, sample) -> torch.Tensor:
 
 
 def difference(model: Model, expected: torch.Tensor, found: torch.Tensor, exact: torch.Tensor) -> str:
-    """Empty where they agree. `exact` is what PyTorch gives with float64: near 0 some of its own functions of float32
-    lose digits, as elu(x) does, and what is nearer to `exact` than they are is right."""
+    """Returns the difference; empty if both agree. `exact` is PyTorch's result with float64: near 0 some of PyTorch's
+    float32 functions lose digits, as elu(x) does, and a result that is nearer to `exact` than theirs is right."""
     if expected.dtype != found.dtype:
         return f"dtype {found.dtype} instead of {expected.dtype}"
     if expected.shape != found.shape:

@@ -1,4 +1,4 @@
-"""What every model maker needs: seeds, data, weights that keep activations alive, tracing, and a check of the
+"""Helpers for all model makers: seeds, data, weights that keep activations alive, tracing, and a check of the
 result."""
 
 import dataclasses

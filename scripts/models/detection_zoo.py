@@ -90,8 +90,8 @@ def rescaled(spread: float):
 
 
 def enliven(model: nn.Module, data: torch.Tensor) -> nn.Module:
-    """In the order of forward, each layer seeing what the ones before it give now; a layer that is run for several
-    feature maps fits the first one, the largest."""
+    """Adjusts the layers in the order of forward, each on the new results of the layers before it. A layer that runs on
+    several feature maps is adjusted to the first map, the largest."""
     handles = [norm.register_forward_pre_hook(take_statistics) for norm in model.modules() if isinstance(norm, NORMS)]
     for name, layer in model.named_modules():
         if isinstance(layer, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):
