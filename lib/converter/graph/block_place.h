@@ -1,4 +1,4 @@
-// Where in a model's control flow something is: the branches and loops around it.
+// Names the place of a node in the model's control flow: the branches and loops around the node.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -15,18 +15,18 @@ struct BlockPlace {
   std::string where;  // source line of the branch or loop; may be empty
 };
 
-// "loop", "if", "else".
+// Returns "loop", "if" or "else".
 const char* name_of(BlockPlace::Kind kind);
 
 BlockPlace place_of(const torch::jit::Block& block);
-// Those around what is in the block, the outermost first; none for a graph's own block.
+// Returns the branches and loops around the nodes of the block, the outermost first; none for a graph's own block.
 std::vector<BlockPlace> places_of(const torch::jit::Block& block);
 
-// "loop at model.py:12": the file without its folder.
+// Returns for example "loop at model.py:12": the file without its folder.
 std::string to_text(const BlockPlace& place);
-// "in the loop at model.py:12, in the else of model.py:14". Empty for none.
+// Returns for example "in the loop at model.py:12, in the else of model.py:14"; empty without places.
 std::string to_text(const std::vector<BlockPlace>& places);
-// By `inside` of schemas/report.schema.json.
+// Returns the places in the form of `inside` in schemas/report.schema.json.
 nlohmann::json to_json(const std::vector<BlockPlace>& places);
 
 }  // namespace nnapi_convert

@@ -22,7 +22,7 @@ std::string other_value(const Value* value) {
   return fmt::format("%{} of type {}", value->debugName(), value->type()->repr_str());
 }
 
-// Output `index` of a block, as a tensor; null if it is none.
+// Returns output `index` of a block, made a tensor if it is a constant number; null for other values.
 Value* tensor_output(Block* block, size_t index) {
   Value* output = block->outputs()[index];
   torch::jit::WithInsertPoint at_end(block);
@@ -40,7 +40,7 @@ void set_type(Value* value, const TensorType& type, TypeMap& types) {
   types[value] = type;
 }
 
-// A condition has one number of type bool.
+// True for a tensor of dtype bool with one element.
 bool is_condition(const Value* value, const TypeMap& types) {
   const auto type = tensor_type(value, types);
   return type && type->dtype == at::kBool && product(type->dims) == Dim(1);

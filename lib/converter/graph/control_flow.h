@@ -1,7 +1,7 @@
 // The types of prim::If and prim::Loop that depend on the input and become NNAPI's IF and WHILE.
 //
-// A branch gives tensors, and numbers, which become tensors of rank 0; so does a round of a loop. What the branches
-// give has one type and shape, and what a loop carries keeps its own.
+// Branches and loop bodies return tensors and numbers; the numbers become tensors of rank 0. Both branches have to
+// return the same type and shape, and each value that a loop carries has to keep its type and shape in all rounds.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -13,27 +13,28 @@
 
 namespace nnapi_convert {
 
-// What stands before the values that a loop carries.
-constexpr size_t kLoopInputs = 2;   // of prim::Loop: rounds, condition
-constexpr size_t kBodyInputs = 1;   // of its body: the counter
-constexpr size_t kBodyOutputs = 1;  // of its body: the condition
+// The numbers of inputs and outputs that stand before the values that a loop carries.
+constexpr size_t kLoopInputs = 2;   // inputs of prim::Loop: rounds, condition
+constexpr size_t kBodyInputs = 1;   // inputs of the loop's body: the counter
+constexpr size_t kBodyOutputs = 1;  // outputs of the loop's body: the condition
 
 // True for prim::If and prim::Loop.
 bool is_control_flow(const torch::jit::Node& node);
 
-// The type of a tensor that is computed or constant.
+// Returns the type of a computed or constant tensor; nothing for other values.
 std::optional<TensorType> tensor_type(const torch::jit::Value* value, const TypeMap& types);
 
-// Before the blocks are typed: types what the body of a loop is given. Nothing to do for a prim::If.
+// Sets the types of the inputs of a loop's body; checks the condition of a prim::If. Call it before the node's blocks
+// are typed.
 std::optional<Refusal> begin_control_flow(torch::jit::Node* node, TypeMap& types);
-// Once the blocks are typed: types the node's outputs.
+// Sets the types of the node's outputs. Call it once the node's blocks are typed.
 std::optional<Refusal> end_control_flow(torch::jit::Node* node, TypeMap& types);
 
-// The number of rounds that a loop may take at most, where that is constant; nothing where it is computed.
+// Returns the loop's greatest number of rounds if it is constant; nothing if it is computed.
 std::optional<int64_t> constant_rounds(const torch::jit::Node& loop);
-// The same where it is a size that depends on the inputs' sizes; null for others.
+// Returns the loop's greatest number of rounds if it is a size of a tensor; null for other loops.
 const Dim* rounds_of_size(const torch::jit::Node& loop, const TypeMap& types);
-// True if that number never ends a loop: its counter is an int32 on the device.
+// True if the greatest number of rounds is above INT32_MAX: NNAPI's loop counter is an int32 and never gets there.
 bool has_unlimited_rounds(const torch::jit::Node& loop);
 
 }  // namespace nnapi_convert

@@ -36,7 +36,8 @@ void separate_glue(Graph& graph) {
   for_each_node(graph, [&](Node& node) {
     if (is_glue(node)) containers.push_back(&node);
   });
-  // Those that hold others come later, and first here: their copies are readers.
+  // An outer container stands after the inner containers that it holds. Outer containers are copied first, as each copy
+  // is a new reader of the inner containers.
   for (auto container = containers.rbegin(); container != containers.rend(); ++container) {
     Node* node = *container;
     const std::vector<Use> uses = node->output()->uses();

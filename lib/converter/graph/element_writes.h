@@ -1,17 +1,17 @@
-// Changes in place of tensors that lists, tuples and dicts hold.
+// Finds in-place changes of tensors that lists, tuples and dicts hold, and keeps them from being removed as dead code.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
 
 namespace nnapi_convert {
 
-// True if a tensor may be changed in place by way of a use of this value or of a view of it, or by what it is handed
-// to.
+// True if a node that reads this tensor, or reads a view of it, may change the tensor in place. A node without a schema
+// counts as one that may.
 bool may_be_written(const torch::jit::Value& tensor);
 
-// Gives each reader of a container that nothing changes a container of its own, made right before it. LibTorch's
-// elimination of dead code doesn't see that a container is a reader of its elements: it takes a change in place of one
-// for dead that stands between the container and what reads it.
+// Gives each reader of an unchanged container its own copy of the container, made right before the reader. LibTorch's
+// elimination of dead code doesn't see that a container reads its elements: between a container and its reader, it
+// removes in-place changes of the elements as dead.
 void separate_glue(torch::jit::Graph& graph);
 
 }  // namespace nnapi_convert

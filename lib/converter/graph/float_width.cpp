@@ -36,7 +36,7 @@ Width wider(Width one, Width other) {
   return c10::promoteTypes(*one, *other);
 }
 
-// The constant that a node takes as "dtype"; nothing where it takes none.
+// Returns the node's constant argument "dtype"; nothing if the node has none.
 std::optional<at::ScalarType> asked_dtype(const Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("dtype");
@@ -45,7 +45,7 @@ std::optional<at::ScalarType> asked_dtype(const Node& node) {
   return value && value->isInt() ? std::optional(static_cast<at::ScalarType>(value->toInt())) : std::nullopt;
 }
 
-// Which width the original's values have; nothing for those that are no floating-point numbers.
+// Finds the floating-point dtype of each value of the original graph; nothing for values of other dtypes.
 class Widths {
  public:
   explicit Widths(at::ScalarType of_inputs) : of_inputs_(of_inputs) {}
@@ -53,7 +53,7 @@ class Widths {
   at::ScalarType of_inputs() const { return of_inputs_; }
 
   Width of(const Value* value) {
-    const auto [known, is_new] = known_.emplace(value, std::nullopt);  // nothing yet for what a loop carries
+    const auto [known, is_new] = known_.emplace(value, std::nullopt);  // ends the search at values that a loop carries
     if (!is_new) return known->second;
     const Width width = found(*value);
     known_[value] = width;
@@ -81,7 +81,7 @@ class Widths {
     return width;
   }
 
-  // The tensor whose dtype the node's result takes: x.type_as(y), x.to(y), x.to(y.dtype).
+  // Returns the tensor whose dtype the node's result has: y of x.type_as(y), x.to(y) and x.to(y.dtype).
   static const Value* dtype_example(const Node& node) {
     if (node.kind() == c10::Symbol::fromQualString("aten::type_as")) return node.input(1);
     const c10::FunctionSchema* schema = node.maybeSchema();
@@ -95,7 +95,7 @@ class Widths {
     return maker.kind() == c10::prim::dtype ? maker.input(0) : nullptr;
   }
 
-  // Tensors of rank 0 count only where there are no others, as PyTorch promotes types.
+  // PyTorch's type promotion uses tensors of rank 0 only if no operand has a higher rank.
   Width of_operands(const Node& node) {
     Width width, of_numbers;
     for (const Value* input : node.inputs()) {
@@ -122,7 +122,7 @@ class Widths {
   std::unordered_map<const Value*, Width> known_;
 };
 
-// The value, cast where it is of floating-point numbers, as is known once dtypes are.
+// Inserts a cast of the value in a branch on is_floating_point. Inference chooses the branch once it knows the dtype.
 Value* cast(Graph& graph, Value* value, at::ScalarType dtype) {
   Value* is_float = graph.insert(c10::Symbol::aten("is_floating_point"), {value});
   Node* branch = graph.insertNode(graph.create(c10::prim::If, {is_float}, 1));
@@ -136,7 +136,7 @@ Value* cast(Graph& graph, Value* value, at::ScalarType dtype) {
   return branch->output();
 }
 
-// Of whole numbers, which a cast would be in the way of where the range of indices is looked for.
+// True if an operator reads the value as integer indices. A cast would hide the input from the search for index ranges.
 bool is_read_as_indices(const Value& value) {
   return std::any_of(value.uses().begin(), value.uses().end(), [](const torch::jit::Use& use) {
     const Index index = find_traits(*use.user).index;
@@ -161,7 +161,7 @@ bool holds_tensors(const c10::TypePtr& type) {
                                  dtype_name(width), what));
 }
 
-// Casts stand where plain tensors go in and out.
+// Refuses models with containers of tensors as inputs, or with changed attributes: casts handle plain tensors only.
 void require_plain_tensors(Graph& graph, at::ScalarType width) {
   for (size_t i = 1; i < graph.inputs().size(); ++i) {  // input 0 is self
     const Value& input = *graph.inputs()[i];
@@ -184,7 +184,7 @@ void cast_inputs(Graph& graph) {
   }
 }
 
-// The tensors of a result are cast where its lists and tuples are made.
+// Casts each tensor of a result. Looks into the nodes that make the result's lists and tuples.
 Value* cast_result(Graph& graph, Value* value, Widths& widths) {
   Node* node = value->node();
   if (is_tensor(*value)) {
@@ -214,7 +214,7 @@ at::Tensor in_float32(const at::Tensor& tensor) {
   return has_other_width(tensor) ? tensor.detach().to(at::kFloat) : tensor;
 }
 
-// A tensor, or a list of them, as LSTM and GRU take their weights.
+// Turns a constant tensor, or a constant list of tensors such as the weights of LSTM and GRU, into float32.
 void make_constant_float32(Node& node) {
   const auto constant = torch::jit::toIValue(node.output());
   if (constant->isTensor() && has_other_width(constant->toTensor())) {
@@ -238,7 +238,7 @@ void make_float32(Node& node) {
 
 }  // namespace
 
-// A model with weights of float32, too, computes in more than one width: its own casts tell where.
+// A model that also has float32 weights computes in several dtypes on purpose: its own casts are kept.
 std::optional<at::ScalarType> float_width(const torch::jit::Module& module) {
   const auto is_float32 = [](const at::Tensor& tensor) {
     return tensor.defined() && tensor.numel() > 1 && tensor.scalar_type() == at::kFloat;

@@ -1,5 +1,4 @@
-// Models whose floating-point numbers are float16, bfloat16 or float64: they are computed in float32, between casts
-// that keep what callers give and get.
+// Makes models in float16, bfloat16 or float64 compute in float32. Casts keep the dtypes of the inputs and results.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -14,16 +13,17 @@
 
 namespace nnapi_convert {
 
-// The first dtype other than float32 of a parameter or buffer with more than one element; nothing for a float32 model.
+// Returns the floating-point dtype of the module's parameters and buffers with more than one element: the first that is
+// not float32. Returns nothing if one of them is float32.
 std::optional<at::ScalarType> float_width(const torch::jit::Module& module);
 
-// Makes constants and casts to another width float32, casts inputs of floating-point numbers to it, and results to the
-// dtype that they had. The graph's attributes have to be constants.
+// Turns constants, and casts to `width`, into float32; casts floating-point inputs to float32, and results back to
+// their original dtype. The graph's attributes have to be constants.
 void compute_in_float32(const std::shared_ptr<torch::jit::Graph>& graph, at::ScalarType width);
 
 void warn_of_float_width(const torch::jit::Module& module, Diagnostics& diagnostics);
 
-// Specs without a dtype have that of the model's floating-point numbers.
+// Sets the dtype of each spec without one to `width`.
 void set_default_width(std::vector<InputSpec>& specs, at::ScalarType width);
 
 }  // namespace nnapi_convert

@@ -21,7 +21,7 @@ bool may_hold(const c10::TypePtr& outer, const c10::TypePtr& inner) {
   return std::any_of(contained.begin(), contained.end(), [&](const auto& part) { return may_hold(part, inner); });
 }
 
-// True if what a container holds of this type may be changed after it was taken out of it.
+// True if a node may take a value of this type out of the container and change it.
 bool may_change_taken(const Node& container, const c10::TypePtr& type) {
   const auto& uses = container.output()->uses();
   return std::any_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
@@ -33,7 +33,7 @@ bool may_change_taken(const Node& container, const c10::TypePtr& type) {
   });
 }
 
-// True if the container may be changed by way of this use: there, or by what it is handed on to.
+// True if the use's node, or a later node that takes the container from it, may change the container.
 bool may_change(const torch::jit::Use& use, const c10::TypePtr& type) {
   const Node& user = *use.user;
   if (user.kind() == c10::prim::Return) return user.owningBlock()->owningNode() != nullptr;

@@ -1,15 +1,15 @@
-// Lists, tuples and dicts that only put values together.
+// Finds glue: nodes that make lists, tuples or dicts, and that only put values together for other nodes.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
 
 namespace nnapi_convert {
 
-// Nodes that only put values together for others, and are copied to where those are: lists, tuples and dicts that
-// nothing changes.
+// True for a node that makes a list, tuple or dict that nothing changes. Such a node is copied to the nodes that read
+// it.
 bool is_glue(const torch::jit::Node& node);
 
-// True if a list or dict may be changed by way of a use of this value.
+// True if a node that reads this list or dict may change it.
 bool may_be_changed(const torch::jit::Value& container);
 
 }  // namespace nnapi_convert

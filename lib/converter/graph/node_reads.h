@@ -1,4 +1,4 @@
-// What nodes of the graph read, and walks over a node and the nodes in its blocks.
+// Walks over the nodes of a graph and over the values that they read.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -24,7 +24,8 @@ void for_each_node(torch::jit::Graph& graph, const Visit& visit) {
   for_each_node(*graph.block(), visit);
 }
 
-// Calls `visit` with each value that these nodes read or their blocks give, also those that are made inside.
+// Calls `visit` with each value that the node or a node in its blocks reads, and with each output of the blocks. This
+// includes values that are made inside the blocks.
 template <typename Visit>
 void for_each_read(torch::jit::Node& node, const Visit& visit) {
   for_each_node(node, [&](torch::jit::Node& each) {
@@ -35,7 +36,7 @@ void for_each_read(torch::jit::Node& node, const Visit& visit) {
   });
 }
 
-// True for an operator that makes a number, or a list of numbers, of what a tensor holds (item(), int(x), torch.equal).
+// True for an operator that makes a number, or a list of numbers, of a tensor's elements (item(), int(x), torch.equal).
 bool reads_values(const torch::jit::Node& node);
 
 // True if the value is made in a block of the node, at any depth.

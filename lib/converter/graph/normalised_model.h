@@ -1,4 +1,4 @@
-// A model as one graph of canonical operations, which the stages from inference to lowering read and change.
+// A model as one graph of canonical operations. The stages from infer to lower read and change the graph.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -13,7 +13,7 @@
 
 namespace nnapi_convert {
 
-// What runs a graph: NNAPI alone, or NNAPI in parts of it and TorchScript around them.
+// Says whether NNAPI runs the whole graph, or runs parts of it with TorchScript around them.
 enum class RunBy { kNnapi, kNnapiAndCpu };
 
 struct NormalisedModel {
@@ -24,7 +24,7 @@ struct NormalisedModel {
   std::vector<std::string> input_names;
   std::vector<torch::jit::Value*> outputs;  // the tensors of the return tree, in its order; one may come twice
   ReturnTree return_tree;
-  ForwardArguments arguments;  // where the CPU runs parts: inputs of the graph, behind self, are their leaves
+  ForwardArguments arguments;  // with kNnapiAndCpu, their leaves are the graph's inputs after self
 };
 
 }  // namespace nnapi_convert

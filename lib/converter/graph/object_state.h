@@ -1,4 +1,4 @@
-// Objects of PyTorch's C++ classes, as they are saved.
+// Reads the saved state of objects of PyTorch's C++ classes.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -7,7 +7,7 @@
 
 namespace nnapi_convert {
 
-// What the class of an object saves of it; nothing for classes that can't be saved.
+// Returns the state that the object's class would save; nothing if the class can't save its objects.
 std::optional<c10::IValue> saved_state(const c10::IValue& object);
 
 }  // namespace nnapi_convert

@@ -5,7 +5,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Far from the numbers of a model's inputs.
+// A number above the number of any input of a model.
 constexpr int kFirstRuntimeSize = 1 << 20;
 
 }  // namespace

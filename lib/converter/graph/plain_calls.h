@@ -1,4 +1,4 @@
-// Plain operators in place of a node that is made of them.
+// Inserts plain operators that replace a composite node.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,23 +11,23 @@
 
 namespace nnapi_convert {
 
-// The argument of a node by its name in the schema.
+// Returns the node's argument of this name in the schema.
 inline torch::jit::Value* argument(torch::jit::Node* node, const std::string& name) {
   return node->input(static_cast<size_t>(*node->schema().argumentIndexWithName(name)));
 }
 
-// Nothing for an argument that is computed.
+// Returns the node's argument of this name if it is a constant; nothing if it is computed.
 inline std::optional<c10::IValue> known(torch::jit::Node* node, const std::string& name) {
   const auto value = torch::jit::toIValue(argument(node, name));
   return value ? std::optional<c10::IValue>(*value) : std::nullopt;
 }
 
-// Inserts operators of ATen before the node that they replace, with its place in the source.
+// Inserts operators of ATen before the node that they replace, with that node's source line and scope.
 class PlainCalls {
  public:
   explicit PlainCalls(torch::jit::Node* node) : graph_(*node->owningGraph()), node_(node), guard_(node) {}
 
-  // The operator's result; a tuple for an operator that gives several.
+  // Inserts an operator and returns its result; a tuple if the operator has several results.
   torch::jit::Value* insert(const char* name, const std::vector<torch::jit::NamedValue>& arguments,
                             const std::vector<torch::jit::NamedValue>& named = {}) {
     const torch::jit::Node* before = node_->prev();

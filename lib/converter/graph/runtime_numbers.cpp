@@ -26,13 +26,13 @@ bool is_number(const c10::TypePtr& type) {
          type->kind() == c10::TypeKind::BoolType || type->kind() == c10::TypeKind::NumberType;
 }
 
-// A tensor that the model computes, and no sizes.
+// Returns the type of a tensor that the model computes; null for constants and for sizes.
 const TensorType* runtime_type(const Value* value, const TypeMap& types) {
   const auto found = types.find(value);
   return is_tensor(value) && found != types.end() ? std::get_if<TensorType>(&found->second) : nullptr;
 }
 
-// Makes nodes before the one that they replace.
+// Inserts tensor nodes before the node that they replace.
 class Replacement {
  public:
   Replacement(Node* node, const TypeMap& types)
@@ -42,7 +42,7 @@ class Replacement {
     return placed(graph_.insert(c10::Symbol::aten(name), arguments));
   }
 
-  // The one number of a tensor, as a tensor of rank 0; null for a tensor of more or fewer.
+  // Returns a tensor of one element with rank 0; null for a tensor of more or fewer elements.
   Value* single(Value* tensor) {
     const TensorType* type = runtime_type(tensor, types_);
     if (type == nullptr || !type->dims.empty()) {
@@ -52,7 +52,7 @@ class Replacement {
     return tensor;
   }
 
-  // item(), int(x), float(x), bool(x). TorchScript's whole numbers are int64.
+  // Replaces item(), int(x), float(x) and bool(x). TorchScript's integers are int64.
   Value* taken(c10::optional<at::ScalarType> asked = c10::nullopt) {
     Value* tensor = node_->input(0);
     const TensorType* type = runtime_type(tensor, types_);
@@ -64,7 +64,7 @@ class Replacement {
     return dtype == at::kBool ? insert("ne", {number, 0}) : insert("to", {number, static_cast<int64_t>(dtype)});
   }
 
-  // All inputs as tensors; empty where one is neither that nor a constant number.
+  // Returns all inputs as tensors; empty if an input is neither a tensor nor a constant number.
   std::vector<NamedValue> inputs() {
     std::vector<NamedValue> result;
     for (Value* input : node_->inputs()) {
@@ -75,13 +75,13 @@ class Replacement {
     return result;
   }
 
-  // The operator of the same arguments on tensors.
+  // Inserts aten::`name` with all inputs as tensors.
   Value* on_tensors(const char* name) {
     const std::vector<NamedValue> arguments = inputs();
     return arguments.empty() ? nullptr : insert(name, arguments);
   }
 
-  // range(low, high, step) as TorchScript counts it.
+  // Replaces aten::__range_length(low, high, step): the number of rounds of a loop over that range.
   Value* range_length() {
     const auto step = torch::jit::toIValue(node_->input(2));
     const std::vector<NamedValue> bounds = inputs();
@@ -98,7 +98,7 @@ class Replacement {
     return insert("add", {insert("mul", {numbers[0], step->toInt()}), numbers[1]});
   }
 
-  // One slice of a tensor: x[..., index]. Null for an axis that isn't known.
+  // Replaces aten::select, x[..., index], by index and squeeze; null if the axis is unknown.
   Value* selected() {
     const auto axis = axis_of(node_->input(0), node_->input(1));
     if (!axis) return nullptr;
@@ -110,7 +110,7 @@ class Replacement {
     return insert("squeeze", {slices, *axis});
   }
 
-  // The same operator, found anew for tensors where numbers were.
+  // Inserts a node of the same kind, so that PyTorch chooses the overload that takes tensors; null if there is none.
   Value* again() {
     Node* created = graph_.insertNode(graph_.create(node_->kind(), node_->inputs(), 1));
     created->output()->setType(node_->output()->type());
@@ -121,7 +121,7 @@ class Replacement {
   }
 
  private:
-  // Counted from the front.
+  // Returns the axis counted from the front; nothing if it is unknown or out of range.
   std::optional<int64_t> axis_of(const Value* tensor, const Value* named) const {
     const auto axis = torch::jit::toIValue(named), constant = torch::jit::toIValue(tensor);
     const TensorType* type = runtime_type(tensor, types_);
@@ -153,7 +153,7 @@ Maker by(const char* name) {
   return [name](Replacement& made) { return made.on_tensors(name); };
 }
 
-// For operators that give a number, or a tensor of one.
+// Returns the function that replaces an operator whose result is a number, or prim::NumToTensor; null for others.
 const Maker* maker_for(const Node& node) {
   static const Maker kItem = [](Replacement& made) { return made.taken(); };
   static const std::map<std::string, Maker> makers = {
@@ -192,7 +192,7 @@ const Maker* maker_for(const Node& node) {
   return found == makers.end() ? nullptr : &found->second;
 }
 
-// True if a tensor stands where the operator takes a number.
+// True if a computed tensor stands in an argument whose type is a number.
 bool reads_runtime_number(const Node& node, const TypeMap& types) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr) return false;

@@ -1,5 +1,5 @@
-// Numbers that TorchScript takes out of tensors while the model runs (item(), int(x), conditions, loop counters) become
-// tensors of rank 0, so that the rules for tensors type and lower what is computed with them.
+// Turns numbers that TorchScript reads from tensors while the model runs (item(), int(x), conditions, loop counters)
+// into tensors of rank 0, so that the rules for tensors type and lower the operators on these numbers.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -8,12 +8,13 @@
 
 namespace nnapi_convert {
 
-// For a node that takes a number out of a tensor, or reads one that was taken: what replaces its one output, made by
-// nodes on tensors before it, which are still to be typed. Null for other nodes and for what has no form on tensors.
+// Inserts nodes on tensors before a node that reads a number from a tensor, or that takes such a number as an argument.
+// Returns the value that can replace the node's one output; the caller has to infer the types of the new nodes. Returns
+// null for other nodes, and for nodes that have no form on tensors.
 torch::jit::Value* replacement_on_tensors(torch::jit::Node* node, const TypeMap& types);
 
-// The value as a tensor: itself, or a constant number, inserted as a tensor of rank 0 at the graph's insertion point;
-// null for anything else.
+// Returns a tensor as it is. For a constant number, inserts a constant tensor of rank 0 at the graph's insertion point
+// and returns it. Returns null for other values.
 torch::jit::Value* as_tensor(torch::jit::Value* value);
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
-// The attributes that a model changes as it runs, which freezing leaves in its graph: the converted module has them
-// too.
+// Lists the attributes that a model changes as it runs. Freezing leaves them in the graph, and the converted module has
+// them too.
 #pragma once
 
 #include <string>
@@ -23,7 +23,8 @@ StateAttribute state_attribute(size_t number, const std::string& path, const c10
 // True for a prim::GetAttr that gives a submodule.
 bool gives_module(const torch::jit::Node& node);
 
-// The path of the attribute that a prim::GetAttr or prim::SetAttr is of; empty for one of an object that is no module.
+// Returns the path of the attribute that a prim::GetAttr or prim::SetAttr reads or sets; empty if the attribute belongs
+// to an object that is no module.
 std::string attribute_path(const torch::jit::Node& access);
 
 // What the attribute of that path holds.

@@ -16,7 +16,7 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// "RuntimeError: ...", or a class of Python's: "builtins.ValueError: ...".
+// True for a line that begins with the name of an error: "RuntimeError: ...", "builtins.ValueError: ...".
 bool names_error(const std::string& line) {
   const size_t end = line.find(": ");
   if (end == std::string::npos) return false;
@@ -31,7 +31,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// PyTorch's longest reasons list all its backends.
+// Cuts long reasons at a space: some messages of PyTorch list all its backends.
 std::string shortened(const std::string& text) {
   constexpr size_t kMost = 240;
   return text.size() <= kMost ? text : text.substr(0, text.rfind(' ', kMost)) + " ...";

@@ -1,4 +1,4 @@
-// What LibTorch's exceptions say, without its traces.
+// Shortens the messages of LibTorch's exceptions: leaves out the traces.
 #pragma once
 
 #include <exception>
@@ -6,8 +6,8 @@
 
 namespace nnapi_convert {
 
-// PyTorch's reason: the first line behind the trace through the model's code where there is one, without a backtrace
-// through LibTorch.
+// Returns the one line of the message that states PyTorch's reason, without the backtrace through LibTorch and without
+// the trace through the model's code.
 std::string torch_reason(const std::exception& error);
 
 }  // namespace nnapi_convert

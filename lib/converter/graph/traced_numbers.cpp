@@ -17,7 +17,7 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// A constant tensor of rank 0.
+// Returns the value of a node that is a constant tensor of rank 0; nothing for other nodes.
 std::optional<at::Tensor> single_constant(const Node& node) {
   const bool is_tensor = node.kind() == c10::prim::Constant && node.hasAttribute(c10::attr::value) &&
                          node.kindOf(c10::attr::value) == torch::jit::AttributeKind::t;
@@ -25,13 +25,13 @@ std::optional<at::Tensor> single_constant(const Node& node) {
   return node.t(c10::attr::value);
 }
 
-// Of the code's constants; a module's attributes have a dtype in their type.
+// True for a constant of the traced code. A frozen attribute of a module has a dtype in its type, such a constant not.
 bool is_of_code(const Node& node) {
   const auto type = node.output()->type()->cast<c10::TensorType>();
   return type != nullptr && !type->scalarType().has_value();
 }
 
-// torch.tensor(0.5) of a script that is traced: PyTorch copies the constant, and a number not.
+// True for a constant from torch.tensor(0.5) in traced code: PyTorch copies such a tensor; it doesn't copy numbers.
 bool is_copied(const Node& node) {
   static const std::set<std::string> copies = {"aten::to",         "aten::detach",          "aten::clone",
                                                "aten::lift_fresh", "aten::lift_fresh_copy", "aten::lift"};
@@ -40,12 +40,12 @@ bool is_copied(const Node& node) {
                      [](const torch::jit::Use& use) { return copies.count(use.user->kind().toQualString()) != 0; });
 }
 
-// Dtypes that a number, too, brings to a result.
+// True for the dtypes that a Python number has in type promotion.
 bool promotes_like_number(at::ScalarType dtype) {
   return dtype == at::kFloat || dtype == at::kLong || dtype == at::kBool;
 }
 
-// Where the node's operator has an overload that takes it instead of the tensor.
+// Replaces the node's input `index` by the number if the operator has an overload for that.
 void give_number(Node& node, size_t index, Value* number) {
   Value* tensor = node.input(index);
   node.replaceInput(index, number);
@@ -74,7 +74,7 @@ void use_scalars(Graph& graph) {
   for (Node* node : constants) {
     const torch::jit::WithInsertPoint at_node(node);
     Value* number = graph.insertConstant(single_constant(*node)->item());
-    const torch::jit::use_list uses = node->output()->uses();  // replacing changes the original
+    const torch::jit::use_list uses = node->output()->uses();  // a copy: give_number() changes the list of uses
     for (const torch::jit::Use& use : uses) give_number(*use.user, use.offset, number);
     if (!number->hasUses()) number->node()->destroy();
   }
