@@ -12,8 +12,8 @@
 namespace nnapi_convert {
 namespace {
 
-// Normalise, infer, partition, lower, optimise and validate: from the model to a plan whose segments have their models.
-// The whole graph is offered as one segment first; where it is refused it is split.
+// Runs the stages from normalise to validate: makes a plan whose segments have their NNAPI models. Offers the whole
+// graph as one segment first, and splits the graph if that segment is refused.
 PlannedModel make_plan(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
                        Stages& stages) {
   check_control_flow(options);

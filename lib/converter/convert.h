@@ -9,8 +9,8 @@
 
 namespace nnapi_convert {
 
-// Throws ConvertError. Where nodes are refused, all of them are in `diagnostics.refusals`, and in the message unless
-// the model is split. Frees each weight of `loaded` that nothing else holds.
+// Converts the model. Throws ConvertError. Adds each refused node to `diagnostics.refusals`, and names it in the
+// message unless the model is split. Frees each weight of `loaded` that nothing else holds.
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics);
 
 // The same, and the model is quantised by data where that is asked for (docs/quantising.md).

@@ -1,4 +1,4 @@
-// What --control-flow asks of the other options. No model is needed to say so, and no LibTorch.
+// Checks --control-flow against the other options. The check needs no model and no LibTorch.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 namespace nnapi_convert {
 
-// IF and WHILE run other models, which PyTorch's loader can't make. Throws ConvertError (kUsage).
+// NNAPI's IF and WHILE run other NNAPI models, and PyTorch's loader can't make these. Throws ConvertError (kUsage).
 inline void check_control_flow(const ConvertOptions& options) {
   constexpr int kLevel = 4;
   if (options.control_flow == ControlFlow::kRefuse) return;

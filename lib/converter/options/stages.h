@@ -1,4 +1,4 @@
-// Tells the caller of a conversion which stage runs, and hands over its text where that is asked for.
+// Tells the caller of a conversion which stage runs, and hands the stage's text form to options.on_dump.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class Stages {
     if (options_.on_stage) options_.on_stage(stage);
   }
 
-  // `make_text` is called only if somebody reads it.
+  // Calls `make_text` only if options.on_dump is set.
   template <typename MakeText>
   void end(MakeText make_text) {
     if (options_.on_dump) options_.on_dump(stage_, make_text());
