@@ -12,7 +12,7 @@ namespace {
 
 ArchiveExtras extras_of(const Conversion& conversion) {
   ArchiveExtras extras;
-  const nnapi::Model none;  // of several models none has forward's interface
+  const nnapi::Model none;  // in a partitioned model, no NNAPI model has forward's interface
   Metadata metadata = make_metadata(conversion.is_whole ? conversion.segments[0].model : none, conversion.interface,
                                     name_of(conversion.quant));
   metadata.feature_level = conversion.feature_level();

@@ -1,4 +1,4 @@
-// What a conversion gives: the module, and the NNAPI models that it calls.
+// The result of a conversion: the module, the NNAPI models that it calls, and numbers about them.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -19,32 +19,32 @@
 
 namespace nnapi_convert {
 
-// Of a segment for rows whose number depends on values.
+// The rows of a segment that runs rows whose number depends on values.
 struct RowSummary {
   int64_t per_call = 0;
-  RuntimeSize expected;  // how many there are, for the count of multiply-adds
+  RuntimeSize expected;  // the estimated number of rows, for the count of multiply-adds
 };
 
-// One call of NNAPI, or several for the rows.
+// A segment in numbers. NNAPI runs it in one call, or in several if it has rows.
 struct SegmentSummary {
   nnapi::Model model;
-  int64_t macs = 0;  // that are known
+  int64_t macs = 0;  // known multiply-adds
   size_t inputs = 0, outputs = 0;
-  Count input_bytes = 0, output_bytes = 0;    // handed over and back in each call
-  std::vector<std::string> input_names = {};  // of the values that the segment's module takes
+  Count input_bytes = 0, output_bytes = 0;    // bytes that each call copies in and out
+  std::vector<std::string> input_names = {};  // names of the values that the segment's module takes
   std::optional<RowSummary> rows = {};
-  std::vector<std::string> value_names = {};  // of what the nodes of the original's give that it runs
-  size_t products = 0;                        // operations of the original's that multiply: convolutions and their like
-  size_t uncounted = 0;                       // of these, those whose multiply-adds aren't known
-  std::vector<BlockPlace> places = {};        // the branches and loops that it is called in, the outermost first
-  SerializedModel serialized = {};            // of PyTorch's runtime
+  std::vector<std::string> value_names = {};  // names of the results of the original's nodes that the segment runs
+  size_t products = 0;                        // the original's operations with multiply-adds, such as convolutions
+  size_t uncounted = 0;                       // operations among `products` whose multiply-adds are unknown
+  std::vector<BlockPlace> places = {};        // the branches and loops around the segment, the outermost first
+  SerializedModel serialized = {};            // filled for PyTorch's runtime only
 };
 
 struct Conversion {
   torch::jit::Module module;  // its large weights are zeros until runnable_module()
   std::shared_ptr<LateTensors> late = std::make_shared<LateTensors>();  // weights of `module`
   std::vector<SegmentSummary> segments;
-  std::vector<CpuNode> cpu_nodes;  // without their nodes
+  std::vector<CpuNode> cpu_nodes;  // CpuNode::nodes is empty
   bool is_whole = false;           // the one segment is all of forward
   ModelGraph graph;
   Runtime runtime = Runtime::kPytorch;
@@ -57,16 +57,16 @@ struct Conversion {
   std::string recorded_options;               // by recorded_options.h
   std::optional<quantise::Report> quantised;  // by data
 
-  // The lowest that all of it needs.
+  // Returns the lowest feature level that has all operations of the segments.
   int feature_level() const;
-  // The module with all its weights, which takes the memory for them.
+  // Returns the module with all its weights; this takes the memory for them.
   torch::jit::Module runnable_module() const;
 };
 
-// Writes the archive to `path`, which is overwritten: give a temporary one. Throws ConvertError (kBadFile).
+// Writes the archive to `path` and overwrites any file there: give a temporary path. Throws ConvertError (kBadFile).
 void write_conversion(const Conversion& conversion, const std::string& path);
-// The same, and lets go of each weight once it is written: neither the weights of the module nor the constants of the
-// models can be used again.
+// Writes the archive as write_conversion() does, and frees each weight once it is written. Afterwards neither the
+// weights of the module nor the constants of the NNAPI models can be used.
 void write_and_release(Conversion& conversion, const std::string& path);
 
 }  // namespace nnapi_convert

@@ -31,7 +31,7 @@ std::optional<torch::jit::Module> cpu_fallback(const LoadedModel& loaded, const 
   return fallback == Fallback::kCpu ? optimised_for_mobile(plain) : plain;
 }
 
-// What is emitted of a plan, besides its numbers.
+// The module, the late weights and the buffers that are made of a plan.
 struct Emitted {
   torch::jit::Module module;
   std::shared_ptr<LateTensors> late = std::make_shared<LateTensors>();
@@ -47,7 +47,7 @@ struct Emitted {
   }
 };
 
-// The one segment's module is all.
+// Makes the module of a plan of one segment: that segment's module.
 void emit_whole(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
                 const BundledInputs& samples, Diagnostics& /*diagnostics*/, Stages& stages) {
   const EmitRequest request{samples, cpu_fallback(loaded, planned.interface, options.fallback), {}};
@@ -79,7 +79,7 @@ std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& n
   return names;
 }
 
-// By segment.
+// Returns for each segment the names of the values that its nodes make.
 std::vector<std::vector<std::string>> names_of_values(const Plan& plan) {
   std::vector<std::vector<std::string>> names(plan.segments.size());
   for (const PlanStep* step : segment_steps(plan))

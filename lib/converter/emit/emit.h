@@ -1,5 +1,5 @@
-// Writes the buffers of a plan's segments and makes the module that calls them. The host module around segments is left
-// away where one segment is all of forward.
+// Writes the buffers of a plan's segments and makes the module that calls them. If one segment is all of forward, no
+// host module is made around it.
 #pragma once
 
 #include "lib/base/diagnostics.h"
@@ -10,10 +10,10 @@
 
 namespace nnapi_convert {
 
-// The plan in numbers, without a module. Takes the plan's NNAPI models.
+// Returns the plan in numbers, without a module. Moves the NNAPI models out of the plan.
 Conversion describe(PlannedModel& planned, const ConvertOptions& options);
 
-// `loaded` gives its module away, so that weights are freed as they are converted.
+// Makes the module of the plan. Takes the module out of `loaded`, and frees its weights as they are converted.
 Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
                 Stages& stages);
 

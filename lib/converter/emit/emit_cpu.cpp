@@ -22,7 +22,7 @@ std::vector<std::string> bundled_methods(const torch::jit::Module& module) {
 }  // namespace
 
 torch::jit::Module optimised_for_mobile(const torch::jit::Module& module) {
-  // Frozen first: of LibTorch 1.13's two foldings of batch norm, optimizeForMobile's own is wrong for traced
+  // Freezing first folds batch norm correctly. The folding in optimizeForMobile of LibTorch 1.13 is wrong for traced
   // convolutions without a bias.
   const std::vector<std::string> kept = bundled_methods(module);
   return torch::jit::optimizeForMobile(torch::jit::freeze(module, kept), {}, kept);

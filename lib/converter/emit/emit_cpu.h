@@ -8,14 +8,15 @@
 
 namespace nnapi_convert {
 
-// The module frozen, with weights prepacked for XNNPACK.
+// Returns the module frozen, with weights prepacked for XNNPACK.
 torch::jit::Module optimised_for_mobile(const torch::jit::Module& module);
 
-// The original between steps that bring its arguments and results from and to the interface's dtypes.
+// Returns a module that converts its arguments from the interface's dtypes, runs the original, and converts the results
+// to the interface's dtypes.
 torch::jit::Module cpu_counterpart(const LoadedModel& loaded, const ModuleInterface& interface,
                                    const BundledInputs& bundled_inputs);
 
-// Throws ConvertError (kBadFile) when the file can't be written.
+// Writes the CPU counterpart to `path`. Throws ConvertError (kBadFile) if the file can't be written.
 void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path);
 
 }  // namespace nnapi_convert

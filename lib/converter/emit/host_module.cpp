@@ -21,7 +21,7 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Makes the graph of forward.
+// Makes the graph of the host module's forward.
 class HostGraph {
  public:
   HostGraph(const HostModuleRequest& request, const torch::jit::Module& host)
@@ -101,7 +101,7 @@ class HostGraph {
     for (size_t i = 0; i < count; ++i) set(segment.outputs[i], parts->output(i));
   }
 
-  // A node whose inputs are mapped, or are constants or glue, which come along.
+  // Copies a node whose inputs are already mapped. Inputs that are constants or glue are copied with it.
   void copy(Node& node) {
     if (gives_module(node)) return;
     const bool is_access = node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr;
@@ -116,7 +116,7 @@ class HostGraph {
     for (size_t i = 0; i < node.outputs().size(); ++i) set(node.output(i), clone->output(i));
   }
 
-  // State is kept in attributes of the module itself.
+  // Copies a prim::GetAttr or prim::SetAttr: state is kept in attributes of the host module itself.
   void copy_access(Node& node) {
     const std::string path = attribute_path(node);
     const auto attribute = std::find_if(request_.state.begin(), request_.state.end(),
@@ -165,7 +165,7 @@ class HostGraph {
     }
   }
 
-  // Each reader gets glue of its own (separate_glue() says why).
+  // Maps a value by copying its node. Glue is copied for each reader (separate_glue() says why).
   void map(Value* value) {
     const bool is_module = value == request_.model.graph->inputs()[0] || gives_module(*value->node());
     if (!is_module && (values_.count(value) == 0 || is_glue(*value->node()))) copy(*value->node());
@@ -176,10 +176,10 @@ class HostGraph {
   std::shared_ptr<Graph> graph_;
   Value* self_ = nullptr;
   std::unordered_map<const Value*, Value*> values_;
-  std::vector<const Value*> set_;  // those in values_, in order: what a block makes is not known outside of it
+  std::vector<const Value*> set_;  // keys of values_ in order: values of a block are removed at the block's end
 };
 
-// The segments that are called for rows whose number isn't known.
+// Returns the calls of the segments that run rows whose number depends on values.
 std::vector<RowCalls> row_calls(const Plan& plan) {
   std::vector<RowCalls> result;
   for (size_t number = 0; number < plan.segments.size(); ++number) {
@@ -197,7 +197,7 @@ std::vector<RowCalls> row_calls(const Plan& plan) {
   return result;
 }
 
-// Instead of the original's classes, and of objects that are constants.
+// Replaces the original's classes, and constants that are objects of these classes, by their copies.
 void use_copies(Graph& graph, ClassCopies& classes) {
   graph.remapTypes([&](const c10::TypePtr& type) { return classes.type(type); });
   for_each_node(graph, [&](Node& node) {
@@ -207,7 +207,7 @@ void use_copies(Graph& graph, ClassCopies& classes) {
   });
 }
 
-// The result's type as the graph has it, arguments by the interface's names.
+// Returns forward's schema: the original's arguments, and the type of the graph's result.
 c10::FunctionSchema forward_schema(const HostModuleRequest& request, const Graph& graph) {
   std::vector<c10::Argument> arguments{c10::Argument("self", graph.inputs()[0]->type())};
   for (const Argument& argument : request.model.arguments) {

@@ -1,5 +1,5 @@
-// The module around the segments of a partitioned model: what stays on the CPU as TorchScript, and calls of the
-// segments' modules.
+// Makes the host module of a partitioned model: it runs the CPU's operations as TorchScript and calls the segments'
+// modules.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -13,13 +13,13 @@
 
 namespace nnapi_convert {
 
-// The class name of segment `number`.
+// Returns the class name of segment `number`.
 std::string segment_class(size_t number);
 
 struct HostModuleRequest {
   const NormalisedModel& model;
   const Plan& plan;
-  const std::vector<torch::jit::Module>& segments;  // of classes in `unit`
+  const std::vector<torch::jit::Module>& segments;  // their classes are in `unit`
   const ModuleInterface& interface;
   const BundledInputs& bundled_inputs;
   std::shared_ptr<torch::jit::CompilationUnit> unit;
@@ -27,8 +27,8 @@ struct HostModuleRequest {
   std::vector<KeptMethod> methods;
 };
 
-// forward takes the original's arguments, and checks how they are built and their sizes: those computed from them are
-// constants.
+// The module's forward takes the original's arguments, and checks their structure and sizes, as sizes that the model
+// computes from them are constants.
 torch::jit::Module build_host_module(const HostModuleRequest& request);
 
 }  // namespace nnapi_convert

@@ -21,7 +21,7 @@ QuantMode quant_mode(const std::string& name) {
                      fmt::format("malformed {}: unknown quantisation mode {}", kMetadataFile, name));
 }
 
-// What the original takes, in the sizes of the conversion.
+// Returns the dtype and quantisation of the original's input, with the sizes of the conversion.
 InputSpec spec_of(const MetadataInput& input) {
   InputSpec spec;
   spec.name = input.name;
@@ -31,7 +31,7 @@ InputSpec spec_of(const MetadataInput& input) {
   return spec;
 }
 
-// As far as a file without a record tells.
+// Reads the options that the metadata of a file without a record tells.
 void read_interface(const ConvertedFile& file, ConvertOptions& options) {
   options.runtime = file.runtime;
   options.feature_level = std::max(options.feature_level, file.metadata.feature_level);
@@ -46,7 +46,7 @@ void read_interface(const ConvertedFile& file, ConvertOptions& options) {
   }
 }
 
-// A device that comes with the program.
+// Returns the profile of this name that comes with the program; null for an empty name.
 std::shared_ptr<const nnapi::DeviceProfile> shipped_device(const std::string& name) {
   if (name.empty()) return nullptr;
   for (const FolderFile& file : shipped_profiles()) {

@@ -1,4 +1,4 @@
-// What a converted file records of the options it was made with: those that shape its NNAPI models.
+// Records in a converted file the options that shape its NNAPI models, and reads them again.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace nnapi_convert {
 
-// JSON, for Metadata::options.
+// Returns the options as JSON, for Metadata::options.
 std::string record_options(const ConvertOptions& options);
 
-// Arguments of forward that the file was converted for one value of.
+// Returns the arguments of forward that the conversion bound to a value.
 std::vector<BoundArgument> recorded_bound(const ConvertedFile& file);
 
-// Options that make the same NNAPI models from the same original; files without a record were made with the defaults as
-// far as their metadata tells. Throws ConvertError (kBadFile) for a malformed record.
+// Returns options that make the same NNAPI models from the same original. For a file without a record, options are
+// defaults where the file's metadata doesn't say otherwise. Throws ConvertError (kBadFile) for a malformed record.
 ConvertOptions recorded_options(const ConvertedFile& file);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// Lets go of weights that only NNAPI needs, so that they are freed one by one as segments are written.
+// Releases weights that only NNAPI needs, so that they are freed one by one as segments are written.
 #pragma once
 
 #include "lib/converter/load/load.h"
@@ -6,8 +6,8 @@
 
 namespace nnapi_convert {
 
-// Afterwards the NNAPI models of the plan alone hold the weights of segments. The graph and the plan serve
-// build_host_module() still; the original module and the graphs of segments are gone.
+// Afterwards only the plan's NNAPI models hold the weights of segments. build_host_module() can still use the graph and
+// the plan; the original module and the graphs of segments are gone.
 void release_weights(LoadedModel& loaded, NormalisedModel& model, Plan& plan);
 
 }  // namespace nnapi_convert
