@@ -24,7 +24,7 @@ bool same_type(const TensorType& a, const TensorType& b) {
   return a.dtype == b.dtype && a.dims == b.dims && a.quantization == b.quantization;
 }
 
-// True for what no run reads: where it would be, a branch raises, or leaves a loop.
+// True for a value that no run reads: its branch raises an error or leaves the loop.
 bool is_uninitialized(const Value& value) {
   const Node& maker = *value.node();
   if (maker.kind() != c10::prim::If) return maker.kind() == c10::prim::Uninitialized;
@@ -33,7 +33,7 @@ bool is_uninitialized(const Value& value) {
                      [&](const Block* block) { return is_uninitialized(*block->outputs()[value.offset()]); });
 }
 
-// A loop's body as a graph of its own, which inference may change.
+// A copy of a loop's body as a separate graph, which inference may change.
 class BodyCopy {
  public:
   BodyCopy(Node& loop, const TypeMap& types) : types_(types) {
@@ -47,7 +47,7 @@ class BodyCopy {
     for (size_t i = first; i < model_.graph->inputs().size(); ++i) inputs_.push_back(model_.graph->inputs()[i]);
   }
 
-  // What the body gives if it is given `carried`.
+  // Returns the types of the body's results if it takes values of the types `carried`.
   KnownTypes types_after(const KnownTypes& carried, const InferTypes& infer_types) {
     for (size_t i = 0; i < carried.size(); ++i) {
       if (carried[i]) input_types_[inputs_[i + kBodyInputs]] = *carried[i];
@@ -60,7 +60,7 @@ class BodyCopy {
   }
 
  private:
-  // Constants and glue come along, others are inputs.
+  // Copies constants and glue into the graph; makes other values its inputs.
   void map(Value* value) {
     if (values_.count(value) != 0) return;
     Node* maker = value->node();

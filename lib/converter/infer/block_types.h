@@ -1,4 +1,4 @@
-// The types of what crosses the blocks of control flow that stays TorchScript.
+// Finds the types of values that enter or leave the blocks of branches and loops that stay TorchScript.
 #pragma once
 
 #include <functional>
@@ -10,18 +10,19 @@
 
 namespace nnapi_convert {
 
-using KnownTypes = std::vector<std::optional<TensorType>>;  // nothing: the type depends on the way that is taken
+using KnownTypes = std::vector<std::optional<TensorType>>;  // nothing: branches or rounds differ in the type
 
-// The types of all values of a graph whose inputs have the given types.
+// Returns the types of all values of a graph whose inputs have the given types.
 using InferTypes = std::function<TypeMap(NormalisedModel& body, const TypeMap& input_types)>;
 
-// What the body of a loop is given in every round: its counter, and the values that it carries. A carried tensor has a
-// type if a round that is given the type gives it again; `infer_types` finds that on a copy of the body.
+// Returns the types of the inputs of a loop's body: the counter and the carried values. A carried tensor has a known
+// type if each round returns the type that it takes; `infer_types` finds this on a copy of the body.
 KnownTypes carried_types(torch::jit::Node& loop, const TypeMap& types, const InferTypes& infer_types);
-// What the loop gives, once its body's inputs have these types.
+// Returns the types of the loop's outputs, once the inputs of its body have types.
 KnownTypes carried_by(const torch::jit::Node& loop, const TypeMap& types);
 
-// What a prim::If gives, once its blocks are typed: where all branches that end agree.
+// Returns the types of the outputs of a prim::If, once its blocks are typed. A type is known if all branches that set
+// the output agree on it.
 KnownTypes branch_types(const torch::jit::Node& branch, const TypeMap& types);
 
 }  // namespace nnapi_convert

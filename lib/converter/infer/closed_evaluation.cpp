@@ -34,8 +34,8 @@ void for_each_storage(const Value* value, const std::function<void(const void*)>
   if (const auto constant = torch::jit::toIValue(value)) for_each_storage(*constant, visit);
 }
 
-// Containers that forward returns or a rule reads in place stay as they are, and lists that a loop may append tensors
-// to.
+// True for containers that are not evaluated: tuples and dicts, which forward may return and rules read in place, and
+// empty lists of tensors, to which a loop may append.
 bool is_container(const Node& node) {
   const bool begins_empty = node.kind() == c10::prim::ListConstruct && node.inputs().empty() &&
                             node.output()->type()->isSubtypeOf(*c10::ListType::ofTensors());
@@ -54,7 +54,7 @@ ClosedEvaluation::ClosedEvaluation(torch::jit::Graph& graph) : graph_(graph) {
 bool ClosedEvaluation::may_write(const Node& node) const {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr || !schema->is_mutable()) return true;
-  if (node.owningBlock() != graph_.block()) return false;  // it may run any number of times
+  if (node.owningBlock() != graph_.block()) return false;  // a node in a block may run any number of times
   bool writable = true;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const auto* alias = schema->arguments()[i].alias_info();
@@ -81,7 +81,7 @@ bool reads_no_values(const Node& node) {
   return find_traits(node).has(Fact::kReadsShapeOnly);
 }
 
-// LibTorch runs no operator of any number of arguments on constants.
+// Runs aten::format, as LibTorch's constant folding skips operators with a variable number of arguments.
 torch::jit::Stack run_format(const Node& node) {
   torch::jit::Stack stack;
   for (const Value* input : node.inputs()) stack.push_back(*torch::jit::toIValue(input));
@@ -90,7 +90,7 @@ torch::jit::Stack run_format(const Node& node) {
   return stack;
 }
 
-// Runs such an operator on a stand-in without values.
+// Runs an operator that reads only shapes and dtypes on an empty tensor expanded to the shape.
 c10::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& types) {
   const auto found = types.find(node.input(0));
   const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);

@@ -1,4 +1,4 @@
-// Evaluates at conversion what depends on constants only: masks, position tables, arithmetic on sizes that are fixed.
+// Evaluates at conversion the nodes that depend on constants only: masks, position tables, arithmetic on fixed sizes.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -11,16 +11,16 @@
 
 namespace nnapi_convert {
 
-// Goes over a graph in program order with its caller, who reports each node to exactly one of both functions.
+// The caller visits the nodes of a graph in program order, and passes each node to either run() or keep().
 class ClosedEvaluation {
  public:
   explicit ClosedEvaluation(torch::jit::Graph& graph);
 
-  // Runs the node if all its inputs are constants, or it reads their shape and dtype alone, and nothing but values made
-  // here changes by it, and inserts constants before it that equal its outputs. False, and nothing changed, where that
-  // can't be done.
+  // Runs the node if all its inputs are constants, or if it reads only their shape and dtype, and if it changes no
+  // values except those made here. Inserts constants before the node that equal its outputs. Otherwise returns false
+  // and changes nothing.
   bool run(torch::jit::Node& node, const TypeMap& types, std::vector<torch::jit::Value*>& outputs);
-  // The node stays in the graph and reads its constant inputs as they are at this point of the program.
+  // Records that the node stays in the graph: its constant inputs must not change from this point of the program on.
   void keep(const torch::jit::Node& node);
 
  private:
@@ -31,10 +31,11 @@ class ClosedEvaluation {
   std::unordered_set<const void*> fixed_;  // storages that must not change: the model's own, and those already read
 };
 
-// Constants that the graph changes in place: this evaluation made them, as no model's own are changed.
+// Returns the constants that the graph changes in place. ClosedEvaluation made them: a model's own are never changed.
 std::vector<const torch::jit::Value*> changed_constants(const std::shared_ptr<torch::jit::Graph>& graph);
 
-// What a node asks about a tensor of known type and not about its values (prim::dtype, aten::dim...).
+// Returns the result of a node that reads a property of a tensor of known type, but no values (prim::dtype,
+// aten::dim...); nothing for other nodes.
 c10::optional<c10::IValue> property_of(const torch::jit::Node& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

@@ -40,13 +40,13 @@ class Search {
   }
 
  private:
-  // What a loop carries; null for an argument of forward.
+  // Returns the loop whose body has the value as an input; null for an argument of forward.
   static const TorchNode* owner_of(const TorchValue& value) { return value.node()->owningBlock()->owningNode(); }
 
   const TorchValue* before(const TorchNode& node, size_t output) const {
     if (node.kind() == c10::prim::If) return of_branches(node, output);
     if (node.kind() != c10::prim::Loop) return of_inputs(node);
-    const TorchValue* initial = node.inputs()[output + 2];  // behind the number of rounds and whether there is one
+    const TorchValue* initial = node.inputs()[output + 2];  // inputs 0 and 1: number of rounds, first condition
     return is_unknown(*initial) ? initial : nullptr;
   }
 

@@ -1,4 +1,4 @@
-// Why a node stays on the CPU where no rule of NNAPI's says it: what it is, or what isn't known of its values.
+// Says why a node stays on the CPU if no rule refused it: by the node's kind, or by a value of unknown type.
 #pragma once
 
 #include <optional>
@@ -8,18 +8,19 @@
 
 namespace nnapi_convert {
 
-// True for a tensor, and for what tensors may be in.
+// True for the type of a tensor, and of a container that may hold tensors.
 bool holds_tensors(const c10::TypePtr& type);
 
-// Of branches and loops, and of nodes whose order has to be kept: printing, raising, random numbers, attributes that
-// change. Nothing for others.
+// Returns the reason for branches and loops, and for nodes whose order has to be kept: printing, raising, random
+// numbers, changes of attributes. Returns nothing for others.
 std::optional<std::string> reason_of_effect(const TorchNode& node);
 
-// Of nodes that read and give no tensors, or only put them into containers or take them out; nothing for others.
+// Returns the reason for nodes without tensors as inputs and results, and for nodes that only put tensors into
+// containers or take them out; nothing for others.
 std::optional<std::string> reason_without_tensors(const TorchNode& node);
 
-// The node after which the types of values are unknown on the way to this value, which is of unknown type: what it
-// reads is of known types as far as that matters. Null for an argument of forward.
+// For a value of unknown type, goes back along its inputs of unknown type and returns the first node: it makes a result
+// of unknown type of inputs whose types are known. Null if the way ends at an argument of forward.
 const TorchNode* where_types_end(const TorchValue& value, const TypeMap& types);
 
 }  // namespace nnapi_convert

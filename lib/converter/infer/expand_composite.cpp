@@ -38,10 +38,10 @@ std::optional<c10::OperatorHandle> composite_operator(const TorchNode& node) {
   return is_composite ? std::optional<c10::OperatorHandle>(*found) : std::nullopt;
 }
 
-// The arguments of a node in two parts: tensors, which are traced, and how they and the others make the call's stack.
+// The arguments of a node: the tensors to trace, and the way to put them and the constants on the call's stack.
 class Arguments {
  public:
-  // False where one is not known.
+  // Returns false if an argument is unknown, or if none is computed.
   bool read(const TorchNode& node, const TypeMap& types) {
     types_ = &types;
     for (const TorchValue* input : node.inputs()) {
@@ -52,7 +52,7 @@ class Arguments {
 
   const std::vector<TorchValue*>& values() const { return values_; }
   const Stack& tensors() const { return tensors_; }
-  // Those that are computed have other values.
+  // The tensors with other made-up values for the computed ones.
   const Stack& other_tensors() const { return other_tensors_; }
 
   Stack stack(const Stack& traced) const {
@@ -66,8 +66,8 @@ class Arguments {
   enum class Kind { kTensor, kPair, kList };
 
   struct Argument {
-    std::optional<c10::IValue> value;  // as it is, or
-    std::vector<size_t> tensors;       // one tensor, the parts of a complex one, or a list
+    std::optional<c10::IValue> value;  // a constant; nothing for tensors
+    std::vector<size_t> tensors;       // numbers of one tensor, of the parts of a complex one, or of a list's tensors
     Kind kind = Kind::kTensor;
   };
 
@@ -110,7 +110,7 @@ class Arguments {
     return tensor.scalar_type() == at::kBool ? tensor.logical_not() : tensor + 1;
   }
 
-  // A constant of complex numbers.
+  // Returns the real and imaginary parts of a complex constant; nothing for other values.
   static std::optional<c10::IValue> parts_of_constant(const TorchValue& value) {
     const auto constant = torch::jit::toIValue(&value);
     if (!constant || !constant->isTensor() || !constant->toTensor().is_complex()) return std::nullopt;
@@ -149,7 +149,7 @@ class Arguments {
 
 using Call = std::function<Stack(const Stack&)>;
 
-// What the operator calls: below the tracer itself, and what is called above it.
+// Returns a function that calls the operator's kernel below the tracer, so that the trace has the operators it calls.
 Call call_of(const c10::OperatorHandle& composite) {
   return [composite](const Stack& arguments) {
     Stack stack = arguments;
@@ -158,7 +158,7 @@ Call call_of(const c10::OperatorHandle& composite) {
   };
 }
 
-// What the formula calls; complex results are joined of their parts.
+// Returns a function that calls the formula; complex results are put together from their parts.
 Call call_of(const Formula& formula, const TorchNode& node) {
   return [&formula, &node](const Stack& arguments) {
     Stack results;
@@ -180,7 +180,7 @@ std::shared_ptr<Graph> trace(const Call& call, const Arguments& arguments, const
   return torch::jit::tracer::trace(tensors, traced_call, no_name, false).first->graph;
 }
 
-// True if a value, or a part of it, is read for nothing but writing to it.
+// True if all readers of a value, and of its views, overwrite its elements.
 bool is_written_only(const TorchValue& value) {
   static const std::set<std::string> views = {"aten::select", "aten::slice"};
   return std::all_of(value.uses().begin(), value.uses().end(), [](const torch::jit::Use& use) {
@@ -191,7 +191,7 @@ bool is_written_only(const TorchValue& value) {
   });
 }
 
-// True for new memory that is read as it is: what ATen writes there by itself, as at::tensor does, a trace doesn't see.
+// True for new memory that the trace reads unwritten: a trace doesn't record what ATen writes directly (at::tensor).
 bool gives_unwritten(const TorchNode& node) {
   return find_traits(node).has(Fact::kUnwritten) && !is_written_only(*node.output());
 }
@@ -209,8 +209,8 @@ bool is_in(const std::vector<std::string>& lineage, const TorchNode& node) {
   return std::find(lineage.begin(), lineage.end(), operator_name(node)) != lineage.end();
 }
 
-// True if rules take all of it or what that is made of, but for what is computed of constants. An operator of the
-// lineage has been here before: it is made of itself, as index_fill is of a copy and index_fill_.
+// True if each operator of the graph has a rule, can be taken apart, or depends on constants only. An operator of the
+// lineage must not come again: it is made of itself, as index_fill is made of a copy and index_fill_.
 bool has_rules(const Graph& graph, const std::vector<std::string>& lineage) {
   std::set<const TorchValue*> closed;
   for (const TorchNode* node : graph.nodes()) {
@@ -256,14 +256,14 @@ std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types)
   try {
     const Call call = formula != nullptr ? call_of(*formula, node) : call_of(*composite);
     graph = trace(call, arguments, arguments.tensors());
-    // A trace holds numbers that the operator read out of tensors as constants.
+    // Two traces on different values differ if the operator reads numbers from tensors: traces hold them as constants.
     if (formula == nullptr &&
         graph->toString(false) != trace(call, arguments, arguments.other_tensors())->toString(false)) {
       return {};
     }
     settle_hidden_changes(*graph);
   } catch (const std::exception&) {
-    return {};  // not with these arguments; the original fails with them, too, or branches on values
+    return {};  // the call raises an error: the original raises it, too, or it branches on values
   }
   Diagnostics ignored;
   remove_inplace(graph, ignored);

@@ -1,5 +1,5 @@
-// Takes apart operators that ATen itself makes of others ("composite" ones: hstack, tensordot, pairwise_distance...),
-// and those that have a formula (formulas.h).
+// Takes apart composite operators, which ATen computes by calling other operators (hstack, tensordot,
+// pairwise_distance...), and operators that have a formula (formulas.h).
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace nnapi_convert {
 
-// Inserts before the node what ATen, or the formula, calls for it, and gives the values that stand for the node's
-// outputs; the node itself stays. The operator is traced once on made-up tensors of the inputs' types. Nothing is
-// inserted, and the result is empty, where the operator is neither, a size is not fixed, what is called depends on
-// values or changes a tensor in place, or an operator that is called has no rule or is the operator itself (lineage.h).
+// Inserts before the node the operators that ATen, or the formula, calls for it; returns the values that replace the
+// node's outputs. The node itself stays. The operator is traced once on made-up tensors of the inputs' types. Inserts
+// and returns nothing if the operator has neither form, if a size is not fixed, if the calls depend on values or change
+// a tensor in place, or if a called operator has no rule or is in the node's lineage (lineage.h).
 std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types);
 
-// Why the node's formula does not take its arguments; nothing where it has none, or takes them.
+// Returns why the node's formula does not take the arguments; nothing if it takes them, or if there is no formula.
 std::optional<Refusal> formula_refusal(const TorchNode& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// Takes a graph back to what it was before inference, where a constant was made of a value that has to be kept.
+// Restores a graph as it was before inference, if inference made a constant of a node that has to stay.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -12,11 +12,11 @@
 
 namespace nnapi_convert {
 
-// Nodes have a number that their copies keep.
+// Gives each node a number. Copies of a node keep its number.
 void number_nodes(torch::jit::Graph& graph);
-// -1 for a node that came later.
+// Returns the node's number; -1 for a node inserted after number_nodes().
 int64_t number_of(const torch::jit::Node& node);
-// What is made of a node has its number.
+// Gives `to` the number of `from`, for a node that was made of another.
 void copy_number(const torch::jit::Node& from, torch::jit::Node& to);
 
 // A copy of a model's graph.
@@ -24,7 +24,7 @@ class GraphBefore {
  public:
   explicit GraphBefore(const NormalisedModel& model);
 
-  // Puts it back in place of the changed one, and gives the types of its inputs.
+  // Replaces the model's changed graph by the copy, and returns the types of the copy's inputs.
   TypeMap restore(NormalisedModel& model, const TypeMap& input_types) const;
 
  private:

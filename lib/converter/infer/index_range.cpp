@@ -27,7 +27,7 @@ bool is_reader(const TorchNode& node) {
   return index == Index::kAlongDim || index == Index::kRows || index == Index::kPositions || index == Index::kClass;
 }
 
-// Where both are known, the values that both allow.
+// Returns the values that both ranges allow; the known range if only one is known.
 Range common(const Range& one, const Range& other) {
   if (!one || !other) return one ? one : other;
   IndexRange both = *one;
@@ -61,7 +61,7 @@ bool is_small(double number) {
   return number == std::floor(number) && std::abs(number) < kMost;
 }
 
-// Of a constant of whole numbers.
+// Returns the least and greatest number of a constant of integers.
 std::optional<Bounds> bounds_of(const c10::IValue& constant) {
   if (constant.isInt()) return Bounds{constant.toInt(), constant.toInt()};
   if (constant.isDouble() && is_small(constant.toDouble())) {
@@ -157,7 +157,7 @@ class Reads {
     return range;
   }
 
-  // Where a part of known length may begin.
+  // Returns the places where a part of constant length (aten::narrow) may begin.
   Range of_start(const TorchNode& node) const {
     const auto axis = constant(node, "dim"), length = constant(node, "length");
     IndexRange range = along(node, *node.input(0), axis ? std::optional(axis->toInt()) : std::nullopt);
@@ -173,7 +173,7 @@ class Reads {
     return range;
   }
 
-  // An index of some axis, or a part of a larger tensor.
+  // Returns the range of a list's element: the list holds indices, one for each axis, or parts of a larger tensor.
   Range of_list(const Use& element) {
     Range range;
     for (const Use& use : element.user->output()->uses()) {
@@ -187,7 +187,7 @@ class Reads {
     return range;
   }
 
-  // Arithmetic of the value and a constant.
+  // Returns the range of the value, if the node computes it with a constant and reads the result as indices.
   Range of_arithmetic(const Use& use, const std::string& kind) {
     static const std::set<std::string> kinds = {"aten::add", "aten::sub",          "aten::rsub",      "aten::mul",
                                                 "aten::div", "aten::floor_divide", "aten::remainder", "aten::clamp"};
@@ -207,7 +207,7 @@ class Reads {
     return is_scale ? scaled(use, kind, *range, by->least) : std::nullopt;
   }
 
-  // Of a constant less the value.
+  // Returns the range of x, if `by` - x has the given range.
   static Range reflected(IndexRange range, const Bounds& by) {
     const int64_t lowest = range.has_limit() ? by.most - range.highest : 0;
     range.highest = by.least - range.lowest;
@@ -282,7 +282,7 @@ std::vector<std::optional<IndexRange>> index_ranges(const LoadedModel& loaded, c
     return std::vector<Range>(names.size());  // nothing is proved
   }
   for (Range& range : ranges) {
-    if (range) range->reader = nullptr;  // gone with the graph
+    if (range) range->reader = nullptr;  // the node is freed with the graph
   }
   return ranges;
 }

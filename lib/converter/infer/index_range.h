@@ -1,4 +1,4 @@
-// Which values an input may have where the model reads it as indices: of rows of a table, or of an axis.
+// Finds the range of values of an input that the model reads as indices of a table's rows or of an axis.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace nnapi_convert {
 struct IndexRange {
   static constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max() / 4;
   int64_t lowest = 0;
-  int64_t highest = kUnlimited;       // kUnlimited: the size isn't known
-  const TorchNode* reader = nullptr;  // the first operator that takes them for indices
-  bool is_cast = false;               // the model casts the input on the way there: its dtype is open
+  int64_t highest = kUnlimited;       // kUnlimited: the size is unknown
+  const TorchNode* reader = nullptr;  // the first operator that reads the values as indices
+  bool is_cast = false;               // the model casts the input before it reads the indices: any dtype will do
 
   bool has_limit() const { return highest < kUnlimited; }
 };
 
-// Nothing where no operator reads the value as indices, also by way of casts, reshapes and arithmetic with constants.
-// Sizes that neither constants nor `types` tell are unknown.
+// Returns the range of a value that operators read as indices, directly or through casts, reshapes and arithmetic with
+// constants; nothing for other values. Sizes that neither constants nor `types` tell are unknown.
 std::optional<IndexRange> index_range(const TorchValue& value, const TypeMap& types);
 
-// The ranges of forward's tensors of these names and types, for random inputs: nothing for those that may have any
-// values, or of which nothing can be proved.
+// Returns the ranges of forward's tensors of these names and types, for random inputs; nothing for a tensor that may
+// have any values, or whose range can't be found.
 std::vector<std::optional<IndexRange>> index_ranges(const LoadedModel& loaded, const std::vector<std::string>& names,
                                                     const std::vector<TensorType>& types);
 

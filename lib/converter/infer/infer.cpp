@@ -52,7 +52,8 @@ std::string hint_for(const Node& node) {
   return "see `nnapi-convert ops` for what can be lowered";
 }
 
-// Has to come before dead code is eliminated: what changes a constant may seem dead.
+// Adds the constants that the graph changes in place to `kept`. Has to run before dead code is eliminated, as a node
+// that changes a constant may seem dead.
 void note_changed_constants(const std::shared_ptr<torch::jit::Graph>& graph, std::set<int64_t>& kept) {
   for (const Value* constant : changed_constants(graph)) kept.insert(number_of(*constant->node()));
 }
@@ -69,7 +70,7 @@ class Inference {
     }
   }
 
-  // Nothing where loops were unrolled: inference begins again.
+  // Returns nothing if loops were unrolled: the caller begins inference again.
   c10::optional<InferredTypes> run() {
     if (!visit_nodes(*model_.graph->block())) return c10::nullopt;
     settle_pairs();
@@ -101,15 +102,15 @@ class Inference {
     return true;
   }
 
-  // Loops whose number of rounds turned out to be known.
+  // Unrolls loops if the number of rounds of this loop is now constant. True if loops were unrolled.
   bool unroll(const Node& node) {
     if (node.kind() != c10::prim::Loop || !torch::jit::toIValue(node.input(0))) return false;
     if (options_.keeps_numbers && !options_.is_trial) note_changed_constants(model_.graph, kept_);
     return rewrites_.unroll();
   }
 
-  // True if other nodes, which are still to be visited, took the place of this one. Ends: there is one prim::If less,
-  // or one number less that isn't computed by tensors, or nodes of a longer lineage (KnownRewrites::expand).
+  // True if other nodes replaced this one; the caller visits them next. This ends: each time there is one prim::If
+  // less, or one number less outside of tensors, or nodes of a longer lineage (KnownRewrites::expand).
   bool rewrite(Node* node) {
     return rewrites_.choose_branch(node) ||
            (!options_.keeps_numbers && rewrites_.replace_by_tensors(node, result_.types)) ||
@@ -147,8 +148,8 @@ class Inference {
     };
   }
 
-  // Control flow that stays: what its blocks are given and give has a type only where that is the same in all of them
-  // and in every round. False where loops were unrolled.
+  // Types control flow that stays. A value that enters or leaves its blocks has a type only if all blocks and all rounds
+  // agree on it. False if loops were unrolled.
   bool visit_blocks(Node* node) {
     rewrites_.keep(*node);
     const bool is_loop = node->kind() == c10::prim::Loop;
@@ -186,7 +187,7 @@ class Inference {
   }
 
   void visit(Node* node) {
-    if (node->kind() == c10::prim::Uninitialized) return failed(*node);  // what an error leaves unset
+    if (node->kind() == c10::prim::Uninitialized) return failed(*node);  // a value that an error leaves unset
     if (is_structural(*node) || rewrites_.take_apart(node)) return;
     if (const auto types = types_of_state(*node, state_)) return set_types(node->outputs(), *types);
     if (!is_kept(*node) && rewrites_.evaluate(node, result_.types)) return;
@@ -198,7 +199,7 @@ class Inference {
     if (!is_kept(*node)) rewrites_.replace_fixed_sizes(node, result_.types);
   }
 
-  // What an operator put into such a list isn't all that it holds later.
+  // Forgets the types of result lists that are changed later: their first elements don't tell the later ones.
   void forget_changed_lists(const Node& node) {
     for (const Value* output : node.outputs()) {
       if (output->type()->kind() != c10::TypeKind::ListType || !may_be_changed(*output)) continue;
@@ -208,7 +209,7 @@ class Inference {
   }
 
   bool is_kept(const Node& node) const { return !options_.kept.empty() && options_.kept.count(number_of(node)) != 0; }
-  // Sizes that are open in a graph that TorchScript runs: no rule may take one to be equal to another.
+  // Types a node with open sizes in a graph that TorchScript runs. Rules must not take open sizes to be equal.
   bool visit_open_sizes(const Node& node) {
     if (!options_.keeps_numbers || (!has_open_sizes(node, result_.types) && !any_failed(node.inputs()))) return false;
     const auto types = reads_changed_list(node) ? std::nullopt : runtime_sizes_.types_of(node, result_.types);
@@ -220,7 +221,7 @@ class Inference {
     return true;
   }
 
-  // What such a list holds isn't seen from how it is made.
+  // True if the node reads a list that is changed after it is made: its ListConstruct doesn't show all elements.
   static bool reads_changed_list(const Node& node) {
     const auto inputs = node.inputs();
     return std::any_of(inputs.begin(), inputs.end(), [](const Value* input) {
@@ -228,7 +229,7 @@ class Inference {
     });
   }
 
-  // False where constants took the node's place.
+  // Types a node by its rule or by observation. False if constants replaced the node.
   bool visit_operator(Node* node) {
     if (visit_open_sizes(*node)) return true;
     const bool reads_failed = needs_failed(*node);
@@ -243,7 +244,7 @@ class Inference {
     return true;
   }
 
-  // The types of the node's results by its rule, or why there are none.
+  // Sets the types of the node's results by its rule, or returns why the rule refuses the node.
   std::optional<Refusal> type_by_rule(const Node& node, const OpRule& rule) {
     try {
       const OpArguments args(node, result_.types);
@@ -259,7 +260,7 @@ class Inference {
     }
   }
 
-  // NNAPI has no such tensors; TorchScript has.
+  // Refuses tensors with sizes that NNAPI can't have, though TorchScript can.
   static void require_sizes(const OpArguments& args, const std::vector<ValueType>& types) {
     for (const ValueType& type : types) {
       TensorTypes tensors;
@@ -280,7 +281,7 @@ class Inference {
     });
   }
 
-  // What is refused stays on the CPU; what comes after it may not.
+  // Observes the types of a refused node's results: the node stays on the CPU, but later nodes may run on NNAPI.
   void observe(const Node& node, const std::optional<Refusal>& refusal = std::nullopt) {
     if (reshapes_argument(node, result_.types)) {
       throw ConvertError(ExitCode::kNotConvertible,
@@ -298,7 +299,7 @@ class Inference {
     for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
   }
 
-  // A list of sizes is typed; a list of tensors is read in place by the rules that take one.
+  // Types a list of sizes. Rules read the elements of a list of tensors in place.
   void visit_list(const Node& node) {
     const auto inputs = node.inputs();
     if (any_failed(inputs) || (options_.keeps_numbers && !is_glue(node))) return failed(node);
@@ -321,7 +322,7 @@ class Inference {
     result_.types[node.output()] = std::move(sizes);
   }
 
-  // A list comes apart: one of sizes, or of tensors that a rule has typed one by one.
+  // Types the elements that a ListUnpack takes from a list: sizes, or tensors that a rule has typed one by one.
   void visit_unpack(const Node& node) {
     if (failed_.count(node.input())) return failed(node);
     const auto found = result_.types.find(node.input());
@@ -364,7 +365,7 @@ class Inference {
     result_.refusals.push_back({source_of(node), node.kind().toQualString(), found, "", hint_for(node)});
   }
 
-  // Of complex numbers only their parts are left, where nothing else reads them.
+  // Removes nodes that join the parts of complex numbers, if other nodes read the parts only.
   void settle_pairs() {
     std::vector<Node*> pairs;
     for_each_node(*model_.graph, [&](Node& node) {
@@ -406,9 +407,9 @@ class Inference {
   std::unordered_set<const Value*> failed_;
 };
 
-// Ends: what begins it again is an unrolled loop (unroll_loops.h), or one of kMostRounds rounds.
-//
-// `kept` is that of the options and more, where a constant was made that has to be kept: then all of this was in vain.
+// Repeats inference until it finds nothing new. This ends: it begins again only after it unrolled loops
+// (unroll_loops.h), or at most kMostRounds times.
+// `kept` grows if inference made a constant of a node that has to stay: the caller then drops the result.
 InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options,
                                const StateTypes& state, std::set<int64_t>& kept) {
   constexpr int kMostRounds = 20;  // of what is known of sizes and of containers in turn

@@ -14,26 +14,27 @@ namespace nnapi_convert {
 
 struct InferredTypes {
   TypeMap types;
-  std::vector<Refusal> refusals;  // nodes that can't be typed: without a rule, or refused by it
-  RuntimeSizeList runtime_sizes;  // that types refer to, where the graph keeps its numbers
-  std::vector<Refusal> failures;  // of operators that always run and raise an error in PyTorch, too
+  std::vector<Refusal> refusals;  // nodes without a type: they have no rule, or the rule refuses them
+  RuntimeSizeList runtime_sizes;  // sizes that depend on values; `types` refers to them if keeps_numbers
+  std::vector<Refusal> failures;  // operators that always run and that raise an error in PyTorch, too
 };
 
 struct InferOptions {
   ControlFlow control_flow = ControlFlow::kRefuse;
-  bool keeps_numbers = false;   // the graph stays one that TorchScript can run
-  std::set<int64_t> kept = {};  // of these nodes no constants are made (InferOptions::keeps_numbers)
+  bool keeps_numbers = false;   // numbers stay numbers, so that TorchScript can still run the graph
+  std::set<int64_t> kept = {};  // numbers of nodes that must not become constants; only with keeps_numbers
   bool is_trial = false;        // the graph is a copy that is thrown away
 };
 
-// Numbers that are taken out of tensors become tensors of rank 0 in the graph. Blocks of prim::If whose condition is
-// known become part of the graph. A node that only fails because an earlier one did is not reported again.
+// Infers the types. Unless keeps_numbers, numbers that are read from tensors become tensors of rank 0 in the graph. If
+// the condition of a prim::If is known, the chosen block takes its place. A node that fails only because an earlier one
+// failed is not reported.
 InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options);
 
-// The same for a graph whose inputs may be of any type: what isn't in `input_types` is unknown.
+// Infers the types of a graph whose inputs may be of any type: inputs that are not in `input_types` are unknown.
 InferredTypes infer(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options);
 
-// The graph with the types, one node a line.
+// Returns the graph with its types as text, one node a line.
 std::string to_text(const NormalisedModel& model, const TypeMap& types);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// The graph with its types as text: what --dump-after shows.
+// Writes the graph with its types as the text that --dump-after shows.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
@@ -33,7 +33,7 @@ std::string input_text(const Value* value) {
   return stream.str();
 }
 
-// The nodes of a block and of those in it.
+// Writes the nodes of a block and of the blocks in it.
 class GraphText {
  public:
   explicit GraphText(const TypeMap& types) : types_(types) {}

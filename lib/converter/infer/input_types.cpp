@@ -23,7 +23,7 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-// "takes 2 tensors: colour, depth", and what of forward's arguments isn't one.
+// Returns for example "takes 2 tensors: colour, depth", and names forward's arguments that are no tensors.
 std::string tensors_of(const NormalisedModel& model) {
   const size_t count = model.inputs.size();
   std::string text = count == 0 ? "takes no tensor"
@@ -74,12 +74,12 @@ std::optional<TensorType> example_type(const InputTuple& example, size_t index) 
   return type_of_tensor(example[index].toTensor());
 }
 
-// Operations that an image passes on its way to the first convolution with rank and channels unchanged.
+// True for operations that keep an image's rank and channels; they may stand before the first convolution.
 bool keeps_rank_and_channels(const Node& node) {
   return find_traits(node).has(Fact::kKeepsChannels);
 }
 
-// Channels that a convolution wants of its first input; nullopt for other nodes.
+// Returns the number of channels that a convolution needs in its first input; nothing for other nodes.
 std::optional<int64_t> wanted_channels(const Node& node) {
   const std::string kind = node.kind().toQualString();
   if (kind == "aten::_convolution" || kind == "aten::conv2d") {
@@ -99,7 +99,7 @@ std::optional<int64_t> wanted_channels(const Node& node) {
   return std::nullopt;
 }
 
-// Channels found by following a value to a convolution.
+// Returns the number of channels of the convolution that the value leads to; nothing if there is none.
 std::optional<int64_t> channels_from_weights(const Value* value) {
   for (const torch::jit::Use& use : value->uses()) {
     if (use.offset != 0) continue;
@@ -156,7 +156,7 @@ void check(const TensorType& type, const Value* input, const std::string& name, 
     fail(name,
          fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));
   }
-  const bool is_cast = type.dtype == at::kByte || c10::isFloatingType(type.dtype);  // by the CPU, on the way to NNAPI
+  const bool is_cast = type.dtype == at::kByte || c10::isFloatingType(type.dtype);  // the CPU can cast it for NNAPI
   const bool is_taken = has_operand_code(type.dtype) || (run_by == RunBy::kNnapiAndCpu && is_cast);
   if (!is_taken && !input->uses().empty()) {
     fail(name, fmt::format("dtype {} found, float32, int32, int64, bool or quint8 needed; convert the model with "
@@ -166,7 +166,7 @@ void check(const TensorType& type, const Value* input, const std::string& name, 
   }
 }
 
-// Nothing where the weights don't tell.
+// Returns the type of an image with the channels that the weights need; nothing if the weights don't tell them.
 std::optional<TensorType> type_from_weights(const Value* input, size_t index) {
   if (feeds_quantized_operator(input)) return std::nullopt;
   const auto channels = channels_from_weights(input);
@@ -174,7 +174,7 @@ std::optional<TensorType> type_from_weights(const Value* input, size_t index) {
   return TensorType{at::kFloat, flexible_image(index, *channels), {}};
 }
 
-// Sizes that the first operation might take, for a message.
+// Returns sizes that the first operation might take, as an example in a message.
 std::string sizes_for_example(const Value* input) {
   for (const torch::jit::Use& use : input->uses()) {
     const std::string kind = use.user->kind().toQualString();
@@ -187,14 +187,14 @@ std::string sizes_for_example(const Value* input) {
   return "1,3,224,224";
 }
 
-// How to give the inputs without a shape, all at once.
+// Collects the inputs without a shape, so that one message says how to give all of them.
 class MissingShapes {
  public:
   explicit MissingShapes(const NormalisedModel& model) : model_(model) {}
 
   void add(size_t index) { missing_.push_back(index); }
 
-  // Throws if there is any.
+  // Throws ConvertError if an input has no shape.
   void check() const {
     if (missing_.empty()) return;
     const Value* first = model_.inputs[missing_[0]];

@@ -1,4 +1,4 @@
-// Lists and casts that a script leaves behind where its branches and loops are resolved.
+// Such lists and casts stay in a script's graph when its branches and loops are resolved.
 #include "lib/converter/infer/known_elements.h"
 #include "lib/converter/graph/glue.h"
 
@@ -24,7 +24,7 @@ std::vector<Value*> constants_of(const c10::IValue& list, Node& reader) {
   return elements;
 }
 
-// The tensors of a list that an operator gave and nothing else reads.
+// Returns the tensors of a list that an operator returns and only `reader` reads.
 std::optional<std::vector<Value*>> unpacked(Value* list, Node& reader, const TypeMap& types) {
   const auto found = types.find(list);
   const auto* tensors = found == types.end() ? nullptr : std::get_if<TensorTypes>(&found->second);
@@ -45,7 +45,7 @@ std::optional<std::vector<Value*>> elements_of(Value* list, Node& reader, const 
   return std::vector<Value*>(maker->inputs().begin(), maker->inputs().end());
 }
 
-// list + list makes a third.
+// Replaces list + list by one new list.
 std::vector<Value*> joined(Node& node, const TypeMap& types) {
   std::vector<Value*> elements;
   for (Value* list : node.inputs()) {

@@ -1,4 +1,4 @@
-// What nodes give that only take lists apart, join them or narrow a type, once what they read is known.
+// Replaces nodes that only take lists apart, join lists or narrow a type, once the types of their inputs are known.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -9,9 +9,9 @@
 
 namespace nnapi_convert {
 
-// What the outputs of the node are, each: elements of a list that a ListConstruct makes and nothing changes, a new list
-// of the elements of two, or the input of a cast to the type that it has. Nothing if the node is another, or it isn't
-// known. May insert nodes before it.
+// Returns the value of each output of the node: the elements of an unchanged list that a ListConstruct makes, a new
+// list with the elements of two lists, or the input of a cast to the type that the input has. Returns nothing for other
+// nodes, and if the elements are unknown. May insert nodes before the node.
 std::vector<torch::jit::Value*> known_elements(torch::jit::Node& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

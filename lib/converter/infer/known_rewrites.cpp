@@ -79,7 +79,7 @@ bool KnownRewrites::expand(Node* node, const TypeMap& types) {
   return replace_by(node, values);
 }
 
-// False without values.
+// Replaces the node's outputs by the values and destroys the node. False if there are no values.
 bool KnownRewrites::replace_by(Node* node, const std::vector<Value*>& values) {
   for (size_t i = 0; i < values.size(); ++i) {
     take_apart_list(*node->output(i), *values[i]->node());
@@ -89,7 +89,7 @@ bool KnownRewrites::replace_by(Node* node, const std::vector<Value*>& values) {
   return !values.empty();
 }
 
-// What takes a list apart that the graph makes in place reads its elements.
+// Replaces each ListUnpack of a list that the graph makes in place by the list's elements.
 void KnownRewrites::take_apart_list(const Value& output, const Node& list) {
   if (list.kind() != c10::prim::ListConstruct) return;
   std::vector<Node*> unpacks;

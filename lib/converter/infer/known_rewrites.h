@@ -1,4 +1,4 @@
-// What inference changes in a graph by what it knows so far: what is left has fewer branches, loops and operators.
+// Rewrites nodes of a graph by the types that inference has found so far. This removes branches, loops and operators.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -13,40 +13,40 @@
 
 namespace nnapi_convert {
 
-// Constants, and containers that forward returns or a rule reads in place.
+// True for constants, and for nodes that make containers that forward returns or rules read in place.
 bool is_structural(const TorchNode& node);
 
-// Runs `change` on the model's graph; the model's outputs are then those that the changed graph gives. The result is
-// that of `change`.
+// Runs `change` on the model's graph, then sets the model's outputs to those of the changed graph. Returns the result
+// of `change`.
 bool keeping_outputs(NormalisedModel& model, const std::function<bool(std::shared_ptr<torch::jit::Graph>&)>& change);
 
-// Goes over a model's graph with its caller, in program order. Where a function gives true, the node is gone, and what
-// stands in its place is between the node before it and the one after it; `unroll` changes the whole graph.
+// The caller visits the nodes of a model's graph in program order. If a function returns true, the node is gone, and
+// the new nodes stand between the node before it and the node after it. `unroll` changes the whole graph.
 class KnownRewrites {
  public:
   explicit KnownRewrites(NormalisedModel& model) : model_(model), evaluation_(*model.graph) {}
 
-  // A prim::If whose condition is constant: the nodes of the chosen block take its place.
+  // Replaces a prim::If with a constant condition by the nodes of the chosen block.
   bool choose_branch(TorchNode* node);
-  // Arithmetic on numbers that were taken out of tensors becomes one of tensors (runtime_numbers.h).
+  // Replaces arithmetic on numbers that were read from tensors by operators on tensors (runtime_numbers.h).
   bool replace_by_tensors(TorchNode* node, const TypeMap& types);
-  // An operator that works along an axis, on tensors of rank 0 (rank_0.h), or one without a rule that ATen makes of
-  // others that have rules (expand_composite.h). Ends: what is made of an operator knows its lineage (lineage.h), and
-  // no operator that was made of itself is taken apart.
+  // Takes apart an operator along an axis on tensors of rank 0 (rank_0.h), or an operator without a rule that ATen
+  // computes by operators with rules (expand_composite.h). This ends: new nodes know their lineage (lineage.h), and no
+  // operator is taken apart that was made of itself.
   bool expand(TorchNode* node, const TypeMap& types);
-  // What reads a tuple that is made in the graph: a branch may have made it, known once the branch was chosen.
+  // Replaces the outputs of a node that reads a tuple made in the graph (often in a chosen branch) by its elements.
   bool take_apart(TorchNode* node);
-  // What is known without being run on the device.
+  // Replaces a node whose results are known at conversion by constants.
   bool evaluate(TorchNode* node, const TypeMap& types);
-  // What gives empty tensors only, none of which forward returns: they are constants.
+  // Replaces a node whose results are all empty tensors by constants, unless forward returns one of them.
   bool replace_empty(TorchNode* node, const TypeMap& types);
-  // The node stays, and reads its constants as they are at this point of the program.
+  // Records that the node stays: its constant inputs must not change from this point of the program on.
   void keep(const TorchNode& node) { evaluation_.keep(node); }
-  // Sizes that turned out to be numbers are constants for what follows; the node stays.
+  // Replaces outputs that are sizes with known values by constants in later nodes; the node stays.
   void replace_fixed_sizes(TorchNode* node, const TypeMap& types);
 
-  // Loops whose number of rounds turned out to be known (unroll_loops.h). True if there were any: the caller begins
-  // again.
+  // Unrolls loops whose number of rounds is constant by now (unroll_loops.h). True if there were any: the caller has to
+  // begin again.
   bool unroll();
 
  private:

@@ -15,12 +15,12 @@ namespace {
 
 using Types = std::vector<ValueType>;
 
-// Beside those that are row by row: their sizes are such sums whatever the tensors hold.
+// True for operators, other than row-wise ones, whose sizes are linear in the inputs' sizes whatever the values are.
 bool is_linear(const TorchNode& node) {
   return find_traits(node).has(Fact::kSizesAreSums) || may_be_row_wise(node);
 }
 
-// Numbers for the sizes that aren't known. They have no common divisor, so that no two sizes fit by chance.
+// Trial numbers for the unknown sizes. They have no common divisor, so that no two sizes fit by chance.
 class Points {
  public:
   explicit Points(const std::set<OpenSize>& sizes) : sizes_(sizes.begin(), sizes.end()) {}
@@ -28,7 +28,8 @@ class Points {
   size_t count() const { return sizes_.empty() ? 1 : sizes_.size() + 2; }
   const std::vector<OpenSize>& sizes() const { return sizes_; }
 
-  // Point 0 is the base, point i + 1 has another number for size i, the last one for all.
+  // Returns the number of a size at a point. Point 0 is the base; at point i + 1 only size i differs from the base; at
+  // the last point all sizes differ.
   int64_t at(size_t point, size_t size) const {
     return kNumbers[size] + (point == size + 1 || point == sizes_.size() + 1 ? kStep : 0);
   }
@@ -88,7 +89,7 @@ class Evaluation {
     }
   }
 
-  // A number below 0 means something else than a size.
+  // True if the Dim is a size: numbers below 0 have other meanings.
   static bool is_count(const Dim& dim) {
     return dim.is_fixed() || dim.evaluate([](int, int) { return 0; }) >= 0;
   }
@@ -130,13 +131,13 @@ class Evaluation {
       try {
         return rule->shape(OpArguments(node_, types));
       } catch (const NodeRefused&) {
-        return observed_types(node_, types);  // what NNAPI refuses may be plain to PyTorch
+        return observed_types(node_, types);  // PyTorch may run a node that the rule refuses
       }
     }
     return observed_types(node_, types);
   }
 
-  // The sum that gives these numbers at the points.
+  // Returns the linear sum of sizes that has these values at the points; nothing if there is none.
   std::optional<Dim> sum(const std::vector<int64_t>& numbers) const {
     Dim result;
     int64_t constant = numbers[0];

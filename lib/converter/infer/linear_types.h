@@ -9,8 +9,8 @@
 
 namespace nnapi_convert {
 
-// The types of what the node gives; nothing for operators that aren't known to be of that kind, where an input's type
-// isn't known, or where the sizes found are not such sums.
+// Returns the types of the node's results. Returns nothing if the operator is not known to have such sizes, if the type
+// of an input is unknown, or if the sizes found are not such sums.
 std::optional<std::vector<ValueType>> linear_types(const TorchNode& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

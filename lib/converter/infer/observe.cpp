@@ -16,7 +16,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Of these namespaces it is known which results have sizes that depend on values.
+// True for operators of namespaces whose operators with value-dependent sizes are all listed in this file.
 bool is_well_known(const TorchNode& node) {
   static const std::set<std::string> namespaces = {"aten", "quantized", "torchvision"};
   return namespaces.count(node.kind().ns().toUnqualString()) != 0;
@@ -27,7 +27,7 @@ bool changes_inputs(const TorchNode& node) {
   return schema == nullptr || schema->is_mutable();
 }
 
-// Indices by a mask.
+// True if an index of this dtype is a mask.
 bool reads_mask(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kBool || tensor.scalar_type() == at::kByte;
 }
@@ -145,7 +145,7 @@ std::optional<torch::jit::Stack> made_up_arguments(const TorchNode& node, const 
   return stack;
 }
 
-// What the operation gives for made-up tensors.
+// Returns the operation's results for made-up tensors.
 std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const TypeMap& types, std::string& error) {
   if (!node.blocks().empty() || node.maybeOperator() == nullptr || node.outputs().empty() || !is_well_known(node) ||
       changes_inputs(node) || sizes_depend_on_values(node)) {
@@ -158,9 +158,9 @@ std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const T
     const c10::NoGradGuard no_grad;
     node.getOperation()(stack);
   } catch (const c10::LinAlgError&) {
-    return std::nullopt;  // by the values, which are made up
+    return std::nullopt;  // the made-up values may cause the error
   } catch (const c10::IndexError&) {
-    return std::nullopt;  // likewise
+    return std::nullopt;  // the made-up indices may cause the error
   } catch (const c10::NotImplementedError&) {
     return std::nullopt;  // the library with the operator's code is not loaded
   } catch (const std::exception& raised) {
@@ -178,14 +178,14 @@ bool reshapes_argument(const TorchNode& node, const TypeMap& types) {
   if (changes_shape(node)) out = 0;
   if (!out || !changes_inputs(node) || types.count(node.input(static_cast<size_t>(*out))) == 0) return false;
   auto stack = made_up_arguments(node, types);
-  if (!stack || !(*stack)[static_cast<size_t>(*out)].isTensor()) return true;  // it can't be told
+  if (!stack || !(*stack)[static_cast<size_t>(*out)].isTensor()) return true;  // unknown: the shape may change
   const at::Tensor written = (*stack)[static_cast<size_t>(*out)].toTensor();
   const std::vector<int64_t> sizes = written.sizes().vec();
   try {
     const c10::NoGradGuard no_grad;
     node.getOperation()(*stack);
   } catch (const std::exception&) {
-    return false;  // it raises the same error when the model runs
+    return false;  // the operator raises the same error when the model runs
   }
   return written.sizes().vec() != sizes;
 }

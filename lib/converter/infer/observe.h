@@ -1,4 +1,4 @@
-// Finds the types of what an operation without a rule gives, by running it once on made-up tensors.
+// Finds the result types of an operation without a rule: runs the operation once on made-up tensors.
 #pragma once
 
 #include <optional>
@@ -8,25 +8,25 @@
 
 namespace nnapi_convert {
 
-// True if it is known of the operation that its results' sizes depend on values.
+// True for operations in a list of those whose results' sizes depend on values.
 bool sizes_depend_on_values(const TorchNode& node);
-// A tensor of a type: 0.5 or, of whole numbers, 0. Nothing where a size is not fixed.
+// Returns a tensor of the type, filled with 0.5, or with 0 for integers; nothing if a size is not fixed.
 std::optional<at::Tensor> made_up_tensor(const TensorType& type);
 
-// A type for each output; nothing where an input's type is not known or not fixed, a result is no tensor or list of
-// tensors, its sizes depend on values, or the operation doesn't run here.
+// Returns a type for each output. Returns nothing if an input's type is unknown or has open sizes, if a result is no
+// tensor or list of tensors, if the results' sizes depend on values, or if the operation doesn't run on this machine.
 std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types);
-// The same; `error` gets PyTorch's reason where the operation raises an error.
+// Returns a type for each output, or nothing; sets `error` to PyTorch's reason if the operation raises an error.
 std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types, std::string& error);
 
-// The results of an operation that gives empty tensors only, which are known without values; nothing for any other, or
-// where its types can't be observed.
+// Returns the results of an operation whose results are all empty tensors; nothing for other operations, and if the
+// types can't be observed.
 std::optional<std::vector<at::Tensor>> observed_empties(const TorchNode& node, const TypeMap& types);
 
-// True if the operator changes a tensor in place, or writes into one (out=), that gets another shape by that.
+// True if the operator may change the shape of a tensor that it changes in place or writes into (out=).
 bool reshapes_argument(const TorchNode& node, const TypeMap& types);
 
-// True if `input` is a number on whose value no size of the node's results depends.
+// True if `input` is a number and no size of the node's results depends on its value.
 bool takes_any_number(const TorchNode& node, const TorchValue& input);
 
 }  // namespace nnapi_convert

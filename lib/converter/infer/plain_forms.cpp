@@ -16,10 +16,10 @@ using torch::jit::Value;
 
 struct PlainForm {
   const char* schema;    // name and overload
-  const char* function;  // of the operator's arguments, in its schema's order
+  const char* function;  // TorchScript; takes the operator's arguments in the schema's order
 };
 
-// A view of the operator's argument is copied where the operator gives new memory.
+// The TorchScript forms. A form clones a view of the argument if the operator returns new memory.
 constexpr PlainForm kForms[] = {
     {"aten::narrow_copy", R"(
 def form(self, dim: int, start: int, length: int):

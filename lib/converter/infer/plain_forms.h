@@ -1,4 +1,4 @@
-// Operators that are others in a few lines of TorchScript.
+// Replaces operators by a few lines of TorchScript with other operators.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// What takes the place of the node's outputs, computed by operators that are inserted before it; empty for a node that
-// has no such form. The nodes inserted read the arguments as they are: those that the form doesn't read are dropped.
+// Inserts operators before the node and returns the values that replace its outputs; empty for a node that has no such
+// form. The new nodes read the node's arguments; arguments that the form doesn't read are dropped.
 std::vector<torch::jit::Value*> plain_form(torch::jit::Node& node);
 
 }  // namespace nnapi_convert

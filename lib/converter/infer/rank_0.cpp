@@ -25,7 +25,7 @@ std::optional<size_t> rank_of(const Value& value, const TypeMap& types) {
   return type == nullptr ? std::nullopt : std::optional<size_t>(type->rank());
 }
 
-// The inputs to give an axis to; none where one has another rank.
+// Returns the numbers of the inputs that need an axis; empty if a tensor other than an index has another rank than 0.
 std::vector<size_t> inputs_without_axis(const Node& node, const TypeMap& types) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr || !find_traits(node).has(Fact::kKeepsRankAlongAxis)) return {};

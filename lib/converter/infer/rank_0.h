@@ -1,4 +1,5 @@
-// Operators that work along an axis take a tensor of rank 0 as if it had one axis of size 1; rules want that axis.
+// Gives tensors of rank 0 an axis of size 1 for operators that work along an axis: PyTorch accepts rank 0 there, but
+// rules need the axis.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -9,8 +10,8 @@
 
 namespace nnapi_convert {
 
-// What takes the place of the outputs of such an operator on tensors of rank 0: those of a copy before it that reads
-// vectors of one element, reshaped to rank 0. Empty for other nodes.
+// Inserts a copy of the operator that reads vectors of one element in place of tensors of rank 0. Returns the copy's
+// results, reshaped to rank 0, which replace the node's outputs; empty for other nodes.
 std::vector<TorchValue*> with_axis(TorchNode& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

@@ -46,7 +46,7 @@ class Bound {
     return estimated(dims->front(), sizes_);
   }
 
-  // The rows that x[a:b] leaves.
+  // Returns the bound b on the number of rows of x[a:b]; nothing if b is no constant.
   static std::optional<int64_t> sliced(const TorchNode& node) {
     const auto axis = torch::jit::toIValue(node.input(1)), end = torch::jit::toIValue(node.input(3));
     const bool is_bound = axis && axis->isInt() && axis->toInt() == 0 && end && end->isInt() && end->toInt() > 0 &&

@@ -1,4 +1,4 @@
-// Guesses how many rows a tensor will have, from what bounds them: for estimates of cost only.
+// Estimates how many rows a tensor will have, from the operators that bound the number. Only estimates of cost use it.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// The first size of `value` (or the number it is), as slices, topk and known sizes on the way to it bound it; nothing
-// where none does.
+// Returns an upper bound of the first size of `value`, or of `value` itself if it is a number. Slices, topk and known
+// sizes before it give the bound; returns nothing if there are none.
 std::optional<int64_t> bound_of_rows(const TorchValue* value, const TypeMap& types, const RuntimeSizeList& sizes);
 
 }  // namespace nnapi_convert

@@ -17,17 +17,17 @@ namespace {
   throw ConvertError(ExitCode::kNotConvertible, message);
 }
 
-// A tensor that a node reads or gives, constant or not.
+// A tensor that is an input or a result of a node, constant or computed.
 struct RowTensor {
   TensorType type;
-  std::optional<size_t> axis;  // of the rows; nothing: the same for all rows
+  std::optional<size_t> axis;  // the axis of the rows; nothing: the tensor is the same for all rows
 
   size_t rank() const { return type.rank(); }
   // Counted from the last axis, as broadcasting does.
   size_t axis_from_end() const { return rank() - 1 - *axis; }
 };
 
-// A node of which all types are known and some tensor has the rows.
+// A node with known types, some of whose tensors have the rows.
 class RowNode {
  public:
   RowNode(const TorchNode& node, const TypeMap& types, const OpenSize& rows)
@@ -42,7 +42,7 @@ class RowNode {
   std::optional<RowTensor> tensor(const char* name) const { return tensor(args.input(name)); }
   const TorchNode& node() const { return node_; }
 
-  // All tensors that the node reads, those of lists too.
+  // Returns all tensors that the node reads, including the elements of lists.
   std::vector<RowTensor> tensors() const {
     std::vector<RowTensor> result;
     for (const TorchValue* input : node_.inputs()) {
@@ -55,7 +55,7 @@ class RowNode {
     return result;
   }
 
-  // The first tensor that the node reads has the rows, no other has.
+  // True if the first tensor that the node reads has the rows and no other tensor has.
   bool only_first_has_rows() const {
     const std::vector<RowTensor> all = tensors();
     return !all.empty() && all[0].axis &&
@@ -68,7 +68,7 @@ class RowNode {
     return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
   }
 
-  // A number that the node reads depends on how many rows there are.
+  // True if the node reads a number that depends on the number of rows.
   bool reads_count() const {
     const auto inputs = node_.inputs();
     return std::any_of(inputs.begin(), inputs.end(), [this](const TorchValue* input) {
@@ -94,7 +94,7 @@ class RowNode {
   RowTensor output;
 };
 
-// Each element of the result is made of elements at its place, as broadcasting has it.
+// Proof for elementwise operators: each element of the result depends on the elements at its place after broadcasting.
 bool elementwise(const RowNode& node) {
   const std::vector<RowTensor> tensors = node.tensors();
   const size_t place = node.output.axis_from_end();
@@ -109,7 +109,7 @@ bool is_leading(const RowNode& node, size_t rank) {
          node.first().rank() == rank;
 }
 
-// Images one by one.
+// Proof for operators that compute each image of the batch separately.
 template <size_t rank>
 bool images(const RowNode& node) {
   return is_leading(node, rank);
@@ -119,7 +119,7 @@ bool samples(const RowNode& node) {
   return node.first().rank() >= 2 && is_leading(node, node.first().rank());
 }
 
-// The filter tells whether there is an axis for images.
+// Proof for convolutions: the filter's rank tells whether the input has a batch axis.
 bool convolution(const RowNode& node) {
   const auto filter = node.tensor("weight");
   return filter && is_leading(node, filter->rank());
@@ -138,7 +138,7 @@ bool layer_norm(const RowNode& node) {
   return node.only_first_has_rows() && *node.first().axis + normalised < node.first().rank();
 }
 
-// Vectors along the last axis one by one.
+// Proof for operators that compute each vector along the last axis separately.
 bool vectors(const RowNode& node) {
   return node.only_first_has_rows() && *node.first().axis + 1 < node.first().rank() &&
          node.output.axis == node.first().axis;
@@ -151,7 +151,7 @@ bool matrix_product(const RowNode& node) {
   return a.axis && !b.axis && b.rank() <= 2 && *a.axis + 1 < a.rank();
 }
 
-// self + mat1 * mat2.
+// Proof for aten::addmm, self + mat1 * mat2.
 bool sum_and_product(const RowNode& node) {
   const auto self = node.tensor("self"), a = node.tensor("mat1"), b = node.tensor("mat2");
   if (!self || !a || !b || b->axis || a->axis != 0U) return false;
@@ -159,7 +159,7 @@ bool sum_and_product(const RowNode& node) {
   return self->rank() < 2 || self->type.dims[0] == Dim(1);
 }
 
-// Along one axis, or a list of axes, that are not the rows'.
+// Proof for operators that work along other axes than that of the rows.
 bool along_other_axes(const RowNode& node) {
   if (node.reads_count() || !node.only_first_has_rows() || !node.args.has("dim") || node.args.is_none("dim")) {
     return false;
@@ -171,7 +171,7 @@ bool along_other_axes(const RowNode& node) {
   });
 }
 
-// All of the rows, as x[:, a:b] begins, or a part of another axis.
+// Proof for aten::slice: it takes all rows, or slices another axis.
 bool sliced(const RowNode& node) {
   const bool begins = node.args.is_none("start") || node.args.integer("start") == 0;
   const bool ends = node.args.is_none("end") || node.args.integer("end") >= INT32_MAX;
@@ -179,7 +179,7 @@ bool sliced(const RowNode& node) {
   return takes_all ? node.only_first_has_rows() : along_other_axes(node);
 }
 
-// As many elements before the rows' axis as there were: each stays in its row.
+// Proof for reshapes: the number of elements before the axis of the rows stays, so that each element keeps its row.
 bool same_order(const RowNode& node) {
   if (!node.only_first_has_rows()) return false;
   const auto before = [](const RowTensor& tensor) {
@@ -218,7 +218,7 @@ bool joined(const RowNode& node) {
   });
 }
 
-// Padding of the last axes.
+// Proof for padding: it pads only axes after that of the rows.
 bool padded(const RowNode& node) {
   if (node.reads_count() || !node.only_first_has_rows()) return false;
   const char* name = node.args.has("pad") ? "pad" : "padding";
@@ -288,7 +288,7 @@ void add_open_sizes(const ValueType& type, std::set<OpenSize>& sizes) {
   }
 }
 
-// Of tensors that the node reads and gives.
+// Returns the open sizes of the tensors that the node reads and of its results.
 std::set<OpenSize> open_sizes(const TorchNode& node, const TypeMap& types) {
   std::vector<const TorchValue*> values(node.inputs().begin(), node.inputs().end());
   for (const TorchValue* input : node.inputs()) {
@@ -334,7 +334,7 @@ bool is_proved(const TorchNode& node, const TypeMap& types, const OpenSize& rows
   try {
     return reads_rows && gives_rows && proof(row_node);
   } catch (const NodeRefused&) {
-    return false;  // an argument that the proof needs isn't known
+    return false;  // an argument that the proof needs is unknown
   }
 }
 

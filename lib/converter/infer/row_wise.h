@@ -1,5 +1,5 @@
-// Finds operations that work row by row: row i of what they give depends on row i of what they read alone, along an
-// axis whose size isn't known. What they give for some rows is then right whatever other rows there are.
+// Finds operations that work row by row along an axis of unknown size: row i of each result depends only on row i of
+// the inputs. Such an operation can run on any part of the rows.
 #pragma once
 
 #include <optional>
@@ -8,16 +8,16 @@
 
 namespace nnapi_convert {
 
-// The only axis of that size; nothing where all sizes are fixed. Throws ConvertError (kNotConvertible) where others are
-// open or two axes have that size.
+// Returns the only axis of size `rows`; nothing if all sizes are fixed. Throws ConvertError (kNotConvertible) if the
+// type has other open sizes, or two axes of size `rows`.
 std::optional<size_t> row_axis(const TensorType& type, const OpenSize& rows);
 
-// The operator has a proof here, which may fail for the arguments of a node.
+// True if this unit has a proof for the operator. The proof may still fail for the node's arguments.
 bool may_be_row_wise(const TorchNode& node);
 
-// The size of the axis along which the node is row by row; nothing for a node whose sizes are all known, or of which a
-// type isn't. Throws ConvertError (kNotConvertible) with the reason where it reads or gives sizes that aren't known and
-// isn't shown to be row by row.
+// Returns the size of the axis along which the node works row by row; nothing if all its sizes are known, or if a type
+// is unknown. Throws ConvertError (kNotConvertible) with the reason if the node has unknown sizes and can't be shown to
+// work row by row.
 std::optional<OpenSize> rows_of(const TorchNode& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

@@ -20,7 +20,7 @@ bool is_mask(const TensorType& type) {
   return type.dtype == at::kBool || type.dtype == at::kByte;
 }
 
-// A node with what is known of it.
+// A node, its arguments and the types known so far.
 struct Request {
   const OpArguments& args;
   const TorchNode& node;
@@ -45,7 +45,7 @@ FoundTypes positions(const Request& request) {
   return one(at::kLong, {request.rows_like("self"), static_cast<int64_t>(self->rank())});
 }
 
-// where(condition): a list of indices for each axis.
+// Returns the types of where(condition): one vector of indices for each axis.
 FoundTypes positions_by_axis(const Request& request) {
   if (request.args.has("self") || !request.args.has("condition")) return std::nullopt;
   const auto condition = request.tensor("condition");
@@ -60,7 +60,7 @@ FoundTypes masked(const Request& request) {
   return self ? one(self->dtype, {request.rows_like("self")}) : std::nullopt;
 }
 
-// The indices of x[a, b, ...], without those that are None; nothing where one comes after a gap.
+// Returns the indices a, b, ... of x[a, b, ...]; nothing if one is None or the list is not made in the graph.
 std::optional<std::vector<const TorchValue*>> leading_indices(const TorchValue* list) {
   if (list->node()->kind() != c10::prim::ListConstruct) return std::nullopt;
   std::vector<const TorchValue*> indices;
@@ -106,7 +106,8 @@ FoundTypes regions(const Request& request) {
   return types;
 }
 
-// The sizes of a tensor that is made, of which some may be numbers that aren't known. Negative ones raise an error.
+// Returns the argument `size` of an operator that makes a tensor; unknown numbers in it become open sizes. PyTorch
+// raises an error for negative ones.
 std::optional<Dims> given_sizes(const Request& request) {
   const TorchValue* size = request.args.input("size");
   const auto found = request.types.find(size);
@@ -132,7 +133,7 @@ FoundTypes filled(const Request& request) {
   return dims ? one(given_dtype(request).value_or(at::kFloat), std::move(*dims)) : std::nullopt;
 }
 
-// full() without a dtype takes that of its number.
+// Returns the type of full(); nothing without a dtype, as the result then has the dtype of its number.
 FoundTypes filled_with(const Request& request) {
   return given_dtype(request) ? filled(request) : std::nullopt;
 }
@@ -151,7 +152,7 @@ FoundTypes counted(const Request& request) {
   return one(*given_dtype(request), {request.sizes.number(request.args.input("end"), request.types)});
 }
 
-// Values are put into a copy of the tensor.
+// Returns the type of `self`, for operators that write values into a copy of it.
 FoundTypes like_self(const Request& request) {
   const auto self = request.tensor("self");
   return self ? FoundTypes(std::vector<ValueType>{*self}) : std::nullopt;
@@ -166,7 +167,7 @@ FoundTypes highest(const Request& request) {
   return std::vector<ValueType>{*self, TensorType{at::kLong, self->dims, {}}};
 }
 
-// x[a:b] of an axis whose size isn't known: all of it, or a size of its own.
+// Returns the type of x[a:b] along an axis of unknown size: the same size for the whole axis, else a new open size.
 FoundTypes sliced(const Request& request) {
   auto self = request.tensor("self");
   if (!self || self->rank() == 0) return std::nullopt;
@@ -227,7 +228,7 @@ bool gives_open_size(ResultSizes sizes) {
   return sizes == ResultSizes::kKeptBoxes || sizes == ResultSizes::kPositions || sizes == ResultSizes::kMasked;
 }
 
-// Arithmetic on sizes, exact for any.
+// True for arithmetic on sizes, which is exact for open sizes, too.
 bool is_size_arithmetic(const TorchNode& node, const TypeMap& types) {
   const OpRule* rule = find_typed_rule(node, types);
   return rule != nullptr && (rule->lower == nullptr || node.kind() == c10::aten::__getitem__);
@@ -276,7 +277,7 @@ std::optional<std::vector<ValueType>> RuntimeSizes::types_of(const TorchNode& no
     }
     if (is_size_arithmetic(node, types)) return find_typed_rule(node, types)->shape(args);
   } catch (const std::exception&) {
-    return std::nullopt;  // an argument that isn't known
+    return std::nullopt;  // an argument is unknown
   }
   return linear_types(node, types);
 }

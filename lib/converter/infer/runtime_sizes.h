@@ -10,18 +10,18 @@
 
 namespace nnapi_convert {
 
-// Types values whose sizes depend on values. One object goes over a graph in program order.
+// Types results whose sizes depend on values. The caller visits the nodes of a graph in program order with one object.
 class RuntimeSizes {
  public:
-  // The types of what the node gives; nothing where they can't be told for sure. Inputs may be of unknown type, which
-  // matters to few operators: zeros of an unknown number of rows has rows, and a rank.
+  // Returns the types of the node's results; nothing if they are uncertain. Inputs may be of unknown type: torch.zeros
+  // with an unknown number of rows still has a known rank.
   std::optional<std::vector<ValueType>> types_of(const TorchNode& node, const TypeMap& types);
 
   const RuntimeSizeList& sizes() const { return sizes_; }
 
-  // A size of its own, for what has about as many rows as `like`.
+  // Returns a new open size, whose estimate is the number of rows of `like`.
   Dim fresh(const TorchValue* like, const TypeMap& types);
-  // The same for a number that isn't known; one number is one size.
+  // Returns the open size of an unknown number; the same size each time for the same number.
   Dim number(const TorchValue* value, const TypeMap& types);
 
  private:
@@ -29,8 +29,8 @@ class RuntimeSizes {
   std::unordered_map<const TorchValue*, Dim> numbers_;
 };
 
-// True if the node reads a tensor or number whose sizes aren't known, or gives one from tensors of known sizes
-// (nonzero, nms, a mask as index).
+// True if the node reads a tensor or number with open sizes, or if its result has open sizes though its inputs have
+// known ones (nonzero, nms, a mask as index).
 bool has_open_sizes(const TorchNode& node, const TypeMap& types);
 
 }  // namespace nnapi_convert
