@@ -11,7 +11,8 @@ bool is_read(const NormalisedModel& normalised, size_t input) {
          std::find(normalised.outputs.begin(), normalised.outputs.end(), value) != normalised.outputs.end();
 }
 
-// The operand of NNAPI holds a float32; callers get the scale that the original has.
+// Returns the scale and zero point of an output: those of the original's type if it is quantised, as NNAPI's operand
+// holds the scale only as float32; else those of the operand, before a last DEQUANTIZE.
 Quantization output_quantization(const nnapi::Model& model, const InterfaceOutput& output, const TensorType& type) {
   if (type.is_quantized()) return type.quantization;
   if (output.source != InterfaceOutput::Source::kNnapi) return {};

@@ -1,4 +1,4 @@
-// Puts together what callers of the converted module see, from what the stages found.
+// Makes the interface that callers of the converted module see, from the results of the stages.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace nnapi_convert {
 
-// The type of each tensor that forward returns; float32 where it isn't known.
+// Returns the type of each tensor that forward returns; float32 for tensors of unknown type.
 std::vector<TensorType> output_types(const NormalisedModel& normalised, const TypeMap& types);
 
-// `original_types` and `original_outputs` are those of the model as it was given, `output_types` those of NNAPI's
-// model.
+// Makes the interface. `original_types` and `original_outputs` are the types of the original model's inputs and
+// outputs; `output_types` are the types of the NNAPI model's outputs.
 ModuleInterface make_interface(const NormalisedModel& normalised, const QuantBoundaries& boundaries,
                                const LoweredModel& lowered, const std::vector<TensorType>& original_types,
                                const std::vector<TensorType>& original_outputs,

@@ -65,8 +65,8 @@ class Lowering {
     }
   }
 
-  // PyTorch's loader takes no bool, and NNAPI no tensors of high rank: the module hands over int32, and merges the last
-  // axes.
+  // Adds the operand of an input. PyTorch's loader takes no bool, so the module passes int32; NNAPI takes no tensors of
+  // high rank, so the module merges the last axes.
   nnapi::OperandId add_input(TensorType type) {
     if (type.dtype == at::kBool) type.dtype = at::kInt;
     if (type.rank() > kMaxRank) type.dims = merged_last_axes(type.dims);
@@ -95,7 +95,7 @@ class Lowering {
     return outputs.size() - 1;
   }
 
-  // The input of forward that an operand is, or -1.
+  // Returns the number of forward's input that the operand is, or -1.
   int input_number(nnapi::OperandId id) const {
     for (const nnapi::Boundary& input : result_.model.inputs) {
       if (input.operand == id) return static_cast<int>(input.argument);
@@ -103,7 +103,7 @@ class Lowering {
     return -1;
   }
 
-  // A result of high rank with its last axes merged: NNAPI has no such tensors.
+  // Merges the last axes of a result whose rank is too high for NNAPI.
   nnapi::OperandId with_nnapi_rank(nnapi::OperandId id) {
     nnapi::Operand result = result_.model.at(id);
     if (result.dims.size() <= kMaxRank) return id;
@@ -113,7 +113,7 @@ class Lowering {
 
   void add_output(const Value* value) { result_.outputs.push_back(output_of(value)); }
 
-  // What rules found to be the same for all inputs.
+  // Makes the tensor of an output that rules found to be constant.
   static at::Tensor constant_output(const nnapi::Constant& constant, const TensorType& type) {
     const at::Tensor tensor = to_tensor(constant).reshape(fixed_values(type.dims));
     if (!type.is_quantized()) return tensor.to(type.dtype);

@@ -10,17 +10,17 @@
 namespace nnapi_convert {
 
 struct LoweredModel {
-  nnapi::Model model;                    // its inputs are those inputs of forward that it reads
-  std::vector<InterfaceOutput> outputs;  // for each tensor that forward returns
+  nnapi::Model model;                    // its inputs are the inputs of forward that the model reads
+  std::vector<InterfaceOutput> outputs;  // one for each tensor that forward returns
   std::vector<Refusal> refusals;
 };
 
-// The refusals alone, of a model with nodes that have no types or were refused before.
+// Returns only the refusals. Use it for a model with nodes that have no types or were refused before.
 std::vector<Refusal> lowering_refusals(const NormalisedModel& normalised, const std::vector<TensorType>& input_types,
                                        const TypeMap& types, const Target& target);
 
-// Refused nodes leave the model incomplete, without outputs. `target` says what rules may
-// make use of; they don't refuse what needs a higher one, which validate does.
+// Lowers the graph. If a node is refused, the model is incomplete and has no outputs. `target` says which features
+// rules may use. Rules don't refuse operations of a higher feature level; validate does.
 LoweredModel lower(const NormalisedModel& normalised, const std::vector<TensorType>& input_types, const TypeMap& types,
                    const Target& target, Diagnostics& diagnostics);
 

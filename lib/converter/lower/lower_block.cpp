@@ -14,15 +14,15 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Nodes that make up values for others and are no operations.
+// True for nodes that only make or take apart constants and containers, and need no operation.
 bool is_structural(const Node& node) {
   return node.kind() == c10::prim::Constant || node.kind() == c10::prim::ListConstruct ||
          node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::DictConstruct ||
          node.kind() == c10::prim::ListUnpack || node.kind() == c10::prim::Uninitialized;
 }
 
-// False where the shape rule refused the node before, whose results were observed instead: the lowering takes for
-// granted what the shape rule checks.
+// False if the shape rule refuses the node; its results' types were then observed. Such a node can't be lowered, as the
+// lowering relies on the shape rule's checks.
 bool takes(const OpRule& rule, const OpArguments& args) {
   try {
     (void)rule.shape(args);
@@ -38,8 +38,8 @@ void BlockLowering::lower_nodes(const torch::jit::Block& block) {
   for (const Node* node : block.nodes()) lower_node(*node);
 }
 
-// Nodes without types, or with such as NNAPI has no operands for, were refused before, or read what a refused one
-// makes; a branch or loop that gives nothing is there for what it changes in place.
+// False for nodes whose results have no types, or types without NNAPI operands: infer refused the node, or one before
+// it. Also false for a branch or loop without results, which is there for its in-place changes only.
 bool BlockLowering::is_typed(const Node& node) const {
   const auto outputs = node.outputs();
   return (!outputs.empty() || !is_control_flow(node)) &&
@@ -51,7 +51,7 @@ bool BlockLowering::is_typed(const Node& node) const {
          });
 }
 
-// False where a refused node gives something that NNAPI has no operands for.
+// False if the node reads a value without operands: a refused node made it.
 bool BlockLowering::reads_operands(const Node& node) const {
   const auto inputs = node.inputs();
   return std::all_of(inputs.begin(), inputs.end(), [&](const Value* value) {
@@ -91,12 +91,12 @@ void BlockLowering::lower_node(const Node& node) {
     name_outputs(node);
   } catch (const NodeRefused& refused) {
     scope_.refusals.push_back(refused.refusal());
-    // Later nodes read something; the model is dropped anyway.
+    // Later nodes can read these operands and be checked, too. The model itself is dropped.
     for (const Value* output : node.outputs()) stand_in(output);
   }
 }
 
-// An operand that had a name before holds the same: the rule left the value as it is.
+// Names the operands of the node's outputs. An operand that has a name keeps it: the rule returned its input unchanged.
 void BlockLowering::name_outputs(const Node& node) {
   for (const Value* output : node.outputs()) {
     const auto found = operands_.find(output);

@@ -1,4 +1,4 @@
-// Lowers the nodes of one block of the graph to one nnapi::Model, and those of the blocks in it to its subgraphs.
+// Lowers the nodes of one block of the graph to one nnapi::Model, and the nodes of inner blocks to its subgraphs.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ struct LoweringScope;
 // Lowers a branch or a loop, whose blocks have types: appends an operation to `outer` and sets the node's outputs.
 using LowerFlow = void (*)(const LoweringScope& scope, BlockLowering& outer, const TorchNode& node);
 
-// What is the same for all blocks of a graph.
+// The data that all blocks of a graph share.
 struct LoweringScope {
   const TypeMap& types;
   Target target;
@@ -28,14 +28,14 @@ class BlockLowering {
  public:
   BlockLowering(const LoweringScope& scope, nnapi::Model& model) : scope_(scope), builder_(model) {}
 
-  // The operands of values; those of the block's inputs have to be there before its nodes are lowered.
+  // Returns the operands of values. The caller adds the operands of the block's inputs before it lowers the nodes.
   OperandMap& operands() { return operands_; }
   nnapi::Builder& builder() { return builder_; }
 
-  // The operand of a tensor that `reader` reads; a constant becomes a constant operand.
+  // Returns the operand of a tensor that `reader` reads; a constant becomes a constant operand.
   nnapi::OperandId operand(const TorchNode& reader, const TorchValue* value);
   void lower_nodes(const torch::jit::Block& block);
-  // False where nodes were left out that have no types: they were refused before.
+  // False if nodes without types were left out: infer refused them.
   bool all_typed() const { return all_typed_; }
 
  private:

@@ -15,7 +15,7 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Values that blocks read and nodes around them make, in the order of their first reader.
+// The captures: values that blocks read and that nodes outside the blocks make, in the order of their first readers.
 class Captures {
  public:
   explicit Captures(const OperandMap& outer) : outer_(outer) {}
@@ -28,7 +28,7 @@ class Captures {
     for (const Value* output : block.outputs()) add(output);
   }
 
-  // A value without operands is a constant, a size, or made inside.
+  // Adds a value if it has outer operands. A value without them is a constant, a size, or made inside the blocks.
   void add(const Value* value) {
     if (!seen_.insert(value).second) return;
     if (value->node()->kind() == c10::prim::ListConstruct && outer_.count(value) == 0) {
@@ -45,7 +45,7 @@ class Captures {
   std::vector<const Value*> values_;
 };
 
-// A subgraph while it is built.
+// Builds one subgraph.
 class SubgraphLowering {
  public:
   SubgraphLowering(const LoweringScope& scope, const std::string& source)
@@ -77,7 +77,7 @@ nnapi::Operand scalar(at::ScalarType dtype) {
   return to_operand({dtype, {}, {}});
 }
 
-// Lowers one node. Subgraphs take their own operands first, then those that blocks capture.
+// Lowers one prim::If or prim::Loop. The inputs of subgraphs are their own operands first, then the captures.
 class ControlFlowLowering {
  public:
   ControlFlowLowering(const LoweringScope& scope, BlockLowering& outer, const Node& node)
@@ -88,7 +88,7 @@ class ControlFlowLowering {
     const OperandId condition = outer_.operand(node_, node_.input(0));
     std::vector<OperandId> captured = captured_operands();
     const bool reads_nothing = captured.empty();
-    if (reads_nothing) captured.push_back(condition);  // no driver is asked for a model without inputs
+    if (reads_nothing) captured.push_back(condition);  // each subgraph needs an input for drivers to take it
     std::vector<OperandId> inputs{condition};
     for (const Block* block : node_.blocks()) {
       SubgraphLowering branch(scope_, source_of(node_));
@@ -102,8 +102,8 @@ class ControlFlowLowering {
     emit(OperationCode::IF, std::move(inputs));
   }
 
-  // The state of the loop: what it carries, its condition unless that is always true, its counter if anything reads it;
-  // beside it the number of rounds, if a tensor gives it, and what the body captures.
+  // Lowers a loop to WHILE. Its state: the carried values, the condition unless it is always true, and the counter if
+  // it can end the loop or a node reads it. Its other inputs are the captures, with a computed number of rounds.
   void lower_loop() {
     const Block& body = *node_.blocks()[0];
     captures_.add_block(body);
@@ -123,7 +123,7 @@ class ControlFlowLowering {
   }
 
  private:
-  // What a loop's subgraphs are given before the captures.
+  // The operands of a loop's subgraphs that stand between the carried values and the captures.
   struct LoopState {
     OperandId condition = -1, counter = -1;
   };
@@ -159,7 +159,7 @@ class ControlFlowLowering {
     return outer_.builder().model().add({OperandCode::MODEL, {}, 0, 0, subgraph.model()});
   }
 
-  // Operands of the subgraph for the state, of the types that the node's outputs have.
+  // Adds the inputs of a subgraph for the loop's state, with the types of the node's outputs.
   LoopState add_state(SubgraphLowering& subgraph) {
     const Block& body = *node_.blocks()[0];
     for (size_t i = 0; i < node_.outputs().size(); ++i) {

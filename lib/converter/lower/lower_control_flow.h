@@ -1,12 +1,12 @@
-// prim::If as IF and prim::Loop as WHILE: each block becomes a subgraph, which is given what it reads of the blocks
-// around it.
+// Lowers prim::If to IF and prim::Loop to WHILE. Each block becomes a subgraph; values of outer blocks that the block
+// reads become inputs of the subgraph.
 #pragma once
 
 #include "lib/converter/lower/lower_block.h"
 
 namespace nnapi_convert {
 
-// A LowerFlow.
+// The function for LoweringScope::lower_flow.
 void lower_control_flow(const LoweringScope& scope, BlockLowering& outer, const TorchNode& node);
 
 }  // namespace nnapi_convert

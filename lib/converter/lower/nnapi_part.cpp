@@ -75,7 +75,7 @@ bool quantises_on_cpu(const ModuleInterface& interface) {
                      [](const InterfaceOutput& output) { return output.dequantize; });
 }
 
-// "device dsp doesn't take CONV_2D from model.py:12: the filter has to be constant", one a line.
+// Returns one line for each refusal: "device dsp doesn't take CONV_2D from model.py:12: the filter has to be constant".
 std::string device_message(const nnapi::DeviceProfile& device, const std::vector<nnapi::DeviceRefusal>& refusals,
                            bool with_sources) {
   std::vector<std::string> lines;

@@ -1,4 +1,5 @@
-// One NNAPI model and what calls it: a whole network, or a segment of one. The stages after lowering.
+// One NNAPI model with its interface, of a whole network or a segment, and the stages after lowering: optimise,
+// validate and emit.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -23,45 +24,45 @@ struct NnapiPart {
   ModuleInterface interface;
 };
 
-// What rules may make use of.
+// Returns the features that rules may use.
 Target target_of(const ConvertOptions& options);
 
-// Chooses layouts and runs the passes. Throws ConvertError (kUsage) for layouts of inputs that aren't there.
+// Chooses layouts and runs the passes. Throws ConvertError (kUsage) for a layout of an input that doesn't exist.
 void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics);
-// Why a part of a graph, or all of it, can't be one model of NNAPI.
+// The reason why a part of a graph, or the whole graph, can't be one NNAPI model.
 struct SegmentRefusal {
-  std::string reason;                             // for people
-  std::vector<Refusal> nodes = {};                // that rules refuse
-  std::vector<nnapi::DeviceRefusal> device = {};  // operations that the device doesn't take
-  std::string since = {};                         // source line of the operator after which nothing is known
+  std::string reason;                             // one message for the user
+  std::vector<Refusal> nodes = {};                // nodes that rules refuse
+  std::vector<nnapi::DeviceRefusal> device = {};  // operations that the device refuses
+  std::string since = {};                         // source line of the operator after which types are unknown
 };
 
-// A part that was offered to NNAPI: without a refusal it is complete.
+// A part that was offered to NNAPI; it is complete if there is no refusal.
 struct Offer {
   NnapiPart part;
   std::optional<SegmentRefusal> refusal = {};
 };
 
-// Of a model without operations, of one that NNAPI wouldn't take at the feature level, and of one that the device of
-// the options doesn't take.
+// Refuses a model without operations, a model that is not valid at the feature level, and a model that the device of
+// the options doesn't take. Returns nothing for other models.
 std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOptions& options);
-// Its reason without source lines, for nodes whose own are known.
+// Returns the refusal's reason without source lines, for reports that show the line of each node.
 std::string reason_of(const SegmentRefusal& refusal, const ConvertOptions& options);
 
 struct EmittedPart {
   torch::jit::Module module;
-  SerializedModel serialized;  // of PyTorch's runtime
+  SerializedModel serialized;  // filled for PyTorch's runtime only
   size_t buffer_bytes = 0;
   uint64_t weight_bytes = 0;
 };
 
 struct EmitRequest {
   const BundledInputs& bundled_inputs;
-  std::optional<torch::jit::Module> cpu = {};  // the shim's, for where NNAPI can't run
+  std::optional<torch::jit::Module> cpu = {};  // the shim runs this module on devices without NNAPI
   ClassPlace place = {};
 };
 
-// Writes the buffer and makes the module, for the runtime that the options name. Its large weights are late.
+// Writes the buffer and makes the module, for the runtime that the options name. Its large weights are added to `late`.
 EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, LateTensors& late,
                       Stages& stages);
 

@@ -1,4 +1,4 @@
-// Copies of quantised tensors that the CPU's part of a graph changes in place or keeps.
+// Copies quantised tensors that the CPU's part of a graph changes in place or keeps.
 #pragma once
 
 #include "lib/converter/graph/normalised_model.h"
@@ -9,8 +9,9 @@ namespace nnapi_convert {
 inline const c10::Symbol kQuantize = c10::Symbol::fromQualString("aten::quantize_per_tensor");
 inline const c10::Symbol kDequantize = c10::Symbol::fromQualString("aten::dequantize");
 
-// Callers and the graph must not share what the graph changes in place, or keeps for the next call: quantize and
-// dequantize make a tensor of their own, and a copy takes their place. `types` gets those of the copies.
+// The caller and the graph must not share a tensor that the graph changes in place or keeps for the next call. The
+// quantize of an input and the dequantize of an output make new tensors, but --quant may remove them: inserts a copy
+// beside each of them, and adds the copy's type to `types`.
 void copy_changed_values(NormalisedModel& model, TypeMap& types);
 
 }  // namespace nnapi_convert

@@ -57,7 +57,7 @@ double number_of(const Value* value) {
   return constant->isTensor() ? constant->toTensor().item().toDouble() : constant->toScalar().toDouble();
 }
 
-// The parameters of a quantize node, where they are constants and the result is quint8.
+// Returns the scale and zero point of a quantize node with constant arguments and a quint8 result; nothing for others.
 std::optional<Quantization> parameters_of(const Node& node) {
   if (node.kind() != kQuantize) return std::nullopt;
   for (size_t i = 1; i < 4; ++i) {
@@ -115,7 +115,7 @@ class QuantModeEdit {
     return found;
   }
 
-  // Nothing would be left for NNAPI without these steps.
+  // True if the graph only quantises and dequantises: without these nodes NNAPI would have no operation.
   bool has_quantisation_steps_only() const {
     const auto nodes = model_.graph->nodes();
     return std::all_of(nodes.begin(), nodes.end(), [](const Node* node) {
@@ -146,7 +146,7 @@ class QuantModeEdit {
     return std::find(model_.outputs.begin(), model_.outputs.end(), value) != model_.outputs.end();
   }
 
-  // The one set of parameters that all readers of an input quantise it with.
+  // Returns the scale and zero point with which all readers of an input quantise it; nothing if readers differ.
   std::optional<Quantization> boundary_quantization(const Value* input) const {
     if (is_output(input)) return std::nullopt;
     std::optional<Quantization> common;
@@ -183,7 +183,7 @@ class QuantModeEdit {
     if (result_.mode == QuantMode::kNnapi) return;
     const auto parameters = boundary_quantization(input);
     if (!parameters) {
-      if (keeps_interface_ || result_.mode == QuantMode::kCore) return;  // quantised further on, by NNAPI
+      if (keeps_interface_ || result_.mode == QuantMode::kCore) return;  // NNAPI quantises it in a later operation
       refuse(result_.mode,
              fmt::format("input {} is not quantised to quint8 by its first operation; put a QuantStub first, "
                          "or use core or nnapi",
@@ -199,13 +199,13 @@ class QuantModeEdit {
     boundary.type = {at::kFloat, boundary.type.dims, {}};
   }
 
-  // Nothing where the type isn't known before the model runs.
+  // Returns whether a value is quantised; nothing if its type is unknown before the model runs.
   std::optional<bool> known_quantized(const Value* value) const {
     const auto input = std::find(model_.inputs.begin(), model_.inputs.end(), value);
     if (input != model_.inputs.end()) {
       return result_.inputs[static_cast<size_t>(input - model_.inputs.begin())].type.is_quantized();
     }
-    if (value->node()->kind() == kQuantize) return true;  // perhaps one of insert_quantize
+    if (value->node()->kind() == kQuantize) return true;  // insert_quantize() adds nodes without types
     const TensorType* type = type_of(*value, value_types_);
     return type == nullptr ? std::nullopt : std::optional(type->is_quantized());
   }
@@ -251,13 +251,13 @@ class QuantModeEdit {
 
   NormalisedModel& model_;
   const std::vector<TensorType>& types_;
-  const TypeMap& value_types_;  // of the graph before the edit: inputs may have changed since
+  const TypeMap& value_types_;  // types before the edit: those of inputs may have changed since
   QuantBoundaries result_;
-  bool keeps_interface_ = false;  // auto: each input and output stays what it is
-  bool keeps_all_steps_ = false;  // auto: NNAPI quantises and dequantises, as there is nothing else to do
+  bool keeps_interface_ = false;  // mode auto: inputs and outputs keep their types
+  bool keeps_all_steps_ = false;  // mode auto: NNAPI quantises and dequantises, as it has no other operations
 };
 
-// Whether a value of unknown type may be a quantised tensor as the model runs, or hold one.
+// Finds out whether a value of unknown type may be or hold a quantised tensor when the model runs.
 class QuantisedSearch {
  public:
   explicit QuantisedSearch(const TypeMap& types) : types_(types) {}
@@ -275,7 +275,8 @@ class QuantisedSearch {
   }
 
  private:
-  // An argument of forward may be anything; one of a loop's body is what the loop is given, or its body gives.
+  // An argument of forward may be quantised. An input of a loop's body may be if an input of the loop or an output of
+  // its body may be.
   bool may_be_given(const Node& parameters) {
     const Node* loop = parameters.owningBlock()->owningNode();
     return loop == nullptr || any_quantised(loop->inputs()) || any_quantised(parameters.owningBlock()->outputs());
@@ -290,7 +291,7 @@ class QuantisedSearch {
   std::unordered_set<const Value*> seen_;
 };
 
-// The parts of the result whose types aren't known: tensors, and what tensors are in that aren't in `outputs`.
+// Collects the parts of the result with unknown types: tensors, and containers of tensors whose elements are unknown.
 void collect_unknown(const NormalisedModel& model, const Value* value, const TypeMap& types,
                      std::vector<const Value*>& result) {
   if (!holds_tensors(value->type()) || type_of(*value, types) != nullptr) return;
@@ -334,7 +335,7 @@ void run_on_cpu(Node* node) {
   node->i_(cpu_attribute(), 1);
 }
 
-// The steps around NNAPI as nodes of the graph.
+// Replaces the wrapper's steps of quantising and dequantising by nodes of the graph that the CPU runs.
 void move_into_graph(NormalisedModel& model, QuantBoundaries& boundaries) {
   for (size_t i = 0; i < boundaries.inputs.size(); ++i) {
     InputBoundary& boundary = boundaries.inputs[i];
@@ -352,7 +353,7 @@ void move_into_graph(NormalisedModel& model, QuantBoundaries& boundaries) {
   return_outputs(model);
 }
 
-// A graph that keeps its interface.
+// Returns the boundaries of a graph that keeps its interface.
 QuantBoundaries kept_boundaries(const NormalisedModel& model, const std::vector<TensorType>& input_types,
                                 const TypeMap& types) {
   QuantBoundaries boundaries;

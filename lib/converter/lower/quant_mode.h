@@ -1,4 +1,4 @@
-// Puts the boundary between float and quantised tensors where --quant asks for it.
+// Moves the boundary between float and quantised tensors to the place that --quant asks for.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace nnapi_convert {
 
-// What the TorchScript wrapper does around NNAPI.
+// The steps of the TorchScript wrapper before NNAPI's call, for one input.
 struct InputBoundary {
-  TensorType type;                       // of NNAPI's input
-  std::optional<Quantization> quantize;  // the caller's tensor is float32 and is quantised on the CPU first
+  TensorType type;                       // type of NNAPI's input
+  std::optional<Quantization> quantize;  // the CPU quantises the caller's float32 tensor with these parameters
   TensorType caller_type() const { return quantize ? TensorType{at::kFloat, type.dims, {}} : type; }
 };
 
 struct OutputBoundary {
-  bool dequantize = false;  // NNAPI's output is dequantised on the CPU
+  bool dequantize = false;  // the CPU dequantises NNAPI's output
 };
 
 struct QuantBoundaries {
@@ -29,19 +29,20 @@ struct QuantBoundaries {
   std::vector<OutputBoundary> outputs;
 };
 
-// Edits the model's graph, whose values have the given types. Throws ConvertError (kNotConvertible) where the mode
-// can't be had, saying what would make it possible.
+// Edits the model's graph, whose values have the given types. Throws ConvertError (kNotConvertible) if the mode is
+// impossible for the model; the message says what would make it possible.
 //
-// Where the CPU runs parts of the graph, quantising and dequantising on the CPU are nodes of it, not steps of a
-// wrapper: the inputs are what the graph takes. Inside, quantised tensors stay as they are. With auto and none such a
-// graph keeps its interface; results that may be quantised, where that isn't known, are warned of.
+// If the CPU runs parts of the graph, nodes of the graph quantise and dequantise on the CPU, not steps of a wrapper;
+// the input boundaries are then the graph's inputs. Quantised tensors inside the graph stay as they are. With the modes
+// auto and none such a graph keeps its interface; a warning names results of unknown type that may be quantised.
 QuantBoundaries apply_quant_mode(NormalisedModel& model, const std::vector<TensorType>& input_types,
                                  const TypeMap& value_types, QuantMode mode, Diagnostics& diagnostics);
 
-// True for the nodes that --quant core has the CPU run, where it runs parts of the graph.
+// True for the nodes that the CPU has to run with --quant core, if the CPU runs parts of the graph.
 bool quantises_on_cpu(const torch::jit::Node& node);
 
-// Of a result that is dequantised last: the scale and zero point it had; none for others that are float.
+// Returns the scale and zero point of a quantised result, or of the tensor that is dequantised to make the result; none
+// for other results.
 Quantization quantization_of_result(const torch::jit::Value& result, const TypeMap& types);
 
 }  // namespace nnapi_convert

@@ -34,7 +34,7 @@ class WideIntegers {
  private:
   static bool is_list(const TorchValue& value) { return value.node()->kind() == c10::prim::ListConstruct; }
 
-  // Sizes are no numbers of a tensor.
+  // True if the node returns a tensor or a list of tensors, not only sizes.
   bool gives_tensors(const TorchNode& node) const {
     if (!node.blocks().empty()) return false;
     const auto outputs = node.outputs();
@@ -76,7 +76,7 @@ class WideIntegers {
     return reads_wide;
   }
 
-  // Names what comes from outside.
+  // True if NNAPI reads the value as a wide integer tensor. Records the names of values that NNAPI doesn't make.
   bool reads(const TorchValue& value) {
     if (!is_wide(value)) return false;
     const auto input = std::find(model_.inputs.begin(), model_.inputs.end(), &value);

@@ -1,4 +1,4 @@
-// int64 tensors on NNAPI, which has 32 bits for them.
+// Warns of int64 tensors whose numbers may not fit into NNAPI's 32-bit integers.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace nnapi_convert {
 
-// Warns once, naming all inputs of the model and other values whose numbers NNAPI may cut to 32 bits: int64 tensors
-// that `nodes`, all that NNAPI runs, read or make, and whose numbers aren't known to be smaller.
+// Gives one warning that names all values whose numbers NNAPI may cut to 32 bits: int64 tensors that `nodes`, the nodes
+// that NNAPI runs, read or make, and whose numbers are not known to fit.
 void warn_of_wide_integers(const std::vector<const TorchNode*>& nodes, const NormalisedModel& model,
                            const TypeMap& types, Diagnostics& diagnostics);
 
-// The nodes of a graph and of the blocks in it.
+// Returns the nodes of a graph and of the blocks in it.
 std::vector<const TorchNode*> all_nodes(const torch::jit::Graph& graph);
 
 }  // namespace nnapi_convert
