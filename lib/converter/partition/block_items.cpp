@@ -8,7 +8,7 @@
 namespace nnapi_convert {
 namespace {
 
-// How many steps the second comes after the first, which it needs.
+// Returns the least number of steps between item `first` and item `second`, which needs it.
 int distance(const PartitionItem& first, const PartitionItem& second) {
   const bool is_nnapi = !second.reason;
   if (is_nnapi == first.reason.has_value()) return 1;

@@ -1,4 +1,5 @@
-// What a partition takes a graph's own nodes for, or those of a branch or loop: items, in steps of NNAPI and the CPU.
+// Groups the nodes of one block (the graph's own, or one of a branch or loop) into items, and the items into steps that
+// NNAPI or the CPU runs.
 #pragma once
 
 #include <map>
@@ -11,8 +12,8 @@
 
 namespace nnapi_convert {
 
-// Items of one step that run together: those of NNAPI have the same rows, or none. Steps of both kinds take turns:
-// those of NNAPI have even numbers, those of the CPU odd ones.
+// The key of a step: its number, and the rows that all items of an NNAPI step have. Steps of NNAPI have even numbers,
+// steps of the CPU odd ones.
 using StepKey = std::pair<int, std::optional<OpenSize>>;
 using StepMembers = std::vector<size_t>;  // numbers of items
 
@@ -28,22 +29,22 @@ class BlockItems {
   const std::vector<PartitionItem>& items() const { return items_; }
   const std::map<StepKey, StepMembers>& steps() const { return steps_; }
 
-  // Puts each item into the earliest step that what it needs allows.
+  // Puts each item into the earliest step after the steps of the items that it needs.
   void place();
   std::vector<torch::jit::Node*> nodes_of(const StepMembers& members) const;
-  // Multiply-adds, as far as they are known.
+  // Returns the known multiply-adds of the items.
   int64_t macs_of(const StepMembers& members) const;
-  // How many of them have multiply-adds that aren't known.
+  // Returns how many items have an unknown number of multiply-adds.
   size_t uncounted_of(const StepMembers& members) const;
-  // How many of them multiply: convolutions, products and their like.
+  // Returns how many items have multiply-adds: convolutions, matrix products and similar operations.
   size_t products_of(const StepMembers& members) const;
-  // The size along which a step of NNAPI goes row by row.
+  // Returns the size of the rows of a step of NNAPI; nothing for a step without rows.
   const std::optional<OpenSize>& rows_of(const StepMembers& members) const { return items_[members[0]].rows; }
-  // True if the CPU can't run one of them.
+  // True if the CPU can't run one of the items.
   bool is_pinned(const StepMembers& members) const;
-  // Those that made what a device refuses, as source lines tell; all where they don't.
+  // Returns the items whose source lines are those of the refused operations; all items if no line matches.
   StepMembers refused_members(const StepMembers& members, const std::vector<nnapi::DeviceRefusal>& refusals) const;
-  // Throws ConvertError (kNotConvertible) where the CPU can't run one of them.
+  // Moves the items to the CPU for the reason `why`. Throws ConvertError (kNotConvertible) if the CPU can't run one.
   void keep_on_cpu(const StepMembers& members, const std::string& why);
 
  private:

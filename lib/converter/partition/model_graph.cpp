@@ -70,7 +70,7 @@ std::vector<size_t> range(size_t first, size_t last) {
   return numbers;
 }
 
-// What the value of `length` bytes says, where it is of numbers and short.
+// Returns the number or short list of numbers in `bytes` as text; empty for others.
 std::string immediate_text(const BufferOperand& operand, const std::vector<uint8_t>& bytes) {
   const auto type = static_cast<OperandCode>(operand.type);
   if (type == OperandCode::BOOL && bytes.size() == 1) return bytes[0] != 0 ? "true" : "false";

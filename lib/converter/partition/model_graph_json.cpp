@@ -1,4 +1,4 @@
-// Reports' JSON of a graph. What is at its default is left out: graphs have thousands of values.
+// Writes a graph as JSON for reports. Fields with default values are left out, as graphs have thousands of values.
 #include "lib/converter/partition/model_graph.h"
 
 namespace nnapi_convert {

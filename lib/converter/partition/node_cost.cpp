@@ -17,12 +17,12 @@ namespace {
 
 using Sizes = std::optional<std::vector<int64_t>>;
 
-// A node's arguments by the names of its schema, and sizes of what it reads and gives.
+// A node with its arguments by their names in the schema, and the sizes of its inputs and results.
 class Call {
  public:
   Call(const TorchNode& node, const SizesOfValue& sizes_of) : node_(node), sizes_of_(sizes_of) {}
 
-  // The first argument that has one of the names; null if there is none.
+  // Returns the first argument that has one of the names; null if there is none.
   const TorchValue* argument(std::initializer_list<const char*> names) const {
     const c10::FunctionSchema* schema = node_.maybeSchema();
     for (const char* name : names) {
@@ -43,20 +43,20 @@ class Call {
     return found ? product_of(*found) : Count(std::nullopt);
   }
   Count result() const { return elements(node_.outputs().empty() ? nullptr : node_.output(0)); }
-  // Of an argument with such sizes.
+  // Returns the number of vectors along the last axis of a value.
   Count rows(const TorchValue* value) const {
     const Sizes found = sizes(value);
     if (!found || found->empty()) return Count(std::nullopt);
     return product_of(*found).divided_by(found->back());
   }
-  // Size of an axis, of which -1 is the last.
+  // Returns the size of an axis; -1 is the last axis.
   Count size(const TorchValue* value, int64_t axis) const {
     const Sizes found = sizes(value);
     const int64_t rank = found ? static_cast<int64_t>(found->size()) : 0;
     const int64_t place = axis < 0 ? axis + rank : axis;
     return place >= 0 && place < rank ? Count(found->at(static_cast<size_t>(place))) : Count(std::nullopt);
   }
-  // Elements of the matrices in an argument, a list of which may be made in place.
+  // Returns the number of elements of all matrices in an argument: a constant, or a list that the graph makes of them.
   Count matrices(const TorchValue* value) const {
     if (value == nullptr) return Count(std::nullopt);
     if (const auto constant = torch::jit::toIValue(value)) return matrix_elements(*constant);
@@ -85,24 +85,24 @@ const TorchValue* weight_of(const Call& call) {
   return call.argument({"weight", "packed_weight", "W_prepack"});
 }
 
-// The weights that one index of a filter's first axis has.
+// Returns the number of a filter's weights at one index of its first axis.
 Count weights_of_one(const Call& call) {
   const Sizes filter = call.sizes(weight_of(call));
   if (!filter || filter->empty()) return Count(std::nullopt);
   return product_of(*filter).divided_by(filter->front());
 }
 
-// Each element of the input takes the filter's weights.
+// In a transposed convolution, each element of the input is multiplied by the weights of its channel.
 Count of_transposed(const Call& call) {
   return call.elements(call.first()) * weights_of_one(call);
 }
 
-// Each element of the result takes them.
+// In a convolution, each element of the result takes the weights of its channel.
 Count of_convolution(const Call& call) {
   return call.is_true("transposed") ? of_transposed(call) : call.result() * weights_of_one(call);
 }
 
-// The filter is [size, inputs, outputs].
+// The filter of aten::conv_tbc is [size, inputs, outputs].
 Count of_conv_tbc(const Call& call) {
   return call.result() * call.size(weight_of(call), 0) * call.size(weight_of(call), 1);
 }
@@ -111,7 +111,7 @@ Count of_linear(const Call& call) {
   return call.rows(call.first()) * call.elements(weight_of(call));
 }
 
-// Products of the first argument, or of the one behind what is added.
+// In a matrix product, each element of the result takes as many multiply-adds as the first matrix has columns.
 Count of_product(const Call& call) {
   return call.result() * call.size(call.first(), -1);
 }
@@ -128,7 +128,7 @@ Count of_bilinear(const Call& call) {
   return call.rows(call.argument({"input1"})) * call.elements(weight_of(call));
 }
 
-// Every matrix once for each step of each row.
+// A recurrent layer multiplies by every weight matrix once for each step of each row.
 Count of_recurrent(const Call& call) {
   return call.rows(call.argument({"input", "data"})) * call.matrices(call.argument({"params"}));
 }
@@ -138,7 +138,7 @@ Count of_cell(const Call& call) {
          (call.matrices(call.argument({"w_ih"})) + call.matrices(call.argument({"w_hh"})));
 }
 
-// Query by keys, and what comes of it by values.
+// Attention has two products: queries by keys, and the resulting weights by values.
 Count of_attention(const Call& call) {
   const TorchValue* query = call.argument({"query"});
   const TorchValue* value = call.argument({"value"});
@@ -146,7 +146,8 @@ Count of_attention(const Call& call) {
   return call.elements(query) * keys + call.rows(query) * keys * call.size(value, -1);
 }
 
-// Of two operands: a product over every letter, unless all of them are left.
+// For einsum of up to two operands, the multiply-adds are the product of the sizes of all letters; 0 if the result has
+// all letters.
 Count of_einsum(const Call& call) {
   const TorchValue* equation = call.argument({"equation"});
   const TorchValue* operands = call.argument({"tensors"});

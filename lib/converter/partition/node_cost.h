@@ -1,4 +1,4 @@
-// What a node costs that may have no lowering.
+// Counts the multiply-adds of a node of the graph; the node needs no lowering.
 #pragma once
 
 #include <functional>
@@ -11,18 +11,18 @@
 namespace nnapi_convert {
 
 enum class CostKind {
-  kNone,     // it has no multiply-adds: it is no convolution, product of matrices, attention or recurrent layer
-  kProduct,  // it has
-  kUnknown,  // nothing is known of what the operator does, or its cost isn't counted in multiply-adds
+  kNone,     // the operator has no multiply-adds
+  kProduct,  // it is a convolution, matrix product, attention or recurrent layer
+  kUnknown,  // the operator is unknown, or its cost is not counted in multiply-adds
 };
 
 CostKind cost_kind(const TorchNode& node);
 
-// Nothing for what isn't known.
+// Returns the sizes of a value; nothing if they are unknown.
 using SizesOfValue = std::function<std::optional<std::vector<int64_t>>(const TorchValue*)>;
 
-// Its multiply-adds: 0 for a kind without; unknown for an unknown kind, and where sizes or weights that matter aren't
-// known.
+// Returns the node's multiply-adds: 0 for kNone; unknown for kUnknown, and if a size or weight that they depend on is
+// unknown.
 Count macs_of(const TorchNode& node, const SizesOfValue& sizes_of);
 
 }  // namespace nnapi_convert

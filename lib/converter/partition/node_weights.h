@@ -1,4 +1,4 @@
-// Sizes of the weights that a node of the graph reads, also of packed ones.
+// Reads the sizes of a node's weights, plain or packed.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -8,11 +8,12 @@
 
 namespace nnapi_convert {
 
-// Of a tensor, or of the weight in parameters that a quantised or prepacked operator takes. Nothing for other values.
+// Returns the sizes of a tensor, or of the weight in the parameters of a quantised or prepacked operator; nothing for
+// other values.
 std::optional<std::vector<int64_t>> weight_sizes(const c10::IValue& value);
 
-// Elements of all matrices in a value: of tensors of rank 2 and packed weights, in lists and in parameters of quantised
-// recurrent cells too. Nothing where there are none.
+// Returns the number of elements of all matrices in a value: tensors of rank 2 and packed weights, alone, in lists or
+// in parameters of quantised recurrent cells. Returns nothing if there are none.
 std::optional<int64_t> matrix_elements(const c10::IValue& value);
 
 }  // namespace nnapi_convert

@@ -27,7 +27,7 @@ class Partitioner {
       return std::any_of(block.items().begin(), block.items().end(),
                          [](const PartitionItem& item) { return !item.reason; });
     });
-    // Each round but the last one moves an item from NNAPI to the CPU, and none comes back.
+    // This ends: each round but the last one moves an item from NNAPI to the CPU, and no item moves back.
     do {
       for (BlockItems& block : blocks_) block.place();
     } while (drop_small() || drop_surplus() || !lower_segments());
@@ -61,7 +61,7 @@ class Partitioner {
     return extract_segment(block.nodes_of(members), inferred_.types, rows_of_call(block, members));
   }
 
-  // Multiply-adds that NNAPI takes over, less one for each element that is handed over or back.
+  // Returns the worth of a segment: its multiply-adds, less one for each element of its inputs and outputs.
   int64_t worth(const BlockItems& block, const StepMembers& members) const {
     const Segment segment = extract(block, members);
     Count handed_over = 0;
@@ -75,7 +75,8 @@ class Partitioner {
     return rows ? std::optional(expected(*rows, inferred_.runtime_sizes)) : std::nullopt;
   }
 
-  // How many rows one call takes: all that are expected, unless those left over would be many.
+  // Returns how many rows one call takes: the option's number, or all expected rows, divided evenly into calls of at
+  // most kMacsPerCall multiply-adds.
   std::optional<SegmentRows> rows_of_call(const BlockItems& block, const StepMembers& members) const {
     const auto rows = expected_rows(block, members);
     if (!rows) return std::nullopt;
@@ -88,7 +89,7 @@ class Partitioner {
     return SegmentRows{size, (count + calls - 1) / calls};
   }
 
-  // By what they are worth, the least first; last those that can't go to the CPU.
+  // Returns the segments by their worth, the least first; segments that the CPU can't run come last.
   std::vector<SegmentStep> segments() {
     std::vector<SegmentStep> segments;
     for (BlockItems& block : blocks_) {
@@ -110,12 +111,12 @@ class Partitioner {
     return least != 0 && !segment.is_pinned && segment.worth < least;
   }
 
-  // Unless a limit was asked for, one segment stays if it multiplies.
+  // True for the only segment left, if it has multiply-adds and the user gave no --min-segment-macs.
   bool is_kept(const std::vector<SegmentStep>& segments) const {
     return segments.size() == 1 && !options_.segments.min_macs && segments[0].block->macs_of(*segments[0].members) > 0;
   }
 
-  // True if a segment went to the CPU: others may then become one.
+  // Moves the smallest segment to the CPU if it is worth too little. True if it moved: other segments may then join.
   bool drop_small() {
     const auto found = segments();
     if (found.empty() || !is_small(found[0]) || is_kept(found)) return false;
@@ -146,7 +147,7 @@ class Partitioner {
         least_worth()));
   }
 
-  // False if one can't be lowered as a whole and went to the CPU.
+  // Lowers all segments. False if one could not be lowered as a whole and went to the CPU.
   bool lower_segments() {
     plan_.segments.clear();
     on_nnapi_.clear();
@@ -165,7 +166,7 @@ class Partitioner {
     return true;
   }
 
-  // True if something else than segments reads the value, which may see its order in memory: a view, or a caller.
+  // True if the CPU or the caller reads the value: they may see its order in memory.
   bool leaves_nnapi(const torch::jit::Value& value) const {
     const auto& uses = value.uses();
     return std::any_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
@@ -173,7 +174,7 @@ class Partitioner {
     });
   }
 
-  // Nothing where NNAPI takes the members as a segment of the plan.
+  // Offers the items to NNAPI as one segment. Returns nothing if NNAPI takes it: the segment is then in the plan.
   std::optional<SegmentRefusal> offer(const BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
     try {
       PlannedSegment planned{extract(block, members),    {},
@@ -196,7 +197,7 @@ class Partitioner {
     }
   }
 
-  // False: the members, or those that the device refuses, went to the CPU.
+  // Lowers the items as one segment. False if all of them, or the items that the device refuses, went to the CPU.
   bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
     const auto refusal = offer(block, members, diagnostics);
     if (!refusal) return true;
@@ -238,7 +239,7 @@ class Partitioner {
   const InferredTypes& inferred_;
   const ConvertOptions& options_;
   Diagnostics& diagnostics_;
-  std::vector<BlockItems> blocks_;  // the graph's own, then those in it, each before those in it
+  std::vector<BlockItems> blocks_;  // the graph's own block first, outer blocks before inner ones
   std::unordered_set<const Node*> on_nnapi_;
   Plan plan_;
 };
@@ -294,7 +295,7 @@ std::string to_text(const Plan& plan) {
 
 Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
                Diagnostics& diagnostics) {
-  ConvertOptions quiet = options;  // no dump of each node that is tried
+  ConvertOptions quiet = options;  // without dumps of the many trial segments
   quiet.on_dump = nullptr;
   return Partitioner(model, inferred, quiet, diagnostics).run();
 }

@@ -1,9 +1,9 @@
 // Decides which nodes of a graph go to NNAPI and which stay on the CPU.
 //
-// A node goes to NNAPI if the rules lower it by itself to a valid model. Segments are as few as the order of the rest
-// allows: a node joins the earliest segment that all it reads is ready for. Nodes with effects (printing, raising,
-// random numbers, changes in place) keep their order and stay on the CPU. So do branches and loops; each of their
-// blocks is partitioned for itself, and has segments of its own.
+// A node goes to NNAPI if the rules lower it alone to a valid model. To make few segments, a node joins the earliest
+// segment before which all its inputs are computed. Nodes with effects (printing, raising, random numbers, in-place
+// changes) keep their order and stay on the CPU. Branches and loops stay on the CPU, too; each of their blocks is
+// partitioned separately, and has its own segments.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@
 
 namespace nnapi_convert {
 
-// A step of the partitioned model: nodes that the CPU runs in their order, or a segment.
+// A step of the partitioned model: nodes that the CPU runs in this order, or a segment.
 struct PlanStep {
   std::vector<torch::jit::Node*> nodes;
   int segment = -1;  // number in Plan::segments, or -1: the CPU
@@ -29,21 +29,21 @@ struct PlanStep {
 struct PlannedSegment {
   Segment segment;
   NnapiPart part;
-  int64_t macs = 0;                          // multiply-adds that are known, in a loop those of one round
-  std::optional<RuntimeSize> expected_rows;  // for which they were counted, where they depend on values
-  size_t products = 0;                       // operations that multiply
-  size_t uncounted = 0;                      // of these, those whose multiply-adds aren't known
-  std::vector<BlockPlace> places = {};       // the branches and loops around it, the outermost first
+  int64_t macs = 0;                          // known multiply-adds; in a loop, those of one round
+  std::optional<RuntimeSize> expected_rows;  // the estimated number of rows that `macs` is for, if it depends on values
+  size_t products = 0;                       // operations with multiply-adds
+  size_t uncounted = 0;                      // operations among `products` whose multiply-adds are unknown
+  std::vector<BlockPlace> places = {};       // the branches and loops around the segment, the outermost first
 };
 
 struct CpuNode {
   Refusal reason;
-  std::optional<int64_t> macs;                      // nothing where its sizes or its cost aren't known
-  std::vector<const torch::jit::Node*> nodes = {};  // of the plan's graph; the first is the one with the reason
-  bool is_estimated = false;                        // they are for an estimate of sizes
-  std::string since = {};                           // source line of what the reason names besides; may be empty
-  CostKind cost = CostKind::kNone;                  // of the operator
-  bool is_in_loop = false;                          // its multiply-adds are those of one round
+  std::optional<int64_t> macs;                      // nothing if its sizes or its cost are unknown
+  std::vector<const torch::jit::Node*> nodes = {};  // nodes of the plan's graph; the reason is that of the first
+  bool is_estimated = false;                        // `macs` is computed from estimated sizes
+  std::string since = {};                           // source line of another operator in the reason; may be empty
+  CostKind cost = CostKind::kNone;                  // the operator's kind of cost
+  bool is_in_loop = false;                          // `macs` counts one round of the loop
 };
 
 struct Plan {
@@ -51,20 +51,20 @@ struct Plan {
   std::unordered_map<const torch::jit::Block*, std::vector<PlanStep>> blocks;  // steps of branches and loops
   std::vector<PlannedSegment> segments;
   std::vector<CpuNode> cpu_nodes;
-  bool any_lowered = false;               // there were nodes for NNAPI, though perhaps too few for a segment
+  bool any_lowered = false;               // some nodes can run on NNAPI, though perhaps too few for a segment
   std::optional<SegmentRefusal> refusal;  // why the whole graph is not one segment
 
-  // One segment is all of forward: it has its interface, and its step doesn't tell nodes.
+  // True if one segment is all of forward: the segment has forward's interface, and its step lists no nodes.
   bool is_whole() const { return !refusal; }
 };
 
-// The steps of segments, those in branches and loops too.
+// Returns the steps of all segments, including those in branches and loops.
 std::vector<const PlanStep*> segment_steps(const Plan& plan);
 
-// Steps in their order; those of a block behind the node that it is of.
+// Returns the steps as text, in their order; the steps of a block follow the block's branch or loop.
 std::string to_text(const Plan& plan);
 
-// Sizes of the model's inputs have to be fixed. A plan without segments is possible.
+// Makes the plan. Sizes of the model's inputs have to be fixed. The plan may have no segments.
 Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
                Diagnostics& diagnostics);
 

@@ -1,4 +1,4 @@
-// The graph of a partitioned model: its plan, with the operations of each segment and of the CPU between them.
+// Makes the graph of a partitioned model from its plan, with the operations of each segment and those of the CPU.
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -16,7 +16,7 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Numbers as text; nothing for what is long or no number.
+// Returns a constant number or short list of numbers as text; empty for others.
 std::string constant_text(const c10::IValue& value) {
   if (value.isInt()) return std::to_string(value.toInt());
   if (value.isDouble()) return fmt::format("{}", value.toDouble());
@@ -70,7 +70,7 @@ class PlanGraph {
     value.shape = to_dims(tensor.sizes().vec());
   }
 
-  // A list that is put together is shown as its elements.
+  // Appends the number of a value; for a list, tuple or dict made in the graph, the numbers of its elements.
   void read(const Value* value, std::vector<size_t>& numbers) {
     if (!is_glue(*value->node())) {
       numbers.push_back(number_of(value));
@@ -79,7 +79,7 @@ class PlanGraph {
     for (const Value* element : value->node()->inputs()) read(element, numbers);
   }
 
-  // The elements of a list have the list's name.
+  // Sets the inputs of a node with their argument names. Each element of a list has the name of the list's argument.
   void read_inputs(const Node& node, GraphNode& shown) {
     const c10::FunctionSchema* schema = node.maybeSchema();
     for (size_t i = 0; i < node.inputs().size(); ++i) {
@@ -123,13 +123,13 @@ class PlanGraph {
     return count;
   }
 
-  // The steps of a branch or loop come behind the step that ends with it.
+  // Adds the blocks of a branch or loop. Their steps follow the step that ends with the branch or loop.
   void add_blocks(const Node& node, int parent) {
     const size_t step = graph_.steps.size() - 1;
     for (const Block* block : node.blocks()) {
       const size_t number = graph_.blocks.size();
       graph_.blocks.push_back({place_of(*block), step, parent});
-      const size_t first = node.kind() == c10::prim::Loop ? 1 : 0;  // whether another round follows; its number
+      const size_t first = node.kind() == c10::prim::Loop ? 1 : 0;  // skips a body's condition output and counter input
       for (size_t i = 0; first == 1 && i + 1 < block->inputs().size(); ++i) {
         std::vector<size_t> initial;
         read(node.input(i + 2), initial);
@@ -140,7 +140,7 @@ class PlanGraph {
       for (size_t i = 0; i < node.outputs().size(); ++i) {
         std::vector<size_t> inner;
         read(block->outputs()[i + first], inner);
-        if (first == 1) read(node.input(i + 2), inner);  // without a round
+        if (first == 1) read(node.input(i + 2), inner);  // a loop without rounds returns its first values
         const size_t outer = number_of(node.output(i));
         for (const size_t value : inner) graph_.blocks[number].outputs.push_back({outer, value});
       }

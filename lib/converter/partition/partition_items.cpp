@@ -24,7 +24,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Of a message whose first line says what the others list.
+// Returns a message of several lines as one line.
 std::string on_one_line(const std::string& message) {
   std::istringstream lines(message);
   std::string text;
@@ -40,7 +40,7 @@ std::string on_one_line(const std::string& message) {
 using torch::jit::Node;
 using torch::jit::Value;
 
-// As many as an operation is tried with: no other size of a rule's own.
+// The number of rows with which each operation is tried.
 constexpr int64_t kFewRows = 2;
 
 bool changes_in_place(Node& node) {
@@ -58,7 +58,8 @@ bool has_effects(Node& node) {
   return has;
 }
 
-// What is seen of a node after a later one raised: what was printed, kept, or drawn of random numbers.
+// True if the node leaves a trace that is visible after a later node raised an error: it prints, sets an attribute or
+// draws random numbers.
 bool leaves_trace(Node& node) {
   bool leaves = false;
   for_each_node(node, [&](Node& each) {
@@ -87,7 +88,7 @@ struct NodeCost {
   bool is_estimated = false;
 };
 
-// With what is expected of sizes that depend on values.
+// Returns the multiply-adds, with the estimates of sizes that depend on values.
 NodeCost cost_of(const Node& node, const InferredTypes& inferred) {
   NodeCost cost;
   cost.macs = macs_of(node, [&](const Value* value) -> std::optional<std::vector<int64_t>> {
@@ -102,7 +103,7 @@ NodeCost cost_of(const Node& node, const InferredTypes& inferred) {
   return cost;
 }
 
-// A tensor that is filled to be written to isn't worth handing over.
+// True if all results are new tensors. Returns false for fill and zero: such a tensor is not worth a call of NNAPI.
 bool makes_new_tensors(const Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   const bool fills = find_traits(node).has(Fact::kFills);
@@ -145,7 +146,7 @@ class Items {
     items_.push_back(std::move(item));
   }
 
-  // The rules decide: what they lower by itself to a valid model goes to NNAPI.
+  // Sets the item's reason to stay on the CPU. A node that the rules lower alone to a valid model has none.
   void judge(PartitionItem& item) {
     Node& node = *item.nodes[0];
     if (const auto effect = reason_of_effect(node)) {
@@ -157,7 +158,7 @@ class Items {
     }
     const NodeCost cost = cost_of(node, inferred_);
     item.cost = cost_kind(node);
-    if (item.cost == CostKind::kUnknown && item.computes) return;  // NNAPI's operations tell
+    if (item.cost == CostKind::kUnknown && item.computes) return;  // keeps the count of its NNAPI operations
     if (!cost.macs.is_known() ? item.macs == 0 : cost.macs.value_or(0) > item.macs.value_or(0)) item.macs = cost.macs;
     item.is_estimated = item.is_estimated || cost.is_estimated;
   }
@@ -202,8 +203,8 @@ class Items {
     if (!without_tensors) item.since = why.since;
   }
 
-  // A view of what is changed in place can't be a copy from NNAPI. A tensor that an operator makes can: what it shares
-  // memory with later is made of what NNAPI gave, and a change comes after all reads before it.
+  // Keeps nodes on the CPU whose results share memory with a tensor that is changed in place: NNAPI returns copies. A
+  // tensor that an operator newly makes may come from NNAPI: its later views are made of NNAPI's copy.
   void keep_changed_values() {
     if (aliases_ == nullptr) return;
     for (PartitionItem& item : items_) {
@@ -244,11 +245,11 @@ class Items {
     if (item.rows) item.number_needs.assign(number_needs.begin(), number_needs.end());
   }
 
-  // What the rules lower raises for no values, but for those of an index.
+  // True if the item may raise an error. An item on NNAPI may do so only for an index.
   static bool may_raise(const PartitionItem& item) { return item.reason || reads_index(*item.nodes[0]); }
 
-  // What is seen of an effect after an error is the same: it comes after all before it that may raise, and before all
-  // after it that may.
+  // Keeps the order of items that leave traces and items that may raise errors, so that after an error the same traces
+  // are visible as in the original.
   void keep_order_of_errors() {
     std::optional<size_t> trace;
     std::vector<size_t> raising;
@@ -266,7 +267,7 @@ class Items {
     }
   }
 
-  // Effects come one after the other; a change in place comes after all before it and before all after it.
+  // Keeps the order of effects among each other; an in-place change also keeps its order with all other items.
   void keep_order_of_effects() {
     std::optional<size_t> effect, change;
     for (size_t i = 0; i < items_.size(); ++i) {

@@ -1,4 +1,4 @@
-// What partition() decides about: the nodes of a graph with all that ties them to others.
+// Makes the items that partition() places: nodes with their dependencies, reasons and costs.
 #pragma once
 
 #include <torch/csrc/jit/ir/alias_analysis.h>
@@ -14,33 +14,33 @@
 
 namespace nnapi_convert {
 
-// A node, and those that take apart a list that it gives.
+// A node, together with the nodes that take apart a list that it returns.
 struct PartitionItem {
   std::vector<torch::jit::Node*> nodes;
-  std::vector<size_t> needs;         // numbers of the items that come before
-  std::vector<size_t> number_needs;  // the same, for numbers of rows that it reads: only the CPU needs these
-  std::optional<Refusal> reason;     // why it stays on the CPU; nothing: it goes to NNAPI
-  std::string since = {};            // source line of what the reason names besides; may be empty
-  bool is_pinned = false;            // the CPU can't run it
-  std::optional<OpenSize> rows;      // it is row by row along this size
+  std::vector<size_t> needs;         // numbers of the items that have to run before
+  std::vector<size_t> number_needs;  // items that compute numbers of rows: needed only if this item runs on the CPU
+  std::optional<Refusal> reason;     // why the item stays on the CPU; nothing: it goes to NNAPI
+  std::string since = {};            // source line of another operator that the reason names; may be empty
+  bool is_pinned = false;            // the CPU can't run the item
+  std::optional<OpenSize> rows;      // the item works row by row along this size
   Count macs = 0;                    // multiply-adds
-  CostKind cost = CostKind::kNone;   // of the operator
-  bool is_estimated = false;         // they are for an estimate of how many rows there are
+  CostKind cost = CostKind::kNone;   // the operator's kind of cost
+  bool is_estimated = false;         // `macs` is computed from an estimated number of rows
   bool multiplies() const { return macs.value_or(cost == CostKind::kProduct ? 1 : 0) > 0; }
-  bool computes = false;  // NNAPI has operations for it; it is no constant, and not its input
+  bool computes = false;  // NNAPI computes the item; its result is no constant and no unchanged input
 };
 
-// What partition() knows of the whole graph.
+// The data about the whole graph that partition_items() needs.
 struct PartitionGraph {
   const InferredTypes& inferred;
   const ConvertOptions& options;
-  std::unique_ptr<torch::jit::AliasDb> aliases;  // null: nothing is changed in place
+  std::unique_ptr<torch::jit::AliasDb> aliases;  // null: the graph changes no value in place
 };
 PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred,
                                const ConvertOptions& options);
 
-// Of the graph's own block, or one of a branch or loop, in its order; constants and glue are in none, and a node with
-// blocks is one item.
+// Returns the items of one block, in the order of its nodes. Constants and glue are in no item; a branch or loop is one
+// item.
 std::vector<PartitionItem> partition_items(torch::jit::Block& block, const PartitionGraph& graph);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// A model with the plan for it, before anything is written.
+// A model with its plan, before buffers and modules are made.
 #pragma once
 
 #include "lib/converter/graph/normalised_model.h"
@@ -11,8 +11,8 @@ namespace nnapi_convert {
 
 struct PlannedModel {
   Plan plan;
-  NormalisedModel model;      // that the plan's steps are of; none for a plan of the whole model
-  ModuleInterface interface;  // of forward
+  NormalisedModel model;      // the model that the plan's steps refer to; empty for a plan of one whole segment
+  ModuleInterface interface;  // forward's interface
   ModelGraph graph;
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
 };

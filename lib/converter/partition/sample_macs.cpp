@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Nothing is to be seen of these runs.
+// True if running the graph would print or warn.
 bool shows_something(torch::jit::Graph& graph) {
   bool found = false;
   for (torch::jit::Node* node : graph.nodes()) {
@@ -70,7 +70,7 @@ void count_macs_in_samples(NormalisedModel reference, const std::vector<InputTup
       }
     }
   } catch (const std::exception&) {
-    return;  // operators of libraries that aren't loaded
+    return;  // for example, the library of an operator is not loaded
   }
 }
 

@@ -1,4 +1,4 @@
-// Counts multiply-adds whose sizes aren't known in runs on sample inputs.
+// Counts multiply-adds of CPU nodes with unknown sizes, in runs on sample inputs.
 #pragma once
 
 #include "lib/converter/graph/normalised_model.h"
@@ -7,9 +7,9 @@
 
 namespace nnapi_convert {
 
-// Gives nodes of the plan on the CPU whose multiply-adds aren't known the largest number that a run of theirs has in
-// `reference` (split_reference()) on the samples, as estimates. Nodes that don't run there stay unknown, and all
-// of them where the graph prints or doesn't run here.
+// Runs `reference` (split_reference()) on the samples. Sets the unknown multiply-adds of CPU nodes to the largest
+// number in any run of the node, as an estimate. Nodes that don't run stay unknown; all of them stay unknown if the
+// graph prints or warns, or doesn't run on this machine.
 void count_macs_in_samples(NormalisedModel reference, const std::vector<InputTuple>& samples, Plan& plan);
 
 }  // namespace nnapi_convert

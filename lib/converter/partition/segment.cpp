@@ -25,7 +25,7 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Where the node is in the source, or what reads it, as of a list that is put together.
+// Returns the node's source line; if it has none, the line of a node that reads its output.
 std::string line_of(const Node& node) {
   std::string where = source_of(node);
   for (const Value* output : node.outputs()) {
@@ -36,14 +36,14 @@ std::string line_of(const Node& node) {
   return where;
 }
 
-// As a reader of the model's source knows it.
+// Returns the name of a node for messages.
 std::string name_of_origin(const Node& node) {
   if (node.kind() == c10::prim::Loop) return "the loop";
   if (node.kind() == c10::prim::If) return "the branch";
   return node.kind().toQualString();
 }
 
-// A name that Python's grammar takes and no local of the emitted source has: "x3_features_0".
+// Returns a valid Python name that no local variable of the emitted source has: "x3_features_0".
 std::string argument_name(const Value& value, size_t number) {
   std::string name = fmt::format("x{}_", number);
   for (const char letter : value.debugName()) name += std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
@@ -90,7 +90,7 @@ class Extraction {
     }
   }
 
-  // The Dims with the rows of one call; others stay open.
+  // Replaces the size of the rows by the number of rows in one call; other open sizes stay.
   Dims in_one_call(const Dims& dims) const {
     Dims result = dims;
     for (Dim& dim : result) {
@@ -101,7 +101,7 @@ class Extraction {
     return result;
   }
 
-  // Numbers that are computed from how many rows there are.
+  // Returns numbers computed from the number of rows, for the rows of one call; nothing for other values.
   std::optional<c10::IValue> numbers_of_one_call(const Value& value) const {
     const auto found = types_.find(&value);
     const Dims* numbers = found == types_.end() ? nullptr : std::get_if<Dims>(&found->second);
@@ -126,7 +126,7 @@ class Extraction {
                                              : fmt::format("is {}, and NNAPI has no such dtype", to_text(*type))));
   }
 
-  // Names the operator after which nothing is known.
+  // Throws an error that names the operator after which the value's type is unknown.
   [[noreturn]] void refuse_unknown(const Value& value, const char* what) const {
     const Node* end = inside_.count(value.node()) != 0 ? nullptr : where_types_end(value, types_);
     if (end != nullptr) {
@@ -155,7 +155,7 @@ class Extraction {
     return row_axis(std::get<TensorType>(types_.at(&value)), segment_.rows->size);
   }
 
-  // True if something outside reads the value, also by way of glue.
+  // True if a node outside the segment reads the value, directly or in a list, tuple or dict.
   bool leaves(const Value& value) const {
     const auto& uses = value.uses();
     return std::any_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
@@ -195,7 +195,7 @@ Offer refused(std::vector<Refusal> nodes) {
   return {{}, SegmentRefusal{std::move(reason), std::move(nodes)}};
 }
 
-// Tensors go in and out as they are.
+// Returns boundaries without quantising and dequantising.
 QuantBoundaries plain_boundaries(const Segment& segment) {
   QuantBoundaries boundaries;
   for (const TensorType& type : segment.input_types) boundaries.inputs.push_back({type, std::nullopt});
@@ -203,7 +203,7 @@ QuantBoundaries plain_boundaries(const Segment& segment) {
   return boundaries;
 }
 
-// Numbers of inputs in --nhwc are those of the whole model.
+// Returns the options without the input numbers of --nhwc, as these refer to inputs of the whole model.
 ConvertOptions options_for_segment(const ConvertOptions& options) {
   ConvertOptions result = options;
   result.layout.nhwc_inputs.clear();

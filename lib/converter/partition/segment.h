@@ -1,4 +1,4 @@
-// A part of a model's graph as a model of its own.
+// Copies a part of a model's graph into a separate model, and lowers it.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,8 @@
 
 namespace nnapi_convert {
 
-// Rows whose number is known only as the model runs: the segment is compiled for some, and called as often as needed.
+// Rows whose number is known only when the model runs: the segment is compiled for `per_call` rows, and called as often
+// as needed.
 struct SegmentRows {
   OpenSize size;
   int64_t per_call = 1;
@@ -23,14 +24,14 @@ struct SegmentRows {
 struct Segment {
   NormalisedModel model;  // forward takes the inputs and returns the outputs: one tensor, or a tuple
   std::vector<TensorType> input_types;
-  std::vector<torch::jit::Value*> inputs, outputs;          // of the whole graph
-  std::unordered_map<std::string, std::string> names = {};  // of values in the whole graph by those in this one
+  std::vector<torch::jit::Value*> inputs, outputs;          // values of the whole graph
+  std::unordered_map<std::string, std::string> names = {};  // from value names in `model` to names in the whole graph
   std::optional<SegmentRows> rows;
-  std::vector<TensorType> output_types;                                // of one call
-  std::vector<std::optional<size_t>> input_row_axes, output_row_axes;  // nothing: the same for all rows
+  std::vector<TensorType> output_types;                                // the types of one call's outputs
+  std::vector<std::optional<size_t>> input_row_axes, output_row_axes;  // nothing: the tensor has no rows
 };
 
-// A value that is read is of unknown type since an operator.
+// The segment reads a value of unknown type; since() names the operator from which on the type is unknown.
 class UnknownType : public ConvertError {
  public:
   UnknownType(const std::string& message, std::string since)
@@ -42,14 +43,14 @@ class UnknownType : public ConvertError {
   std::string since_;
 };
 
-// Copies `nodes`, which come in the graph's order and are all that lies between each other. Throws ConvertError
-// (kNotConvertible) where a value that goes in or out is no tensor of known type, UnknownType where it is known why.
-// With `rows`, all nodes have to be row by row along that size.
+// Copies `nodes`, which have to be in the graph's order, with no other node on a path between two of them. Throws
+// ConvertError (kNotConvertible) if an input or output is no tensor of known type; UnknownType if an operator is the
+// reason. With `rows`, all nodes have to work row by row along that size.
 Segment extract_segment(const std::vector<torch::jit::Node*>& nodes, const TypeMap& types,
                         const std::optional<SegmentRows>& rows = std::nullopt);
 
-// From the copied nodes to an optimised NNAPI model, which refusal_of() has to judge yet. Throws ConvertError where
-// something else than a rule refuses it.
+// Infers, lowers and optimises the segment. The caller still has to check the model with refusal_of(). Throws
+// ConvertError if anything but a rule refuses the segment.
 Offer lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -26,7 +26,7 @@ bool any_flexible(const ModuleInterface& interface) {
                      [](const InterfaceInput& input) { return !all_fixed(input.type.dims); });
 }
 
-// Says what is missing for a segment.
+// Throws an error that says why the plan has no segment.
 [[noreturn]] void refuse_all(const PlannedModel& planned, const SegmentLimits& limits) {
   const Plan& plan = planned.plan;
   const SegmentRefusal& refusal = *plan.refusal;
@@ -66,7 +66,7 @@ ModuleInterface interface_of(const TypedModel& graph) {
   return interface;
 }
 
-// Bundled inputs of tensors only, as the graph takes them.
+// Returns the bundled inputs, with tensors converted to the dtypes of the graph's inputs.
 std::vector<InputTuple> samples_for(const std::vector<TensorType>& inputs, const LoadedModel& loaded) {
   std::vector<InputTuple> samples = loaded.bundled_inputs;
   for (InputTuple& sample : samples) {
@@ -83,7 +83,7 @@ std::vector<const torch::jit::Node*> nnapi_nodes(const Plan& plan) {
   return nodes;
 }
 
-// Its stages aren't told: those of the whole graph were.
+// Types the model for the split without reporting stages: those of the whole graph were reported.
 TypedModel typed_for_split(const LoadedModel& loaded, const ConvertOptions& options, bool recognises,
                            Diagnostics& diagnostics) {
   ConvertOptions quiet = options;
@@ -101,7 +101,7 @@ PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, con
   }
   NormalisedModel& model = typed.model;
   const std::vector<TensorType> inputs = graph_inputs(typed);
-  torch::jit::EliminateDeadCode(model.graph);  // sizes that turned out to be constants
+  torch::jit::EliminateDeadCode(model.graph);  // removes size nodes that constants replaced
   const bool keeps_state = !model.graph->inputs()[0]->uses().empty();
   const bool has_samples = takes_tensors_only(model.arguments) && !keeps_state;
   const std::vector<InputTuple> samples = has_samples ? samples_for(inputs, loaded) : std::vector<InputTuple>();
@@ -120,7 +120,7 @@ PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, con
   return planned;
 }
 
-// Operators that recognise() put into the graph; PyTorch knows none of them.
+// True for operators that recognise() puts into the graph; PyTorch can't run them.
 bool is_own_operator(const torch::jit::Node* node) {
   return node->kind().ns().toUnqualString() == std::string("nnapi_convert");
 }

@@ -1,4 +1,4 @@
-// Plans a model that NNAPI doesn't run whole: segments of its graph, and what stays on the CPU.
+// Plans a model that NNAPI can't run as a whole: divides its graph into segments and steps of the CPU.
 #pragma once
 
 #include "lib/converter/load/load.h"
@@ -7,14 +7,14 @@
 
 namespace nnapi_convert {
 
-// `refusal` says why the whole can't be one segment; ConvertError (kNotConvertible) says so where the model can't be
-// split either: a flexible size is not one of rows, or no segment is worth a call of NNAPI. Where --quant can't be had,
-// another ConvertError says why.
+// `refusal` says why the whole graph can't be one segment. Throws ConvertError (kNotConvertible), with that reason, if
+// the model can't be split either: an operation is not row-wise along a flexible size, or no segment is worth a call of
+// NNAPI. Throws ConvertError with another message if --quant is impossible.
 PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
                    Diagnostics& diagnostics, Stages& stages);
 
-// The graph that split() takes apart, with values of the same names, as TorchScript runs it: operations that NNAPI
-// alone has aren't in it. It takes what the converted module takes.
+// Returns the graph that split() divides, in a form that TorchScript can run: without operations that only NNAPI has.
+// Values have the same names; the inputs are those of the converted module.
 NormalisedModel split_reference(const LoadedModel& loaded, const ConvertOptions& options);
 
 }  // namespace nnapi_convert

@@ -55,7 +55,7 @@ void warn_of_traced_inputs(const NormalisedModel& model, const LoadedModel& load
                   inputs));
 }
 
-// For what stays on the CPU numbers stay numbers.
+// Returns the options of inference. If the CPU runs parts of the graph, numbers stay numbers.
 InferOptions infer_options(RunBy run_by, const ConvertOptions& options) {
   InferOptions result;
   if (run_by == RunBy::kNnapi) result.control_flow = options.control_flow;

@@ -1,4 +1,4 @@
-// The stages before NNAPI's share of a graph is chosen: normalise and infer, with the interface that --quant asks for.
+// Runs the stages before partition: normalise and infer, with the boundaries that --quant asks for.
 #pragma once
 
 #include <optional>
@@ -18,19 +18,19 @@ struct TypedModel {
   NormalisedModel model;
   InferredTypes inferred;
   std::vector<TensorType> original_inputs, original_outputs;
-  std::optional<QuantBoundaries> boundaries;  // nothing where NNAPI was to run a graph with refused nodes
+  std::optional<QuantBoundaries> boundaries;  // nothing if NNAPI has to run the whole graph and a node was refused
 };
 
 struct TypeRequest {
   RunBy run_by = RunBy::kNnapi;
-  bool recognises = true;  // operators that NNAPI alone has may come into the graph
+  bool recognises = true;  // recognise() may insert operators that only NNAPI has
 };
 
-// Throws ConvertError: kNotConvertible where inputs, or --quant, can't be had; OriginalFails.
+// Types the model. Throws ConvertError (kNotConvertible) if the inputs or --quant are impossible, and OriginalFails.
 TypedModel type_model(const LoadedModel& loaded, const ConvertOptions& options, const TypeRequest& request,
                       Diagnostics& diagnostics, Stages& stages);
 
-// What the graph takes, once the boundaries are where --quant asks for them.
+// Returns the types of the graph's inputs, with the boundaries of --quant.
 std::vector<TensorType> graph_inputs(const TypedModel& typed);
 
 }  // namespace nnapi_convert

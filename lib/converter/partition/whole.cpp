@@ -22,7 +22,7 @@ SegmentRefusal refusal_of_nodes(std::vector<Refusal> nodes) {
   return refusal;
 }
 
-// Nodes that were refused, and those that would be refused on the way: the user sees them all at once.
+// Returns the nodes that infer refused and those that lower would refuse, so that the user sees all at once.
 std::vector<Refusal> all_refusals(const TypedModel& typed, const ConvertOptions& options) {
   std::vector<Refusal> refusals = typed.inferred.refusals;
   if (typed.boundaries) return refusals;
@@ -32,7 +32,7 @@ std::vector<Refusal> all_refusals(const TypedModel& typed, const ConvertOptions&
   return refusals;
 }
 
-// The graph is gone afterwards, and with it what nothing else holds of the weights.
+// Lowers the whole graph. Frees the graph at the end, with the weights that nothing else holds.
 Offer lower_whole(const LoadedModel& loaded, const ConvertOptions& options, QuantMode& quant, Diagnostics& diagnostics,
                   Stages& stages) {
   const TypedModel typed = type_model(loaded, options, {RunBy::kNnapi}, diagnostics, stages);

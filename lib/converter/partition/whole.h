@@ -1,4 +1,4 @@
-// The whole graph as one segment, which is offered to NNAPI before the graph is split.
+// Offers the whole graph to NNAPI as one segment, before the graph is split.
 #pragma once
 
 #include "lib/converter/load/load.h"
@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// A plan of one segment, or one with a refusal and nothing else. Throws ConvertError where no part of the model can be
-// converted either: OriginalFails, and kUsage.
+// Returns a plan of one segment, or a plan with only a refusal. Throws ConvertError if splitting can't help either:
+// OriginalFails, and kUsage.
 PlannedModel offer_whole(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
                          Stages& stages);
 
