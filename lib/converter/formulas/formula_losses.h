@@ -1,11 +1,11 @@
-// What the formulas of losses share.
+// Shared by the formulas of losses.
 #pragma once
 
 #include "lib/converter/formulas/formulas.h"
 
 namespace nnapi_convert {
 
-// The losses themselves, their mean or their sum, as the argument `reduction` says.
+// Returns the losses, their mean or their sum, by the argument `reduction`.
 at::Tensor reduced(const FormulaArguments& args, const at::Tensor& loss);
 
 }  // namespace nnapi_convert

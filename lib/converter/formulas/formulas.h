@@ -1,8 +1,8 @@
-// Operators as formulas of others, written with ATen's own functions: losses, Fourier transforms, pools with indices.
-// expand_composite traces a formula on made-up tensors, as it traces what ATen itself is made of.
+// Formulas: operators written as compositions of other operators, with ATen's own functions (losses, Fourier
+// transforms, pools with indices). expand_composite() traces a formula on made-up tensors.
 //
-// Complex numbers, for which NNAPI has no operands, are pairs of real tensors: aten::complex joins the pair that a
-// formula gives, and the formulas of what reads it take the pair apart again, so that no complex tensor is left.
+// Pairs of real tensors stand for complex tensors, as NNAPI has no complex operands: aten::complex joins the pair that
+// a formula returns, and the formulas of its readers take the pair apart again, so that no complex tensor is left.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,7 +19,7 @@
 
 namespace nnapi_convert {
 
-// A tensor; a complex one has two parts. Or a list of tensors.
+// A result of a formula: a tensor, the two parts of a complex tensor, or a list of tensors.
 struct Formed {
   Formed(at::Tensor tensor) : real(std::move(tensor)) {}  // NOLINT(google-explicit-constructor)
   Formed(at::Tensor real_part, at::Tensor imaginary_part)
@@ -33,7 +33,7 @@ struct Formed {
   std::vector<at::Tensor> list;
 };
 
-// What a formula throws that can't take its arguments.
+// The exception of a formula that can't take its arguments.
 class FormulaRefused : public std::exception {
  public:
   FormulaRefused(std::string found, std::string needed, std::string hint = "")
@@ -45,7 +45,7 @@ class FormulaRefused : public std::exception {
   std::string found_, needed_, hint_;
 };
 
-// The arguments of a call by the names of its schema. A complex tensor is a tuple of its parts.
+// The arguments of a call by their names in the schema. A complex tensor is a tuple of its parts.
 class FormulaArguments {
  public:
   FormulaArguments(const c10::FunctionSchema& schema, const torch::jit::Stack& values)
@@ -56,15 +56,15 @@ class FormulaArguments {
   const c10::IValue& value(const std::string& name) const;
   at::Tensor tensor(const std::string& name) const;
   Formed complex(const std::string& name) const;
-  // "self", or what the schema calls its first tensor.
+  // Returns the first argument, "self" in most schemas.
   Formed first() const { return formed(values_.at(0)); }
-  // An undefined tensor for None.
+  // Returns a tensor argument; an undefined tensor for None.
   at::Tensor optional(const std::string& name) const { return is_none(name) ? at::Tensor() : tensor(name); }
   int64_t integer(const std::string& name) const;
   double number(const std::string& name) const;
   bool boolean(const std::string& name) const { return value(name).toBool(); }
   std::vector<int64_t> integers(const std::string& name) const { return value(name).toIntVector(); }
-  // The same where a list of one stands for `size` equal numbers, and `fallback` for an empty one.
+  // Returns `size` integers: a list, where one number stands for `size` equal ones, or `fallback` for an empty list.
   std::vector<int64_t> integers(const std::string& name, size_t size, const std::vector<int64_t>& fallback) const;
   const c10::FunctionSchema& schema() const { return schema_; }
 
@@ -76,34 +76,34 @@ class FormulaArguments {
 };
 
 struct Formula {
-  const char* name;  // with the overload
-  // False where the operator's rule is better, or where it is another kind of the operator; null for all.
+  const char* name;  // the operator's name with the overload
+  // Returns false for arguments that the operator's rule handles better or that the formula isn't for. Null: takes all.
   bool (*applies)(const OpArguments&);
   std::vector<Formed> (*form)(const FormulaArguments&);
 };
 
 using Formulas = std::vector<Formula>;
 
-// Null where there is none.
+// Returns the formula of the node; null if there is none.
 const Formula* find_formula(const TorchNode& node, const TypeMap& types);
 
-// The names of all, sorted.
+// Returns the names of all operators with formulas, sorted.
 std::vector<std::string> operators_with_formulas();
 
-// True if the operator has a formula, for some arguments.
+// True if the operator has a formula for some arguments.
 bool may_have_formula(const TorchNode& node);
 
-// True for a tensor of complex numbers that a formula gave, and that another one may take apart.
+// True for a complex tensor that aten::complex made of a formula's pair, and that other formulas can take apart.
 bool is_pair(const TorchValue& value);
 
-// What `make` gives as a constant: the functions that it calls are not part of the formula.
+// Returns the result of `make`, or the numbers, as a constant: functions that `make` calls are not traced.
 at::Tensor constant_of(const std::function<at::Tensor()>& make);
 at::Tensor constant_of(const std::vector<int64_t>& numbers);
 
-// An axis with zeros between its numbers, which are `step` apart then.
+// Puts zeros between the elements of an axis, so that these are `step` apart.
 at::Tensor spread(const at::Tensor& x, int64_t axis, int64_t step);
 
-// The families, one per file.
+// The families of formulas, one for each file.
 Formulas loss_formulas();         // formula_losses.cpp
 Formulas class_loss_formulas();   // formula_class_losses.cpp
 Formulas fourier_formulas();      // formula_fourier.cpp

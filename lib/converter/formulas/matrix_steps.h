@@ -1,5 +1,5 @@
-// The steps that direct methods for matrices are unrolled into, one for each row. A batch of matrices is a tensor whose
-// last two axes are rows and columns.
+// Unrolls direct methods for matrices (elimination, Cholesky) into one step for each row. A batch of matrices is a
+// tensor whose last two axes are rows and columns.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,39 +10,39 @@
 
 namespace nnapi_convert {
 
-// The first argument is one, or a batch of them.
+// True if the first argument is a float matrix or a batch of float matrices.
 bool is_float_matrix(const OpArguments& args);
 
-// As many rows, if that is few enough to unroll; throws FormulaRefused else.
+// Returns `rows` if the number is small enough to unroll; else throws FormulaRefused.
 int64_t few_rows(const at::Tensor& matrix, int64_t rows);
-// The rows of a square matrix.
+// Returns the number of rows of a square matrix.
 int64_t square_rows(const at::Tensor& matrix);
 
-// Gauss's elimination with the largest element of each column as pivot: U on and above the diagonal, the factors of the
-// rows below, and the columns beyond those that were eliminated, which go through the same steps.
+// The result of Gaussian elimination with the largest element of each column as pivot. `rows` has U on and above the
+// diagonal and the factors of L below it; columns that are not eliminated go through the same steps.
 struct Elimination {
   at::Tensor rows;
   std::vector<at::Tensor> diagonals;  // [batch, 1, 1] each
-  std::vector<at::Tensor> places;     // the rows below that are swapped with the first one; likewise, int64
+  std::vector<at::Tensor> places;     // [batch, 1, 1] each: int64, the row that each step swaps with its first row
 
   at::Tensor diagonal() const;    // [batch, steps]
-  at::Tensor sign() const;        // [batch]: of the permutation
+  at::Tensor sign() const;        // [batch]: the sign of the permutation
   at::Tensor pivots() const;      // [batch, steps]: int32, rows counted from 1
   at::Tensor first_zero() const;  // [batch]: int32, the step whose pivot is 0, counted from 1; 0 for none
 };
 
 Elimination eliminate(const at::Tensor& matrix, int64_t steps);
 
-// X of T X = B, of which one triangle is read.
+// Returns the solution X of T X = B; reads only one triangle of T.
 at::Tensor solve_triangular(const at::Tensor& triangle, const at::Tensor& b, bool is_upper, bool has_unit_diagonal);
 
-// Row k and the one at a computed place [batch, 1, 1], counted from 1, in each other's place.
+// Swaps row k with the row at a computed place [batch, 1, 1], counted from 1.
 at::Tensor with_swapped_rows(const at::Tensor& matrix, int64_t k, const at::Tensor& place);
 
-// Cholesky's factor of a matrix whose lower triangle is read.
+// The Cholesky factor of a matrix. Only the matrix's lower triangle is read.
 struct Root {
   at::Tensor lower;
-  at::Tensor first_failure;  // [batch]: int32, the step whose pivot isn't above 0, counted from 1; 0 for none
+  at::Tensor first_failure;  // [batch]: int32, the first step whose pivot isn't above 0, counted from 1; 0 for none
 };
 
 Root root_of(const at::Tensor& matrix);
