@@ -1,4 +1,4 @@
-// Compares original and result at the borders of their inputs' dtypes.
+// Compares the original and the converted model on inputs at the borders of their dtypes.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,17 @@
 namespace nnapi_convert {
 
 struct BorderRuns {
-  // Each throws ConvertError where its model doesn't run.
+  // Run a model; throw ConvertError if it fails.
   std::function<Tensors(const Values&)> original, converted;
-  // Of floats, of the range of the original's output; ten times as much for samples of floats from tiny to large.
+  // The greatest error of floats, as a share of the range of the original's output; ten times as much for samples with
+  // floats from tiny to large.
   double tolerance = VerifyDefaults::kFloatTolerance;
 };
 
-// What differs, in the order of the samples; these are numbered from `first` on. A difference is no fault, but said:
-// of numbers beyond 32 bits, and of infinite values and NaN where the original's own results are not finite or NNAPI
-// refuses what is computed from them, as an index. Nothing is
-// said of a sample that the original doesn't take, or where its own results change as much when its input changes by a
-// millionth.
+// Returns the differences in the order of the samples, which are numbered from `first` on. A difference is reported,
+// but is no fault, for integers beyond 32 bits, and for infinite values and NaN if the original's own results are not
+// finite or NNAPI refuses values computed from them, such as an index. A sample is skipped if the original fails on it,
+// or if the original's results change as much when its input changes by a millionth.
 std::vector<BorderFinding> check_borders(const std::vector<BorderSample>& samples, int first, const BorderRuns& runs);
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
-// Inputs at the borders of their dtypes: whole numbers that float32 or 32 bits can't hold, the least and the largest,
-// floats from tiny to large, infinite values and NaN. Random samples meet none of them.
+// Makes inputs at the borders of their dtypes, which random samples never have: integers that float32 or int32 can't
+// hold, the least and the greatest ones, floats from tiny to large, infinite values and NaN.
 #pragma once
 
 #include <functional>
@@ -14,27 +14,27 @@ namespace nnapi_convert {
 struct BorderSample {
   std::string name;  // "int64 values near 2^31"
   Values values;
-  bool is_wide = false;      // whole numbers beyond 32 bits, which NNAPI has not
+  bool is_wide = false;      // integers beyond 32 bits, which NNAPI doesn't have
   bool is_infinite = false;  // infinite values and NaN
-  bool is_float = false;     // what is of floats may be rounded another way
+  bool is_float = false;     // floats: the two models may round them differently
 };
 
-// What the samples have to keep to for a model.
+// The limits of a model's border samples.
 struct BorderLimits {
-  // What tensors hold may decide how often a loop runs or how large a tensor gets, or is read as indices by operators
-  // that don't check them: large numbers would stop this program, and there are no samples. Nor are there for a model
-  // that keeps state, which more runs of the original alone would change.
+  // No samples are made if values decide how often a loop runs or how large a tensor gets, or if operators read values
+  // as indices without checking them: large numbers would stop this program. None are made for a model that keeps state
+  // either, as runs of only the original would change its state.
   bool is_driven_by_values = false;
-  // It sums products. Where infinite values come out of that depends on the order of the sum, also in PyTorch: there is
-  // no such sample.
+  // No samples with infinite values are made if the model sums products: the order of a sum decides which results are
+  // infinite, also in PyTorch.
   bool sums_products = false;
-  std::vector<bool> takes_indices;  // for each tensor: it stays as it is
+  std::vector<bool> takes_indices;  // for each tensor; samples don't change tensors of indices
 };
 
-// Of the module itself; `takes_indices` is left empty.
+// Returns the limits that the module's graph tells; `takes_indices` stays empty.
 BorderLimits limits_of(const torch::jit::Module& module);
 
-// Tensors of other dtypes than the sample's stay as they are in `ordinary`. Only samples that change a tensor are made.
+// Returns the samples. Tensors of other dtypes than the sample's are those of `ordinary`. Each sample changes a tensor.
 std::vector<BorderSample> border_samples(const Values& ordinary, const BorderLimits& limits);
 
 }  // namespace nnapi_convert

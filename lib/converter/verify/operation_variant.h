@@ -1,4 +1,4 @@
-// Parts of a converted file's NNAPI models, run on the host's NNAPI: some operations, from some operands to others.
+// Runs some operations of a converted file's NNAPI model on the host's NNAPI.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,18 +12,18 @@
 
 namespace nnapi_convert {
 
-// A segment's NNAPI model as the file has it, its weights included.
+// A segment's NNAPI model from the file, with its weights.
 class SegmentModel {
  public:
-  // `module` is the file's own or a segment's; a flexible one of PyTorch's runtime has to have run once with these
-  // sizes. Throws ConvertError (kBadFile) for a damaged one.
+  // `module` is the file's module or a segment's; one for PyTorch's runtime with flexible sizes must have run once with
+  // the sizes of `inputs`. Throws ConvertError (kBadFile) for a damaged model.
   SegmentModel(const torch::jit::Module& module, Runtime runtime, const std::vector<at::Tensor>& inputs);
 
-  // The main model, without flexible sizes.
+  // Returns the main model, without flexible sizes.
   const nnapi_shim::SubgraphView& main() const { return view_.models[0]; }
 
-  // Runs the operations, which are in the model's order and all that lies between the operands; `values` are the
-  // inputs' as to_physical() gives them. Throws ConvertError (kVerificationFailed) where NNAPI fails.
+  // Runs the operations, which have to be in the model's order and include all operations from `inputs` to `outputs`.
+  // `values` are the inputs' values, made by to_physical(). Throws ConvertError (kVerificationFailed) if NNAPI fails.
   std::vector<at::Tensor> run(const std::vector<size_t>& operations, const std::vector<uint32_t>& inputs,
                               const std::vector<at::Tensor>& values, const std::vector<uint32_t>& outputs) const;
 
@@ -37,13 +37,13 @@ class SegmentModel {
   std::vector<at::Tensor> kept_;  // the view and the weights point into these
 };
 
-// True for operands whose elements are compared: tensors of float32, int32, bool and of 8 bits.
+// True for operands whose elements can be compared: tensors of float32, int32, bool and 8-bit types.
 bool is_comparable(const nnapi_shim::OperandView& operand);
 
-// A tensor's elements as the operand holds them: its type, its order of axes. Undefined where the sizes don't fit.
+// Returns a tensor's elements with the operand's type and order of axes; an undefined tensor if the sizes don't fit.
 at::Tensor to_physical(const at::Tensor& tensor, const nnapi_shim::OperandView& operand, bool is_nhwc);
 
-// What an operand holds as float64, in PyTorch's order of axes.
+// Returns an operand's values as float64, in PyTorch's order of axes.
 at::Tensor to_real(const at::Tensor& physical, const nnapi_shim::OperandView& operand, bool is_nhwc);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// What the calls of a segment for some rows at a time read and give, of values for all rows.
+// Cuts values for all rows into the values of each call of a segment that takes some rows at a time.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 namespace nnapi_convert {
 
 struct CallValues {
-  ReferenceValues values;         // those that can be told apart by rows, or don't depend on them
-  std::vector<at::Tensor> given;  // to the segment's module
+  ReferenceValues values;         // the rows of this call; values without rows are complete
+  std::vector<at::Tensor> given;  // the inputs of the segment's module
 };
 
-// One for each call, as the module makes them: the last is filled up with the last row; none where there are no rows.
-// Nothing where it can't be told along which axis of what is given the rows are.
+// Returns the values of each call, cut as the module cuts them: the last call is filled up by repeating the last row;
+// empty if there are no rows. Returns nothing if the axis of the rows in an input is unclear.
 std::optional<std::vector<CallValues>> in_calls(const nnapi::Model& model, const std::vector<at::Tensor>& given,
                                                 const ReferenceValues& values, int64_t rows_per_call);
 

@@ -1,5 +1,5 @@
-// One segment's operations against what TorchScript computes: those that lead from values that both sides have to the
-// next such value.
+// Compares one segment's operations with TorchScript. Each step runs the operations between values that both sides
+// have.
 #pragma once
 
 #include <string>
@@ -13,23 +13,23 @@
 
 namespace nnapi_convert {
 
-// Throws ConvertError (kBadFile): the file's models aren't those that the original gives now.
+// Throws ConvertError (kBadFile): the file's models differ from those that converting the original makes now.
 [[noreturn]] void refuse_another_model(const std::string& found);
 
 class SegmentCheck {
  public:
-  // Throws ConvertError (kBadFile) where the file's model is not `model`, which has to stay.
+  // Keeps a reference to `model`. Throws ConvertError (kBadFile) if the file's model differs from it.
   SegmentCheck(const nnapi::Model& model, SegmentModel file, size_t number);
 
-  // `given` has the tensors that the segment's module takes, for operands without a name.
+  // Compares one run. `given` has the inputs of the segment's module, for operands without a name.
   void compare(const ReferenceValues& reference, const std::vector<at::Tensor>& given);
 
   const std::vector<CheckedValue>& values() const { return values_; }
-  // Operations that lead to no value of TorchScript's, and runs in which values had other sizes.
+  // Returns operations that lead to no value of TorchScript, and the number of runs in which values had other sizes.
   std::vector<std::string> unchecked() const;
 
  private:
-  // Operations from known operands to a known one.
+  // The operations from some known operands to the next known operand.
   struct Step {
     std::vector<size_t> operations;
     std::vector<uint32_t> inputs;
@@ -61,7 +61,7 @@ class SegmentCheck {
   std::vector<Step> steps_;
   std::vector<CheckedValue> values_;
   std::vector<std::string> unchecked_;
-  size_t other_sizes_ = 0;  // runs
+  size_t other_sizes_ = 0;  // number of runs in which values had other sizes
 };
 
 }  // namespace nnapi_convert

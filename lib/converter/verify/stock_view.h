@@ -1,4 +1,4 @@
-// A model of PyTorch's runtime, as the shim's builder takes models.
+// Views a model for PyTorch's runtime in the form that the shim's builder takes.
 #pragma once
 
 #include "lib/serialize/buffer_reader.h"
@@ -9,9 +9,9 @@
 
 namespace nnapi_convert {
 
-// Views `model`, whose numbered buffers are `weights`, in their order. The view points into both. Sizes have to be
-// known: PyTorch's runtime writes them into the words before the first run. Throws ConvertError (kBadFile) for a size
-// that is 0, and for a value that is outside its buffer.
+// Returns a view of `model` with the numbered buffers `weights`, in their order. The view points into both. Sizes have
+// to be known: PyTorch's runtime writes them into the buffer before the first run. Throws ConvertError (kBadFile) for a
+// size that is 0, and for a value that is outside its buffer.
 nnapi_shim::ModelView view_of(const BufferModel& model, const std::vector<nnapi_shim_buffer>& weights);
 
 }  // namespace nnapi_convert

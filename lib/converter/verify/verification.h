@@ -1,4 +1,4 @@
-// What verify() finds.
+// The results of verify().
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace nnapi_convert {
 
-// Counts of values in bins of equal width over the range of the first sample's results, original and converted; what
-// lies outside is counted in the first or the last bin. Empty without such values.
+// Counts of an output's values in bins of equal width, for the original and the converted model. The bins cover the
+// range of the first sample's results; values outside count in the first or the last bin. Empty without finite values.
 struct Histogram {
   static constexpr int kBins = 40;
   double lowest = 0, highest = 0;
   std::vector<uint64_t> original, converted;
 };
 
-// Over all samples.
+// The comparison of one output over all samples.
 struct OutputComparison {
   std::string shape, dtype;
   double range = 0;  // max - min of the original
@@ -37,10 +37,11 @@ struct ReferenceDistance {
   double ratio() const { return converted / original; }
 };
 
-// Of an original that stands for a float model (float_meaning.h), with which the converted one is compared.
+// The distance of the original's own results from its float model (float_meaning.h). The converted model is compared
+// with the float model.
 struct OriginalDistance {
   double relative_error = 0;  // the largest of all outputs
-  double snr_db = 0;          // the lowest
+  double snr_db = 0;          // the lowest of all outputs
 };
 
 // A difference at the borders of the inputs' dtypes (border_check.h).
@@ -52,11 +53,11 @@ struct BorderFinding {
 
 struct Verification {
   std::vector<OutputComparison> outputs;
-  bool is_of_meaning = false;                // compared with the float model that the original stands for
-  std::optional<OriginalDistance> original;  // of one that this machine can run
+  bool is_of_meaning = false;                // the converted model is compared with the original's float model
+  std::optional<OriginalDistance> original;  // nothing if this machine can't run the original
   std::optional<ReferenceDistance> reference;
   int samples = 0;
-  int border_samples = 0;  // besides
+  int border_samples = 0;  // not counted in `samples`
   std::vector<BorderFinding> borders;
   bool is_quantized = false;
   std::optional<double> calibrated_snr;  // dB, of a file quantised by data: what its calibration measured

@@ -13,7 +13,7 @@ namespace nnapi_convert {
 // Throws ConvertError: kBadFile for files that can't be read, kVerificationFailed if a model fails to run.
 Verification verify(const VerifyRequest& request);
 
-// A table for people.
+// Returns a table for the terminal.
 std::string to_text(const Verification& verification);
 
 }  // namespace nnapi_convert

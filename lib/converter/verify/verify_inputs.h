@@ -1,4 +1,4 @@
-// What original and result are run on when they are compared, and the library that runs the result.
+// Makes the inputs of a comparison, and loads the NNAPI library that runs the converted model.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,14 +16,14 @@ namespace nnapi_convert {
 using Tensors = std::vector<at::Tensor>;
 using Values = std::vector<c10::IValue>;  // the leaves of forward's arguments
 
-// The host's NNAPI, for the rest of the process: PyTorch's loader asks for the library by name and is given this one.
+// Loads the host's NNAPI for the rest of the process: PyTorch's loader opens the library by name and gets this one.
 // Throws ConvertError (kBadFile).
 void load_host_library();
 
-// The tensors of a result, in the order of a walk through tuples and lists.
+// Appends the tensors of a result, in the order of its tuples and lists.
 void flatten(const c10::IValue& value, Tensors& tensors);
 
-// The arguments of the converted forward.
+// Returns the arguments of the converted model's forward.
 ForwardArguments arguments_of(const ConvertedFile& converted);
 
 // `count` samples of what the converted module takes, seeded; or those of the request's file. What the original reads
@@ -31,10 +31,10 @@ ForwardArguments arguments_of(const ConvertedFile& converted);
 std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original,
                                  const ConvertedFile& converted, const ForwardArguments& arguments, int count);
 
-// For each of forward's tensors, whether the original reads it as indices.
+// Returns for each of forward's tensors whether the original reads it as indices.
 std::vector<bool> indices_of(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata);
 
-// Changes the tensors, of which `change` is given the number.
+// Replaces each tensor among the values by change(number, tensor); tensors are numbered from 0.
 template <typename Change>
 Values with_tensors(Values values, const Change& change) {
   size_t number = 0;
@@ -44,7 +44,7 @@ Values with_tensors(Values values, const Change& change) {
   return values;
 }
 
-// A sample as the original takes it.
+// Returns a sample with the dtypes of the original's inputs.
 Values with_original_dtypes(const Values& values, const Metadata& metadata);
 
 }  // namespace nnapi_convert

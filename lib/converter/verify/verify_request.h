@@ -1,4 +1,4 @@
-// What is to be compared, on which inputs, and how closely.
+// The request of a verification: the files to compare, the inputs, and the tolerances.
 #pragma once
 
 #include <optional>
