@@ -1,4 +1,4 @@
-// Says whether and how well a model converts, without writing anything: it is converted, and what came of it is shown.
+// Says whether and how well a model converts: converts it and reports the result, without writing a file.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,26 +15,27 @@ constexpr int kCheckVersion = 2;
 
 struct CheckRequest {
   ConvertOptions options;
-  bool measure_loss = false;  // against the highest feature level
+  bool measure_loss = false;  // compares the target with the highest feature level
   bool explain_speed = false;
 };
 
 struct CheckResult {
   std::string model;  // its path
   bool converts = false;
-  std::string error;  // why not
+  std::string error;  // why the model doesn't convert; else empty
   int target_level = 0;
-  Conversion conversion;  // of a model that converts
+  Conversion conversion;  // set only if the model converts
   Diagnostics diagnostics;
   std::optional<TargetLoss> loss;
   std::optional<SpeedReport> speed;
 };
 
-// Throws ConvertError for what has nothing to do with the model: a file that can't be read, options that don't fit.
+// Checks the model at `path`. Throws ConvertError only for errors other than the model's: a file that can't be read,
+// options that don't fit.
 CheckResult check_model(const std::string& path, const CheckRequest& request);
 
 std::string to_text(const CheckResult& result);
-// By schemas/check.schema.json.
+// Returns the result in the form of schemas/check.schema.json.
 nlohmann::json to_json(const CheckResult& result);
 
 }  // namespace nnapi_convert

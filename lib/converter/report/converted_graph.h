@@ -1,4 +1,4 @@
-// The graph of a file that nnapi-convert wrote, and its report.
+// Reads the graph of a file that nnapi-convert wrote, and makes its report.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,14 +8,14 @@
 
 namespace nnapi_convert {
 
-// The operations of its segments, and between them those of the module's forward that the CPU runs. PyTorch's buffers
-// hold no names and no source lines.
+// Returns the graph: the NNAPI operations of the segments, and the CPU's operations in the module's forward. The
+// buffers of PyTorch's runtime have no names and no source lines.
 ModelGraph graph_of(const ConvertedFile& file);
 
-// By schemas/report.schema.json, as far as the file tells.
+// Returns the parts of a report (schemas/report.schema.json) that the file tells.
 nlohmann::json report_of(const ConvertedFile& file, const std::string& path);
 
-// The graph in Graphviz's language: a cluster for each segment.
+// Returns the graph in Graphviz's language, with a cluster for each segment.
 std::string to_dot(const ModelGraph& graph);
 
 }  // namespace nnapi_convert

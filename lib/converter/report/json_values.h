@@ -1,4 +1,4 @@
-// What the reports of a conversion and of a check say alike.
+// JSON values that the reports of a conversion and of a check share.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How much of a partitioned model goes to NNAPI, by multiply-adds and by the operations that make them.
+// Computes NNAPI's share of a partitioned model, by multiply-adds and by the operations that have multiply-adds.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,32 @@
 namespace nnapi_convert {
 
 struct MacShare {
-  int64_t nnapi = 0, all = 0;               // multiply-adds that are counted: in NNAPI's part, and in the model
-  int64_t estimated = 0;                    // of all, those for an estimate of sizes
-  size_t nnapi_products = 0, products = 0;  // convolutions, products of matrices and their like
-  size_t uncounted = 0;                     // of the products, those whose multiply-adds aren't known
-  size_t unknown = 0;                       // other operators on the CPU, whose cost isn't known
-  bool counts_rounds = true;                // false: something in a loop is counted for one round
+  int64_t nnapi = 0, all = 0;               // counted multiply-adds: in NNAPI's part, and in the model
+  int64_t estimated = 0;                    // multiply-adds among `all` that are computed from estimated sizes
+  size_t nnapi_products = 0, products = 0;  // operations with multiply-adds: convolutions, matrix products and similar
+  size_t uncounted = 0;                     // operations among `products` whose multiply-adds are unknown
+  size_t unknown = 0;                       // other operators on the CPU whose cost is unknown
+  bool counts_rounds = true;                // false: a loop's multiply-adds are counted for one round only
 
-  // Nothing is left out.
+  // True if the multiply-adds of all operations are counted.
   bool counts_all() const { return uncounted == 0 && unknown == 0; }
   double of_counted(int64_t macs) const { return all == 0 ? 0 : static_cast<double>(macs) / static_cast<double>(all); }
-  // NNAPI's share; nothing where not all is counted.
+  // Returns NNAPI's share; nothing if not all multiply-adds are counted.
   std::optional<double> share() const { return counts_all() ? std::optional<double>(of_counted(nnapi)) : std::nullopt; }
 };
 
 MacShare mac_share(const Conversion& conversion);
 
-// "98.1 % of the multiply-adds"; where some aren't counted, first by number: "3 of 5 convolutions and products, 98.1 %
+// Returns for example "98.1 % of the multiply-adds"; if some are not counted, "3 of 5 convolutions and products, 98.1 %
 // of the multiply-adds that can be counted".
 std::string to_text(const MacShare& share);
-// "; not counted: 2 on the CPU whose sizes aren't known before the model runs, 1 on the CPU whose cost isn't known",
-// and what else the numbers leave out. Empty where they leave out nothing.
+// Returns a text that names everything the numbers leave out: "; not counted: 2 on the CPU whose sizes aren't known
+// before the model runs, 1 on the CPU whose cost isn't known". Empty if they leave out nothing.
 std::string limits_text(const MacShare& share);
 
-// By `products` of the report's schema.
+// Returns the numbers in the form of `products` in the report's schema.
 nlohmann::json products_json(const MacShare& share);
-// The share, or null.
+// Returns the share, or null.
 nlohmann::json share_json(const std::optional<double>& share);
 
 }  // namespace nnapi_convert

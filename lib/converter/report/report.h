@@ -14,16 +14,16 @@ namespace nnapi_convert {
 nlohmann::json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
                            const Diagnostics& diagnostics, const std::optional<Verification>& verification);
 
-// For people: the segments of a partitioned model, and what stays on the CPU.
+// Returns a text for the terminal: the segments of a partitioned model and the operations on the CPU.
 std::string partition_text(const Conversion& conversion);
 
-// An argument of forward.
+// Returns the JSON of an argument of forward.
 nlohmann::json input_json(const std::string& name, const TensorType& type);
 
-// The report's part on a verification, which `verify --format json` prints.
+// Returns the report's part about a verification; `verify --format json` prints it.
 nlohmann::json to_json(const Verification& verification);
 
-// The report of a model that can't be converted.
+// Returns the report of a model that can't be converted.
 nlohmann::json make_failure_report(const std::string& model, const std::string& error, const Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// A report as one web page that needs nothing else: no network, no other file.
+// Makes a report's web page: one file that needs no network and no other file.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,13 +6,13 @@
 
 namespace nnapi_convert {
 
-// `report` is by schemas/report.schema.json. Whatever its texts say, they stay text.
+// Returns the page. `report` has the form of schemas/report.schema.json. Its texts are escaped.
 std::string report_page(const nlohmann::json& report);
 
 // True for paths that end in .html or .htm.
 bool is_page(const std::string& path);
 
-// The text of a report for the file at `path`: the page, or indented JSON.
+// Returns the text of a report for the file at `path`: the page, or indented JSON.
 std::string report_text(const nlohmann::json& report, const std::string& path);
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
-// What a model loses because it is kept to a feature level or to what a device takes: it is planned for that target and
-// for the highest level, and both are counted.
+// Measures what a model loses because its target has a lower feature level or a device with limits: plans the model for
+// that target and for the highest feature level, and compares the two plans.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,17 +12,17 @@
 
 namespace nnapi_convert {
 
-// How a model converts for one target.
+// The result of converting a model for one target.
 struct Coverage {
   bool converts = false;
-  size_t operations = 0;        // of NNAPI
-  size_t segments = 0;          // 1 where NNAPI runs all of it
-  bool is_whole = false;        // NNAPI runs all of it
-  MacShare macs;                // of one in segments
-  std::vector<Refusal> on_cpu;  // or, for a model that doesn't convert, what is refused
-  std::string error;            // of a model that doesn't convert
+  size_t operations = 0;        // number of NNAPI operations
+  size_t segments = 0;          // 1 if NNAPI runs the whole model
+  bool is_whole = false;        // NNAPI runs the whole model
+  MacShare macs;                // set for a partitioned model
+  std::vector<Refusal> on_cpu;  // the nodes on the CPU; for a model that doesn't convert, the refused nodes
+  std::string error;            // why the model doesn't convert; else empty
 
-  // NNAPI's part of the multiply-adds; nothing where some aren't known.
+  // Returns NNAPI's share of the multiply-adds; nothing if some are unknown.
   std::optional<double> mac_share() const { return is_whole ? std::optional<double>(1) : macs.share(); }
 };
 
@@ -30,24 +30,24 @@ Coverage coverage_of(const Conversion& conversion);
 
 struct LostNode {
   Refusal reason;
-  int feature_level;  // the lowest that takes it on a device without limits
+  int feature_level;  // the lowest feature level that takes the node on a device without limits
 };
 
 struct TargetLoss {
   int feature_level = 0;
   std::string device;  // empty: none
   Coverage found, highest;
-  std::vector<LostNode> nodes;  // refused here, taken at the highest level
+  std::vector<LostNode> nodes;  // nodes that the target refuses and the highest feature level takes
 
   bool is_lossless() const;
-  // True if NNAPI takes less of the model, or takes it in more parts.
+  // True if NNAPI runs less of the model for the target, or runs it in more segments.
   bool costs_parts() const;
 };
 
-// Plans the model two times, and once for each level in between where nodes are lost.
+// Plans the model for the target and for the highest level; if nodes are lost, also for each level between them.
 TargetLoss measure_loss(const LoadedModel& loaded, const ConvertOptions& options);
 
-// For people: one line, and one for each kind of lost node.
+// Returns a text for the terminal: one line, and one line for each kind of lost node.
 std::string to_text(const TargetLoss& loss);
 nlohmann::json to_json(const TargetLoss& loss);
 
