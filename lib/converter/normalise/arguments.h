@@ -1,4 +1,4 @@
-// How forward's arguments are built where they are no tensors: known from --input NAME[INDEX]=..., or bundled inputs.
+// Finds the structure of forward's arguments that are no tensors, from --input NAME[INDEX]=... or bundled inputs.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -11,22 +11,22 @@
 
 namespace nnapi_convert {
 
-// `names` are those given of leaves: "images[0]", "state[mask]". A list or dict has the elements that are named, or
-// those of `sample`; without either it is a leaf of its own type. An optional argument that nothing is said of is None
-// where that is its default. An argument in `bound` has its value there. Throws ConvertError (kUsage) for names that
-// leave out elements.
+// Returns the structure. `names` are the leaves that the user named: "images[0]", "state[mask]". A list or dict has the
+// named elements, or those of `sample`; without either it is one leaf. An unnamed optional argument is None if None is
+// its default. An argument in `bound` has its value there. Throws ConvertError (kUsage) for names that leave out
+// elements.
 ForwardArguments read_arguments(const c10::FunctionSchema& forward, const std::vector<std::string>& names,
                                 const InputTuple* sample, const BoundValues& bound = {});
 
-// Gives the graph an input for each leaf, in their order, in place of those for the arguments; input 0 is self.
+// Replaces the graph's inputs for the arguments by one input for each leaf, in order; input 0 is self.
 void flatten_arguments(torch::jit::Graph& graph, ForwardArguments& arguments);
 
-// True where each argument is a tensor, none of them in a container or optional.
+// True if each argument is a tensor, not optional and not in a container.
 bool takes_tensors_only(const ForwardArguments& arguments);
 
-// ForwardArguments made of their leaves; throws std::out_of_range if there are too few.
+// Returns forward's arguments, built from their leaves; throws std::out_of_range if there are too few leaves.
 InputTuple assemble(const ForwardArguments& arguments, const std::vector<c10::IValue>& leaves);
-// The leaves of arguments that are built so; nothing if they aren't.
+// Returns the leaves of `values`; nothing if the values have another structure.
 std::optional<std::vector<c10::IValue>> take_apart(const ForwardArguments& arguments, const InputTuple& values);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// Arguments of forward that --input binds to a value: what depends on them is known before the model runs.
+// Binds arguments of forward to values given by --input, so that values computed from them are known at conversion.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -15,26 +15,26 @@
 
 namespace nnapi_convert {
 
-// Values of the arguments by name. Throws ConvertError (kUsage) for text that is no value of the argument's type, and
-// for names that forward lacks.
+// Returns the values of the arguments by name. Throws ConvertError (kUsage) for text that is no value of the argument's
+// type, and for names that forward lacks.
 BoundValues bound_values(const c10::FunctionSchema& forward, const std::vector<BoundArgument>& bound);
 
-// Tells the specs of tensors from those of values by the types of forward's arguments: gives options that have the
-// latter in `bound`, and notes their values in `loaded`. To be called once a file is loaded. Throws ConvertError
-// (kUsage) for a spec that doesn't fit the argument that it names.
+// Separates specs of tensors from specs of values by the types of forward's arguments. Returns options with the specs
+// of values in `bound`, and stores the values in `loaded`. Call it once a file is loaded. Throws ConvertError (kUsage)
+// for a spec that doesn't fit its argument.
 ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options);
 
-// Warns of arguments that are no tensors, have no value, and are read by the graph, whose inputs are `arguments`'
-// leaves.
+// Warns of arguments that are no tensors and have no value, but that the graph reads. The graph's inputs are the leaves
+// of `arguments`.
 void warn_of_unbound(const torch::jit::Graph& graph, const ForwardArguments& arguments, Diagnostics& diagnostics);
 
-// "; bind it to a value with --input sr=VALUE" for an argument that --input can bind; empty for others.
+// Returns "; bind it to a value with --input sr=VALUE" for an argument that --input can bind; empty for others.
 std::string hint_to_bind(const std::string& name, const c10::TypePtr& type);
 
-// Puts the values in place of the graph's inputs, which stay, unused.
+// Replaces all uses of the bound inputs of the graph by the values. The inputs stay, unused.
 void insert_bound_values(torch::jit::Graph& graph, const c10::FunctionSchema& forward, const BoundValues& bound);
 
-// Throws ConvertError (kNotConvertible) for a graph that raises an error for every input, as the values make it.
+// Throws ConvertError (kNotConvertible) if the graph raises an error for every input because of the bound values.
 void check_bound_values(const torch::jit::Graph& graph, const BoundValues& bound);
 
 }  // namespace nnapi_convert

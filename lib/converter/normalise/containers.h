@@ -1,4 +1,4 @@
-// Takes apart lists and dicts whose elements are known: what is read from them becomes the element itself.
+// Removes lists and dicts whose elements are known: readers of an element read its value directly.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -7,9 +7,9 @@
 
 namespace nnapi_convert {
 
-// Where a list or dict is filled before anything else reads it, it is made at once; lengths, keys, elements and
-// membership are known of one that nothing changes. Loops over one are unrolled, and branches on what is known then are
-// chosen. Effects stay. True if the graph changed.
+// If a list or dict is filled before any node reads it, one node makes it with all elements. If no node changes it, its
+// length, keys, elements and membership are known; loops over it are unrolled, and branches on known values chosen.
+// Nodes with effects stay. True if the graph changed.
 bool simplify_containers(std::shared_ptr<torch::jit::Graph>& graph);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// What a model that NNAPI runs whole no longer does.
+// Warns of effects that a model loses if NNAPI runs it whole.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// Warns of errors that the graph raises depending on the values of tensors, and of what it prints. Errors that depend
-// on sizes and types are found at conversion, or can't happen for the sizes that were converted.
+// Warns of errors that depend on the values of tensors, and of printing. It ignores errors that depend on sizes and
+// types: conversion finds them, or they can't happen for the converted sizes.
 void warn_of_dropped_effects(torch::jit::Graph& graph, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

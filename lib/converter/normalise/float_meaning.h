@@ -1,4 +1,4 @@
-// What a model that rounds on the way stands for in float32: what NNAPI computes of it.
+// Makes the float32 model that NNAPI computes in place of a model that rounds its intermediate values.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -9,9 +9,9 @@
 
 namespace nnapi_convert {
 
-// For a model that is quantised dynamically, or whose floating-point numbers are of another dtype: its module with
-// weights and activations of float32, and inputs and results of the same dtypes. Nothing for other models,
-// which stand for themselves. Throws ConvertError (kNotConvertible) for a module that can't be frozen.
+// For a dynamically quantised model, and for a model in float16, bfloat16 or float64, returns its module with float32
+// weights and activations; inputs and results keep their dtypes. Returns nothing for other models. Throws ConvertError
+// (kNotConvertible) for a module that can't be frozen.
 std::optional<torch::jit::Module> float_meaning(const LoadedModel& original);
 
 }  // namespace nnapi_convert

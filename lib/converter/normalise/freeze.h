@@ -1,6 +1,6 @@
-// A module with its attributes frozen to constants, all calls inlined, loops of a known number of rounds unrolled, and
-// operators with packed weights made plain ones; what is quantised dynamically, or of another
-// floating-point dtype, is computed in float32.
+// Freezes a module: makes its attributes constants, inlines all calls, unrolls loops with a known number of rounds, and
+// replaces operators with packed weights by plain ones. Dynamically quantised models, and models in another
+// floating-point dtype, compute in float32 afterwards.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -9,7 +9,7 @@
 
 namespace nnapi_convert {
 
-// Frozen once for each model: `loaded` keeps the result, which nothing may change. Throws ConvertError
+// Returns the frozen module. `loaded` keeps it for later calls, so callers must not change it. Throws ConvertError
 // (kNotConvertible) for a module that can't be frozen.
 torch::jit::Module frozen_module(const LoadedModel& loaded);
 

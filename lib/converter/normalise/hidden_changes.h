@@ -1,18 +1,18 @@
-// Changes in place that LibTorch's passes don't see: those of a tensor's shape, and those of tensors that an operator
-// gives as they are though its schema promises new ones.
+// Handles in-place changes that LibTorch's passes don't see: changes of a tensor's shape, and changes of a tensor that
+// an operator returns unchanged though its schema promises a new tensor.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
 
 namespace nnapi_convert {
 
-// Before LibTorch optimises the graph: x.t_() becomes a view where x has no other name, and an operator that gives its
-// argument itself becomes one whose schema says so. Throws ConvertError (kNotConvertible) where that can't be and a
-// later change would be lost.
+// Replaces x.t_() by a view if x has no alias, and an operator that returns its argument by one whose schema says so.
+// Call it before LibTorch optimises the graph. Throws ConvertError (kNotConvertible) if that is impossible and a later
+// change would be lost.
 void settle_hidden_changes(torch::jit::Graph& graph);
 
-// aten::copy gives its source itself where dtypes and shapes are the same: what is changed in place gets its own
-// memory.
+// aten::copy returns its source itself if dtypes and shapes are equal. Gives results that are changed in place their
+// own memory.
 void separate_copies(torch::jit::Graph& graph);
 
 }  // namespace nnapi_convert

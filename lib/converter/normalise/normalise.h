@@ -1,5 +1,5 @@
-// Brings a module's forward into one graph of canonical operations: attributes frozen to constants, calls inlined,
-// in-place operations made functional.
+// Turns a module's forward into one graph of canonical operations: freezes attributes to constants, inlines calls,
+// makes in-place operations functional.
 #pragma once
 
 #include <string>
@@ -13,22 +13,22 @@ namespace nnapi_convert {
 
 struct NormaliseOptions {
   RunBy run_by = RunBy::kNnapi;
-  std::vector<std::string> input_names = {};  // that --input gives; arguments are put together by them
+  std::vector<std::string> input_names = {};  // names given by --input; they tell the structure of arguments
 };
 
-// Where NNAPI runs the graph alone, printing, warning and raising are dropped, and ConvertError (kNotConvertible) is
-// thrown for a signature that can't be kept: inputs that are no tensors, or outputs that are no tensors, tuples, lists
-// or dicts of them. Where the CPU runs parts, inputs and results may be of any type, and effects stay; of a result,
-// `outputs` and `return_tree` have the tensors that are known before the model runs.
+// If NNAPI runs the graph alone, drops printing, warning and raising, and throws ConvertError (kNotConvertible) for
+// inputs that are no tensors, and for outputs that are no tensors, tuples, lists or dicts of tensors. If the CPU runs
+// parts, inputs and results may have any type, and effects stay; `outputs` and `return_tree` then have the tensors of
+// the result that are known before the model runs.
 NormalisedModel normalise(const LoadedModel& loaded, const NormaliseOptions& options, Diagnostics& diagnostics);
 
 // True for a node that makes a tuple, list or dict whose elements are known before the model runs.
 bool has_known_elements(const torch::jit::Node& node);
 
-// Where the CPU runs parts: reads `outputs` and `return_tree` again, as inference may make more known.
+// If the CPU runs parts: finds `outputs` and `return_tree` again. Call it after inference, which makes more known.
 void find_outputs(NormalisedModel& model);
 
-// Where the CPU runs parts: makes the graph return the values in `outputs`, which may have been exchanged.
+// If the CPU runs parts: makes the graph return the values in `outputs`, some of which may have been replaced.
 void return_outputs(NormalisedModel& model);
 
 }  // namespace nnapi_convert

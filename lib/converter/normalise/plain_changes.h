@@ -1,19 +1,20 @@
-// Changes in place that nothing but their own result sees, as the graph alone tells, made functional before freezing.
+// Makes in-place changes functional before freezing, if the graph shows that no node sees the change but through the
+// operator's own result.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
 
 namespace nnapi_convert {
 
-// Freezing keeps every weight apart that a change may reach by way of a list: one change of a mask in a model that puts
-// its weights in a list is enough. What an operator has just made, and nothing else has a view of, is no weight:
-// relu_(linear(x)) becomes relu(linear(x)). So do changes of the parts of unsafe_chunk, unsafe_split and
-// unsafe_split_with_sizes, which don't overlap, where nothing else reads what they are cut from; these become chunk,
-// split and split_with_sizes.
+// Freezing doesn't freeze a weight that an in-place change may reach through a list: one change of a mask is enough in
+// a model that puts its weights in a list. A tensor that an operator has just made, without other views, is no weight:
+// relu_(linear(x)) becomes relu(linear(x)). Changes of the parts of unsafe_chunk, unsafe_split and
+// unsafe_split_with_sizes, which don't overlap, become functional, too, if no other node reads the tensor that is cut;
+// these operators become chunk, split and split_with_sizes.
 void remove_plain_changes(torch::jit::Graph& graph);
 
-// Operators whose result is new memory in any case. Schemas don't tell: dropout gives its input itself in evaluation
-// mode, einsum may give a view.
+// True for operators whose result is always new memory. Schemas don't tell this: in evaluation mode dropout returns its
+// input itself, and einsum may return a view.
 bool makes_new_tensor(const torch::jit::Node& node);
 
 }  // namespace nnapi_convert

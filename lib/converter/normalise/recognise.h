@@ -1,4 +1,4 @@
-// Finds what PyTorch composes of several operations and NNAPI has one for.
+// Finds compositions of several PyTorch operators for which NNAPI has one operation.
 #pragma once
 
 #include "lib/converter/graph/normalised_model.h"
@@ -9,7 +9,7 @@ namespace nnapi_convert {
 // Puts operators of our own (recognised_rules()) in the place of
 //   torch.nn.functional.local_response_norm, and the same written with an average pool by hand;
 //   torch.nn.functional.lp_pool2d of order 2.
-// `types` has those of the values that lead there. True if something was found: types have to be inferred again.
+// `types` has the types of the values in the compositions. True if one was found: the caller has to infer types again.
 bool recognise(NormalisedModel& model, const TypeMap& types);
 
 }  // namespace nnapi_convert

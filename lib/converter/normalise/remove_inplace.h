@@ -1,4 +1,4 @@
-// Makes in-place operations functional: relu_(x) becomes relu(x), and what reads x later reads the result.
+// Makes in-place operations functional: relu_(x) becomes relu(x), and later readers of x read the result.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -9,18 +9,18 @@
 
 namespace nnapi_convert {
 
-// An operation on a tensor of which another view is read later stays as it is; there is no rule for it, so that it is
-// refused. Warns where forward changes its own input.
+// An operation on a tensor stays in place if a later node reads another view of the tensor; it has no rule, so that it
+// is refused later. Warns if forward changes its own input.
 void remove_inplace(const std::shared_ptr<torch::jit::Graph>& graph, Diagnostics& diagnostics);
 
-// The functional operator of an in-place one that changes elements ("aten::relu" of "aten::relu_"), if it has the same
-// arguments. Overloads have names of their own: pow_.Scalar is pow.Tensor_Scalar.
+// Returns the functional operator of an in-place one that changes elements ("aten::relu" for "aten::relu_"), if both
+// have the same arguments. Names of overloads may differ: pow_.Scalar is pow.Tensor_Scalar.
 c10::optional<c10::Symbol> functional_kind(const torch::jit::Node& node);
-// The same also of an operator that changes the shape of its tensor: "aten::t" of "aten::t_", which gives a view.
+// Returns the functional operator as functional_kind() does, and also that of an operator that changes the shape of its
+// tensor: "aten::t", which returns a view, for "aten::t_".
 c10::optional<c10::Symbol> kind_without_underscore(const torch::jit::Node& node);
 
-// True for an in-place operator that changes the shape of its tensor, and with it of all that names it, but not of its
-// views.
+// True for an in-place operator that changes the shape of its tensor: of all aliases, but not of the tensor's views.
 bool changes_shape(const torch::jit::Node& node);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// y[:, 0] = 1, y[2:4] *= 2: what changes a part of a tensor in place becomes a new tensor.
+// Makes in-place changes of a part of a tensor (y[:, 0] = 1, y[2:4] *= 2) functional: the result is a new tensor.
 #pragma once
 
 #include <torch/csrc/jit/ir/alias_analysis.h>
@@ -9,17 +9,17 @@
 
 namespace nnapi_convert {
 
-// The change of a part of a tensor that `node`, at the top of its graph, makes.
+// The in-place change of a part of a tensor by `node`, a node in its graph's own block.
 class PartWrite {
  public:
   explicit PartWrite(torch::jit::Node* node);
 
-  // The tensor of which the node's input is a part by way of views.
+  // Returns the tensor of which the node's input is a view.
   torch::jit::Value* whole() const { return whole_; }
-  // True if each value that shares the whole's memory and is read after the node is a view that can be made again.
+  // True if each value that shares the whole tensor's memory and is read after the node is a view that can be remade.
   bool is_removable(const torch::jit::AliasDb& aliases);
-  // After is_removable(): puts `functional`, an operator without the change, in the node's place, writes its result
-  // into a copy of the whole, and makes the later reads read that. `functional` has the node's inputs.
+  // Replaces the node by the operator `functional`, which takes the node's inputs, writes its result into a copy of the
+  // whole tensor, and makes later readers read the copy. Requires is_removable().
   void remove(c10::Symbol functional);
 
  private:

@@ -1,12 +1,12 @@
-// Operators with packed weights, which optimize_for_mobile() puts in, taken apart into plain ones that have rules.
+// Takes operators with packed weights, which optimize_for_mobile() inserts, apart into operators that have rules.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
 
 namespace nnapi_convert {
 
-// Replaces XNNPACK's operators (prepacked::conv2d_clamp_run and its like) and aten::_add_relu by convolutions, linear
-// layers, additions and the limits that are fused into them. A node whose parameters are computed stays. The graph's
+// Replaces XNNPACK's operators (such as prepacked::conv2d_clamp_run) and aten::_add_relu by convolutions, linear
+// layers, additions, and clamps for the fused limits. A node whose parameters are computed stays. The graph's
 // attributes have to be constants.
 void unpack_prepacked(torch::jit::Graph& graph);
 
