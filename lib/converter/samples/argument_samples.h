@@ -1,4 +1,4 @@
-// Inputs to try a model with whose arguments are no tensors only.
+// Makes sample inputs for a model whose arguments are not only tensors.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace nnapi_convert {
 
-// A value for each leaf: `tensor` gives that of the tensor with a number, others have their default. Throws
-// ConvertError (kUsage) that says to give `hint` where there is none.
+// Returns a value for each leaf: for tensor number i, tensor(i); for others their default. Throws ConvertError
+// (kUsage), whose message tells the user to give `hint`, if a leaf has no default.
 std::vector<c10::IValue> sample_leaves(const ForwardArguments& arguments,
                                        const std::function<at::Tensor(size_t)>& tensor, const std::string& hint);
 
-// The original's bundled inputs that are built as the arguments are; without any, and if `make_one`, a random one.
-// Warns about those that aren't and are left out.
+// Returns the original's bundled inputs whose structure is that of the arguments; if there are none and `make_one`, a
+// random one. Warns about bundled inputs of another structure, which are left out.
 std::vector<InputTuple> bundled_arguments(const ForwardArguments& arguments, const ModuleInterface& interface,
                                           const std::vector<InputTuple>& originals, bool make_one,
                                           Diagnostics& diagnostics);

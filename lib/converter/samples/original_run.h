@@ -1,4 +1,4 @@
-// Models that PyTorch itself can't run with inputs of the sizes that were asked for.
+// Finds models that PyTorch itself can't run with inputs of the requested sizes.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace nnapi_convert {
 
-// The model is to blame, not what NNAPI takes: no part of it is worth converting.
+// The original model fails in PyTorch, so that no part of it is worth converting.
 class OriginalFails : public ConvertError {
  public:
   explicit OriginalFails(const std::string& message) : ConvertError(ExitCode::kNotConvertible, message) {}
 };
 
-// Throws OriginalFails where an operator raised an error while types were inferred, and the original raises one, too:
-// it is run with three sets of made-up inputs of these types, so that an error by the values of one (a singular matrix,
-// weights of 0) does not count. Does nothing where no operator did, or a size is flexible.
+// Throws OriginalFails if an operator raised an error in inference and the original raises one, too. Runs the original
+// with three sets of made-up inputs of these types, so that an error that depends on values (a singular matrix, weights
+// of 0) doesn't count. Does nothing if no operator raised an error, or if a size is flexible.
 void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model, const std::vector<TensorType>& types,
                          const InferredTypes& inferred);
 

@@ -1,5 +1,4 @@
-// What TorchScript computes on the way from a model's inputs to its outputs, also in branches and in each round of
-// loops.
+// Records the intermediate values that TorchScript computes for a model, also in branches and in each round of loops.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,20 +18,20 @@ namespace nnapi_convert {
 
 using ReferenceValues = std::unordered_map<std::string, at::Tensor>;
 
-// Values of a model's graph, by their names.
+// The names of the values of one block to record.
 struct ReferenceRequest {
-  std::vector<std::string> made;    // of one block
-  std::vector<std::string> wanted;  // of these; each as it was when it was made, whatever changes it later
-  std::vector<std::string> read;    // wanted too, as they are when what is made is computed from them
+  std::vector<std::string> made;    // values that nodes of the block make
+  std::vector<std::string> wanted;  // values among `made` to record, as they are when made, before later changes
+  std::vector<std::string> read;    // values to record as they are when the values in `made` are computed from them
 };
 
 class Reference {
  public:
-  // Changes the model's graph. Names that the graph has not are left out.
+  // Changes the model's graph. Ignores names that the graph doesn't have.
   Reference(NormalisedModel model, const std::vector<ReferenceRequest>& requests);
 
-  // The tensors of each request, once for each run of the block that they are of: none for a branch that isn't taken.
-  // Throws c10::Error where the model doesn't run.
+  // Runs the model. Returns for each request the tensors of each run of its block; none if a branch is not taken.
+  // Throws c10::Error if the model fails to run.
   std::vector<std::vector<ReferenceValues>> run(const std::vector<at::Tensor>& inputs) const;
 
  private:

@@ -1,4 +1,4 @@
-// Inputs to try a model with: those bundled in its file, or random ones.
+// Makes sample inputs of a model: those bundled in its file, or random ones.
 #pragma once
 
 #include <vector>
@@ -10,18 +10,18 @@
 
 namespace nnapi_convert {
 
-// A tensor of the given type: from N(0, 1), quantised if the type is; int32 from 0 to 9. The same seed gives the same
-// values. Flexible sizes are `flexible_size`.
+// Returns a random tensor of the type: from N(0, 1), quantised if the type is; int32 from 0 to 9. The same seed gives
+// the same values. Flexible sizes are `flexible_size`.
 at::Tensor random_tensor(const TensorType& type, uint64_t seed, int64_t flexible_size);
-// The same of whole numbers within the range.
+// Returns a random tensor of the type with integers within the range, by the seed. Flexible sizes are `flexible_size`.
 at::Tensor random_indices(const TensorType& type, uint64_t seed, int64_t flexible_size, const IndexRange& range);
 
-// The original's bundled inputs, brought to the new interface; without any, and if `make_one`, a random one. Warns
-// about inputs that don't fit the interface and are left out.
+// Returns the original's bundled inputs, converted to the new interface; if there are none and `make_one`, a random
+// one. Warns about inputs that don't fit the interface and are left out.
 std::vector<InputTuple> bundled_samples(const ModuleInterface& interface, const std::vector<InputTuple>& originals,
                                         bool make_one, Diagnostics& diagnostics);
 
-// A value brought from one dtype to another: float32 to quint8 by the type's parameters, or quint8 to float32.
+// Converts a tensor to the type's dtype: float32 to quint8 by the type's scale and zero point, or quint8 to float32.
 at::Tensor to_interface(const at::Tensor& tensor, const TensorType& type);
 
 }  // namespace nnapi_convert

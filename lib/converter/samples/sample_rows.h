@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// Makes the estimates of `inferred.runtime_sizes` the largest numbers that runs of the graph on the samples have. Sizes
-// that no tensor shows or that are 0 stay as they are, and all of them where the graph doesn't run here.
+// Runs the graph on the samples and sets the estimates of `inferred.runtime_sizes` to the largest sizes found. Sizes
+// that no tensor has, or that are 0, keep their estimates; all do if the graph doesn't run on this machine.
 void count_in_samples(const NormalisedModel& model, const std::vector<InputTuple>& samples, InferredTypes& inferred);
 
 }  // namespace nnapi_convert
