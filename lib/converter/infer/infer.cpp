@@ -148,7 +148,7 @@ class Inference {
     };
   }
 
-  // Types control flow that stays. A value that enters or leaves its blocks has a type only if all blocks and all rounds
+  // Types control flow that stays. A value that enters or leaves its blocks has a type only if all blocks and rounds
   // agree on it. False if loops were unrolled.
   bool visit_blocks(Node* node) {
     rewrites_.keep(*node);
