@@ -1,4 +1,4 @@
-// Complex numbers, which NNAPI has no operands for, as pairs of real tensors.
+// Rules for complex tensors: pairs of real tensors stand for them, as NNAPI has no complex operands.
 #pragma once
 
 #include "lib/ops/op_rule.h"

@@ -1,16 +1,16 @@
-// Exponentials and logarithms of what is next to 1, where a sum with 1 would lose all digits.
+// Lowers exponentials and logarithms near 1 without losing digits in a sum with 1.
 #pragma once
 
 #include "lib/ops/expression.h"
 
 namespace nnapi_convert {
 
-// exp(x) - 1 and log(x + 1), at most a few units in the last place off, also for infinities and NaN.
+// Compute exp(x) - 1 and log(x + 1), at most a few units in the last place off; right for infinities and NaN, too.
 Expression expm1(const Expression& x);
 Expression log1p(const Expression& x);
-// log(exp(-|x|) + 1).
+// Computes log(exp(-|x|) + 1).
 Expression log1p_exp_minus_abs(const Expression& x);
-// The nearest finite number.
+// Replaces infinities by the nearest finite number.
 Expression finite(const Expression& x);
 
 }  // namespace nnapi_convert

@@ -1,6 +1,6 @@
-// Expression: a tensor while lowering, with the operators of arithmetic. Each appends an NNAPI operation in its best
-// form for the feature level, so that a composition is written as its formula. Operands broadcast against each other
-// and have one dtype, float32 or an integer; numbers take the dtype of what they are combined with.
+// Expression: a tensor while lowering, with arithmetic operators, so that a rule is written as its formula. Each
+// operator appends an NNAPI operation in its best form for the feature level. Operands broadcast against each other and
+// have one dtype, float32 or an integer; a number takes the dtype of the other operand.
 #pragma once
 
 #include "lib/ops/op_context.h"
@@ -17,12 +17,12 @@ class Expression {
   at::ScalarType dtype() const { return tensor_.type.dtype; }
   bool is_float() const { return dtype() == at::kFloat; }
 
-  // A constant of the same dtype, with one element.
+  // Returns a constant of the same dtype, with one element.
   Expression same(double value) const;
-  // The result of an operation on this and other operands, of this one's type with other sizes.
+  // Appends an operation on this and other operands, and returns its result, of the type `type` or of this one's type.
   Expression then(OperationCode code, std::vector<nnapi::OperandId> others, const TensorType& type) const;
   Expression then(OperationCode code, std::vector<nnapi::OperandId> others = {}) const;
-  // Makes it the node's output: quantised where the output is, and of its dtype.
+  // Makes this the node's output `index`; quantises or casts it to the output's type.
   void set_output(size_t index = 0) const;
 
  private:
@@ -30,9 +30,9 @@ class Expression {
   LoweredTensor tensor_;
 };
 
-// A constant with one element, which broadcasts; its type has rank 0.
+// Returns a constant with one element, which broadcasts; its type has rank 0.
 Expression constant(OpContext& ctx, double value, at::ScalarType dtype = at::kFloat);
-// A tensor argument of any dtype.
+// Returns a tensor argument of any dtype.
 Expression argument(OpContext& ctx, const std::string& name);
 
 Expression operator+(const Expression& a, const Expression& b);
@@ -42,7 +42,7 @@ Expression operator/(const Expression& a, const Expression& b);
 Expression operator+(const Expression& a, double b);
 Expression operator-(const Expression& a, double b);
 Expression operator*(const Expression& a, double b);
-Expression operator/(const Expression& a, double b);  // by a factor, where that is exact to a float's rounding
+Expression operator/(const Expression& a, double b);  // multiplies by 1 / b if that rounds like the division
 Expression operator-(double a, const Expression& b);
 Expression operator/(double a, const Expression& b);
 Expression operator-(const Expression& a);
@@ -67,23 +67,23 @@ Expression minimum(const Expression& a, const Expression& b);
 Expression maximum(const Expression& a, double b);
 Expression minimum(const Expression& a, double b);
 
-// A tensor repeated to these sizes.
+// Repeats a tensor to these sizes.
 Expression expand(const Expression& x, const Dims& dims);
-// A tensor of one number.
+// Returns a tensor of `type` with the same number in all elements.
 Expression filled(OpContext& ctx, double value, const TensorType& type);
-// SELECT: all three have the same sizes.
+// Appends SELECT; the three tensors must have the same sizes.
 Expression select(const Expression& mask, const Expression& chosen, const Expression& other);
-// EQUAL, LESS and their like: a bool tensor.
+// Appends a comparison such as EQUAL or LESS; the result is a bool tensor.
 Expression compare(OperationCode code, const Expression& a, const Expression& b);
-// CAST, where the dtype differs; to bool a comparison with 0, from bool a choice of 1 and 0.
+// Appends a CAST if the dtype differs; to bool a comparison with 0, from bool a choice of 1 and 0.
 Expression cast(const Expression& x, at::ScalarType dtype);
-// RESHAPE, where the sizes differ.
+// Appends a RESHAPE if the sizes differ.
 Expression reshape(const Expression& x, const Dims& dims);
-// The axes in another order.
+// Puts the axes into another order.
 Expression transpose(const Expression& x, const std::vector<int64_t>& order);
-// MEAN, REDUCE_SUM and their like along axes, which stay with size 1 or go; none for no axes.
+// Appends a reduction such as MEAN or REDUCE_SUM along axes, which stay with size 1 or go; appends none for no axes.
 Expression reduce(OperationCode code, const Expression& x, const std::vector<int64_t>& axes, bool keeps_axes);
-// The real values of a quantised tensor; float ones as they are.
+// Dequantises a quantised tensor; returns a float tensor as it is.
 Expression dequantize(const Expression& x);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// The rule tables, one per family and file. registry.cpp joins them: a family left out there is not in the program.
+// Declares the rule tables, one for each family and file. registry.cpp joins them: a family missing there is unused.
 #pragma once
 
 #include "lib/ops/op_rule.h"
@@ -52,7 +52,8 @@ OpRules distance_rules();           // distance.cpp
 OpRules index_put_rules();          // index_put.cpp
 OpRules unary_rules();              // unary.cpp
 
-// Arithmetic on tensors that hold sizes, as traces write it. The operators have rules for other tensors above.
+// Arithmetic on tensors that hold sizes, as in traced graphs. The families above have rules for the same operators on
+// other tensors.
 OpRules size_tensor_rules();  // size.cpp
 
 // Operators without a rule.

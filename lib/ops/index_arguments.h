@@ -1,4 +1,4 @@
-// Which arguments of operators are indices, and of what.
+// Finds the arguments of operators that are indices, and the sizes that they index.
 #pragma once
 
 #include <optional>
@@ -8,16 +8,16 @@
 
 namespace nnapi_convert {
 
-constexpr double kLongestAxis = 1 << 22;  // of a size that isn't known yet
+constexpr double kLongestAxis = 1 << 22;  // the assumed value of an unknown size
 
-// The number that a size is, or may be at most.
+// Return the value of a size, or of the product of sizes; kLongestAxis if it is unknown.
 double count_of(const Dim& size);
 double count_of(const Dims& dims);
 
-// The sizes that the value counts places of as argument `offset` of the node; nothing where it is no index there.
+// Returns the range of valid indices for argument `offset` of the node; nothing if that argument is no index.
 std::optional<IntegerRange> index_range(const TorchNode& reader, size_t offset, const TypeMap& types);
 
-// The same for an element of a list that is the argument.
+// Returns the range of valid indices for one element of a list that is argument `offset`; nothing if it is no index.
 std::optional<IntegerRange> index_range_in_list(const TorchNode& reader, size_t offset, size_t element,
                                                 const TypeMap& types);
 

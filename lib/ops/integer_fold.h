@@ -1,4 +1,4 @@
-// Sums, products and extremes of integers along axes, by operations on two numbers: NNAPI reduces floats only.
+// Reduces integers along axes by elementwise operations on parts of the tensor: NNAPI's reductions take floats only.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace nnapi_convert {
 
-// ADD, MUL, MAXIMUM or MINIMUM of all elements along the axes, of fixed sizes.
+// Combines all elements along the axes by ADD, MUL, MAXIMUM or MINIMUM. The sizes have to be fixed.
 Expression fold_integers(OperationCode code, const Expression& x, const std::vector<int64_t>& axes, bool keeps_axes);
 
-// True for integers that a reduction in float32 might round: those themselves, or the result.
+// True if a reduction in float32 might round the integers or the result.
 bool rounds_integers(OperationCode code, const Expression& x, const std::vector<int64_t>& axes);
 
 }  // namespace nnapi_convert

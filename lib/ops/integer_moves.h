@@ -1,5 +1,5 @@
-// Integers where NNAPI has an operation for other numbers only: it runs on float32 where the integers are known to be
-// small enough, else on other operations that move integers, or on their halves.
+// Lowers operations on integers that NNAPI has for other dtypes only. They run in float32 if the integers are known to
+// be small enough; else by other operations that take integers, or on the upper and lower halves of each integer.
 #pragma once
 
 #include "lib/ops/op_context.h"

@@ -1,5 +1,5 @@
-// Bounds of integers and the arithmetic on them: float32 holds integers exactly up to 2^24 only, and NNAPI's int32 less
-// than PyTorch's int64.
+// Ranges of integers and arithmetic on ranges. Rules need them because float32 is exact only up to 2^24, and because
+// NNAPI has int32 in place of PyTorch's int64.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@ namespace nnapi_convert {
 
 constexpr double kExactInFloat32 = 1 << 24;
 
-// Bounds of integers, both inclusive.
+// The least and the greatest of some integers, both inclusive.
 struct IntegerRange {
   double least = 0, greatest = 0;
-  bool are_floats = false;  // each is one that float32 holds, however large: a float32 was rounded to it
+  bool are_floats = false;  // float32 holds each of the integers exactly: each was made by rounding a float32
 
   bool is_exact_in_float32() const { return are_floats || (least >= -kExactInFloat32 && greatest <= kExactInFloat32); }
   bool is_int32() const { return least >= INT32_MIN && greatest <= INT32_MAX; }
@@ -21,12 +21,12 @@ struct IntegerRange {
 IntegerRange operator+(const IntegerRange& a, const IntegerRange& b);
 IntegerRange operator-(const IntegerRange& a);
 IntegerRange operator*(const IntegerRange& a, const IntegerRange& b);
-// What rounding float32 gives.
+// Returns the range of float32 numbers rounded to integers.
 IntegerRange rounded_floats();
-// The quotient rounded in either way; the divisor is no 0.
+// Returns the range of the quotient, rounded in any way; the divisor is never 0.
 IntegerRange quotient(const IntegerRange& a, const IntegerRange& b);
 
-// Of the greater and the lesser one of two numbers.
+// Return the range of the greater and of the lesser of two numbers.
 IntegerRange greater_of(const IntegerRange& a, const IntegerRange& b);
 IntegerRange lesser_of(const IntegerRange& a, const IntegerRange& b);
 

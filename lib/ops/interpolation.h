@@ -1,4 +1,4 @@
-// Interpolation along one axis as a matrix: the weights that PyTorch gives to the source's cells for each result cell.
+// Computes interpolation along one axis as a matrix: for each result cell, PyTorch's weights of the source cells.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,26 +11,26 @@ namespace nnapi_convert {
 
 enum class Interpolation { kNearest, kNearestExact, kLinear, kCubic };
 
-// How one axis is resized.
+// The resizing of one axis.
 struct ResizedAxis {
   Dim input, output;
-  std::optional<double> factor;  // given by the model; else output / input is used
+  std::optional<double> factor;  // the model's scale factor; nothing: output / input
   bool align_corners = false;
 
   bool is_fixed() const { return input.is_fixed() && output.is_fixed(); }
-  // The distance of neighbouring result cells in the source, by the factor given or by sizes; is_fixed().
+  // Return the distance of neighbouring result cells in the source, by `factor` or by sizes. Require is_fixed().
   float step() const;
   float step_by_sizes() const;
-  // The whole number that the size grows by, with half-pixel centres; 0 if it is none.
+  // Returns output / input if that is an integer, with half-pixel centres; else 0.
   int64_t whole_growth() const;
-  // The same for a size that shrinks.
+  // Returns input / output if that is an integer, with half-pixel centres; else 0.
   int64_t whole_shrinkage() const;
 };
 
-// [output, input] of a fixed axis.
+// Returns the matrix [output, input] of an axis of fixed sizes.
 at::Tensor interpolation_matrix(const ResizedAxis& axis, Interpolation interpolation);
 
-// The source cell of each result cell, for kNearest and kNearestExact, with the step given.
+// Returns the source cell of each result cell, for kNearest and kNearestExact with this step.
 std::vector<int64_t> nearest_cells(const ResizedAxis& axis, Interpolation interpolation, float step);
 
 }  // namespace nnapi_convert

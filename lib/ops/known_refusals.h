@@ -1,4 +1,4 @@
-// Operators that have no rule for a reason: what the model asks for, and what to do instead.
+// Lists operators that have no rule for a known reason, with the parts of the refusal's message.
 #pragma once
 
 #include <vector>
@@ -13,10 +13,10 @@ struct KnownRefusal {
   const char* hint;
 };
 
-// Null where nothing is known.
+// Returns the node's refusal; null if none is listed.
 const KnownRefusal* known_refusal(const TorchNode& node);
 
-// The schemas of those that LibTorch does not have itself.
+// Returns the schemas of the listed operators that LibTorch doesn't have itself.
 std::vector<const char*> refused_custom_operators();
 
 }  // namespace nnapi_convert

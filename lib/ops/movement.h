@@ -1,4 +1,5 @@
-// Operators that only move elements: lowered to a GATHER by a table that ATen makes of the places (movement.cpp).
+// Lowers operators that only move elements to a GATHER. ATen runs the operator on a tensor of indices to make the
+// GATHER's table (movement.cpp).
 #pragma once
 
 #include <vector>
@@ -7,7 +8,8 @@
 
 namespace nnapi_convert {
 
-// Of float32 or integers of fixed sizes; all arguments but those that hold the elements are constants.
+// Type and lower the operator. It takes float32 or integers of fixed sizes; all arguments other than the moved tensors
+// have to be constants.
 std::vector<ValueType> moved_type(const OpArguments& args);
 void lower_moved(OpContext& ctx);
 

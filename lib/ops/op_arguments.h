@@ -1,8 +1,8 @@
-// What a rule reads of one node: its arguments by schema name, and the types of its inputs.
+// Reads the arguments of one node by their names in the schema, and the types of its inputs, for a rule.
 //
-// A rule that can't go on calls refuse(), which throws NodeRefused; the caller keeps the Refusal and goes on with the
-// next node. Arguments that the model computes from input sizes are Dims; a rule that needs a number asks for it and
-// refuses otherwise.
+// A rule that can't take a node calls refuse(), which throws NodeRefused; the caller keeps the Refusal and continues
+// with the next node. Arguments that the model computes from input sizes are Dims; a rule that needs a number calls
+// integer() or similar, which refuses the node if the argument is no known number.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,8 +23,8 @@ namespace nnapi_convert {
 using TorchNode = torch::jit::Node;
 using TorchValue = torch::jit::Value;
 
-// What is known of a value of the graph: a tensor's type, the types of a list of tensors, or sizes that depend on the
-// inputs (a single size is a list of one). Values that are constants of the graph are not in the map.
+// The type of a value of the graph: a tensor's type, the types of a list of tensors, or sizes that depend on the inputs
+// (a single size is a list of one). TypeMap has no entries for constants of the graph.
 using TensorTypes = std::vector<TensorType>;
 using ValueType = std::variant<TensorType, Dims, TensorTypes>;
 using TypeMap = std::unordered_map<const TorchValue*, ValueType>;
@@ -40,10 +40,10 @@ class NodeRefused : public std::exception {
   std::string text_;
 };
 
-// The node's line in the model's source, "model.py:12"; else its scope; may be empty.
+// Returns the node's line in the model's source, "model.py:12"; else its scope; may be empty.
 std::string source_of(const TorchNode& node);
 
-// Reading a node's arguments. Names are those of the node's schema.
+// Reads a node's arguments. Names are those of the node's schema.
 class OpArguments {
  public:
   OpArguments(const TorchNode& node, const TypeMap& types) : node_(node), types_(types) {}
@@ -59,36 +59,37 @@ class OpArguments {
 
   bool has(const std::string& name) const;      // the schema has such an argument
   bool is_none(const std::string& name) const;  // the argument is None
-  // The type of a tensor argument, constant or not.
+  // Returns the type of a tensor argument, constant or not.
   TensorType tensor(const std::string& name) const;
-  // The types of a list of tensors.
+  // Returns the types of a list of tensors.
   TensorTypes tensors(const std::string& name) const;
-  // The same for a list that another operator made; null for any other argument.
+  // Returns the types of a list of tensors that another operator made; null for any other argument.
   const TensorTypes* tensor_list(const std::string& name) const;
-  // The values of a list that is made in place; empty for a constant list.
+  // Returns the elements of a list that a ListConstruct makes; empty for a constant list.
   std::vector<const TorchValue*> elements(const std::string& name) const;
-  // The tensors of a list of constants; refuses a list with one that is computed at run time.
+  // Returns the tensors of a list of constants; refuses a list with a tensor that is computed at run time.
   std::vector<at::Tensor> constants(const std::string& name) const;
-  // A constant tensor; refuses one that is computed at run time.
+  // Returns a constant tensor; refuses a tensor that is computed at run time.
   at::Tensor constant(const std::string& name) const;
-  // The same; refuses another dtype than float32.
+  // Returns a constant float32 tensor; refuses other dtypes, and a tensor that is computed at run time.
   at::Tensor float_constant(const std::string& name) const;
   bool is_constant(const std::string& name) const;
-  // Numbers known now.
+  // Return constant arguments; refuse arguments that are computed at run time.
   int64_t integer(const std::string& name) const;
   double number(const std::string& name) const;
   bool boolean(const std::string& name) const;
   std::string string(const std::string& name) const;
   std::vector<int64_t> integers(const std::string& name) const;
-  // The same where a list of one or none stands for `size` equal numbers (`fallback` if empty).
+  // Returns `size` integers: a constant list, where one number stands for `size` equal ones, and an empty list for
+  // `size` times `fallback`.
   std::vector<int64_t> integers(const std::string& name, size_t size, int64_t fallback) const;
-  // Sizes, which may depend on the inputs.
+  // Return sizes, which may depend on the inputs' sizes.
   Dims sizes(const std::string& name) const;
   Dim size(const std::string& name) const;
-  // Any constant argument.
+  // Returns a constant argument of any type.
   c10::IValue value(const std::string& name) const;
   const TorchValue* input(const std::string& name) const;
-  // The type of a value that an argument's list holds.
+  // Returns the type of an element of a list argument.
   TensorType type_of(const TorchValue* value) const;
 
  private:
@@ -98,7 +99,7 @@ class OpArguments {
   const TypeMap& types_;
 };
 
-// The type of a constant of the graph.
+// Returns the type of a constant of the graph.
 TensorType type_of_constant(const at::Tensor& tensor);
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
-// What a rule sees of one node while lowering: its arguments (op_arguments.h), the operands of its inputs, and the
-// builder.
+// The context of a rule that lowers one node: the node's arguments (op_arguments.h), the operands of its inputs, and
+// the builder for NNAPI operations.
 #pragma once
 
 #include <string>
@@ -25,15 +25,15 @@ using OperandMap = std::unordered_map<const TorchValue*, std::vector<nnapi::Oper
 
 class OpContext;
 
-// How integers go through operations that take other numbers only (integer_moves.h).
+// Functions that lower operations on integers if the NNAPI operation takes other dtypes only (integer_moves.h).
 struct IntegerForms {
-  // False for operations that take no TENSOR_INT32 at this feature level and float32 does as well.
+  // Returns false for an operation that takes no TENSOR_INT32 at this feature level, but takes float32.
   bool (*takes)(OperationCode code, int feature_level);
-  // Appends the operation's work on integers, for one that doesn't take them. Refuses the node where numbers might come
-  // out changed.
+  // Appends other operations with the same result, for an operation that doesn't take integers. Refuses the node if
+  // numbers might be rounded.
   nnapi::OperandId (*emit)(OpContext& ctx, OperationCode code, std::vector<nnapi::OperandId> inputs,
                            const TensorType& type);
-  // Refuses the node where it gives integers and the CAST would round them on the way.
+  // Refuses the node if its result is integer and a CAST on the way might round it.
   void (*require_exact_cast)(OpContext& ctx, nnapi::OperandId input, const TensorType& type);
 };
 
@@ -49,11 +49,11 @@ class OpContext : public OpArguments {
         diagnostics_(diagnostics) {}
 
   nnapi::Builder& builder() { return builder_; }
-  // The NNAPI feature level that the model is for: where a later level has a better form, the rule chooses by it.
+  // Returns the NNAPI feature level of the target. Rules choose the best form that this level has.
   int feature_level() const { return target_.feature_level; }
   const Target& target() const { return target_; }
-  // True if an operation of `level` may be used, and the device takes some of its kind: where a rule has another form,
-  // it chooses by this.
+  // True if the target has the feature level `level` and its device takes some operations with this code. Rules with
+  // several forms choose by this.
   bool can_use(OperationCode code, int level) const {
     return target_.feature_level >= level && (target_.device == nullptr || target_.device->may_take(code));
   }
@@ -62,28 +62,29 @@ class OpContext : public OpArguments {
     diagnostics_.warn({kind, source_of(node()), node().kind().toQualString(), detail, magnitude});
   }
 
-  // A tensor argument as an operand; a constant tensor becomes a constant operand.
+  // Returns the operand of a tensor argument; a constant tensor becomes a constant operand.
   LoweredTensor operand(const std::string& name);
   std::vector<LoweredTensor> operands(const std::string& name);
-  // A float, int32 or quantised constant as an operand.
+  // Makes an operand of a float, int32 or quantised constant.
   nnapi::OperandId constant_operand(const at::Tensor& tensor);
 
-  // The type of output `index`, from the shape rule.
+  // Returns the type of output `index`, from the shape rule.
   TensorType output_type(size_t index = 0) const;
   // Appends an operation whose result is output 0 of the node.
   void emit(OperationCode code, std::vector<nnapi::OperandId> inputs);
   // Appends an operation with a result of the given type.
   nnapi::OperandId emit_to(OperationCode code, std::vector<nnapi::OperandId> inputs, const TensorType& type);
-  // The tensor with another shape and as many elements: itself, or the result of a RESHAPE.
+  // Returns the tensor with another shape of as many elements: itself if it has the shape, or the result of a RESHAPE.
   nnapi::OperandId reshaped(const LoweredTensor& tensor, const Dims& dims);
-  // The elements from `begin` to before `end` by `steps` along each axis: itself, or the result of a slice.
+  // Returns the elements from `begin` to before `end` by `steps` along each axis: the tensor itself if these are all
+  // elements, or the result of a slice.
   nnapi::OperandId sliced(const LoweredTensor& tensor, const Dims& begin, const Dims& end, const Dims& steps);
-  // A value that an argument's list holds.
+  // Returns the operand of an element of a list argument.
   LoweredTensor operand_of(const TorchValue* value) { return lowered(value); }
 
-  // Makes an operand that exists the node's output.
+  // Makes an existing operand the node's output `index`.
   void set_output(nnapi::OperandId id, size_t index = 0);
-  // The same for the elements of a list, output 0 of the node.
+  // Makes existing operands the elements of the list that is the node's output 0.
   void set_list_output(std::vector<nnapi::OperandId> ids);
 
  private:
@@ -96,7 +97,7 @@ class OpContext : public OpArguments {
   Diagnostics& diagnostics_;
 };
 
-// A view of a contiguous CPU tensor's bytes that keeps the tensor alive; quantised tensors give their integers.
+// Returns a view of a contiguous CPU tensor's bytes that keeps the tensor alive; of the integers of a quantised tensor.
 nnapi::Constant to_constant(const at::Tensor& tensor);
 
 }  // namespace nnapi_convert

@@ -9,10 +9,10 @@
 
 namespace nnapi_convert {
 
-// The types of the node's outputs. Refuses what can't be typed.
+// Returns the types of the node's outputs. Refuses nodes that the rule can't type.
 using ShapeRule = std::vector<ValueType> (*)(const OpArguments&);
-// Appends NNAPI operations for the node and sets its outputs. Null for nodes that compute sizes: their result is known
-// after the shape rule.
+// Appends NNAPI operations for the node and sets its outputs. Null for operators that compute sizes: the shape rule
+// already tells their results.
 using LowerRule = void (*)(OpContext&);
 
 struct OpRule {

@@ -1,4 +1,4 @@
-// What is known of the numbers in an operand while a node is lowered.
+// Finds the range of the integers in an operand while a node is lowered.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace nnapi_convert {
 
-// The range of an operand that is an input of the node, a constant, or computed from those by operations of the node's
-// rule; nothing where it isn't known, or depends on floats of the model.
+// Returns the range of an operand that is an input of the node, a constant, or computed from these by operations of the
+// node's rule; nothing if it is unknown or depends on floats of the model.
 std::optional<IntegerRange> operand_range(OpContext& ctx, nnapi::OperandId id);
 
 // True if the numbers in the operand depend on floats of the model.

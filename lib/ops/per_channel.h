@@ -1,19 +1,19 @@
-// Per-channel weights of convolutions as few tensors with one scale each: the stock loader can't carry a scale for each
-// channel.
+// Splits the per-channel weights of convolutions into a few tensors with one scale each, as PyTorch's own loader can't
+// carry a scale for each channel.
 #pragma once
 
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
 
-// Weights that are zero, with a bias of zero, in the channels that another part has.
+// The weights and biases of some channels; those of channels that are in other parts are zero.
 struct WeightPart {
   at::Tensor weight;
   c10::optional<at::Tensor> bias;
 };
 
-// One part, unchanged, where one scale is good enough for all channels or `weight` is per tensor. Otherwise the
-// channels are parted by scale, with a warning that tells the error; at most four parts.
+// Returns one unchanged part if one scale is good enough for all channels, or if `weight` is quantised per tensor. Else
+// groups the channels by scale into at most four parts, and gives a warning with the error.
 std::vector<WeightPart> parts_by_scale(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                        const TensorType& input);
 

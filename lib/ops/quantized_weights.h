@@ -1,4 +1,4 @@
-// Weights of quantised convolutions and linear layers as NNAPI takes them: quint8 weights, int32 bias.
+// Converts weights of quantised convolutions and linear layers to NNAPI's form: quint8 weights, int32 bias.
 #pragma once
 
 #include "lib/ops/op_context.h"
@@ -14,21 +14,21 @@ struct QuantizedWeights {
   bool is_per_channel;
 };
 
-// PyTorch's int8 weights are shifted by 128, which is exact. Per-channel weights are kept where keeps_channels says so;
-// else they are requantised to one scale for the whole tensor, and the context warns with the largest error. Where the
-// bias would not fit into int32 the weights get a larger scale.
+// Shifts PyTorch's int8 weights by 128, which is exact. Keeps per-channel weights if keeps_channels() is true; else
+// requantises them to one scale for the whole tensor, and warns with the largest error. If the bias would not fit into
+// int32, the weights get a larger scale.
 QuantizedWeights quantized_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                    int64_t output_channels, const TensorType& input);
 
-// The factors of a product.
+// The two operands of a product.
 struct QuantizedFactors {
   LoweredTensor input;
   at::Tensor weight;
 };
 
-// Below feature level 3 NNAPI wants an output scale above the product of input and weight scale. Where it isn't, the
-// input is repeated along `axis`, and weights of a smaller scale that add up to the given ones stand side by side along
-// their axis 1: the sum is the same.
+// Below feature level 3, NNAPI needs an output scale above the product of the input's and the weight's scale. If it is
+// not, repeats the input along `axis`, and replaces the weight by weights of a smaller scale that add up to it, side by
+// side along axis 1: the result of the product is the same.
 QuantizedFactors with_small_product(OpContext& ctx, const LoweredTensor& input, const at::Tensor& weight, size_t axis,
                                     double output_scale);
 

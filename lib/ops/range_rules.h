@@ -1,4 +1,4 @@
-// How the range of an operator's integers follows from those of its arguments, operator by operator.
+// Lists for each operator how the range of its integer results follows from the ranges of its arguments.
 #pragma once
 
 #include <map>
@@ -6,11 +6,11 @@
 
 namespace nnapi_convert {
 
-// How the range of a result follows from those of the arguments.
+// The rule that computes the range of a result from the ranges of the arguments.
 enum class RangeRule {
-  kMove,   // each element is one of the integer arguments'
-  kFirst,  // each element is one of the first argument's
-  kIndex,  // places along an axis
+  kMove,   // each element is an element of one of the integer arguments
+  kFirst,  // each element is an element of the first argument
+  kIndex,  // indices along an axis
   kAdd,    // self + alpha * other
   kSubtract,
   kReverseSubtract,
@@ -19,18 +19,18 @@ enum class RangeRule {
   kRemainder,
   kNegate,
   kAbsolute,
-  kSum,     // of as many elements as an axis, or the tensor, has
-  kPick,    // the first result is an element, the second its place
-  kBorder,  // how many numbers of a sorted axis are below
-  kCount,   // of elements
-  kPool,    // the second result is a place in the whole picture
+  kSum,     // the sum of all elements of an axis or of the tensor
+  kPick,    // the first result has elements, the second their indices
+  kBorder,  // the number of elements of a sorted axis below a value
+  kCount,   // a number of elements
+  kPool,    // the second result has indices into a whole image
   kMaximum,
   kMinimum,
   kClamp,
   kOneHot,
 };
 
-// By the operator's name, "aten::cat".
+// Returns the rules by the operator's name, "aten::cat".
 const std::map<std::string, RangeRule>& range_rules();
 
 }  // namespace nnapi_convert

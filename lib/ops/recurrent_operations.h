@@ -1,5 +1,5 @@
-// Recurrent layers as NNAPI's own operations: a whole sequence (UNIDIRECTIONAL_SEQUENCE_LSTM and its like) or a step
-// (LSTM). They leave out operands, which only the shim's buffer can say.
+// Lowers recurrent layers to NNAPI's operations for a whole sequence (such as UNIDIRECTIONAL_SEQUENCE_LSTM) or for one
+// step (LSTM). These operations leave out optional operands, which only the shim's buffer can express.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace nnapi_convert {
 
-// aten::lstm and its like as read from the node.
+// A recurrent layer over a sequence (aten::lstm and similar operators), read from the node.
 struct Sequence {
   CellKind kind;
   bool batch_first;
   int64_t directions;
-  std::vector<CellWeights> weights;  // layer after layer, in each forward before backward
+  std::vector<CellWeights> weights;  // layer after layer; in each layer the forward direction first
   Dim length;
   Dim batch;
 
@@ -22,17 +22,17 @@ struct Sequence {
   int64_t state_size() const { return weights[0].state_size(); }
 };
 
-// True if each layer can be one operation. What an LSTM leaves in its cells is told from feature level 4 on only.
+// True if each layer can be one operation. NNAPI returns an LSTM's last cell state only from feature level 4 on.
 bool has_sequence_operation(const OpContext& ctx, const Sequence& sequence);
 // Appends the operations and sets the node's outputs. `hidden` and `cells` hold a state for each direction of each
-// layer; those that are missing are zero.
+// layer; a missing state is zero.
 void lower_sequence_operations(OpContext& ctx, const Sequence& sequence,
                                const std::vector<std::optional<Expression>>& hidden,
                                const std::vector<std::optional<Expression>>& cells);
 
-// True if a step of an LSTM is to be one operation.
+// True if each step of an LSTM is lowered to one operation.
 bool has_step_operation(const OpContext& ctx, CellKind kind);
-// An LSTM's step.
+// Lowers one step of an LSTM to one operation.
 class LstmOperation {
  public:
   LstmOperation(OpContext& ctx, const CellWeights& weights);
@@ -45,7 +45,7 @@ class LstmOperation {
   std::vector<nnapi::OperandId> weights_;
 };
 
-// Parts of the same size along the first axis joined again.
+// Joins parts of the same size along an axis.
 Expression joined(const std::vector<Expression>& parts, size_t axis);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// Recurrent layers as unrolled steps: what sequences (aten::lstm and its like) and single cells have in common.
+// Lowers one step of a recurrent layer, for sequences (aten::lstm and similar operators) and for single cells.
 #pragma once
 
 #include <optional>
@@ -13,32 +13,33 @@ enum class CellKind { kLstm, kGru, kTanh, kRelu };
 struct CellWeights {
   at::Tensor input, hidden;            // [gates * size, features]
   at::Tensor input_bias, hidden_bias;  // [gates * size]
-  at::Tensor projection;               // of an LSTM with proj_size: [projected, size]
+  at::Tensor projection;               // for an LSTM with proj_size: [projected, size]
 
   int64_t features() const { return input.size(1); }
-  int64_t state_size() const { return hidden.size(1); }  // of the hidden state
-  int64_t cell_size(CellKind kind) const;                // of each gate, and of an LSTM's cell state
+  int64_t state_size() const { return hidden.size(1); }  // size of the hidden state
+  int64_t cell_size(CellKind kind) const;                // size of each gate, and of an LSTM's cell state
 };
 
-// Refuses shapes that don't belong together, and other dtypes than float32.
+// Refuses weights whose shapes don't fit each other, and other dtypes than float32.
 void require_cell_weights(const OpArguments& args, CellKind kind, const CellWeights& weights);
 
-// What a step hands to the next one. A state that is missing is zero.
+// The state that a step passes to the next step. A missing state is zero.
 struct CellState {
   std::optional<Expression> hidden;
-  std::optional<Expression> cell;  // of an LSTM
+  std::optional<Expression> cell;  // for an LSTM only
 };
 
-// Gates that take the same activation are side by side in one matrix: those of LOGISTIC, then the one of TANH.
+// Gates with the same activation are side by side in one matrix: first those with LOGISTIC, then the one with TANH.
 using GateProducts = std::vector<Expression>;
 
 class RecurrentCell {
  public:
   RecurrentCell(OpContext& ctx, CellKind kind, const CellWeights& weights);
 
-  // Every row of the input, of rank 2 or more, by the input's weights, biases added: matrices [rows, gates * size].
+  // Multiplies each row of the input, of rank 2 or more, by the input weights and adds biases. Returns matrices
+  // [rows, gates * size].
   GateProducts input_products(const Expression& input) const;
-  // One step for the products of its rows.
+  // Lowers one step. `products` are the products of the step's rows.
   CellState step(const GateProducts& products, const CellState& state) const;
 
  private:
@@ -57,17 +58,17 @@ class RecurrentCell {
   CellKind kind_;
   int64_t size_;
   std::vector<Group> groups_;
-  std::optional<Group> projection_;             // its hidden weights and bias
-  std::optional<nnapi::OperandId> gated_bias_;  // of a GRU's new gate: the reset gate applies to it too
+  std::optional<Group> projection_;             // only hidden weights and bias are set
+  std::optional<nnapi::OperandId> gated_bias_;  // the hidden bias of a GRU's new gate, to which the reset gate applies
 };
 
-// Equal parts along an axis: SPLIT, or slices below feature level 3.
+// Splits an axis into equal parts: by SPLIT, or by slices below feature level 3.
 std::vector<Expression> equal_parts(const Expression& x, size_t axis, int64_t count);
-// Argument hx: an LSTM's hidden and cell state, or the one state of the others.
+// Returns the types of the argument hx: an LSTM's hidden and cell state, or the hidden state of other kinds.
 TensorTypes state_types(const OpArguments& args, CellKind kind);
-// The same as operands; none for zeros.
+// Returns the initial states of the argument hx as expressions; nothing for a state of zeros.
 std::vector<std::optional<Expression>> initial_states(OpContext& ctx, CellKind kind);
-// Refuses a state of another dtype or shape.
+// Refuses a state with other sizes than `dims` or another dtype than float32.
 void require_state(const OpArguments& args, const TensorType& type, const Dims& dims);
 
 }  // namespace nnapi_convert

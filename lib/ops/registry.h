@@ -1,4 +1,4 @@
-// All rules, found by the operator they are for.
+// Finds the rule of an operator among all rules.
 #pragma once
 
 #include "lib/ops/op_rule.h"
@@ -7,9 +7,10 @@ namespace nnapi_convert {
 
 const OpRules& all_rules();
 
-// The rule for a node by its schema's name and overload; null if there is none.
+// Returns the rule for a node by its schema's name and overload; null if there is none.
 const OpRule* find_rule(const TorchNode& node);
-// The same where types are known: arithmetic on tensors that hold sizes has rules of its own.
+// Returns the rule for a node whose types are known; null if there is none. Arithmetic on tensors that hold sizes has
+// other rules than that on other tensors.
 const OpRule* find_typed_rule(const TorchNode& node, const TypeMap& types);
 
 // What is known of the operator, whichever overload it is: from its rules, or the list of operators on the CPU. One

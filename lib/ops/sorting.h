@@ -1,4 +1,4 @@
-// The first elements of an order along an axis.
+// Lowers sorting along an axis: finds the first elements of the sorted order.
 #pragma once
 
 #include "lib/ops/expression.h"
@@ -9,7 +9,8 @@ struct Sorted {
   Expression values, indices;  // int64
 };
 
-// The k greatest or least elements along an axis, in order; equal ones by their places. A tensor of rank 0 has one.
+// Returns the k greatest or least elements along an axis, sorted; equal elements keep their order. A tensor of rank 0
+// has one element.
 Sorted first_in_order(const Expression& x, size_t axis, int64_t k, bool largest);
 
 }  // namespace nnapi_convert

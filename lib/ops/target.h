@@ -1,4 +1,4 @@
-// What a model is lowered for.
+// The features of NNAPI, the loader and the device that rules may use.
 #pragma once
 
 #include "lib/nnapi/device_profile.h"
@@ -9,7 +9,7 @@ struct Target {
   int feature_level = 3;                         // the highest NNAPI feature level that may be used
   bool channel_scales = false;                   // the loader can carry weights with a scale for each channel
   bool omitted_operands = false;                 // the loader can leave out optional operands
-  const nnapi::DeviceProfile* device = nullptr;  // what the device takes; null: all of the feature level
+  const nnapi::DeviceProfile* device = nullptr;  // the target device; null: any device of the feature level
 };
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// Sizes that no NNAPI tensor has.
+// Checks for sizes that no NNAPI tensor can have.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace nnapi_convert {
 // Android's runtime counts a tensor's bytes as uint32.
 constexpr int64_t kMostTensorBytes = UINT32_MAX;
 
-// True if a size is 0, which stands for an unknown size in NNAPI.
+// True if a size is 0: in NNAPI, 0 means an unknown size.
 bool is_empty(const TensorType& type);
 
-// What is wrong with a tensor of fixed sizes that NNAPI can't address: "float32[1, 3, 40000, 40000] has more than
-// 4294967295 bytes"; empty for others.
+// Returns a message for a tensor of fixed sizes that is too large for NNAPI: "float32[1, 3, 40000, 40000] has more than
+// 4294967295 bytes"; empty for other tensors.
 std::string excess(const TensorType& type);
 
 }  // namespace nnapi_convert

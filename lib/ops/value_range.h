@@ -1,4 +1,4 @@
-// What is known, before the model runs, of the numbers that integer tensors hold.
+// Finds the ranges of integer tensors before the model runs.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace nnapi_convert {
 
-// The range of what a value of the graph holds: by how it is made, or by what reads it, where all readers take it as an
-// index, which PyTorch refuses outside of what it counts. Nothing where that says nothing, or for float tensors. An
-// axis of a size that isn't known yet is taken to have at most 2^22 elements.
+// Returns the range of the integers in a value of the graph. It follows from the nodes that compute the value, or from
+// its readers if all of them take it as an index, as PyTorch raises an error for an index out of range. Returns nothing
+// if neither tells the range, and for float tensors. An axis of unknown size is assumed to have at most 2^22 elements.
 std::optional<IntegerRange> integer_range(const TorchValue& value, const TypeMap& types);
 
-// Keeps the range of an input of a graph that is a part of another, where what makes the value isn't seen.
+// Records the range of an input of a segment's graph, which doesn't have the node that makes the value.
 void note_range(torch::jit::Value& input, const IntegerRange& range);
 
 }  // namespace nnapi_convert
