@@ -50,7 +50,7 @@ class Reading {
                        [&](const std::string& name) { return name == path || name.rfind(path + "[", 0) == 0; });
   }
 
-  // What stands in brackets behind the path, each once.
+  // Returns the texts in brackets behind the path in the names, each once.
   std::vector<std::string> indices(const std::string& path) const {
     std::vector<std::string> result;
     for (const std::string& name : names_) {
@@ -150,7 +150,7 @@ class Building {
     }
   }
 
-  // Which dicts are read in another way than by key. Once all are in use.
+  // Finds the dicts that nodes read in another way than by key. Call it once the graph uses all dicts.
   void find_order() {
     static const std::set<std::string> by_key = {"aten::__getitem__", "aten::__contains__", "aten::len", "aten::get",
                                                  "aten::_set_item"};

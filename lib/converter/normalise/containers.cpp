@@ -136,7 +136,7 @@ bool may_take_element(const Node& container, const Node& read) {
   return std::all_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) { return can_follow(use, container); });
 }
 
-// What is asked of a dict before it changes.
+// Replaces a node that reads a dict before the dict changes. True if the node is gone.
 bool read_dict(Node* node) {
   if (node->inputs().empty() || node->outputs().size() != 1) return false;
   Node* dict = node->input(0)->node();
@@ -206,7 +206,7 @@ std::optional<size_t> constant_index(const Value* value, size_t size) {
   return index >= 0 && index < count ? std::optional(static_cast<size_t>(index)) : std::nullopt;
 }
 
-// What is asked of a list before it changes: its length, or an element.
+// Replaces a node that reads the length or an element of a list before the list changes. True if the node is gone.
 bool read_list(Node* node) {
   const bool is_length = is_kind(*node, "aten::len");
   if (!is_length && !is_kind(*node, "aten::__getitem__")) return false;

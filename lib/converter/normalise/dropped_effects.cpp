@@ -40,7 +40,7 @@ class Origins {
   std::unordered_set<const Node*> seen_;
 };
 
-// What decides whether, or how often, the blocks of a node run.
+// Returns the values that decide whether, or how often, the blocks of a node run.
 std::vector<const Value*> conditions_of(const Node& node) {
   if (node.kind() == c10::prim::If) return {node.input(0)};
   if (node.kind() != c10::prim::Loop) return {};

@@ -83,7 +83,7 @@ void drop_dropouts(Graph& graph, bool modules_evaluate) {
   }
 }
 
-// Where nothing can change any more.
+// Simplifies the frozen graph, in which no attribute can change any more.
 void simplify(std::shared_ptr<Graph> graph, std::optional<at::ScalarType> width) {
   torch::jit::Inline(*graph);
   // Loops that run a number of times known now; the lists that they append to are made at once.

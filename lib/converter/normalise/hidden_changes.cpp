@@ -30,7 +30,7 @@ bool makes_view(const Node& node) {
   return find_traits(node).memory == Memory::kView;
 }
 
-// Of more than one, a product is made.
+// True if einsum may take only one tensor; with more tensors its result is a new product.
 bool takes_one_tensor(const Node& einsum) {
   const Value* tensors = einsum.input(1);
   return tensors->node()->kind() != c10::prim::ListConstruct || tensors->node()->inputs().size() == 1;
@@ -170,7 +170,7 @@ class LaterChanges {
     return std::any_of(contained.begin(), contained.end(), [](const c10::AliasInfo& part) { return part.isWrite(); });
   }
 
-  // What a branch or loop gives.
+  // True if a value that a block returns is changed outside the branch or loop.
   bool is_changed_outside(Node& end) {
     Node* owner = end.owningBlock()->owningNode();
     return owner != nullptr && any_of_outputs(*owner);
@@ -196,7 +196,7 @@ bool gives_first_input(const Node& node) {
   return schema != nullptr && !schema->arguments().empty() && schema->arguments()[0].alias_info() != nullptr;
 }
 
-// What holds the memory of a value, as far as one input leads there.
+// Returns the value whose memory `value` shares, along nodes that return their first input.
 Value* whole_of(Value* value) {
   while (gives_first_input(*value->node())) value = value->node()->input(0);
   return value;

@@ -90,7 +90,7 @@ std::vector<size_t> element_inputs(const torch::jit::Node& container) {
   return numbers;
 }
 
-// What is known of a result of any type.
+// Collects the tensors that are known in a result of any type.
 void read_tensors(NormalisedModel& model, Value* value, ReturnTree& tree) {
   if (value->type()->kind() == c10::TypeKind::TensorType) {
     tree.tensor = model.outputs.size();

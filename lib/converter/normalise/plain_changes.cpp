@@ -56,7 +56,8 @@ bool is_read_once(Value* value, std::vector<Node*>& changes) {
   return true;
 }
 
-// What changes a part in place, in order. False if the part is used in any other way but read, or in a block.
+// Appends the nodes that change the part in place, in order. False if the part has other uses than reads, or in a
+// block.
 bool read_changes(const Value& part, const torch::jit::Block* block, std::vector<Node*>& changes) {
   for (const Use& use : part.uses()) {
     if (use.user->owningBlock() != block) return false;

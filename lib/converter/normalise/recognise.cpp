@@ -191,7 +191,7 @@ Value* l2_pool(Node* node, const TypeMap& types) {
                 {x, argument(pool, "kernel_size"), argument(pool, "stride"), argument(pool, "ceil_mode")});
 }
 
-// By the kind of the last operator.
+// A composition to recognise, found by the kind of its last operator.
 struct Pattern {
   const char* kind;
   Value* (*recognise)(Node* node, const TypeMap& types);

@@ -193,7 +193,7 @@ void warn_of_input(const Node& node, Diagnostics& diagnostics) {
                     source_of(node), op, "", 0});
 }
 
-// What the model keeps in its attributes has to change where it is.
+// True if the value may share memory with an attribute: such state has to be changed in place.
 bool may_be_state(const AliasDb& aliases, Graph& graph, Value* value) {
   bool may_be = false;
   for_each_node(graph, [&](Node& node) {
@@ -223,7 +223,7 @@ void remove_at_top(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics
   }
 }
 
-// Those at the top that change what is read later by way of other views, one by one.
+// Removes in-place changes in the graph's own block, one by one, whose tensor is read later through other views.
 void remove_part_writes(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
   std::vector<std::pair<Node*, c10::Symbol>> nodes;
   for (Node* node : graph->nodes()) {

@@ -20,7 +20,7 @@ using torch::jit::NamedValue;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// What a context of packed weights saves: weight, bias, what the operator takes besides, lowest and highest result.
+// The saved state of packed weights: weight, bias, the operator's other arguments, lowest and highest result.
 using Parts = std::vector<c10::IValue>;
 
 std::optional<Parts> parts_of(Node* node, size_t count) {

@@ -53,7 +53,7 @@ int64_t all_rounds(int64_t rounds) {
   return std::max<int64_t>(0, rounds);
 }
 
-// By one call of LibTorch.
+// Returns how many copies of the body one call of LibTorch's unrolling makes.
 int64_t rounds_at_once(int64_t rounds) {
   constexpr int64_t kWhole = 64, kPart = 8;
   return rounds < kWhole ? all_rounds(rounds) : kPart + 1;
