@@ -23,7 +23,7 @@ at::Tensor varied(const at::Tensor& tensor, Values values, at::Generator& genera
   return values == Values::kCounted ? at::ones_like(tensor) : tensor;
 }
 
-// Nothing where a size is flexible, or an argument is neither a tensor nor has a default.
+// Returns nothing if a size is flexible, or if an argument is neither a tensor nor has a default.
 std::optional<InputTuple> made_up_inputs(const NormalisedModel& model, const std::vector<TensorType>& types,
                                          Values values) {
   std::vector<at::Tensor> tensors;

@@ -67,7 +67,7 @@ class Reference::Recording {
     for (Value* value : read) record_read(value, begin, number, made);
   }
 
-  // Of the blocks that the values are made in: one that is in none of the others.
+  // Returns the block among those that make the values that is in none of the others.
   Block* outermost(const std::vector<Value*>& values) const {
     Block* block = values.empty() ? graph_.block() : values[0]->node()->owningBlock();
     for (const Value* value : values) {

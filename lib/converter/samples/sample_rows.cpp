@@ -18,7 +18,7 @@ struct Witness {
   size_t axis;
 };
 
-// Of values that are there for certain: branches and loops may not run.
+// Finds a tensor for each open size, outside of branches and loops, as these may not run.
 std::map<OpenSize, Witness> witnesses(torch::jit::Graph& graph, const TypeMap& types) {
   std::map<OpenSize, Witness> result;
   for (torch::jit::Node* node : graph.nodes()) {
@@ -46,7 +46,7 @@ std::shared_ptr<torch::jit::Graph> graph_of(torch::jit::Graph& graph, const std:
   return copy;
 }
 
-// Nothing is to be seen of these runs.
+// True if running the graph would print.
 bool prints(torch::jit::Graph& graph) {
   bool found = false;
   for (torch::jit::Node* node : graph.nodes()) {
