@@ -21,7 +21,7 @@ bool is_float(const at::Tensor& tensor) {
   return c10::isFloatingType(tensor.scalar_type());
 }
 
-// Of whole numbers and bools: the first that differs.
+// Describes the first integer or bool that differs; empty if none does.
 std::string integer_problem(const at::Tensor& expected, const at::Tensor& found) {
   const at::Tensor wrong = expected.ne(found).nonzero();
   if (wrong.numel() == 0) return "";
@@ -91,7 +91,7 @@ at::Tensor signs_like(const at::Tensor& tensor) {
   return numbers.remainder(2).mul(2).sub(1).to(at::kDouble).reshape(tensor.sizes());
 }
 
-// Of whole numbers; those of int64 as far as float64 holds them.
+// Returns the least and greatest number of an integer dtype; for int64 as far as float64 holds them.
 std::pair<double, double> bounds_of(at::ScalarType dtype) {
   switch (dtype) {
     case at::kByte:

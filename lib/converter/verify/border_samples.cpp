@@ -58,7 +58,7 @@ bool is_large_integer(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kInt || tensor.scalar_type() == at::kLong;
 }
 
-// Nothing for a tensor that the sample leaves as it is.
+// Returns the changed tensor; nothing for a tensor that the sample doesn't change.
 using Change = std::function<std::optional<at::Tensor>(const at::Tensor&)>;
 
 std::optional<at::Tensor> near_float_border(const at::Tensor& tensor) {

@@ -30,7 +30,7 @@ bool same_ids(const std::vector<nnapi::OperandId>& ids, const uint32_t* found, u
 
 using nnapi_shim::OperandView;
 
-// As far as they are fixed.
+// True if all fixed sizes are those of the file's operand.
 bool same_sizes(const Dims& now, const OperandView& file) {
   if (now.size() != file.rank) return false;
   for (size_t i = 0; i < now.size(); ++i) {
@@ -39,7 +39,7 @@ bool same_sizes(const Dims& now, const OperandView& file) {
   return true;
 }
 
-// What the conversion tells of operands holds for the file only if both have the same operations.
+// Throws unless the file has the same operations: only then the conversion's operands are those of the file.
 void check_same(const nnapi::Model& model, const nnapi_shim::SubgraphView& file, size_t segment) {
   if (model.operations.size() != file.operations.size() || model.operands.size() != file.operands.size()) {
     refuse_another_model(fmt::format("segment {} has {} operations and {} operands in the file, {} and {} now", segment,

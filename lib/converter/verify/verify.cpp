@@ -27,7 +27,7 @@ namespace {
   throw ConvertError(ExitCode::kVerificationFailed, message);
 }
 
-// What to do about inputs that the original doesn't take.
+// Returns a hint for inputs on which the original fails.
 std::string hint_for(const VerifyRequest& request) {
   if (!request.inputs_file.empty()) return "";
   return "; its inputs were random: give others with `nnapi-convert verify --inputs FILE`, written by torch.save((x, "
@@ -54,7 +54,7 @@ Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* wh
   return outputs;
 }
 
-// Nothing where this machine can't run it, as it has no kernels for float16.
+// Runs the module; returns nothing if this machine can't run it, for example for want of float16 kernels.
 std::optional<Tensors> run_if_possible(torch::jit::Module& module, const InputTuple& inputs) {
   try {
     return run(module, inputs, "the original");
@@ -68,7 +68,7 @@ at::Tensor real_values(const at::Tensor& tensor) {
   return (tensor.is_quantized() ? tensor.dequantize() : tensor).to(at::kDouble);
 }
 
-// Of dtypes that a result is rounded to: the distance of neighbours, over their value.
+// Returns the relative distance of neighbouring numbers in float16 or bfloat16; 0 for other dtypes.
 double step_of(at::ScalarType dtype) {
   if (dtype == at::kHalf) return std::numeric_limits<c10::Half>::epsilon();
   return dtype == at::kBFloat16 ? static_cast<double>(std::numeric_limits<c10::BFloat16>::epsilon()) : 0;
@@ -127,7 +127,7 @@ class Accumulator {
     return expected.eq(found).logical_or(expected.isnan().logical_and(found.isnan()));
   }
 
-  // Of values that are finite, or differ.
+  // Adds the errors of values that are finite or differ.
   void add_errors(const at::Tensor& expected, const at::Tensor& found) {
     if (expected.numel() == 0) return;
     const at::Tensor error = (found - expected).abs();
@@ -285,7 +285,7 @@ void judge(Verification& result, const VerifyRequest& request) {
   });
 }
 
-// Of models that aren't quantised, and inputs that the user has not chosen.
+// Runs border samples, unless the model is quantised or the user gave the inputs.
 void check_at_borders(Verification& result, const VerifyRequest& request, const LoadedModel& original,
                       const Metadata& metadata, const Values& ordinary, const BorderRuns& runs) {
   if (result.is_quantized || result.reference || !request.inputs_file.empty()) return;

@@ -76,7 +76,7 @@ TensorType sample_type(const MetadataInput& input, const InputSpec* spec, const 
   return type;
 }
 
-// By name, or by position where it has none.
+// Returns the request's spec of an input, by its name, or by position if the spec has no name.
 const InputSpec* spec_of(const VerifyRequest& request, const std::string& name, size_t position) {
   for (const InputSpec& spec : request.inputs) {
     if (spec.name == name) return &spec;
@@ -95,7 +95,7 @@ std::vector<TensorType> sample_types(const VerifyRequest& request, const LoadedM
   return types;
 }
 
-// What the original reads as indices.
+// Returns the index ranges of the inputs that the original reads as indices.
 std::vector<std::optional<IndexRange>> ranges_for(const LoadedModel& original, const Metadata& metadata,
                                                   const std::vector<TensorType>& types) {
   std::vector<std::string> names;
