@@ -37,7 +37,7 @@ std::vector<Row> rows_of(const CheckResult& result) {
   return rows;
 }
 
-// Of the multiply-adds that are counted.
+// Computes shares of the counted multiply-adds.
 struct Shares {
   int64_t all = 0;
   bool is_whole = false;
@@ -92,7 +92,7 @@ std::string segment_table(const CheckResult& result) {
   return text;
 }
 
-// What stays on the CPU, or is refused: each once, with how often it is there.
+// Lists the operations on the CPU, or the refusals: equal lines once, with their number.
 std::string refusals_text(const CheckResult& result) {
   std::vector<std::pair<std::string, size_t>> lines;
   const auto add = [&](const std::string& line) {

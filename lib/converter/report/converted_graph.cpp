@@ -146,7 +146,7 @@ class HostGraph {
     cpu_ = {};
   }
 
-  // Of a call: one of the segment's module, or of a method that calls it for some rows at a time.
+  // Returns the segment of a call: of the segment's module, or of the method that calls it for some rows at a time.
   static std::optional<size_t> segment_of(const Node& node) {
     if (node.kind() != c10::prim::CallMethod) return std::nullopt;
     const Node& object = *node.inputs()[0]->node();

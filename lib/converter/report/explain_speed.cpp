@@ -150,7 +150,7 @@ class Explanation {
     warn_of_forms();
   }
 
-  // That many drivers don't take.
+  // Warns of forms of operations that many drivers don't take.
   void warn_of_forms() {
     int64_t in_nchw = 0, padded = 0;
     for (const LocatedFinding& each : report_.findings) {

@@ -33,14 +33,14 @@ json inputs_json(const Conversion& conversion) {
   return inputs;
 }
 
-// Those of subgraphs too.
+// Counts the operations of a model and of its subgraphs.
 void count_operations(const nnapi::Model& model, std::map<std::string, size_t>& counts) {
   for (const nnapi::Model* each : nnapi::with_subgraphs(model)) {
     for (const nnapi::Operation& operation : each->operations) ++counts[name_of(operation.code)];
   }
 }
 
-// Of all segments.
+// Returns the numbers of operations of all segments.
 std::map<std::string, size_t> operation_counts(const Conversion& conversion) {
   std::map<std::string, size_t> counts;
   for (const SegmentSummary& segment : conversion.segments) count_operations(segment.model, counts);
