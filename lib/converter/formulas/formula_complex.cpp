@@ -1,4 +1,4 @@
-// What reads or makes complex numbers: pairs of real tensors (formulas.h).
+// Formulas of operators that read or make complex numbers, which are pairs of real tensors (formulas.h).
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
@@ -110,7 +110,7 @@ std::vector<Formed> shifted(const FormulaArguments& args) {
   return {Formed(at::roll(x.real, shifts, axes), at::roll(x.imaginary, shifts, axes))};
 }
 
-// What does the same to both parts.
+// Applies the operator to the real and to the imaginary part.
 std::vector<Formed> each_part(const FormulaArguments& args) {
   const Formed x = args.first();
   const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(args.schema().name().c_str(),

@@ -26,7 +26,7 @@ Tensor numbered(int64_t count) {
   return constant_of([&] { return at::arange(count, at::kFloat); });
 }
 
-// As at::linspace: from both ends.
+// Computes the edges from both ends, as at::linspace does.
 Tensor edges_between(const Tensor& least, const Tensor& greatest, int64_t bins) {
   const Tensor step = (greatest - least) / static_cast<double>(bins);
   const Tensor places = numbered(bins + 1);
@@ -35,7 +35,7 @@ Tensor edges_between(const Tensor& least, const Tensor& greatest, int64_t bins) 
   return at::where(is_first_half, least + step * places, greatest - step * left);
 }
 
-// Of a vector, in a range of two numbers or of its own.
+// Returns the edges of equal bins over `range`, or over the vector's own range.
 Tensor even_edges(const Tensor& x, int64_t bins, const double* range) {
   if (bins < 1) throw FormulaRefused(fmt::format("{} bins", bins), "1 or more");
   if (range != nullptr) return constant_of([&] { return at::linspace(range[0], range[1], bins + 1); });
@@ -75,7 +75,7 @@ std::vector<Formed> histogram(const FormulaArguments& args) {
   return {counts / (counts.sum({0}, true) * widths_of(edges)), edges};
 }
 
-// Of points, whose numbers are the last axis: the bins of each number, combined.
+// Counts points: the last axis has a point's coordinates, whose bins are combined.
 std::vector<Formed> histogramdd(const FormulaArguments& args) {
   const Tensor self = args.tensor("self");
   const Tensor points = self.reshape({-1, self.size(-1)});
@@ -142,7 +142,7 @@ SegmentReduction reduction_of(const std::string& name) {
   return {1, [](const Tensor& x) { return x.prod(2); }, [](const Tensor& x, double initial) { return x * initial; }};
 }
 
-// Of all elements of the axis, those of each segment: [before, segments, elements, behind].
+// Reduces each segment of the axis: masks all elements as [before, segments, elements, behind].
 std::vector<Formed> segment_reduce(const FormulaArguments& args) {
   const Tensor data = args.tensor("data");
   const int64_t axis = args.integer("axis") < 0 ? args.integer("axis") + data.dim() : args.integer("axis");

@@ -50,7 +50,7 @@ Bags read_bags(const FormulaArguments& args) {
   return result;
 }
 
-// Of no rows 0.
+// Returns the greatest elements of each bag; 0 for a bag without rows.
 Tensor greatest(const Bags& bags) {
   constexpr double kLowest = -3e38;
   const Tensor absent = (bags.members - 1) * -kLowest;

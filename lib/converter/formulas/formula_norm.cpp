@@ -20,7 +20,7 @@ Tensor affine(const FormulaArguments& args, Tensor x) {
   return args.is_none("bias") ? x : x + per_channel(args.tensor("bias"), x);
 }
 
-// By means and variances [channels].
+// Normalises by given means and variances [channels].
 Tensor by_statistics(const FormulaArguments& args, const Tensor& x) {
   const Tensor mean = args.tensor("running_mean"), variance = args.tensor("running_var");
   Tensor factor = at::rsqrt(variance + args.number("eps"));
@@ -29,7 +29,7 @@ Tensor by_statistics(const FormulaArguments& args, const Tensor& x) {
   return args.is_none("bias") ? result : result + per_channel(args.tensor("bias"), x);
 }
 
-// By the mean and variance along axes, which stay.
+// Values normalised by the mean and variance along axes; `mean` and `factor` keep these axes.
 struct Standard {
   Tensor values, mean, factor;
 };

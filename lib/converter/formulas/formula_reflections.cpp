@@ -33,7 +33,7 @@ struct Step {
   Tensor below;   // the axis below its 1; undefined for none
 };
 
-// As LAPACK's larfg: of nothing but zeros below the corner, no reflection.
+// Makes a reflection as LAPACK's larfg does: none if all elements below the corner are 0.
 Step step_of(const Tensor& x, int64_t k) {
   const int64_t rows = x.size(-2);
   const Tensor corner = x.narrow(-1, k, 1).narrow(-2, k, 1);

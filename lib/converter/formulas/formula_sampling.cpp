@@ -129,7 +129,7 @@ struct Tap {
   Tensor pixel, weight;
 };
 
-// Nothing is read outside where zeros lie.
+// Returns the pixel and weight of a tap. With padding by zeros, a tap outside the image has weight 0.
 Tap tap_at(const Tensor& place, const Tensor& weight, double size, const Sampling& sampling) {
   const Tensor pixel = at::clamp(place, 0, size - 1);
   if (sampling.border != kZeros) return {pixel, weight};
@@ -217,7 +217,7 @@ bool is_float_input(const OpArguments& args) {
          grid.rank() == input.rank();
 }
 
-// What the rule doesn't take.
+// True for sampling that the operator's rule doesn't take.
 bool is_other_sampling(const OpArguments& args) {
   const bool has_rule = args.tensor("input").rank() == 4 && args.integer("interpolation_mode") == kBilinear &&
                         args.integer("padding_mode") != kReflected;

@@ -72,7 +72,7 @@ Tensor joined_bins(const Formed& self, int64_t bins) {
   return joined.dim() == 2 ? joined.unsqueeze(0) : joined;
 }
 
-// Of what the windows add up to: what they left out is filled up with zeros.
+// Cuts a part of the sum of windows; fills the part that no window covers with zeros.
 Tensor cut(const Tensor& signal, int64_t begin, int64_t end) {
   const int64_t reached = std::min(end, signal.size(-1));
   const Tensor part = signal.narrow(-1, begin, reached - begin);
