@@ -34,7 +34,7 @@ std::vector<ValueType> attention_type(const OpArguments& args) {
   return {query.with_dims(matmul_dims(args, scores, args.tensor("value").dims)), query.with_dims(scores)};
 }
 
-// What is added to the scores: numbers, or minus infinity where a mask of booleans is false.
+// Returns the mask to add to the scores: a float mask, or minus infinity where a boolean mask is false.
 Factor added_mask(OpContext& ctx) {
   const TensorType type = ctx.tensor("attn_mask");
   if (type.dtype != at::kBool) return Factor(ctx, "attn_mask");

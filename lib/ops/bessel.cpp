@@ -84,7 +84,7 @@ Expression scaled_second_kind(const Expression& x) {
   return choose(is_greater(x, 2), scaled(x), small(x) * exp(x));
 }
 
-// Of large arguments all four are a wave: its size over the root of x, and its angle.
+// For large arguments all four functions are a wave: its amplitude, divided by the square root of x, and its angle.
 struct Wave {
   Expression size, angle;
 };

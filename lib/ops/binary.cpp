@@ -126,7 +126,7 @@ void lower_div_mode(OpContext& ctx) {
   lower_rounded_quotient<trunc_quotient>(ctx);
 }
 
-// What a rounded quotient leaves.
+// Lowers a remainder: the dividend less the rounded quotient times the divisor.
 template <Quotient quotient>
 void lower_remainder(OpContext& ctx) {
   const Expression a = operand(ctx, "self");

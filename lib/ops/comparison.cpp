@@ -89,7 +89,7 @@ void lower_not(OpContext& ctx) {
   self.then(OperationCode::LOGICAL_NOT).set_output();
 }
 
-// Of an integer, in two's complement.
+// Lowers bitwise_not: -1 - x for integers, which are in two's complement; LOGICAL_NOT for bool.
 void lower_bitwise_not(OpContext& ctx) {
   const Expression self = argument(ctx, "self");
   if (self.dtype() == at::kBool) return lower_not(ctx);

@@ -1,5 +1,5 @@
-// What gives complex numbers and what reads them are formulas of their two parts (lib/converter/formulas/formulas.h);
-// joining the parts costs nothing where nothing else reads them.
+// Operators that make or read complex numbers are formulas of the two parts (lib/converter/formulas/formulas.h).
+// Joining the parts costs nothing if only such formulas read the result.
 #include "lib/ops/complex.h"
 #include "lib/ops/promotion.h"
 

@@ -1,5 +1,5 @@
-// What runs along an axis: products, extremes, logarithms of sums. By doubling: each step combines every element with
-// the one that is 1, 2, 4... places before it.
+// Rules for cumulative products, extremes and logarithms of sums along an axis. They work by doubling: each step
+// combines every element with the element that is 1, 2, 4... places before it.
 #include <fmt/format.h>
 
 #include <cfloat>
@@ -17,7 +17,7 @@ constexpr int64_t kLongest = int64_t{1} << 16;  // 16 steps
 
 using Combine = Expression (*)(const Expression& earlier, const Expression& later);
 
-// Of [before, size, behind], along the size.
+// Scans [before, size, behind] along its middle axis.
 Expression scan(const Expression& x, Combine combine) {
   OpContext& ctx = x.context();
   const Dim size = x.type().dims[1];

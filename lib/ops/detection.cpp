@@ -98,8 +98,8 @@ struct RegionAxis {
   Dim cells;  // of the map
 };
 
-// What each cell of the map contributes to each bin: [regions, bins, cells]. A sample lies between two cells, shares
-// itself out by its distance from them, and counts as the border's cell up to one cell outside, further out as zero.
+// Returns the weight of each cell of the map in each bin: [regions, bins, cells]. A sample between two cells is shared
+// between them by its distance; up to one cell outside it counts as the border's cell, further out as zero.
 Expression bin_weights(OpContext& ctx, const RegionAxis& axis) {
   const int64_t samples = ctx.integer("sampling_ratio");
   const double scale = ctx.number("spatial_scale");

@@ -21,7 +21,7 @@ Expression erfcx(const Expression& x) {
   return choose(is_less(x, 0), exp(square(size)) * 2 - positive, positive);
 }
 
-// What is beyond |x| on one side: its share of the whole.
+// Computes the share of the normal distribution above |x|.
 Expression tail(const Expression& size) {
   return positive_erfcx(size * M_SQRT1_2) * exp(square(size) * -0.5) * 0.5;
 }

@@ -36,7 +36,7 @@ void lower_pair(OpContext& ctx) {
   expand(result, ctx.output_type().dims).set_output();
 }
 
-// Of a zero the inverse tells the sign.
+// True for negative numbers and -0: the inverse of a zero has its sign.
 Expression has_sign(const Expression& x) {
   const Expression with_zero = choose(is_equal(x, 0), 1 / x, x);
   return is_less(with_zero, 0);
@@ -72,7 +72,7 @@ Expression times_log(const Expression& x, const Expression& y) {
 }
 
 Expression log1p(const Expression& x) {
-  // What 1 + x rounds away is put back by the quotient (Goldberg).
+  // The quotient corrects the rounding of 1 + x (Goldberg's method).
   const Expression sum = x + 1;
   const Expression quotient = log(sum) * x / (sum - 1);
   return choose(is_equal(sum, 1), x, choose(is_equal(sum, kInfinity), sum, quotient));
@@ -94,7 +94,7 @@ Expression sinc(const Expression& x) {
   return choose(is_equal(x, 0), 1.0, sin(angle) / angle);
 }
 
-// Of real numbers: 0 or pi.
+// Returns the angle of real numbers: 0, or pi below 0.
 Expression angle(const Expression& x) {
   const Expression found = as_number(is_less(x, 0)) * M_PI;
   return choose(is_nan(x), x, found);
@@ -112,7 +112,7 @@ void lower_truth(OpContext& ctx) {
   formula(self.dtype() == at::kBool ? cast(self, at::kFloat) : self).set_output();
 }
 
-// Of integers, none is infinite.
+// Lowers a test for infinities; integers are cast to float32, as none is infinite.
 template <Expression (*formula)(const Expression&)>
 void lower_infinity(OpContext& ctx) {
   formula(argument_as(ctx, "self", at::kFloat)).set_output();

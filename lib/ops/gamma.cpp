@@ -35,7 +35,7 @@ Expression lgamma_of_large(const Expression& x) {
   return stirling - choose(is_shifted, log(product), 0);
 }
 
-// Of 1 to 3, where it has its zeros, by their factors and a fit within 6e-9 of what they leave.
+// Computes lgamma for 1 to 3: the factors of its zeros 1 and 2, times a fit of the rest within 6e-9.
 Expression lgamma_of_middle(const Expression& x) {
   const Expression u = x - 2;
   return u * (x - 1) *
@@ -44,7 +44,7 @@ Expression lgamma_of_middle(const Expression& x) {
                  -0.000425566947, 0.000195785318, -5.24243562e-05, 2.02636321e-05, -3.8732244e-05, 1.93034626e-05});
 }
 
-// Of x >= 1/2; lgamma(x) = lgamma(x + 1) - log(x) below 1.
+// Computes lgamma for x >= 1/2; below 1 as lgamma(x + 1) - log(x).
 Expression lgamma_of_positive(const Expression& x) {
   const Expression is_small = is_less(x, 1);
   const Expression middle = lgamma_of_middle(choose(is_small, x + 1, x)) - choose(is_small, log(x), 0);

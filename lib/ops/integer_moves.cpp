@@ -136,7 +136,7 @@ std::optional<std::vector<size_t>> new_axes(const Dims& from, const Dims& to) {
   return next == from.size() ? std::optional(added) : std::nullopt;
 }
 
-// Where no axes are merged.
+// Moves the integers without merging axes; nothing if that is impossible.
 Moved unfolded(OpContext& ctx, OperandId input, const TensorType& type) {
   if (ctx.feature_level() < kPicksIntegers) return std::nullopt;
   LoweredTensor result = integers(ctx, input);
@@ -229,7 +229,7 @@ Moved moved_exactly(OpContext& ctx, OperationCode code, const std::vector<Operan
   return result;
 }
 
-// Of two terms the sum, too, has to be one.
+// True if float32 holds the inputs exactly; for two terms, also their sum.
 bool is_exact_as_floats(OpContext& ctx, OperationCode code, const std::vector<OperandId>& inputs) {
   const size_t count = number_count(code, inputs.size());
   for (size_t i = 0; i < count; ++i) {

@@ -180,7 +180,7 @@ std::vector<ValueType> written_type(const OpArguments& args) {
   return {self};
 }
 
-// What lies before the part, the part, what lies behind it.
+// Lowers a write to a part of an axis: joins the elements before the part, the source, and the elements behind it.
 void lower_written(OpContext& ctx) {
   if (ctx.has("step") && ctx.integer("step") != 1) return lower_moved(ctx);
   const LoweredTensor self = ctx.operand("self"), source = ctx.operand("src");

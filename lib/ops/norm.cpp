@@ -113,7 +113,7 @@ void lower_layer_norm(OpContext& ctx) {
   standard.factor.set_output(2);
 }
 
-// The same with a weight and a bias for each channel.
+// Multiplies by the weight and adds the bias of each channel, if the node has them.
 Expression affine_per_channel(OpContext& ctx, Expression x) {
   const size_t rank = x.type().rank();
   if (!ctx.is_none("weight")) x = x * per_channel(ctx, ctx.constant("weight"), rank);
@@ -238,7 +238,7 @@ std::vector<ValueType> cosine_type(const OpArguments& args) {
   return {type.with_dims(without_axes(type.dims, vector_axes(args, type.rank()), false))};
 }
 
-// As many axes as the result of broadcasting has, and its size along those of the vectors.
+// Returns x with the rank of the broadcast result, and with its sizes along the axes of the vectors.
 Expression as_vectors(const Expression& x, const Dims& dims, const std::vector<int64_t>& axes) {
   Dims own = x.type().dims;
   own.insert(own.begin(), dims.size() - own.size(), Dim(1));

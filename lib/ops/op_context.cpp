@@ -114,7 +114,7 @@ bool moves_numbers_only(OperationCode code) {
          code == OperationCode::STRIDED_SLICE;
 }
 
-// The same number everywhere: a constant, or a TILE where that is large or of flexible size.
+// Returns a tensor of one number: a constant, or a TILE if the tensor is large or has flexible sizes.
 nnapi::OperandId filled(OpContext& ctx, const TensorType& type, double value) {
   const at::TensorOptions options(type.dtype);
   const Dim count = product(type.dims);

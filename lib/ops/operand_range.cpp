@@ -123,7 +123,7 @@ class OperandRanges {
     return range;
   }
 
-  // Of a result that is a function of the first two inputs' ranges.
+  // Returns the range of a result by a function of the ranges of the first two inputs.
   template <typename Function>
   Found of_pair(const nnapi::Operation& operation, const Function& function) {
     const Found a = of(operation.inputs[0]), b = of(operation.inputs[1]);
@@ -136,7 +136,7 @@ class OperandRanges {
     return x ? Found(function(*x)) : std::nullopt;
   }
 
-  // As large as the sum of the weights' sizes makes it.
+  // Returns the range of a result with weights, from the sums of the weights' absolute values.
   Found weighted_sum(const nnapi::Operation& operation) {
     const nnapi::Constant* weights = model_.at(operation.inputs[1]).constant();
     const Found x = of(operation.inputs[0]), bias = of(operation.inputs[2]);

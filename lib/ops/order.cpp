@@ -1,4 +1,4 @@
-// Where the extremes are, and the first of an order: argmax, max along an axis, topk, sort.
+// Rules for extremes and sorting: argmax, max along an axis, topk, sort.
 #include <fmt/format.h>
 
 #include "lib/ops/axis.h"

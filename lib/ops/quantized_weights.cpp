@@ -16,7 +16,7 @@ struct PerTensor {
   int64_t zero_point;
 };
 
-// What NNAPI's sums keep free for the products beside the bias.
+// The greatest absolute value of a quantised bias: the rest of NNAPI's int32 sum is left for the products.
 constexpr double kLargestBias = 1 << 30;
 
 double largest_of(const at::Tensor& tensor) {

@@ -1,4 +1,4 @@
-// What has a certain rank among the elements of an axis: kthvalue, median, quantile, mode, aminmax.
+// Rules for elements of a certain rank along an axis: kthvalue, median, quantile, mode, aminmax.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ int64_t row_size(const Expression& rows) {
   return rows.type().dims[1].value();
 }
 
-// What the rows [rows, 1] hold; integers by way of float32, as NNAPI reshapes no int32 below feature level 6.
+// Makes the elements of [rows, 1] an output. Integers are cast to float32: NNAPI reshapes int32 only from level 6 on.
 void set_rows(const Expression& column, size_t index) {
   OpContext& ctx = column.context();
   reshape(cast(column, at::kFloat), ctx.output_type(index).dims).set_output(index);
@@ -152,7 +152,7 @@ std::vector<ValueType> single_type(const OpArguments& args) {
   return {self.with_dims({})};
 }
 
-// Of all elements.
+// Lowers the function of all elements.
 template <Found (*function)(const Expression&)>
 void lower_single(OpContext& ctx) {
   const Expression x = argument_as(ctx, "self", at::kFloat);

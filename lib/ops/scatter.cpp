@@ -33,8 +33,8 @@ void check_index(const OpArguments& args) {
   args.require(product(index.dims).value() > 0, "no index", "one or more");
 }
 
-// Where the elements of the index and of the source stand: for each row of the tensor, seen along the axis, their
-// places in their own tensors, counted from 1; 0 is none.
+// The places of the elements of the index and of the source: for each row of the tensor along the axis, their places in
+// their own tensors, counted from 1; 0 means none.
 struct Layout {
   size_t axis = 0;
   at::Tensor index, source;
@@ -224,7 +224,7 @@ std::vector<ValueType> written_type(const OpArguments& args) {
   return {self};
 }
 
-// Where the index is a constant, a table says it all.
+// True if a constant table can describe the operation: the index is constant.
 bool is_table(const OpArguments& args) {
   return args.is_constant("index") && args.tensor("self").rank() > 0 && has_source(args);
 }
@@ -262,7 +262,7 @@ std::vector<ValueType> fill_type(const OpArguments& args) {
   return {self};
 }
 
-// What any index is the place of.
+// Lowers index_fill: fills each place that any index names.
 void lower_fill(OpContext& ctx) {
   const Expression self = argument(ctx, "self");
   const Expression x = around_axis(cast(self, at::kFloat), axis_argument(ctx, self.type()));

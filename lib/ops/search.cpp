@@ -17,7 +17,7 @@ Dims dims_of(const OpArguments& args, const std::string& name) {
   return is_tensor(args, name) ? args.tensor(name).dims : Dims{};
 }
 
-// As a column [count, 1] or a row [1, count].
+// Reshape to a column [count, 1] or a row [1, count].
 Expression column(const Expression& x) {
   return reshape(x, {product(x.type().dims), Dim(1)});
 }

@@ -38,7 +38,7 @@ std::vector<ValueType> pair_type(const OpArguments& args) {
   return {type, type};
 }
 
-// What is taken off the number of elements before dividing by it.
+// Returns the number to subtract from the number of elements before dividing by it.
 int64_t correction(const OpArguments& args) {
   if (args.has("unbiased")) return args.boolean("unbiased") ? 1 : 0;
   return args.is_none("correction") ? 1 : args.integer("correction");

@@ -39,7 +39,7 @@ bool is_integral(at::ScalarType dtype) {
   return c10::isIntegralType(dtype, /*includeBool=*/true);
 }
 
-// What a dtype of few bits holds.
+// Returns the range of a dtype of few bits; nothing for other dtypes.
 Found range_of_dtype(at::ScalarType dtype) {
   if (dtype == at::kBool) return IntegerRange{0, 1};
   if (dtype == at::kByte) return IntegerRange{0, UINT8_MAX};
@@ -77,7 +77,7 @@ class Ranges {
     return range;
   }
 
-  // What the readers of the value take it to be, if all of them say that.
+  // Returns the range that the readers of the value need it to have; nothing if a reader takes any number.
   Found read_as(const TorchValue& value) {
     const auto known = read_.find(&value);
     if (known != read_.end()) return known->second;
@@ -130,7 +130,7 @@ class Ranges {
     return range;
   }
 
-  // Of all tensors among the arguments, also of those in lists, from argument `first` on.
+  // Returns the joined range of all tensors among the arguments, also in lists, from argument `first` on.
   Found of_tensors(const TorchNode& node, size_t first = 0) {
     Found range;
     for (size_t i = first; i < node.inputs().size(); ++i) {
@@ -169,7 +169,7 @@ class Ranges {
     return constant && constant->isNone();
   }
 
-  // Of the first argument, a tensor or a list.
+  // Returns the range of the first argument, a tensor or a list.
   Found first_of(const TorchNode& node) {
     const TorchValue& input = *node.input(0);
     const TensorType* type = type_of(input);
@@ -187,7 +187,7 @@ class Ranges {
     return IntegerRange{0, (is_flat ? count_of(self->dims) : longest) - 1};
   }
 
-  // Of the first argument.
+  // Returns the number of elements of the first argument.
   double elements(const TorchNode& node) const {
     const auto self = table_of(*node.input(0));
     return self ? count_of(self->dims) : kLongestAxis;
@@ -238,7 +238,7 @@ class Ranges {
     }
   }
 
-  // Of max and min, which take one tensor or two.
+  // Returns the range of aten::max and aten::min, which take one tensor or two.
   Found of_extremes(const TorchNode& node) {
     if (node.inputs().size() != 2) return of(*node.input(0));
     return of_pair(node, kind_of(node) == "aten::max" ? RangeRule::kMaximum : RangeRule::kMinimum);
@@ -295,7 +295,7 @@ class Ranges {
     }
   }
 
-  // What a reader takes a value to be: an index, or what the readers of its result do.
+  // Returns the range that a reader needs: that of an index, or the range that the readers of its result need.
   Found taken_as(const Use& use) {
     const TorchNode& node = *use.user;
     if (node.kind() == c10::prim::ListUnpack) return of_results(node);
@@ -340,7 +340,7 @@ class Ranges {
     return range;
   }
 
-  // What a term of a sum is where the sum and the other term are known.
+  // Returns the range of a term of a sum, from the ranges of the sum and of the other term.
   Found term_of(const TorchNode& node, size_t offset, RangeRule rule) {
     const Found sum = read_as(*node.output());
     const Found other = by_dtype_or_maker(*node.input(1 - offset));
