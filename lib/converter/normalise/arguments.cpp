@@ -130,7 +130,7 @@ class Reading {
   const std::vector<std::string>& names_;
 };
 
-// Makes the values that the arguments were.
+// Builds the values of the original arguments.
 class Building {
  public:
   explicit Building(Graph& graph) : graph_(graph) {}

@@ -18,7 +18,7 @@ using TypeKind = c10::TypeKind;
 
 constexpr const char* kNone = "None";
 
-// The type without Optional.
+// Returns the type without Optional.
 c10::TypePtr present_type(const c10::TypePtr& type) {
   const auto optional = type->cast<c10::OptionalType>();
   return optional ? optional->getElementType() : type;

@@ -39,7 +39,7 @@ std::optional<std::string> constant_key(const Value* value) {
   return constant && constant->isString() ? std::optional(constant->toStringRef()) : std::nullopt;
 }
 
-// The node of the container's own block that uses it first, itself or in its blocks; null if there is none.
+// Returns the first node of the container's block that uses it, itself or in its blocks; null if there is none.
 Node* first_use(Node& container) {
   Node* first = nullptr;
   for (const torch::jit::Use& use : container.output()->uses()) {
@@ -64,7 +64,7 @@ bool has_constant_keys(const Node& dict) {
   return true;
 }
 
-// A dict whose first use is to take an element: it is made there, with the element.
+// Handles a dict whose first use adds an element: makes the dict there, with the element.
 bool make_with_element(Node* dict) {
   Node* use = first_use(*dict);
   if (use == nullptr || !is_kind(*use, "aten::_set_item") || use->input(0) != dict->output()) return false;
@@ -97,7 +97,7 @@ Value* insert_list(Node* before, const std::vector<Value*>& elements, const c10:
   return list->output();
 }
 
-// Uses that only read the length and elements of a list or dict.
+// True for uses that only read the length and elements of a list or dict.
 bool keeps_elements(const torch::jit::Use& use) {
   const Node& user = *use.user;
   const c10::FunctionSchema* schema = user.maybeSchema();
@@ -106,7 +106,7 @@ bool keeps_elements(const torch::jit::Use& use) {
   return use.offset == 0 && (is_kind(user, "aten::__getitem__") || user.kind() == c10::prim::ListUnpack);
 }
 
-// Uses that change at most an element of the list, and don't hand it on.
+// True for uses that change elements of the list at most, and don't pass the list on.
 bool keeps_length(const torch::jit::Use& use) {
   return keeps_elements(use) || (use.offset == 0 && is_kind(*use.user, "aten::_set_item") && !use.user->hasUses());
 }
@@ -224,7 +224,7 @@ bool read_list(Node* node) {
   return true;
 }
 
-// The elements of a list as `reader` finds them, if they are known.
+// Returns the elements that the list has when `reader` reads it, if they are known.
 std::optional<std::vector<Value*>> elements_of(Value* list, Node* reader) {
   std::vector<Value*> elements;
   if (list->node()->kind() == c10::prim::ListConstruct) {
@@ -241,7 +241,7 @@ std::optional<std::vector<Value*>> elements_of(Value* list, Node* reader) {
   return elements;
 }
 
-// list(x) is another list of the same elements.
+// Replaces list(x) by a new list of the same elements.
 bool copy_list(Node* node) {
   if (!is_kind(*node, "aten::list") || node->inputs().size() != 1) return false;
   const auto type = node->output()->type()->cast<c10::ListType>();
@@ -251,7 +251,7 @@ bool copy_list(Node* node) {
   return true;
 }
 
-// The least and the largest of numbers that are known.
+// Replaces prim::min or prim::max of a list of known numbers.
 bool read_extreme(Node* node) {
   const bool is_least = is_kind(*node, "prim::min");
   if ((!is_least && !is_kind(*node, "prim::max")) || node->inputs().size() != 1) return false;
@@ -270,7 +270,7 @@ bool read_extreme(Node* node) {
   return true;
 }
 
-// The elements of a list under construction after `change`, if they are known.
+// Returns the elements that a list under construction has after `change`, if they are known.
 std::optional<std::vector<Value*>> elements_after(Node* list, Node* change) {
   std::vector<Value*> elements(list->inputs().begin(), list->inputs().end());
   const int64_t count = static_cast<int64_t>(elements.size());

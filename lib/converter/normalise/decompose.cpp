@@ -73,7 +73,7 @@ struct Attention {
   Value* weights;
 };
 
-// A mask of booleans hides what is true.
+// Applies a mask to the scores: a boolean mask hides elements where it is true.
 Value* masked(Plain& plain, Value* scores, Value* mask) {
   const auto constant = torch::jit::toIValue(mask);
   if (constant && constant->isTensor() && constant->toTensor().scalar_type() == at::kBool) {

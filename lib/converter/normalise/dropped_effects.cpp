@@ -12,7 +12,7 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Follows a value back to what it is made of.
+// Follows a value back to the values that it is computed from.
 class Origins {
  public:
   bool depend_on_values(const Value* value) {

@@ -30,7 +30,7 @@ using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
 
-// The method that a node calls; null for other nodes, and for an interface's.
+// Returns the method that a node calls; null for other nodes, and for methods of interfaces.
 torch::jit::GraphFunction* called_method(const Node& node) {
   if (node.kind() != c10::prim::CallMethod) return nullptr;
   const auto type = node.input(0)->type()->cast<c10::ClassType>();

@@ -163,7 +163,7 @@ class LaterChanges {
     return any_of_outputs(user);
   }
 
-  // A list that gets another element changes, and none of its tensors does.
+  // True if the operator writes to a tensor. Adding an element changes a list, but none of its tensors.
   static bool writes_tensors(const c10::AliasInfo& alias, const Value& argument) {
     if (argument.type()->kind() == c10::TypeKind::TensorType) return alias.isWrite();
     const auto& contained = alias.containedTypes();

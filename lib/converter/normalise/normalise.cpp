@@ -67,7 +67,7 @@ void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
   }
 }
 
-// The leaves that are tensors.
+// Finds the inputs that are tensors.
 void read_leaves(NormalisedModel& model) {
   const std::vector<const ArgumentTree*> all = leaves(model.arguments);
   for (size_t i = 0; i < all.size(); ++i) {

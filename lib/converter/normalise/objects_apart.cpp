@@ -10,7 +10,7 @@ namespace {
 using torch::jit::Block;
 using torch::jit::Node;
 
-// An object whose attributes are all set once, before anything reads them, is not made.
+// Removes an object if each attribute is set once, before any node reads it.
 bool take_object_apart(Node* object) {
   std::map<std::string, Node*> sets;
   std::vector<Node*> gets;

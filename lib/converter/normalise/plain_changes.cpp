@@ -82,7 +82,7 @@ void make_functional(Node* change) {
   change->destroy();
 }
 
-// The node that takes the list of parts apart, if that is all that is done to it.
+// Returns the node that takes the list of parts apart, if no other node uses the list.
 Node* unpack_of(const Node& chunk) {
   const auto& uses = chunk.output()->uses();
   const bool fits = uses.size() == 1 && uses[0].user->kind() == c10::prim::ListUnpack &&

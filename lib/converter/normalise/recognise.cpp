@@ -14,7 +14,7 @@ using torch::jit::NamedValue;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// The node that makes a value, if it is of one of these kinds.
+// Returns the node that makes the value, if it has one of these kinds; else null.
 Node* maker(const Value* value, std::initializer_list<const char*> kinds) {
   Node* node = const_cast<Node*>(value->node());
   const std::string found = node->kind().toQualString();
@@ -58,7 +58,7 @@ bool are_all(const std::vector<int64_t>& values, size_t first, int64_t wanted) {
                      [&](int64_t value) { return value == wanted; });
 }
 
-// The value before operators that keep all elements in their sequence.
+// Returns the value before operators that keep the sequence of its elements.
 const Value* before_reshapes(const Value* value) {
   while (const Node* node =
              maker(value, {"aten::view", "aten::reshape", "aten::squeeze", "aten::unsqueeze", "aten::flatten"})) {
@@ -148,7 +148,7 @@ int64_t window_of_mean_squares(const Value* value, const Value* x, const TypeMap
   return size;
 }
 
-// Inserts an operator of our own before the node whose result it has.
+// Inserts one of the converter's own operators before the node that it replaces.
 Value* insert(Node* node, const char* name, const std::vector<NamedValue>& arguments) {
   torch::jit::WithInsertPoint here(node);
   Value* result = node->owningGraph()->insert(c10::Symbol::fromQualString(name), arguments);

@@ -202,7 +202,7 @@ bool may_be_state(const AliasDb& aliases, Graph& graph, Value* value) {
   return may_be;
 }
 
-// The nodes outside of branches and loops.
+// Makes in-place nodes outside of branches and loops functional.
 void remove_at_top(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
   const auto begin = graph->nodes().begin();
   const auto end = graph->nodes().end();

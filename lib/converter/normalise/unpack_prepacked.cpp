@@ -36,7 +36,7 @@ std::optional<Parts> parts_of(Node* node, size_t count) {
   return is_known ? std::optional(parts) : std::nullopt;
 }
 
-// A weight as PyTorch has it in memory without packing.
+// Returns a weight in PyTorch's memory order without packing.
 c10::IValue plain_tensor(const c10::IValue& value) {
   return value.isTensor() ? c10::IValue(value.toTensor().detach().contiguous()) : value;
 }
