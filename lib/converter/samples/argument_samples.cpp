@@ -26,7 +26,7 @@ bool fits_exactly(const at::Tensor& tensor, const TensorType& type) {
          (tensor.q_scale() == type.quantization.scale && tensor.q_zero_point() == type.quantization.zero_point);
 }
 
-// The sample for the new interface; nothing if it doesn't fit.
+// Returns the sample for the new interface; nothing if it doesn't fit.
 std::optional<InputTuple> converted(const ForwardArguments& arguments, const ModuleInterface& interface,
                                     const InputTuple& sample) {
   if (sample.size() != arguments.size()) return std::nullopt;

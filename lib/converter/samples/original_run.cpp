@@ -58,7 +58,7 @@ bool lacks_kernel(const std::string& reason) {
          reason.find("not implemented for 'Half'") != std::string::npos;
 }
 
-// Empty where it runs, or where it can't be run here.
+// Returns the original's error; empty if the original runs, or if it can't run on this machine.
 std::string reason_of_original(const LoadedModel& loaded, const InputTuple& inputs) {
   std::optional<torch::jit::Module> module = copy_of(loaded.module);
   if (!module) return "";

@@ -26,7 +26,7 @@ bool fits(const at::Tensor& tensor, const TensorType& type) {
          (tensor.q_scale() == type.quantization.scale && tensor.q_zero_point() == type.quantization.zero_point);
 }
 
-// The sample for the new interface; nullopt if it doesn't fit.
+// Returns the sample for the new interface; nothing if it doesn't fit.
 std::optional<InputTuple> converted(const InputTuple& original, const ModuleInterface& interface) {
   if (original.size() != interface.inputs.size()) return std::nullopt;
   InputTuple sample;

@@ -12,7 +12,7 @@
 namespace nnapi_convert {
 namespace {
 
-// A tensor that has the size as it is along an axis.
+// A tensor with an axis of exactly the open size.
 struct Witness {
   torch::jit::Value* value;
   size_t axis;
@@ -35,7 +35,7 @@ std::map<OpenSize, Witness> witnesses(torch::jit::Graph& graph, const TypeMap& t
   return result;
 }
 
-// A graph that gives the witnesses.
+// Makes a graph that returns the witnesses.
 std::shared_ptr<torch::jit::Graph> graph_of(torch::jit::Graph& graph, const std::map<OpenSize, Witness>& found) {
   const size_t outputs = graph.outputs().size();
   for (const auto& [size, witness] : found) graph.registerOutput(witness.value);
