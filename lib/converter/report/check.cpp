@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-// One call of NNAPI.
+// A row of the table, for one call of NNAPI.
 struct Row {
   const nnapi::Model* model;
   Count macs;

@@ -24,7 +24,7 @@ using torch::jit::Value;
 const std::string kSegment = "segment_";
 const std::string kRows = row_calls_method(0).substr(0, row_calls_method(0).size() - 1);
 
-// The graph of forward of a partitioned model: calls of segments, and the nodes between.
+// Reads forward's graph of a partitioned model: calls of segments, and the CPU's nodes between them.
 class HostGraph {
  public:
   explicit HostGraph(const ConvertedFile& file) : file_(file) {}

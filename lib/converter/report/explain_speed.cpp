@@ -216,7 +216,7 @@ QuantFit fit_of(const LoadedModel& loaded, ConvertOptions options, QuantMode mod
   return fit;
 }
 
-// Findings that say the same of several operations.
+// A group of equal findings about several operations.
 struct Group {
   size_t count = 0;
   int64_t macs = 0, bytes = 0;

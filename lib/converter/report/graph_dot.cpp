@@ -1,4 +1,4 @@
-// A graph in Graphviz's language.
+// Writes a graph in Graphviz's language.
 #include <fmt/format.h>
 
 #include <set>

@@ -172,7 +172,7 @@ json make_report(const std::string& model, const std::string& output, const Conv
 
 namespace {
 
-// Nodes that stay on the CPU for one reason.
+// The nodes that stay on the CPU for one reason.
 struct CpuNodes {
   size_t count = 0;
   std::map<std::string, size_t> operators;

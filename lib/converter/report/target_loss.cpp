@@ -22,7 +22,7 @@ int highest_level() {
   return level;
 }
 
-// Nodes that one line of the source makes, by operator.
+// The number of nodes for each source line and operator.
 using NodeKey = std::pair<std::string, std::string>;
 using NodeCounts = std::map<NodeKey, size_t>;
 
