@@ -20,10 +20,6 @@ std::optional<TensorType> known_type(const Value* value, const TypeMap& types) {
   return tensor_type(value, types);
 }
 
-bool same_type(const TensorType& a, const TensorType& b) {
-  return a.dtype == b.dtype && a.dims == b.dims && a.quantization == b.quantization;
-}
-
 // True for a value that no run reads: its branch raises an error or leaves the loop.
 bool is_uninitialized(const Value& value) {
   const Node& maker = *value.node();
@@ -85,6 +81,10 @@ class BodyCopy {
 };
 
 }  // namespace
+
+bool same_type(const TensorType& a, const TensorType& b) {
+  return a.dtype == b.dtype && a.dims == b.dims && a.quantization == b.quantization;
+}
 
 KnownTypes carried_types(Node& loop, const TypeMap& types, const InferTypes& infer_types) {
   KnownTypes carried;

@@ -10,6 +10,9 @@
 
 namespace nnapi_convert {
 
+// Returns whether dtype, sizes and quantisation are the same.
+bool same_type(const TensorType& a, const TensorType& b);
+
 using KnownTypes = std::vector<std::optional<TensorType>>;  // nothing: branches or rounds differ in the type
 
 // Returns the types of all values of a graph whose inputs have the given types.

@@ -15,10 +15,6 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-bool same_type(const TensorType& a, const TensorType& b) {
-  return a.dtype == b.dtype && a.dims == b.dims && a.quantization == b.quantization;
-}
-
 bool is_access(const Node& node, c10::Symbol kind) {
   return node.kind() == kind && !gives_module(node) && !attribute_path(node).empty();
 }
@@ -30,15 +26,15 @@ std::string path_of(const Value& value) {
   return is_access(maker, c10::prim::GetAttr) ? attribute_path(maker) : "";
 }
 
-std::optional<TensorType> type_of(const c10::IValue& value) {
+std::optional<TensorType> tensor_type_of(const c10::IValue& value) {
   if (!value.isTensor() || !value.toTensor().defined() || value.toTensor().is_quantized()) return std::nullopt;
   return TensorType{value.toTensor().scalar_type(), to_dims(value.toTensor().sizes().vec()), {}};
 }
 
 KnownTypes types_of(const c10::IValue& value) {
   KnownTypes types;
-  if (!value.isTuple()) return {type_of(value)};
-  for (const c10::IValue& element : value.toTupleRef().elements()) types.push_back(type_of(element));
+  if (!value.isTuple()) return {tensor_type_of(value)};
+  for (const c10::IValue& element : value.toTupleRef().elements()) types.push_back(tensor_type_of(element));
   return types;
 }
 
