@@ -73,7 +73,8 @@ std::vector<BatchModel> models_in_folder(const ZooRequest& request) {
     }
   }
   if (error) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", request.zoo, error.message()));
-  if (models.empty()) throw ConvertError(ExitCode::kUsage, request.zoo + ": no .pt, .pth, .ptl or .pt2 file in this folder");
+  if (models.empty())
+    throw ConvertError(ExitCode::kUsage, request.zoo + ": no .pt, .pth, .ptl or .pt2 file in this folder");
   return models;
 }
 

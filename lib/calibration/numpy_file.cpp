@@ -24,7 +24,7 @@ struct Span {
   size_t size = 0;
 };
 
-[[noreturn]] void fail(const std::string& path, const std::string& problem) {
+[[noreturn]] void refuse_array(const std::string& path, const std::string& problem) {
   throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {}", path, problem));
 }
 
@@ -58,7 +58,7 @@ std::vector<int64_t> shape_of(const std::string& text, const std::string& path) 
   for (size_t at = text.find_first_of("0123456789"); at != std::string::npos;) {
     size_t end = text.find_first_not_of("0123456789", at);
     if (end == std::string::npos) end = text.size();
-    if (end - at > 15 || shape.size() > 8) fail(path, "a damaged NumPy header");
+    if (end - at > 15 || shape.size() > 8) refuse_array(path, "a damaged NumPy header");
     shape.push_back(std::stoll(text.substr(at, end - at)));
     at = text.find_first_of("0123456789", end);
   }
@@ -67,44 +67,46 @@ std::vector<int64_t> shape_of(const std::string& text, const std::string& path) 
 
 Array read_npy(const Span& file, const std::string& path) {
   constexpr size_t kPrefix = 10;
-  if (file.size < kPrefix || std::memcmp(file.data, "\x93NUMPY", 6) != 0) fail(path, "no NumPy array");
+  if (file.size < kPrefix || std::memcmp(file.data, "\x93NUMPY", 6) != 0) refuse_array(path, "no NumPy array");
   const bool is_long = file.data[6] >= 2;
   const size_t begin = is_long ? 12 : kPrefix;
-  if (file.size < begin) fail(path, "a damaged NumPy header");
+  if (file.size < begin) refuse_array(path, "a damaged NumPy header");
   const size_t length = number(file, 8, is_long ? 4 : 2);
-  if (length > file.size - begin) fail(path, "a damaged NumPy header");
+  if (length > file.size - begin) refuse_array(path, "a damaged NumPy header");
   const std::string header(reinterpret_cast<const char*>(file.data) + begin, length);
   std::string type = entry_of(header, "descr", ',');
   type.erase(std::remove(type.begin(), type.end(), '\''), type.end());
   const auto known = element_type(type);
-  if (!known) fail(path, fmt::format("dtype {} found; numbers of 8 to 64 bits in little-endian order needed", type));
+  if (!known)
+    refuse_array(path, fmt::format("dtype {} found; numbers of 8 to 64 bits in little-endian order needed", type));
   if (entry_of(header, "fortran_order", ',') != "False") {
-    fail(path, "an array in Fortran's order found; save numpy.ascontiguousarray(array)");
+    refuse_array(path, "an array in Fortran's order found; save numpy.ascontiguousarray(array)");
   }
   Array array;
   array.type = *known;
   array.shape = shape_of(entry_of(header, "shape", ')'), path);
   uint64_t bytes = size_of(array.type);
   for (const int64_t size : array.shape) {
-    if (size != 0 && bytes > kMostBytes / static_cast<uint64_t>(size)) fail(path, "an array past 16 GiB found");
+    if (size != 0 && bytes > kMostBytes / static_cast<uint64_t>(size)) refuse_array(path, "an array past 16 GiB found");
     bytes *= static_cast<uint64_t>(size);
   }
   const size_t start = begin + length;
   if (bytes > file.size - start) {
-    fail(path, fmt::format("{} bytes of values found, {} needed: the file is cut short", file.size - start, bytes));
+    refuse_array(path,
+                 fmt::format("{} bytes of values found, {} needed: the file is cut short", file.size - start, bytes));
   }
   array.bytes.assign(file.data + start, file.data + start + bytes);
   return array;
 }
 
 std::vector<uint8_t> inflated(const Span& packed, size_t size, const std::string& path) {
-  if (size > kMostBytes || size / 1100 > packed.size + 1) fail(path, "a damaged zip archive");
+  if (size > kMostBytes || size / 1100 > packed.size + 1) refuse_array(path, "a damaged zip archive");
   std::vector<uint8_t> bytes(size);
   const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> decompressor(
       libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
   const auto status =
       libdeflate_deflate_decompress(decompressor.get(), packed.data, packed.size, bytes.data(), bytes.size(), nullptr);
-  if (status != LIBDEFLATE_SUCCESS) fail(path, "a damaged zip archive");
+  if (status != LIBDEFLATE_SUCCESS) refuse_array(path, "a damaged zip archive");
   return bytes;
 }
 
@@ -117,7 +119,7 @@ std::pair<size_t, size_t> directory_of(const Span& file, const std::string& path
     const size_t offset = number(file, at + 16, 4);
     if (offset < file.size) return {offset, number(file, at + 10, 2)};
   }
-  fail(path, "a damaged zip archive");
+  refuse_array(path, "a damaged zip archive");
 }
 
 std::vector<Array> read_npz(const Span& file, const std::string& path) {
@@ -125,16 +127,17 @@ std::vector<Array> read_npz(const Span& file, const std::string& path) {
   auto [at, entries] = directory_of(file, path);
   for (size_t i = 0; i < entries; ++i) {
     constexpr size_t kEntry = 46, kLocal = 30;
-    if (at + kEntry > file.size || number(file, at, 4) != 0x02014b50) fail(path, "a damaged zip archive");
+    if (at + kEntry > file.size || number(file, at, 4) != 0x02014b50) refuse_array(path, "a damaged zip archive");
     const uint32_t method = number(file, at + 10, 2), packed = number(file, at + 20, 4),
                    size = number(file, at + 24, 4);
     const size_t name_size = number(file, at + 28, 2), local = number(file, at + 42, 4);
     const size_t next = at + kEntry + name_size + number(file, at + 30, 2) + number(file, at + 32, 2);
-    if (next > file.size || local > file.size || file.size - local < kLocal) fail(path, "a damaged zip archive");
+    if (next > file.size || local > file.size || file.size - local < kLocal)
+      refuse_array(path, "a damaged zip archive");
     std::string name(reinterpret_cast<const char*>(file.data) + at + kEntry, name_size);
     const size_t begin = local + kLocal + number(file, local + 26, 2) + number(file, local + 28, 2);
-    if (begin > file.size || packed > file.size - begin) fail(path, "a damaged zip archive");
-    if (method != 0 && method != 8) fail(path, fmt::format("{}: an unknown compression", name));
+    if (begin > file.size || packed > file.size - begin) refuse_array(path, "a damaged zip archive");
+    if (method != 0 && method != 8) refuse_array(path, fmt::format("{}: an unknown compression", name));
     const std::vector<uint8_t> entry = method == 0 ? std::vector<uint8_t>(file.data + begin, file.data + begin + packed)
                                                    : inflated({file.data + begin, packed}, size, path);
     arrays.push_back(read_npy({entry.data(), entry.size()}, path + ": " + name));

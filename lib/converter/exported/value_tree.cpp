@@ -13,16 +13,16 @@ namespace {
 using nlohmann::json;
 using torch::jit::Graph;
 using torch::jit::Value;
-using Kind = ValueTree::Kind;
+using TreeKind = ValueTree::Kind;
 
 bool is_one_of(const std::string& text, std::initializer_list<const char*> names) {
   return std::any_of(names.begin(), names.end(), [&](const char* name) { return text == name; });
 }
 
-Kind kind_of(const std::string& type) {
-  if (is_one_of(type, {"builtins.tuple", "collections.namedtuple"})) return Kind::kTuple;
-  if (is_one_of(type, {"builtins.list", "collections.deque"})) return Kind::kList;
-  if (is_one_of(type, {"builtins.dict", "collections.OrderedDict"})) return Kind::kDict;
+TreeKind kind_of(const std::string& type) {
+  if (is_one_of(type, {"builtins.tuple", "collections.namedtuple"})) return TreeKind::kTuple;
+  if (is_one_of(type, {"builtins.list", "collections.deque"})) return TreeKind::kList;
+  if (is_one_of(type, {"builtins.dict", "collections.OrderedDict"})) return TreeKind::kDict;
   throw ConvertError(ExitCode::kNotConvertible,
                      fmt::format("forward takes or returns an object of class {}; tensors, tuples, lists and dicts "
                                  "needed; wrap the model in a module that takes and returns these",
@@ -48,7 +48,7 @@ ValueTree read_node(const json& node) {
   if (type == nullptr) return tree;
   tree.kind = kind_of(text_of(*type));
   for (const json& child : list_of(member(node, "children_spec"))) tree.elements.push_back(read_node(child));
-  if (tree.kind != Kind::kDict) return tree;
+  if (tree.kind != TreeKind::kDict) return tree;
   tree.keys = keys_of(text_member(node, "context"));
   if (tree.keys.size() != tree.elements.size()) {
     fail_export(fmt::format("a dict of {} keys and {} values found", tree.keys.size(), tree.elements.size()));
@@ -56,12 +56,12 @@ ValueTree read_node(const json& node) {
   return tree;
 }
 
-c10::TypePtr container_type(Kind kind, const std::vector<c10::TypePtr>& elements) {
+c10::TypePtr container_type(TreeKind kind, const std::vector<c10::TypePtr>& elements) {
   const bool is_same =
       std::all_of(elements.begin(), elements.end(), [&](const c10::TypePtr& type) { return *type == *elements[0]; });
-  if (kind == Kind::kTuple || !is_same) return c10::TupleType::create(elements);
+  if (kind == TreeKind::kTuple || !is_same) return c10::TupleType::create(elements);
   const c10::TypePtr element = elements.empty() ? c10::TensorType::get() : elements[0];
-  if (kind == Kind::kList) return c10::ListType::create(element);
+  if (kind == TreeKind::kList) return c10::ListType::create(element);
   return c10::DictType::create(c10::StringType::get(), element);
 }
 
@@ -72,12 +72,12 @@ Value* element_of(Graph& graph, Value* container, const c10::IValue& key, const 
 
 std::vector<c10::IValue> elements_of(const ValueTree& tree, const c10::IValue& value) {
   std::vector<c10::IValue> elements;
-  if (tree.kind == Kind::kDict && value.isGenericDict()) {
+  if (tree.kind == TreeKind::kDict && value.isGenericDict()) {
     const auto& dict = value.toGenericDict();
     for (const std::string& key : tree.keys) {
       if (dict.contains(key)) elements.push_back(dict.at(key));
     }
-  } else if (tree.kind == Kind::kTuple && value.isTuple()) {
+  } else if (tree.kind == TreeKind::kTuple && value.isTuple()) {
     elements = value.toTupleRef().elements().vec();
   } else if (value.isList()) {
     elements = value.toListRef().vec();
@@ -95,21 +95,21 @@ ValueTree read_tree(std::string_view text) {
 }
 
 size_t leaf_count(const ValueTree& tree) {
-  if (tree.kind == Kind::kLeaf) return 1;
+  if (tree.kind == TreeKind::kLeaf) return 1;
   size_t count = 0;
   for (const ValueTree& element : tree.elements) count += leaf_count(element);
   return count;
 }
 
 c10::TypePtr type_of(const ValueTree& tree, const std::vector<c10::TypePtr>& leaves, size_t& next) {
-  if (tree.kind == Kind::kLeaf) return leaves.at(next++);
+  if (tree.kind == TreeKind::kLeaf) return leaves.at(next++);
   std::vector<c10::TypePtr> elements;
   for (const ValueTree& element : tree.elements) elements.push_back(type_of(element, leaves, next));
   return container_type(tree.kind, elements);
 }
 
 Value* put_together(Graph& graph, const ValueTree& tree, const std::vector<Value*>& leaves, size_t& next) {
-  if (tree.kind == Kind::kLeaf) return leaves.at(next++);
+  if (tree.kind == TreeKind::kLeaf) return leaves.at(next++);
   std::vector<Value*> elements;
   std::vector<c10::TypePtr> types;
   for (const ValueTree& element : tree.elements) {
@@ -128,7 +128,7 @@ Value* put_together(Graph& graph, const ValueTree& tree, const std::vector<Value
 }
 
 void take_apart(Graph& graph, const ValueTree& tree, Value* value, std::vector<Value*>& leaves) {
-  if (tree.kind == Kind::kLeaf) {
+  if (tree.kind == TreeKind::kLeaf) {
     leaves.push_back(value);
     return;
   }
@@ -139,13 +139,14 @@ void take_apart(Graph& graph, const ValueTree& tree, Value* value, std::vector<V
   }
   const c10::TypePtr type = value->type()->containedTypes().back();
   for (size_t i = 0; i < tree.elements.size(); ++i) {
-    const c10::IValue key = tree.kind == Kind::kDict ? c10::IValue(tree.keys[i]) : c10::IValue(static_cast<int64_t>(i));
+    const c10::IValue key =
+        tree.kind == TreeKind::kDict ? c10::IValue(tree.keys[i]) : c10::IValue(static_cast<int64_t>(i));
     take_apart(graph, tree.elements[i], element_of(graph, value, key, type), leaves);
   }
 }
 
 c10::IValue sample_of(const ValueTree& tree, const c10::TypePtr& type, const c10::IValue& value) {
-  if (tree.kind == Kind::kLeaf) {
+  if (tree.kind == TreeKind::kLeaf) {
     if (!value.isTensor() && type->kind() == c10::TypeKind::TensorType) {
       fail_export("a sample input of another structure found");
     }
