@@ -216,9 +216,9 @@ void add_node(Graph& graph, const ExportNode& node, ExportScope& scope) {
 }
 
 std::string target_of(const json& node) {
-  constexpr const char* kPrefix = "torch.ops.";
+  constexpr const char* kNamePrefix = "torch.ops.";
   const std::string target = text_member(node, "target");
-  return target.rfind(kPrefix, 0) == 0 ? target.substr(std::string(kPrefix).size()) : target;
+  return target.rfind(kNamePrefix, 0) == 0 ? target.substr(std::string(kNamePrefix).size()) : target;
 }
 
 }  // namespace
