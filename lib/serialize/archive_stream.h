@@ -1,10 +1,10 @@
-// Puts the contents of late tensors (late_tensors.h) into the zip archive that PyTorch's writer makes.
+// Puts the contents of late tensors (deferred_tensors.h) into the zip archive that PyTorch's writer makes.
 #pragma once
 
 #include <vector>
 
 #include "lib/base/output_file.h"
-#include "lib/serialize/late_tensors.h"
+#include "lib/serialize/deferred_tensors.h"
 
 namespace nnapi_convert {
 
@@ -15,7 +15,8 @@ namespace nnapi_convert {
 class ArchiveStream {
  public:
   // With `releases`, late tensors can be written only once.
-  ArchiveStream(OutputFile& file, LateTensors& late, bool releases) : file_(file), late_(late), releases_(releases) {}
+  ArchiveStream(OutputFile& file, DeferredTensors& late, bool releases)
+      : file_(file), late_(late), releases_(releases) {}
 
   void append(const void* data, size_t size);
   // Tells that the records are complete and the archive's directory follows.
@@ -33,7 +34,7 @@ class ArchiveStream {
   void append_directory(const void* data, size_t size);
 
   OutputFile& file_;
-  LateTensors& late_;
+  DeferredTensors& late_;
   bool releases_;
   std::vector<LateRecord> records_;
   uint64_t position_ = 0;

@@ -83,7 +83,7 @@ void write_shim_source(Writer& writer, const ArchiveExtras& extras) {
   }
 }
 
-void write(const torch::jit::Module& module, LateTensors& late, bool releases, const std::string& path,
+void write(const torch::jit::Module& module, DeferredTensors& late, bool releases, const std::string& path,
            const ArchiveExtras& extras) {
   const bool is_lite = std::filesystem::path(path).extension() == ".ptl";
   const std::string root = std::filesystem::path(path).stem().string();
@@ -116,12 +116,12 @@ void write(const torch::jit::Module& module, LateTensors& late, bool releases, c
 
 }  // namespace
 
-void write_module(const torch::jit::Module& module, LateTensors& late, const std::string& path,
+void write_module(const torch::jit::Module& module, DeferredTensors& late, const std::string& path,
                   const ArchiveExtras& extras) {
   write(module, late, false, path, extras);
 }
 
-void write_and_release_module(const torch::jit::Module& module, LateTensors& late, const std::string& path,
+void write_and_release_module(const torch::jit::Module& module, DeferredTensors& late, const std::string& path,
                               const ArchiveExtras& extras) {
   write(module, late, true, path, extras);
 }

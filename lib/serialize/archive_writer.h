@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/base/folder.h"
-#include "lib/serialize/late_tensors.h"
+#include "lib/serialize/deferred_tensors.h"
 
 namespace nnapi_convert {
 
@@ -25,10 +25,10 @@ struct ArchiveExtras {
 // Writes the archive with the module's late tensors; if the path ends in ".ptl", for the lite interpreter. The
 // archive's root folder is the file's stem. Overwrites the path, so pass a temporary one. Throws ConvertError
 // (kBadFile).
-void write_module(const torch::jit::Module& module, LateTensors& late, const std::string& path,
+void write_module(const torch::jit::Module& module, DeferredTensors& late, const std::string& path,
                   const ArchiveExtras& extras);
 // Writes the archive, and frees each late tensor's constant after writing it: the module can't be written or run again.
-void write_and_release_module(const torch::jit::Module& module, LateTensors& late, const std::string& path,
+void write_and_release_module(const torch::jit::Module& module, DeferredTensors& late, const std::string& path,
                               const ArchiveExtras& extras);
 
 }  // namespace nnapi_convert

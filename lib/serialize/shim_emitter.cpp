@@ -15,7 +15,7 @@ std::string source_of(const ShimModuleRequest& request) {
       {request.model, request.interface, cpu_class, bundled_type(request.bundled_inputs), request.place.name});
 }
 
-torch::jit::Module build_shim_module(const ShimModuleRequest& request, LateTensors& late) {
+torch::jit::Module build_shim_module(const ShimModuleRequest& request, DeferredTensors& late) {
   const at::Tensor words = words_tensor(request.buffer.words);
   const auto seal_words = [words](uint32_t checksum) {
     seal(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()), checksum);

@@ -5,8 +5,8 @@
 
 #include <optional>
 
+#include "lib/serialize/deferred_tensors.h"
 #include "lib/serialize/emitted_class.h"
-#include "lib/serialize/late_tensors.h"
 #include "lib/serialize/shim_buffer_writer.h"
 
 namespace nnapi_convert {
@@ -25,7 +25,7 @@ struct ShimModuleRequest {
 };
 
 // Builds the module. Its weights may be late; then the words' checksums are late, too.
-torch::jit::Module build_shim_module(const ShimModuleRequest& request, LateTensors& late);
+torch::jit::Module build_shim_module(const ShimModuleRequest& request, DeferredTensors& late);
 // Returns only the source, for people.
 std::string source_of(const ShimModuleRequest& request);
 

@@ -35,7 +35,7 @@ std::string source_of(const ModuleRequest& request) {
                          bundled_type(request.bundled_inputs), request.place.name});
 }
 
-torch::jit::Module build_module(const ModuleRequest& request, LateTensors& late) {
+torch::jit::Module build_module(const ModuleRequest& request, DeferredTensors& late) {
   const SerializedModel& serialized = request.serialized;
   torch::jit::Module module = make_object(source_of(request), request.place);
   module.setattr("training", false);

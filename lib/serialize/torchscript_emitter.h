@@ -3,8 +3,8 @@
 
 #include <torch/csrc/jit/api/module.h>
 
+#include "lib/serialize/deferred_tensors.h"
 #include "lib/serialize/emitted_class.h"
-#include "lib/serialize/late_tensors.h"
 #include "lib/serialize/wrapper_source.h"
 
 namespace nnapi_convert {
@@ -20,7 +20,7 @@ struct ModuleRequest {
 };
 
 // Builds the module: compiles the source, and sets the buffer and the weights, some of them late, as attributes.
-torch::jit::Module build_module(const ModuleRequest& request, LateTensors& late);
+torch::jit::Module build_module(const ModuleRequest& request, DeferredTensors& late);
 // Returns only the source, for people.
 std::string source_of(const ModuleRequest& request);
 

@@ -14,7 +14,7 @@
 #include "lib/converter/partition/partition.h"
 #include "lib/quantise/quantise.h"
 #include "lib/serialize/buffer_writer.h"
-#include "lib/serialize/late_tensors.h"
+#include "lib/serialize/deferred_tensors.h"
 #include "lib/serialize/module_interface.h"
 
 namespace nnapi_convert {
@@ -42,7 +42,7 @@ struct SegmentSummary {
 
 struct Conversion {
   torch::jit::Module module;  // its large weights are zeros until runnable_module()
-  std::shared_ptr<LateTensors> late = std::make_shared<LateTensors>();  // weights of `module`
+  std::shared_ptr<DeferredTensors> late = std::make_shared<DeferredTensors>();  // weights of `module`
   std::vector<SegmentSummary> segments;
   std::vector<CpuNode> cpu_nodes;  // CpuNode::nodes is empty
   bool is_whole = false;           // the one segment is all of forward

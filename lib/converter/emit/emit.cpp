@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "lib/converter/emit/emit_cpu.h"
-#include "lib/converter/emit/host_module.h"
+#include "lib/converter/emit/partitioned_module.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/emit/release_weights.h"
-#include "lib/converter/graph/state.h"
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/normalise/arguments.h"
 #include "lib/converter/samples/argument_samples.h"
 #include "lib/converter/samples/sample_inputs.h"
@@ -34,7 +34,7 @@ std::optional<torch::jit::Module> cpu_fallback(const LoadedModel& loaded, const 
 // The module, the late weights and the buffers that are made of a plan.
 struct Emitted {
   torch::jit::Module module;
-  std::shared_ptr<LateTensors> late = std::make_shared<LateTensors>();
+  std::shared_ptr<DeferredTensors> late = std::make_shared<DeferredTensors>();
   std::vector<SerializedModel> serialized;  // by segment
   size_t buffer_bytes = 0;
   uint64_t weight_bytes = 0;
@@ -67,8 +67,8 @@ void emit_split(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, co
     const EmitRequest request{no_samples, {}, {segment_class(modules.size()), unit}};
     modules.push_back(emitted.add(emit_part(segment.part, options, request, *emitted.late, stages)));
   }
-  emitted.module =
-      build_host_module({planned.model, planned.plan, modules, planned.interface, samples, unit, state, methods});
+  emitted.module = build_partitioned_module(
+      {planned.model, planned.plan, modules, planned.interface, samples, unit, state, methods});
 }
 
 std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& nodes) {

@@ -39,7 +39,7 @@ torch::jit::Module cpu_counterpart(const LoadedModel& loaded, const ModuleInterf
 
 void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path) {
   const torch::jit::Module wrapped = cpu_counterpart(loaded, conversion.interface, conversion.bundled_inputs);
-  LateTensors none;
+  DeferredTensors none;
   write_module(optimised_for_mobile(wrapped), none, path, {});
 }
 

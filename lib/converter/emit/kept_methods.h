@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
-#include "lib/converter/graph/state.h"
+#include "lib/converter/graph/changed_attributes.h"
 
 namespace nnapi_convert {
 

@@ -11,7 +11,7 @@
 #include <map>
 
 #include "lib/converter/graph/node_reads.h"
-#include "lib/converter/normalise/plain_changes.h"
+#include "lib/converter/normalise/changes_of_new_tensors.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/glue.h"
-#include "lib/converter/graph/state.h"
 #include "lib/converter/normalise/unroll_loops.h"
 #include "lib/ops/registry.h"
 

@@ -16,7 +16,7 @@
 #include "lib/converter/formulas/formulas.h"
 #include "lib/converter/graph/lineage.h"
 #include "lib/converter/graph/node_reads.h"
-#include "lib/converter/infer/observe.h"
+#include "lib/converter/infer/trial_run.h"
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/remove_inplace.h"
 #include "lib/ops/registry.h"

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "lib/converter/graph/open_sizes.h"
-#include "lib/converter/infer/observe.h"
 #include "lib/converter/infer/row_wise.h"
+#include "lib/converter/infer/trial_run.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/control_flow.h"
 #include "lib/converter/graph/node_reads.h"
-#include "lib/converter/graph/state.h"
 
 namespace nnapi_convert {
 namespace {

@@ -122,7 +122,7 @@ std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOpt
 namespace {
 
 EmittedPart emit_for_pytorch(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request,
-                             LateTensors& late, Stages& stages) {
+                             DeferredTensors& late, Stages& stages) {
   stages.begin("serialize");
   EmittedPart result;
   result.serialized = write_buffer(part.model);
@@ -151,8 +151,8 @@ ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& opti
   return request;
 }
 
-EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, LateTensors& late,
-                          Stages& stages) {
+EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request,
+                          DeferredTensors& late, Stages& stages) {
   stages.begin("serialize");
   EmittedPart result;
   const ShimBuffer buffer = write_shim_buffer(shim_request(part, options));
@@ -180,7 +180,7 @@ void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& 
   nnapi::optimise(part.model, optimise_options(options));
 }
 
-EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, LateTensors& late,
+EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, DeferredTensors& late,
                       Stages& stages) {
   return options.runtime == Runtime::kShim ? emit_for_shim(part, options, request, late, stages)
                                            : emit_for_pytorch(part, options, request, late, stages);

@@ -13,8 +13,8 @@
 #include "lib/converter/options/stages.h"
 #include "lib/ops/target.h"
 #include "lib/serialize/buffer_writer.h"
+#include "lib/serialize/deferred_tensors.h"
 #include "lib/serialize/emitted_class.h"
-#include "lib/serialize/late_tensors.h"
 #include "lib/serialize/module_interface.h"
 
 namespace nnapi_convert {
@@ -63,7 +63,7 @@ struct EmitRequest {
 };
 
 // Writes the buffer and makes the module, for the runtime that the options name. Its large weights are added to `late`.
-EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, LateTensors& late,
+EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, DeferredTensors& late,
                       Stages& stages);
 
 }  // namespace nnapi_convert

@@ -17,9 +17,9 @@
 #include "lib/converter/graph/traced_numbers.h"
 #include "lib/converter/load/dynamic_quantisation.h"
 #include "lib/converter/normalise/bound_arguments.h"
+#include "lib/converter/normalise/changes_of_new_tensors.h"
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/kept_objects.h"
-#include "lib/converter/normalise/plain_changes.h"
 #include "lib/converter/normalise/unpack_prepacked.h"
 #include "lib/converter/normalise/unroll_loops.h"
 
@@ -121,7 +121,7 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     settle_hidden_changes(*graph);
     separate_glue(*graph);
     mark_numbers(*graph);
-    remove_plain_changes(*graph);
+    make_changes_functional(*graph);
     for (int round = 0; round < kMostFreezes; ++round) {
       torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
       if (!keeps_weights(*module.get_method("forward").graph())) break;

@@ -10,9 +10,9 @@
 #include <unordered_map>
 
 #include "lib/base/error.h"
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
-#include "lib/converter/graph/state.h"
 #include "lib/converter/infer/cpu_reason.h"
 #include "lib/converter/infer/row_wise.h"
 #include "lib/converter/lower/quant_mode.h"

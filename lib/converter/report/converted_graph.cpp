@@ -11,7 +11,7 @@
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/report/report.h"
 #include "lib/format/operation_table.h"
-#include "lib/serialize/host_source.h"
+#include "lib/serialize/partitioned_source.h"
 #include "lib/serialize/row_calls_source.h"
 
 namespace nnapi_convert {
@@ -25,9 +25,9 @@ const std::string kSegment = "segment_";
 const std::string kRows = row_calls_method(0).substr(0, row_calls_method(0).size() - 1);
 
 // Reads forward's graph of a partitioned model: calls of segments, and the CPU's nodes between them.
-class HostGraph {
+class ConvertedFileGraph {
  public:
-  explicit HostGraph(const ConvertedFile& file) : file_(file) {}
+  explicit ConvertedFileGraph(const ConvertedFile& file) : file_(file) {}
 
   ModelGraph run() {
     const auto forward = file_.module.get_method("forward").graph();
@@ -218,7 +218,7 @@ void count_operations(const BufferModel& buffer, std::map<std::string, size_t>& 
 }  // namespace
 
 ModelGraph graph_of(const ConvertedFile& file) {
-  return file.is_partitioned() ? HostGraph(file).run() : whole_graph(file);
+  return file.is_partitioned() ? ConvertedFileGraph(file).run() : whole_graph(file);
 }
 
 nlohmann::json report_of(const ConvertedFile& file, const std::string& path) {

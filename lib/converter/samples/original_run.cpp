@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "lib/converter/graph/torch_error.h"
-#include "lib/converter/infer/observe.h"
+#include "lib/converter/infer/trial_run.h"
 #include "lib/converter/samples/argument_samples.h"
 
 namespace nnapi_convert {

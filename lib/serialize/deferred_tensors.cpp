@@ -1,4 +1,4 @@
-#include "lib/serialize/late_tensors.h"
+#include "lib/serialize/deferred_tensors.h"
 
 #include <ATen/ATen.h>
 #include <libdeflate.h>
@@ -24,7 +24,7 @@ at::Tensor reserved_tensor(const std::vector<int64_t>& shape, at::ScalarType typ
       data, shape, [bytes](void* begin) { ::munmap(begin, bytes); }, type);
 }
 
-uint32_t write_with_checksum(const LateTensors::Write& write, bool releases, const nnapi::ByteSink& sink) {
+uint32_t write_with_checksum(const DeferredTensors::Write& write, bool releases, const nnapi::ByteSink& sink) {
   uint32_t checksum = 0;
   write(releases, [&](const void* bytes, size_t size) {
     checksum = libdeflate_crc32(checksum, bytes, size);
@@ -33,7 +33,7 @@ uint32_t write_with_checksum(const LateTensors::Write& write, bool releases, con
   return checksum;
 }
 
-uint32_t write_to_tensor(const LateTensors::Write& write, const at::Tensor& tensor) {
+uint32_t write_to_tensor(const DeferredTensors::Write& write, const at::Tensor& tensor) {
   auto* out = static_cast<uint8_t*>(tensor.data_ptr());
   return write_with_checksum(write, true, [&](const void* bytes, size_t size) {
     std::memcpy(out, bytes, size);
@@ -43,7 +43,7 @@ uint32_t write_to_tensor(const LateTensors::Write& write, const at::Tensor& tens
 
 }  // namespace
 
-at::Tensor LateTensors::add(const nnapi::Constant& constant) {
+at::Tensor DeferredTensors::add(const nnapi::Constant& constant) {
   if (constant.byte_count() < kLeastBytes) return to_tensor(constant);
   const auto write = [value = constant](bool releases, const nnapi::ByteSink& sink) mutable {
     value.write_to(sink);
@@ -53,7 +53,7 @@ at::Tensor LateTensors::add(const nnapi::Constant& constant) {
       {reserved_tensor(constant.shape(), scalar_type(constant.type()), constant.byte_count()), write, [](uint32_t) {}});
 }
 
-at::Tensor LateTensors::add(uint64_t size, Write write, OnWritten on_written) {
+at::Tensor DeferredTensors::add(uint64_t size, Write write, OnWritten on_written) {
   const std::vector<int64_t> shape = {static_cast<int64_t>(size)};
   if (size < kLeastBytes) {
     at::Tensor tensor = at::empty(shape, at::kByte);
@@ -63,13 +63,13 @@ at::Tensor LateTensors::add(uint64_t size, Write write, OnWritten on_written) {
   return keep({reserved_tensor(shape, at::kByte, size), std::move(write), std::move(on_written)});
 }
 
-at::Tensor LateTensors::keep(Late late) {
+at::Tensor DeferredTensors::keep(Late late) {
   const at::Tensor tensor = late.tensor;
   late_.emplace(tensor.data_ptr(), std::move(late));
   return tensor;
 }
 
-void LateTensors::fill() {
+void DeferredTensors::fill() {
   for (auto& [data, late] : late_) {
     if (::mprotect(late.tensor.data_ptr(), late.tensor.nbytes(), PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
     late.on_written(write_to_tensor(late.write, late.tensor));
@@ -77,7 +77,7 @@ void LateTensors::fill() {
   late_.clear();
 }
 
-uint32_t LateTensors::write(const void* data, bool releases, const nnapi::ByteSink& sink) {
+uint32_t DeferredTensors::write(const void* data, bool releases, const nnapi::ByteSink& sink) {
   const Late& late = late_.at(data);
   const uint32_t checksum = write_with_checksum(late.write, releases, sink);
   late.on_written(checksum);

@@ -1,6 +1,6 @@
 // New tensors that are changed before anything else sees them, and the parts that LibTorch's recurrent cells take of a
 // product and change one by one.
-#include "lib/converter/normalise/plain_changes.h"
+#include "lib/converter/normalise/changes_of_new_tensors.h"
 
 #include <algorithm>
 #include <map>
@@ -121,7 +121,7 @@ bool changes_new_tensor(const Node& change) {
 
 }  // namespace
 
-void remove_plain_changes(Graph& graph) {
+void make_changes_functional(Graph& graph) {
   std::vector<std::pair<Node*, c10::Symbol>> chunks;
   std::vector<Node*> changes;
   for_each_node(graph, [&](Node& node) {

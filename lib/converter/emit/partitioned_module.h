@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/converter/emit/kept_methods.h"
-#include "lib/converter/graph/state.h"
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/partition/partition.h"
 #include "lib/serialize/emitted_class.h"
 
@@ -16,7 +16,7 @@ namespace nnapi_convert {
 // Returns the class name of segment `number`.
 std::string segment_class(size_t number);
 
-struct HostModuleRequest {
+struct PartitionedModuleRequest {
   const NormalisedModel& model;
   const Plan& plan;
   const std::vector<torch::jit::Module>& segments;  // their classes are in `unit`
@@ -29,6 +29,6 @@ struct HostModuleRequest {
 
 // The module's forward takes the original's arguments, and checks their structure and sizes, as sizes that the model
 // computes from them are constants.
-torch::jit::Module build_host_module(const HostModuleRequest& request);
+torch::jit::Module build_partitioned_module(const PartitionedModuleRequest& request);
 
 }  // namespace nnapi_convert

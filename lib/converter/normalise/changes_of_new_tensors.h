@@ -11,7 +11,7 @@ namespace nnapi_convert {
 // relu_(linear(x)) becomes relu(linear(x)). Changes of the parts of unsafe_chunk, unsafe_split and
 // unsafe_split_with_sizes, which don't overlap, become functional, too, if no other node reads the tensor that is cut;
 // these operators become chunk, split and split_with_sizes.
-void remove_plain_changes(torch::jit::Graph& graph);
+void make_changes_functional(torch::jit::Graph& graph);
 
 // True for operators whose result is always new memory. Schemas don't tell this: in evaluation mode dropout returns its
 // input itself, and einsum may return a view.

@@ -1,5 +1,5 @@
 // Modules with late tensors are written as if all their weights were in memory.
-#include "lib/serialize/late_tensors.h"
+#include "lib/serialize/deferred_tensors.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/serialization/import.h>
@@ -46,7 +46,7 @@ torch::jit::Module module_of(const std::vector<at::Tensor>& tensors) {
   return module;
 }
 
-torch::jit::Module module_of(const std::vector<Constant>& values, LateTensors& late) {
+torch::jit::Module module_of(const std::vector<Constant>& values, DeferredTensors& late) {
   std::vector<at::Tensor> tensors;
   for (const Constant& value : values) tensors.push_back(late.add(value));
   return module_of(tensors);
@@ -88,14 +88,14 @@ TEST_CASE("late tensors: the archive is the one of a module with the weights, by
   const TemporaryFolder folder;
   const std::string name = GENERATE("out.pt", "out.ptl");
   const std::vector<Constant> values = constants();
-  LateTensors all;
+  DeferredTensors all;
   const torch::jit::Module filled = module_of(values, all);
   all.fill();
   check_weights(filled, values);
   std::filesystem::create_directory(folder / "filled");
   write_module(filled, all, folder.file("filled/" + name), {});
 
-  LateTensors late;
+  DeferredTensors late;
   const torch::jit::Module module = module_of(values, late);
   const at::Tensor first = module.get_method("forward")({int64_t{0}}).toTensor();
   CHECK(late.holds(first.data_ptr()));
@@ -116,7 +116,7 @@ TEST_CASE("late tensors: the archive is the one of a module with the weights, by
 
 TEST_CASE("late tensors: each source is let go of once it is written") {
   const TemporaryFolder folder;
-  LateTensors late;
+  DeferredTensors late;
   auto owner = std::make_shared<const std::vector<float>>(std::vector<float>(50'000, 1.5f));
   const std::weak_ptr<const std::vector<float>> watch = owner;
   std::vector<Constant> values = {Constant(nnapi::DataType::kFloat32, {50'000}, owner->data(), owner)};
@@ -132,7 +132,7 @@ TEST_CASE("late tensors: each source is let go of once it is written") {
 
 TEST_CASE("late tensors: content that looks like an archive's own parts is content") {
   const TemporaryFolder folder;
-  LateTensors late;
+  DeferredTensors late;
   std::vector<at::Tensor> tensors;
   // Signatures of a local header, a directory's entry, a descriptor and the end.
   for (const int32_t signature : {0x04034b50, 0x02014b50, 0x08074b50, 0x06054b50}) {
@@ -192,7 +192,7 @@ TEST_CASE("late tensors: the shim's words carry the checksum of its weights") {
 }
 
 TEST_CASE("late tensors: a disk that is full is told") {
-  LateTensors late;
+  DeferredTensors late;
   const torch::jit::Module module = module_of(constants(), late);
   CHECK(error_of(ExitCode::kBadFile, [&] { write_module(module, late, "/dev/full", {}); }) ==
         "can't write full: No space left on device");

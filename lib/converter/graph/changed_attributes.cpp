@@ -1,4 +1,4 @@
-#include "lib/converter/graph/state.h"
+#include "lib/converter/graph/changed_attributes.h"
 
 #include <fmt/format.h>
 

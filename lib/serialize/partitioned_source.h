@@ -13,7 +13,7 @@ namespace nnapi_convert {
 // The method that checks the inputs; its arguments are the tensor inputs in the interface's order.
 constexpr const char* kCheckMethod = "check_inputs";
 
-struct HostSource {
+struct PartitionedSource {
   const ModuleInterface& interface;  // its inputs are the tensors among the leaves of `arguments`
   const ForwardArguments& arguments;
   std::vector<std::string> segment_classes;
@@ -24,6 +24,6 @@ struct HostSource {
 // Returns the source of the class kWrapperClass. The class has the attributes training, segment_<n> and, if there are
 // any, bundled_inputs. Its method kCheckMethod raises an error for sizes that the model was not converted for. It has a
 // method for each of `row_calls` and, if an argument is no leaf, the method kFlattenMethod.
-std::string host_source(const HostSource& source);
+std::string partitioned_source(const PartitionedSource& source);
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-#include "lib/converter/infer/observe.h"
+#include "lib/converter/infer/trial_run.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>

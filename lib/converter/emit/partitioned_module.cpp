@@ -1,4 +1,4 @@
-#include "lib/converter/emit/host_module.h"
+#include "lib/converter/emit/partitioned_module.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "lib/converter/partition/segment.h"
 #include "lib/serialize/argument_source.h"
 #include "lib/serialize/class_copies.h"
-#include "lib/serialize/host_source.h"
+#include "lib/serialize/partitioned_source.h"
 
 namespace nnapi_convert {
 namespace {
@@ -22,9 +22,9 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 // Makes the graph of the host module's forward.
-class HostGraph {
+class PartitionedGraph {
  public:
-  HostGraph(const HostModuleRequest& request, const torch::jit::Module& host)
+  PartitionedGraph(const PartitionedModuleRequest& request, const torch::jit::Module& host)
       : request_(request), host_(host), graph_(std::make_shared<Graph>()) {}
 
   std::shared_ptr<Graph> run() {
@@ -171,7 +171,7 @@ class HostGraph {
     if (!is_module && (values_.count(value) == 0 || is_glue(*value->node()))) copy(*value->node());
   }
 
-  const HostModuleRequest& request_;
+  const PartitionedModuleRequest& request_;
   const torch::jit::Module& host_;
   std::shared_ptr<Graph> graph_;
   Value* self_ = nullptr;
@@ -208,7 +208,7 @@ void use_copies(Graph& graph, ClassCopies& classes) {
 }
 
 // Returns forward's schema: the original's arguments, and the type of the graph's result.
-c10::FunctionSchema forward_schema(const HostModuleRequest& request, const Graph& graph) {
+c10::FunctionSchema forward_schema(const PartitionedModuleRequest& request, const Graph& graph) {
   std::vector<c10::Argument> arguments{c10::Argument("self", graph.inputs()[0]->type())};
   for (const Argument& argument : request.model.arguments) {
     arguments.emplace_back(argument.name, argument.tree.type, c10::nullopt, argument.default_value);
@@ -222,12 +222,12 @@ std::string segment_class(size_t number) {
   return fmt::format("NnapiSegment{}", number);
 }
 
-torch::jit::Module build_host_module(const HostModuleRequest& request) {
+torch::jit::Module build_partitioned_module(const PartitionedModuleRequest& request) {
   std::vector<std::string> segments;
   for (size_t i = 0; i < request.segments.size(); ++i) segments.push_back(segment_class(i));
-  HostSource source{request.interface, request.model.arguments, segments, row_calls(request.plan),
-                    !request.bundled_inputs.empty()};
-  torch::jit::Module host = make_object(host_source(source), {kWrapperClass, request.unit});
+  PartitionedSource source{request.interface, request.model.arguments, segments, row_calls(request.plan),
+                           !request.bundled_inputs.empty()};
+  torch::jit::Module host = make_object(partitioned_source(source), {kWrapperClass, request.unit});
   host.setattr("training", false);
   ClassCopies classes(request.unit);
   for (const StateAttribute& attribute : request.state) {
@@ -237,7 +237,7 @@ torch::jit::Module build_host_module(const HostModuleRequest& request) {
     host.setattr(fmt::format("segment_{}", i), request.segments[i]._ivalue());
   }
   set_bundled_inputs(host, request.bundled_inputs, request.model.arguments);
-  const std::shared_ptr<Graph> graph = HostGraph(request, host).run();
+  const std::shared_ptr<Graph> graph = PartitionedGraph(request, host).run();
   use_copies(*graph, classes);
   use_scalars(*graph);
   keep_single_tensors(*graph);

@@ -1,4 +1,4 @@
-#include "lib/serialize/host_source.h"
+#include "lib/serialize/partitioned_source.h"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ std::string check_method(const std::string& self, const ModuleInterface& origina
 
 }  // namespace
 
-std::string host_source(const HostSource& source) {
+std::string partitioned_source(const PartitionedSource& source) {
   const std::string self = qualified_class(kWrapperClass);
   const std::string bundled = source.has_bundled_inputs ? bundled_type(source.arguments) : "";
   std::string text = fmt::format("class {}(Module):\n", kWrapperClass);

@@ -11,7 +11,7 @@
 
 namespace nnapi_convert {
 
-class LateTensors {
+class DeferredTensors {
  public:
   // Hands over all bytes of a tensor. With `releases` it also frees their source, and is not called again.
   using Write = std::function<void(bool releases, const nnapi::ByteSink& sink)>;
