@@ -108,7 +108,7 @@ Adaptive read_adaptive(OpContext& ctx) {
   return adaptive;
 }
 
-void set_pooled(OpContext& ctx, const LoweredTensor& image) {
+void set_adaptive(OpContext& ctx, const LoweredTensor& image) {
   ctx.set_output(reshaped(ctx, image, ctx.output_type().dims).id);
 }
 
@@ -166,13 +166,13 @@ void lower_adaptive_average(OpContext& ctx) {
   const bool fits = is_fixed && (!adaptive.output.is_quantized() ||
                                  adaptive.rows.size(0) * adaptive.columns.size(0) <= kMaxQuantizedCells);
   if (!fits && is_global(adaptive.output.dims)) {
-    if (adaptive.output.is_quantized()) return set_pooled(ctx, quantized_image_average(ctx, adaptive.image));
+    if (adaptive.output.is_quantized()) return set_adaptive(ctx, quantized_image_average(ctx, adaptive.image));
     const nnapi::OperandId mean =
         ctx.emit_to(OperationCode::MEAN,
                     {adaptive.image.id, ctx.builder().int32_tensor({2, 3}), ctx.builder().int32(1)}, adaptive.output);
-    return set_pooled(ctx, {mean, adaptive.output});
+    return set_adaptive(ctx, {mean, adaptive.output});
   }
-  if (adaptive.is_even()) return set_pooled(ctx, even_pool(ctx, OperationCode::AVERAGE_POOL_2D, adaptive));
+  if (adaptive.is_even()) return set_adaptive(ctx, even_pool(ctx, OperationCode::AVERAGE_POOL_2D, adaptive));
   const int64_t numbers = adaptive.image.type.dims[2].value() * adaptive.image.type.dims[3].value() *
                           adaptive.output.dims[2].value() * adaptive.output.dims[3].value();
   ctx.require(numbers <= kMaxMatrix,
@@ -181,7 +181,7 @@ void lower_adaptive_average(OpContext& ctx) {
                           adaptive.image.type.dims[3].text()),
               fmt::format("bins of one size, or at most {} bins times cells", kMaxMatrix),
               "choose an output_size that divides the size");
-  set_pooled(ctx, average_by_matrix(ctx, adaptive));
+  set_adaptive(ctx, average_by_matrix(ctx, adaptive));
 }
 
 // Entries `indices` along an axis.
@@ -227,10 +227,10 @@ void lower_adaptive_max(OpContext& ctx) {
     const nnapi::OperandId maximum = ctx.emit_to(
         OperationCode::REDUCE_MAX, {adaptive.image.id, ctx.builder().int32_tensor({2, 3}), ctx.builder().boolean(true)},
         adaptive.output);
-    return set_pooled(ctx, {maximum, adaptive.output});
+    return set_adaptive(ctx, {maximum, adaptive.output});
   }
-  set_pooled(ctx,
-             adaptive.is_even() ? even_pool(ctx, OperationCode::MAX_POOL_2D, adaptive) : uneven_max(ctx, adaptive));
+  set_adaptive(ctx,
+               adaptive.is_even() ? even_pool(ctx, OperationCode::MAX_POOL_2D, adaptive) : uneven_max(ctx, adaptive));
 }
 
 constexpr const char* kAverageNote =

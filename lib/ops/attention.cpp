@@ -12,7 +12,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr auto kNoActivation = static_cast<int64_t>(FuseCode::NONE);
+constexpr auto kNotFused = static_cast<int64_t>(FuseCode::NONE);
 
 Dims with_last_axes_exchanged(Dims dims) {
   std::swap(dims[dims.size() - 2], dims[dims.size() - 1]);
@@ -55,7 +55,7 @@ Factor masked_scores(OpContext& ctx, const Factor& scores) {
   if (ctx.is_none("attn_mask") && !ctx.boolean("is_causal")) return scores;
   const Factor mask = ctx.boolean("is_causal") ? causal_mask(ctx, scores.dims()) : added_mask(ctx);
   const nnapi::OperandId sum = ctx.emit_to(
-      OperationCode::ADD, {scores.operand(), mask.operand(), ctx.builder().int32(kNoActivation)}, scores.type());
+      OperationCode::ADD, {scores.operand(), mask.operand(), ctx.builder().int32(kNotFused)}, scores.type());
   return Factor(ctx, LoweredTensor{sum, scores.type()});
 }
 

@@ -96,7 +96,7 @@ void lower_bitwise_not(OpContext& ctx) {
   (self.same(-1) - self).set_output();
 }
 
-constexpr const char* kNote = "float32, integers, bool and quint8";
+constexpr const char* kComparisonNote = "float32, integers, bool and quint8";
 
 }  // namespace
 
@@ -105,29 +105,29 @@ OpRules comparison_rules() {
   constexpr LowerRule logical_or = lower_logical<OperationCode::LOGICAL_OR>;
   constexpr LowerRule logical_xor = lower_logical<OperationCode::NOT_EQUAL>;
   return {
-      {"aten::eq.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::eq.Tensor(Tensor self, Tensor other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::EQUAL>, kElementwise | Fact::kTakesAnyNumber},
-      {"aten::eq.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::eq.Scalar(Tensor self, Scalar other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::EQUAL>, kElementwise | Fact::kTakesAnyNumber},
-      {"aten::ne.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::ne.Tensor(Tensor self, Tensor other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::NOT_EQUAL>, kElementwise | Fact::kTakesAnyNumber},
-      {"aten::ne.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::ne.Scalar(Tensor self, Scalar other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::NOT_EQUAL>, kElementwise | Fact::kTakesAnyNumber},
-      {"aten::lt.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::lt.Tensor(Tensor self, Tensor other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::LESS>, kElementwise | Fact::kTakesAnyNumber},
-      {"aten::lt.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::lt.Scalar(Tensor self, Scalar other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::LESS>, kElementwise | Fact::kTakesAnyNumber},
-      {"aten::le.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::le.Tensor(Tensor self, Tensor other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::LESS_EQUAL>, kElementwise | Fact::kTakesAnyNumber},
-      {"aten::le.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::le.Scalar(Tensor self, Scalar other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::LESS_EQUAL>, kElementwise | Fact::kTakesAnyNumber},
-      {"aten::gt.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::gt.Tensor(Tensor self, Tensor other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::GREATER>, kElementwise | Fact::kTakesAnyNumber},
-      {"aten::gt.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::gt.Scalar(Tensor self, Scalar other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::GREATER>, kElementwise | Fact::kTakesAnyNumber},
-      {"aten::ge.Tensor(Tensor self, Tensor other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::ge.Tensor(Tensor self, Tensor other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::GREATER_EQUAL>, kElementwise | Fact::kTakesAnyNumber},
-      {"aten::ge.Scalar(Tensor self, Scalar other) -> Tensor", 3, kNote, comparison_type,
+      {"aten::ge.Scalar(Tensor self, Scalar other) -> Tensor", 3, kComparisonNote, comparison_type,
        lower_comparison<OperationCode::GREATER_EQUAL>, kElementwise | Fact::kTakesAnyNumber},
       {"aten::isnan(Tensor self) -> Tensor", 3, "float32", isnan_type, lower_isnan, kUnprovedRows},
       {"aten::logical_and(Tensor self, Tensor other) -> Tensor", 3, "", logical_type, logical_and, kElementwise},

@@ -55,7 +55,7 @@ void lower_conv(OpContext& ctx) {
   ctx.set_output(emit_convolution(ctx, conv, ctx.operand("input"), spatial, weights, FuseCode::NONE).id);
 }
 
-constexpr const char* kNote =
+constexpr const char* kConvNote =
     "float32; weights may be computed at run time; grouped convolutions, dilation and NCHW: feature level 3";
 constexpr const char* kVolumeNote =
     "float32; 2-D convolutions of all planes, or of all columns; grouped convolutions, dilation and NCHW: feature "
@@ -70,26 +70,26 @@ OpRules conv_rules() {
        "bool "
        "transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool "
        "allow_tf32) -> Tensor",
-       1, kNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
+       1, kConvNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
       {"aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "
        "dilation, bool transposed, int[] output_padding, int groups, bool benchmark, bool deterministic, bool "
        "cudnn_enabled) -> Tensor",
-       1, kNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
+       1, kConvNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
       {"aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, int[] stride, str padding, int[] dilation, "
        "int groups) -> Tensor",
-       1, kNote, conv_type, lower_conv, costing(Macs::kConvolution)},
+       1, kConvNote, conv_type, lower_conv, costing(Macs::kConvolution)},
       {"aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], int[1] padding=[0], int[1] "
        "dilation=[1], int groups=1) -> Tensor",
-       2, kNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
+       2, kConvNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
       {"aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=[1], str padding=\"valid\", "
        "int[1] dilation=[1], int groups=1) -> Tensor",
-       2, kNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
+       2, kConvNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
       {"aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
        "dilation=1, int groups=1) -> Tensor",
-       1, kNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
+       1, kConvNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
       {"aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", "
        "int[2] dilation=1, int groups=1) -> Tensor",
-       1, kNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
+       1, kConvNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},
       {"aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
        "dilation=1, int groups=1) -> Tensor",
        2, kVolumeNote, conv_type, lower_conv, costing(Macs::kConvolution, Rows::kFiltered) | Memory::kFresh},

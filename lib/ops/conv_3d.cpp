@@ -97,8 +97,8 @@ struct Weights {
   Factor filter, bias;
 };
 
-LoweredTensor convolved(OpContext& ctx, const Convolution& conv, const LoweredTensor& image, const Weights& weights,
-                        const Dims& result) {
+LoweredTensor convolved_plane(OpContext& ctx, const Convolution& conv, const LoweredTensor& image,
+                              const Weights& weights, const Dims& result) {
   const auto in_parts = [&](int64_t count) {
     const std::vector<Factor> filters = weights.filter.reshaped(to_dims(conv.weight_sizes)).split(count);
     const std::vector<Factor> biases = weights.bias.split(count);
@@ -122,7 +122,7 @@ Frames convolved_columns(OpContext& ctx, const VolumeConvolution& conv, const Fr
   column.padding_end = {conv.padding_end, 0};
   const LoweredTensor columns = to_columns(ctx, frames);
   const Dims dims{Dim(1), result[1], result[2], columns.type.dims[3]};
-  return from_columns(ctx, convolved(ctx, column, columns, weights, dims), frames.batch, {result[3], result[4]});
+  return from_columns(ctx, convolved_plane(ctx, column, columns, weights, dims), frames.batch, {result[3], result[4]});
 }
 
 // The frames that depth `tap` of the kernel reads.
@@ -153,8 +153,8 @@ LoweredTensor convolved_joined(OpContext& ctx, const VolumeConvolution& conv, co
   joined.weight_sizes[1] *= conv.kernel;
   const Factor filter =
       conv.kernel == 1 ? weights.filter : Factor(ctx, ctx.operand("weight")).permuted({0, 2, 1, 3, 4});
-  return convolved(ctx, joined, joined_taps(ctx, conv, padded, result[2]), {filter, weights.bias},
-                   {result[2] * padded.batch, result[1], result[3], result[4]});
+  return convolved_plane(ctx, joined, joined_taps(ctx, conv, padded, result[2]), {filter, weights.bias},
+                         {result[2] * padded.batch, result[1], result[3], result[4]});
 }
 
 LoweredTensor sum_of_taps(OpContext& ctx, const VolumeConvolution& conv, const Frames& padded, const Weights& weights,
@@ -167,7 +167,8 @@ LoweredTensor sum_of_taps(OpContext& ctx, const VolumeConvolution& conv, const F
   const auto of_tap = [&](int64_t tap) {
     const Factor filter(ctx, weights.filter.constant().narrow(2, tap, 1));
     const Frames frames = frames_of_tap(ctx, conv, padded, tap, result[2]);
-    return Expression(ctx, convolved(ctx, conv.plane, frames.image, {filter, tap == 0 ? weights.bias : no_bias}, dims));
+    return Expression(
+        ctx, convolved_plane(ctx, conv.plane, frames.image, {filter, tap == 0 ? weights.bias : no_bias}, dims));
   };
   Expression sum = of_tap(0);
   for (int64_t tap = 1; tap < conv.kernel; ++tap) sum = sum + of_tap(tap);

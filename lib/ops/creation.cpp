@@ -66,7 +66,7 @@ void lower_zero(OpContext& ctx) {
 }
 
 constexpr const char* kOverwrittenNote = "float32, integers, bool";
-constexpr const char* kNote = "fixed sizes: a constant, feature level 1";
+constexpr const char* kCreationNote = "fixed sizes: a constant, feature level 1";
 
 }  // namespace
 
@@ -74,13 +74,13 @@ OpRules creation_rules() {
   return {
       {"aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
        "pin_memory=None) -> Tensor",
-       4, kNote, float_filled_type, lower_constant<0>, kUnprovedRows | Memory::kFresh | ResultSizes::kGiven},
+       4, kCreationNote, float_filled_type, lower_constant<0>, kUnprovedRows | Memory::kFresh | ResultSizes::kGiven},
       {"aten::ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
        "pin_memory=None) -> Tensor",
-       4, kNote, float_filled_type, lower_constant<1>, kUnprovedRows | Memory::kFresh | ResultSizes::kGiven},
+       4, kCreationNote, float_filled_type, lower_constant<1>, kUnprovedRows | Memory::kFresh | ResultSizes::kGiven},
       {"aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? "
        "device=None, bool? pin_memory=None) -> Tensor",
-       4, kNote, full_type, lower_full, kUnprovedRows | Memory::kFresh | ResultSizes::kGivenWithNumber},
+       4, kCreationNote, full_type, lower_full, kUnprovedRows | Memory::kFresh | ResultSizes::kGivenWithNumber},
       {"aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", 1, kOverwrittenNote, overwritten_type,
        lower_copy, kUnprovedRows | Fact::kOverwrites},
       {"aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_fill,

@@ -58,7 +58,7 @@ TensorType scanned(const OpArguments& args) {
   return self;
 }
 
-std::vector<ValueType> product_type(const OpArguments& args) {
+std::vector<ValueType> running_product_type(const OpArguments& args) {
   TensorType type = scanned(args);
   if (type.dtype != at::kFloat) type.dtype = at::kLong;
   if (!args.is_none("dtype")) type.dtype = static_cast<at::ScalarType>(args.integer("dtype"));
@@ -71,7 +71,7 @@ Expression scanned_argument(OpContext& ctx) {
   return around_axis(argument_as(ctx, "self", at::kFloat), axis_argument(ctx, ctx.tensor("self")));
 }
 
-void lower_product(OpContext& ctx) {
+void lower_running_product(OpContext& ctx) {
   reshape(scan(scanned_argument(ctx), multiply), ctx.output_type().dims).set_output();
 }
 
@@ -85,7 +85,7 @@ void lower_logarithm(OpContext& ctx) {
   reshape(scan(scanned_argument(ctx), log_of_sum), ctx.output_type().dims).set_output();
 }
 
-std::vector<ValueType> extreme_type(const OpArguments& args) {
+std::vector<ValueType> running_extreme_type(const OpArguments& args) {
   const TensorType self = scanned(args);
   args.require(self.dtype != at::kBool, "a tensor " + to_text(self), "numbers");
   return {self, TensorType{at::kLong, self.dims, {}}};
@@ -93,7 +93,7 @@ std::vector<ValueType> extreme_type(const OpArguments& args) {
 
 // The index is the last one so far where the element itself was the extreme.
 template <Combine combine>
-void lower_extreme(OpContext& ctx) {
+void lower_running_extreme(OpContext& ctx) {
   const Expression x = scanned_argument(ctx);
   const Expression extremes = scan(x, combine);
   const Expression places = reshape(positions(ctx, x.type().dims[1].value(), 1), {Dim(1), x.type().dims[1], Dim(1)});
@@ -137,20 +137,23 @@ void lower_masked_scatter(OpContext& ctx) {
   select(cast(marked, at::kBool), reshape(picked, dims), self).set_output();
 }
 
-constexpr const char* kNote = "an axis of up to 65536, in steps that double; integers: those known to be up to 2^24";
+constexpr const char* kCumulativeNote =
+    "an axis of up to 65536, in steps that double; integers: those known to be up to 2^24";
 
 }  // namespace
 
 OpRules cumulative_rules() {
   return {
-      {"aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", 2, kNote, product_type,
-       lower_product, kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
+      {"aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", 2, kCumulativeNote,
+       running_product_type, lower_running_product, kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::logcumsumexp(Tensor self, int dim) -> Tensor", 3, "float32; an axis of up to 65536", logarithm_type,
        lower_logarithm, kUnprovedRows | Fact::kKeepsRankAlongAxis},
-      {"aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", 3, kNote, extreme_type,
-       lower_extreme<larger>, kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
-      {"aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", 3, kNote, extreme_type,
-       lower_extreme<smaller>, kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
+      {"aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", 3, kCumulativeNote,
+       running_extreme_type, lower_running_extreme<larger>,
+       kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
+      {"aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", 3, kCumulativeNote,
+       running_extreme_type, lower_running_extreme<smaller>,
+       kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", 3,
        "up to 65536 elements; integers: those known to be up to 2^24", masked_scatter_type, lower_masked_scatter,
        kUnprovedRows},

@@ -69,7 +69,7 @@ Expression ndtri(const Expression& p) {
   return choose(is_equal(p, 0), -kInfinity, choose(is_equal(p, 1), kInfinity, found));
 }
 
-OpRule rule(const char* schema, LowerRule lower) {
+OpRule error_function_rule(const char* schema, LowerRule lower) {
   return {schema, 3, "within 1e-6", formula_type, lower, kUnprovedRows};
 }
 
@@ -77,11 +77,11 @@ OpRule rule(const char* schema, LowerRule lower) {
 
 OpRules error_function_rules() {
   return {
-      rule("aten::special_erfcx(Tensor self) -> Tensor", lower_formula<erfcx>),
-      rule("aten::special_ndtr(Tensor self) -> Tensor", lower_formula<ndtr>),
-      rule("aten::special_log_ndtr(Tensor self) -> Tensor", lower_formula<log_ndtr>),
-      rule("aten::special_ndtri(Tensor self) -> Tensor", lower_formula<ndtri>),
-      rule("aten::erfinv(Tensor self) -> Tensor", lower_formula<erfinv>),
+      error_function_rule("aten::special_erfcx(Tensor self) -> Tensor", lower_formula<erfcx>),
+      error_function_rule("aten::special_ndtr(Tensor self) -> Tensor", lower_formula<ndtr>),
+      error_function_rule("aten::special_log_ndtr(Tensor self) -> Tensor", lower_formula<log_ndtr>),
+      error_function_rule("aten::special_ndtri(Tensor self) -> Tensor", lower_formula<ndtri>),
+      error_function_rule("aten::erfinv(Tensor self) -> Tensor", lower_formula<erfinv>),
   };
 }
 

@@ -23,20 +23,20 @@ std::vector<ValueType> real_pair_type(const OpArguments& args) {
 }
 
 // The promoted dtype.
-std::vector<ValueType> pair_type(const OpArguments& args) {
+std::vector<ValueType> exceptional_pair_type(const OpArguments& args) {
   const TensorType type = promoted_type(args, {"self", other_name(args)});
   args.require(type.dtype != at::kBool, "bool tensors", "numbers", "convert them with .float() or .int()");
   return {type};
 }
 
 template <Expression (*formula)(const Expression&, const Expression&)>
-void lower_pair(OpContext& ctx) {
+void lower_exceptional_pair(OpContext& ctx) {
   const at::ScalarType dtype = ctx.output_type().dtype;
   const Expression result = formula(argument_as(ctx, "self", dtype), argument_as(ctx, other_name(ctx), dtype));
   expand(result, ctx.output_type().dims).set_output();
 }
 
-// True for negative numbers and -0: the inverse of a zero has its sign.
+// True for negative numbers and -0: the inverse of a zero has its sign_of.
 Expression has_sign(const Expression& x) {
   const Expression with_zero = choose(is_equal(x, 0), 1 / x, x);
   return is_less(with_zero, 0);
@@ -100,14 +100,14 @@ Expression angle(const Expression& x) {
   return choose(is_nan(x), x, found);
 }
 
-std::vector<ValueType> truth_type(const OpArguments& args) {
+std::vector<ValueType> exceptional_truth_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   promoted_dtype(args, {"self"});
   return {TensorType{at::kBool, self.dims, {}}};
 }
 
 template <Expression (*formula)(const Expression&)>
-void lower_truth(OpContext& ctx) {
+void lower_exceptional_truth(OpContext& ctx) {
   const Expression self = argument(ctx, "self");
   formula(self.dtype() == at::kBool ? cast(self, at::kFloat) : self).set_output();
 }
@@ -161,7 +161,7 @@ void lower_isclose(OpContext& ctx) {
   compare(OperationCode::LOGICAL_OR, result, are_none).set_output();
 }
 
-Expression sign(const Expression& x) {
+Expression sign_of(const Expression& x) {
   return as_number(is_greater(x, 0), x.dtype()) - as_number(is_less(x, 0), x.dtype());
 }
 
@@ -222,35 +222,43 @@ OpRule pair(const char* schema, ShapeRule shape, LowerRule lower) {
 
 OpRules exceptional_rules() {
   return {
-      pair("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", real_pair_type, lower_pair<copysign>),
-      pair("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor", real_pair_type, lower_pair<copysign>),
-      pair("aten::fmax(Tensor self, Tensor other) -> Tensor", pair_type, lower_pair<fmax>),
-      pair("aten::fmin(Tensor self, Tensor other) -> Tensor", pair_type, lower_pair<fmin>),
-      pair("aten::heaviside(Tensor self, Tensor values) -> Tensor", pair_type, lower_pair<heaviside>),
-      pair("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", real_pair_type, lower_pair<times_log<log>>),
-      pair("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", real_pair_type, lower_pair<times_log<log>>),
-      pair("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", real_pair_type, lower_pair<times_log<log>>),
-      pair("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor", real_pair_type, lower_pair<times_log<log1p>>),
+      pair("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", real_pair_type,
+           lower_exceptional_pair<copysign>),
+      pair("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor", real_pair_type,
+           lower_exceptional_pair<copysign>),
+      pair("aten::fmax(Tensor self, Tensor other) -> Tensor", exceptional_pair_type, lower_exceptional_pair<fmax>),
+      pair("aten::fmin(Tensor self, Tensor other) -> Tensor", exceptional_pair_type, lower_exceptional_pair<fmin>),
+      pair("aten::heaviside(Tensor self, Tensor values) -> Tensor", exceptional_pair_type,
+           lower_exceptional_pair<heaviside>),
+      pair("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", real_pair_type,
+           lower_exceptional_pair<times_log<log>>),
+      pair("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", real_pair_type,
+           lower_exceptional_pair<times_log<log>>),
+      pair("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", real_pair_type,
+           lower_exceptional_pair<times_log<log>>),
+      pair("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor", real_pair_type,
+           lower_exceptional_pair<times_log<log1p>>),
       pair("aten::special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor", real_pair_type,
-           lower_pair<times_log<log1p>>),
+           lower_exceptional_pair<times_log<log1p>>),
       pair("aten::special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor", real_pair_type,
-           lower_pair<times_log<log1p>>),
-      pair("aten::logaddexp2(Tensor self, Tensor other) -> Tensor", real_pair_type, lower_pair<logaddexp2>),
+           lower_exceptional_pair<times_log<log1p>>),
+      pair("aten::logaddexp2(Tensor self, Tensor other) -> Tensor", real_pair_type, lower_exceptional_pair<logaddexp2>),
       {"aten::special_entr(Tensor self) -> Tensor", 3, "", formula_type, lower_formula<entr>, kUnprovedRows},
       {"aten::sinc(Tensor self) -> Tensor", 3, "", formula_type, lower_formula<sinc>, kUnprovedRows},
       {"aten::angle(Tensor self) -> Tensor", 3, "of real numbers", formula_type, lower_formula<angle>, kUnprovedRows},
       {"aten::sgn(Tensor self) -> Tensor", 3, "of real numbers; integers: feature level 4", sign_type,
-       [](OpContext& ctx) { sign(argument(ctx, "self")).set_output(); }, kUnprovedRows},
-      {"aten::signbit(Tensor self) -> Tensor", 3, "", truth_type, lower_truth<signbit>, kUnprovedRows},
-      {"aten::isinf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isinf>, kUnprovedRows},
+       [](OpContext& ctx) { sign_of(argument(ctx, "self")).set_output(); }, kUnprovedRows},
+      {"aten::signbit(Tensor self) -> Tensor", 3, "", exceptional_truth_type, lower_exceptional_truth<signbit>,
+       kUnprovedRows},
+      {"aten::isinf(Tensor self) -> Tensor", 3, "", exceptional_truth_type, lower_infinity<isinf>, kUnprovedRows},
       {"aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool "
        "equal_nan=False) -> Tensor",
        3, "distances of integers in float32, as in PyTorch", isclose_type, lower_isclose, kUnprovedRows},
-      {"aten::isfinite(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isfinite>, kUnprovedRows},
+      {"aten::isfinite(Tensor self) -> Tensor", 3, "", exceptional_truth_type, lower_infinity<isfinite>, kUnprovedRows},
       {"aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", 3,
        "float32; below 2^-126: as far as the device has such numbers", frexp_type, lower_frexp, kElementwise},
-      {"aten::isposinf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isposinf>, kUnprovedRows},
-      {"aten::isneginf(Tensor self) -> Tensor", 3, "", truth_type, lower_infinity<isneginf>, kUnprovedRows},
+      {"aten::isposinf(Tensor self) -> Tensor", 3, "", exceptional_truth_type, lower_infinity<isposinf>, kUnprovedRows},
+      {"aten::isneginf(Tensor self) -> Tensor", 3, "", exceptional_truth_type, lower_infinity<isneginf>, kUnprovedRows},
   };
 }
 

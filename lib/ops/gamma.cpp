@@ -12,7 +12,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr int kShift = 7;
 
 // An argument below 1/2 by that on the other side of it.
@@ -55,7 +55,7 @@ Expression lgamma(const Expression& x) {
   const Expression positive = lgamma_of_positive(reflected(x));
   const Expression sine = abs(sin(from_whole(x) * M_PI));
   const Expression found = choose(is_less(x, 0.5), std::log(M_PI) - log(sine) - positive, positive);
-  return choose(is_equal(abs(x), kInfinity), kInfinity, found);
+  return choose(is_equal(abs(x), kInfinite), kInfinite, found);
 }
 
 Expression cotangent(const Expression& x) {

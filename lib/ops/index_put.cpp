@@ -165,7 +165,7 @@ void lower_put(OpContext& ctx) {
   reshape(from_rows(result, around, 1), self.type().dims).set_output();
 }
 
-constexpr const char* kNote =
+constexpr const char* kIndexPutNote =
     "indices side by side, or a computed mask of the first axes and one value; float32 or integers of fixed sizes; "
     "computed indices are compared with every place, at most 2^22 pairs";
 
@@ -173,10 +173,10 @@ constexpr const char* kNote =
 
 OpRules index_put_rules() {
   return {
-      {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor", 3, kNote,
-       put_type, lower_put, kUnprovedRows | Index::kPositions | ResultSizes::kLikeSelf},
+      {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor", 3,
+       kIndexPutNote, put_type, lower_put, kUnprovedRows | Index::kPositions | ResultSizes::kLikeSelf},
       {"aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor", 3,
-       kNote, put_type, lower_put, kUnprovedRows | Index::kPositions | ResultSizes::kLikeSelf},
+       kIndexPutNote, put_type, lower_put, kUnprovedRows | Index::kPositions | ResultSizes::kLikeSelf},
   };
 }
 

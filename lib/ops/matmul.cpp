@@ -288,18 +288,18 @@ void lower_addbmm(OpContext& ctx) {
                                      right.reshaped({inner, right.dims()[2]}), ctx.number("alpha")));
 }
 
-constexpr const char* kNote =
+constexpr const char* kMatmulNote =
     "float32; a batch of products by run-time values: BATCH_MATMUL at feature level 6, else a FULLY_CONNECTED each";
 
 }  // namespace
 
 OpRules matmul_rules() {
   return {
-      {"aten::matmul(Tensor self, Tensor other) -> Tensor", 1, kNote, product_type<kMatmul>, lower_product<kMatmul>,
-       costing(Macs::kProduct, Rows::kMatrices) | Memory::kFresh},
+      {"aten::matmul(Tensor self, Tensor other) -> Tensor", 1, kMatmulNote, product_type<kMatmul>,
+       lower_product<kMatmul>, costing(Macs::kProduct, Rows::kMatrices) | Memory::kFresh},
       {"aten::mm(Tensor self, Tensor mat2) -> Tensor", 1, "float32; run-time mat2: feature level 2", product_type<kMm>,
        lower_product<kMm>, costing(Macs::kProduct, Rows::kMatrices) | Memory::kFresh},
-      {"aten::bmm(Tensor self, Tensor mat2) -> Tensor", 1, kNote, product_type<kBmm>, lower_product<kBmm>,
+      {"aten::bmm(Tensor self, Tensor mat2) -> Tensor", 1, kMatmulNote, product_type<kBmm>, lower_product<kBmm>,
        costing(Macs::kProduct, Rows::kMatrices) | Memory::kFresh},
       {"aten::mv(Tensor self, Tensor vec) -> Tensor", 1, "float32", product_type<kMv>, lower_product<kMv>,
        costing(Macs::kProduct)},
@@ -308,8 +308,9 @@ OpRules matmul_rules() {
        costing(Macs::kAddedProduct, Rows::kAddedMatrices) | Memory::kFresh},
       {"aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", 1, "float32",
        added_product_type<kAddmv>, lower_added_product<kAddmv>, costing(Macs::kAddedProduct)},
-      {"aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", 1, kNote,
-       added_product_type<kBaddbmm>, lower_added_product<kBaddbmm>, costing(Macs::kAddedProduct) | Memory::kFresh},
+      {"aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", 1,
+       kMatmulNote, added_product_type<kBaddbmm>, lower_added_product<kBaddbmm>,
+       costing(Macs::kAddedProduct) | Memory::kFresh},
       {"aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", 2,
        "float32; run-time values: feature level 2", addbmm_type, lower_addbmm, costing(Macs::kSummedProducts)},
   };

@@ -152,14 +152,14 @@ int64_t in_range(int64_t place, int64_t size) {
   return std::clamp(place < 0 ? place + size : place, int64_t{0}, size);
 }
 
-int64_t fixed_size(const OpArguments& args, const TensorType& self, size_t axis) {
+int64_t fixed_axis(const OpArguments& args, const TensorType& self, size_t axis) {
   args.require(self.dims[axis].is_fixed(), "a flexible size", "a fixed size", kGiveSizes);
   return self.dims[axis].value();
 }
 
 Part written_part(const OpArguments& args, const TensorType& self) {
   const auto axis = static_cast<size_t>(checked_axis(args, args.integer("dim"), self.rank()));
-  const int64_t size = fixed_size(args, self, axis);
+  const int64_t size = fixed_axis(args, self, axis);
   if (args.has("index")) {
     const int64_t index = args.integer("index");
     args.require(index >= -size && index < size, fmt::format("index {}", index),

@@ -106,7 +106,7 @@ void OpContext::emit(OperationCode code, std::vector<nnapi::OperandId> inputs) {
 
 namespace {
 
-constexpr int64_t kLargestFilled = 4096;  // elements of a constant that says the same everywhere
+constexpr int64_t kLargestFilledConstant = 4096;  // elements of a constant that says the same everywhere
 
 // Operations that move elements and take no bool.
 bool moves_numbers_only(OperationCode code) {
@@ -118,7 +118,7 @@ bool moves_numbers_only(OperationCode code) {
 nnapi::OperandId filled(OpContext& ctx, const TensorType& type, double value) {
   const at::TensorOptions options(type.dtype);
   const Dim count = product(type.dims);
-  if (count.is_fixed() && count.value() <= kLargestFilled) {
+  if (count.is_fixed() && count.value() <= kLargestFilledConstant) {
     return ctx.constant_operand(at::full(fixed_values(type.dims), value, options));
   }
   const nnapi::OperandId one = ctx.constant_operand(at::full(std::vector<int64_t>(type.rank(), 1), value, options));

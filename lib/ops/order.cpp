@@ -20,26 +20,26 @@ TensorType sortable(const OpArguments& args) {
   return self;
 }
 
-TensorType indices_of(const TensorType& values) {
+TensorType order_indices_type(const TensorType& values) {
   return {at::kLong, values.dims, {}};
 }
 
-std::vector<ValueType> index_type(const OpArguments& args) {
+std::vector<ValueType> order_index_type(const OpArguments& args) {
   const TensorType self = sortable(args);
   args.require(!self.is_quantized(), "a tensor " + to_text(self), "float32, int32 or int64");
-  return {indices_of(self.with_dims(without_axes(self.dims, reduced_axes(args, self), keeps_axes(args))))};
+  return {order_indices_type(self.with_dims(without_axes(self.dims, reduced_axes(args, self), keeps_axes(args))))};
 }
 
 std::vector<ValueType> extreme_type(const OpArguments& args) {
   const TensorType self = sortable(args);
   const TensorType values = self.with_dims(without_axes(self.dims, reduced_axes(args, self), keeps_axes(args)));
-  return {values, indices_of(values)};
+  return {values, order_indices_type(values)};
 }
 
 // The index along an axis, which stays with size 1 or goes. NNAPI reshapes no int32 below feature level 6.
 Expression extreme_index(OperationCode code, const Expression& x, int64_t axis, bool keeps) {
   nnapi::Builder& builder = x.context().builder();
-  const TensorType type = indices_of(x.type().with_dims(without_axes(x.type().dims, {axis}, false)));
+  const TensorType type = order_indices_type(x.type().with_dims(without_axes(x.type().dims, {axis}, false)));
   const Expression index = x.then(code, {builder.int32(axis)}, type);
   const TensorType kept = type.with_dims(without_axes(x.type().dims, {axis}, true));
   if (!keeps || kept.dims.size() == 1) return keeps ? reshape(index, kept.dims) : index;
@@ -48,7 +48,7 @@ Expression extreme_index(OperationCode code, const Expression& x, int64_t axis, 
 
 // Without an axis, the index into the tensor as a vector.
 template <OperationCode code>
-void lower_index(OpContext& ctx) {
+void lower_order_index(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   if (x.type().rank() == 0) return filled(ctx, 0, ctx.output_type()).set_output();
   if (!ctx.is_none("dim")) {
@@ -86,13 +86,13 @@ std::vector<ValueType> topk_type(const OpArguments& args) {
   args.require(k >= 1 && (!size.is_fixed() || k <= size.value()), fmt::format("k = {} of {}", k, size.text()),
                "1 up to the size");
   if (values.rank() > 0) values.dims[axis] = Dim(k);
-  return {values, indices_of(values)};
+  return {values, order_indices_type(values)};
 }
 
 std::vector<ValueType> sort_type(const OpArguments& args) {
   const TensorType values = sortable(args);
   (void)fixed_axis_size(args, values, axis_argument(args, values));
-  return {values, indices_of(values)};
+  return {values, order_indices_type(values)};
 }
 
 std::vector<ValueType> argsort_type(const OpArguments& args) {
@@ -132,10 +132,10 @@ constexpr LowerRule kMin = lower_extreme<OperationCode::REDUCE_MIN, OperationCod
 
 OpRules order_rules() {
   return {
-      {"aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", 3, "", index_type,
-       lower_index<OperationCode::ARGMAX>, row_wise(Rows::kOtherAxes) | Fact::kKeepsRankAlongAxis},
-      {"aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", 3, "", index_type,
-       lower_index<OperationCode::ARGMIN>, row_wise(Rows::kOtherAxes) | Fact::kKeepsRankAlongAxis},
+      {"aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", 3, "", order_index_type,
+       lower_order_index<OperationCode::ARGMAX>, row_wise(Rows::kOtherAxes) | Fact::kKeepsRankAlongAxis},
+      {"aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", 3, "", order_index_type,
+       lower_order_index<OperationCode::ARGMIN>, row_wise(Rows::kOtherAxes) | Fact::kKeepsRankAlongAxis},
       {"aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", 3,
        "integers as float32 where it holds them, else feature level 4 and fixed sizes", extreme_type, kMax,
        kUnprovedRows | Fact::kKeepsRankAlongAxis},

@@ -171,7 +171,7 @@ void lower_pad(OpContext& ctx) {
   lower_own_elements(ctx, self, padding);
 }
 
-constexpr const char* kNote = "values other than 0, reflect, replicate and circular: feature level 3";
+constexpr const char* kPaddingNote = "values other than 0, reflect, replicate and circular: feature level 3";
 
 }  // namespace
 
@@ -192,8 +192,8 @@ OpRules padding_rules() {
   return {
       {"aten::constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", 2,
        "values other than 0: feature level 3", pad_type, lower_pad, row_wise(Rows::kPadded)},
-      {"aten::pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> Tensor", 2, kNote, pad_type,
-       lower_pad, row_wise(Rows::kPadded)},
+      {"aten::pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> Tensor", 2, kPaddingNote,
+       pad_type, lower_pad, row_wise(Rows::kPadded)},
       {"aten::reflection_pad1d(Tensor self, int[2] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
       {"aten::reflection_pad2d(Tensor self, int[4] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
       {"aten::replication_pad1d(Tensor self, int[2] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},

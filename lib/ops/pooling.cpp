@@ -16,7 +16,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr auto kNoActivation = static_cast<int64_t>(FuseCode::NONE);
+constexpr auto kUnfused = static_cast<int64_t>(FuseCode::NONE);
 
 struct PooledAxis {
   Dim output;
@@ -55,7 +55,7 @@ PooledAxes pooled_axes(const OpArguments& args, const Pool& pool, const Dims& im
 
 namespace {
 
-std::vector<int64_t> height_and_width(const OpArguments& args, const std::string& name, int64_t fallback) {
+std::vector<int64_t> pooled_pair(const OpArguments& args, const std::string& name, int64_t fallback) {
   std::vector<int64_t> values = args.integers(name, pooled_spatial_axes(args), fallback);
   if (values.size() == 1) values.insert(values.begin(), fallback);
   return values;
@@ -63,11 +63,11 @@ std::vector<int64_t> height_and_width(const OpArguments& args, const std::string
 
 Pool read_pool(const OpArguments& args) {
   Pool pool;
-  pool.kernel = height_and_width(args, "kernel_size", 1);
-  pool.stride = args.integers("stride").empty() ? pool.kernel : height_and_width(args, "stride", 1);
-  if (args.has("padding")) pool.padding = height_and_width(args, "padding", 0);
+  pool.kernel = pooled_pair(args, "kernel_size", 1);
+  pool.stride = args.integers("stride").empty() ? pool.kernel : pooled_pair(args, "stride", 1);
+  if (args.has("padding")) pool.padding = pooled_pair(args, "padding", 0);
   pool.ceil_mode = args.boolean("ceil_mode");
-  if (args.has("dilation")) pool.dilation = height_and_width(args, "dilation", 1);
+  if (args.has("dilation")) pool.dilation = pooled_pair(args, "dilation", 1);
   if (args.has("count_include_pad")) pool.counts_padding = args.boolean("count_include_pad");
   if (args.has("divisor_override") && !args.is_none("divisor_override")) {
     pool.divisor = args.integer("divisor_override");
@@ -182,7 +182,7 @@ LoweredTensor summed_windows(OpContext& ctx, const LoweredTensor& image, const P
   }
   std::vector<nnapi::OperandId> inputs{image.id, filter, bias};
   for (const Dim& value : {Dim(pool.padding[1]), axes.padding_end[1], Dim(pool.padding[0]), axes.padding_end[0],
-                           Dim(pool.stride[1]), Dim(pool.stride[0]), Dim(1), Dim(kNoActivation)}) {
+                           Dim(pool.stride[1]), Dim(pool.stride[0]), Dim(1), Dim(kUnfused)}) {
     inputs.push_back(builder.int32(value));
   }
   inputs.push_back(builder.boolean(true));
@@ -246,7 +246,7 @@ LoweredTensor l2_pool(OpContext& ctx, const LoweredTensor& image, const Pool& po
 constexpr LowerRule kMaxPool = lower_pool<max_pool>;
 constexpr LowerRule kAveragePool = lower_pool<average_pool>;
 
-constexpr const char* kMaxNote = "float32 or quint8; dilation: feature level 3; NCHW: feature level 3";
+constexpr const char* kMaxPoolNote = "float32 or quint8; dilation: feature level 3; NCHW: feature level 3";
 constexpr const char* kIndicesNote = "float32 or quint8; the values only";
 
 }  // namespace
@@ -266,7 +266,7 @@ LoweredTensor emit_pool(OpContext& ctx, OperationCode code, const LoweredTensor&
   std::vector<nnapi::OperandId> inputs{image.id};
   for (const Dim& value :
        {Dim(pool.padding[1]), axes.padding_end[1], Dim(pool.padding[0]), axes.padding_end[0], Dim(pool.stride[1]),
-        Dim(pool.stride[0]), Dim(pool.kernel[1]), Dim(pool.kernel[0]), Dim(kNoActivation)}) {
+        Dim(pool.stride[0]), Dim(pool.kernel[1]), Dim(pool.kernel[0]), Dim(kUnfused)}) {
     inputs.push_back(ctx.builder().int32(value));
   }
   inputs.push_back(ctx.builder().boolean(true));
@@ -285,10 +285,10 @@ OpRules pooling_rules() {
       {"aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], "
        "bool "
        "ceil_mode=False) -> Tensor",
-       2, kMaxNote, pool_type, kMaxPool, row_wise(Rows::kSignals)},
+       2, kMaxPoolNote, pool_type, kMaxPool, row_wise(Rows::kSignals)},
       {"aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
        "ceil_mode=False) -> Tensor",
-       1, kMaxNote, pool_type, kMaxPool,
+       1, kMaxPoolNote, pool_type, kMaxPool,
        row_wise(Rows::kImages) | Memory::kFresh | Quantised::kKept | Fact::kKeepsChannels},
       {"aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
        "dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)",

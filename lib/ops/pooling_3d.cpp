@@ -36,7 +36,7 @@ VolumePool read_pools(const OpArguments& args) {
   return pools;
 }
 
-std::vector<ValueType> pool_type(const OpArguments& args) {
+std::vector<ValueType> volume_pool_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   require_pool_input(args, self, kVolumeAxes);
   const VolumePool pools = read_pools(args);
@@ -87,7 +87,7 @@ void emit_pools(OpContext& ctx, const VolumePool& pools, PoolImage pool_image) {
 }
 
 template <PoolImage pool_image>
-void lower_pool(OpContext& ctx) {
+void lower_volume_pool(OpContext& ctx) {
   emit_pools(ctx, read_pools(ctx), pool_image);
 }
 
@@ -103,7 +103,7 @@ bool is_global(const std::vector<int64_t>& wanted) {
   return wanted == std::vector<int64_t>(kVolumeAxes, 1);
 }
 
-TensorType adaptive_output(const OpArguments& args) {
+TensorType adaptive_volume(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   require_pool_input(args, self, kVolumeAxes);
   require_float(args, self);
@@ -121,12 +121,12 @@ TensorType adaptive_output(const OpArguments& args) {
   return self.with_dims(dims);
 }
 
-std::vector<ValueType> adaptive_type(const OpArguments& args) {
-  return {adaptive_output(args)};
+std::vector<ValueType> adaptive_volume_type(const OpArguments& args) {
+  return {adaptive_volume(args)};
 }
 
-std::vector<ValueType> adaptive_with_indices_type(const OpArguments& args) {
-  const TensorType values = adaptive_output(args);
+std::vector<ValueType> adaptive_volume_with_indices_type(const OpArguments& args) {
+  const TensorType values = adaptive_volume(args);
   args.require(args.node().output(1)->uses().empty(), "indices that are used", "values only",
                "NNAPI's pools give no indices");
   return {values, TensorType{at::kLong, values.dims, {}}};
@@ -161,15 +161,15 @@ OpRules volume_pooling_rules() {
   return {
       {"aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, "
        "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-       2, "float32 or quint8; pools of height and width, then of depth", pool_type, lower_pool<average_pool>,
-       kUnprovedRows},
+       2, "float32 or quint8; pools of height and width, then of depth", volume_pool_type,
+       lower_volume_pool<average_pool>, kUnprovedRows},
       {"aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
        "ceil_mode=False) -> Tensor",
-       2, "float32 or quint8; dilation: feature level 3", pool_type, lower_pool<max_pool>, kUnprovedRows},
-      {"aten::adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor", 2, kAdaptiveNote, adaptive_type,
+       2, "float32 or quint8; dilation: feature level 3", volume_pool_type, lower_volume_pool<max_pool>, kUnprovedRows},
+      {"aten::adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor", 2, kAdaptiveNote, adaptive_volume_type,
        lower_adaptive<average_pool, OperationCode::MEAN>, kUnprovedRows},
       {"aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 2, kAdaptiveNote,
-       adaptive_with_indices_type, lower_adaptive<max_pool, OperationCode::REDUCE_MAX>, kUnprovedRows},
+       adaptive_volume_with_indices_type, lower_adaptive<max_pool, OperationCode::REDUCE_MAX>, kUnprovedRows},
   };
 }
 

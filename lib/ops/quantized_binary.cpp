@@ -26,14 +26,14 @@ std::vector<ValueType> quantized_type(const OpArguments& args) {
 }
 
 template <FuseCode activation>
-void lower_add(OpContext& ctx) {
+void lower_quantized_add(OpContext& ctx) {
   const nnapi::OperandId fuse = ctx.builder().int32(static_cast<int64_t>(activation));
   ctx.emit(OperationCode::ADD, {ctx.operand("qa").id, ctx.operand("qb").id, fuse});
 }
 
 // NNAPI's MUL needs an output scale above the product of the input scales. Otherwise multiply in float.
 template <FuseCode activation>
-void lower_mul(OpContext& ctx) {
+void lower_quantized_mul(OpContext& ctx) {
   const LoweredTensor qa = ctx.operand("qa");
   const LoweredTensor qb = ctx.operand("qb");
   const TensorType result = ctx.output_type();
@@ -111,13 +111,13 @@ OpRules quantized_binary_rules() {
   constexpr LowerRule mul_relu = lower_with_number<OperationCode::MUL, FuseCode::RELU>;
   return {
       {"quantized::add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8", quantized_type,
-       lower_add<FuseCode::NONE>, kUnprovedRows},
+       lower_quantized_add<FuseCode::NONE>, kUnprovedRows},
       {"quantized::add_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8",
-       quantized_type, lower_add<FuseCode::RELU>, kUnprovedRows},
+       quantized_type, lower_quantized_add<FuseCode::RELU>, kUnprovedRows},
       {"quantized::mul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8", quantized_type,
-       lower_mul<FuseCode::NONE>, kUnprovedRows},
+       lower_quantized_mul<FuseCode::NONE>, kUnprovedRows},
       {"quantized::mul_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8",
-       quantized_type, lower_mul<FuseCode::RELU>, kUnprovedRows},
+       quantized_type, lower_quantized_mul<FuseCode::RELU>, kUnprovedRows},
       number_rule("quantized::add.Scalar(Tensor qa, Scalar b) -> Tensor qc", add_number_type, add),
       number_rule("quantized::add_scalar(Tensor qa, Scalar b) -> Tensor qc", add_number_type, add),
       number_rule("quantized::add_scalar.Tensor(Tensor qa, Tensor b) -> Tensor qc", add_number_type, add),

@@ -22,7 +22,7 @@ PackedConv packed_conv(const OpArguments& args) {
 }
 
 // 1-D convolutions are packed as 2-D ones with height 1.
-size_t spatial_axes(const OpArguments& args) {
+size_t quantized_spatial_axes(const OpArguments& args) {
   const std::string kind = args.node().kind().toQualString();
   return kind.find("1d") != std::string::npos ? 1 : 2;
 }
@@ -45,7 +45,7 @@ std::vector<ValueType> quantized_conv_type(const OpArguments& args) {
   const PackedConv packed = packed_conv(args);
   const Convolution conv = read_packed(packed, std::get<0>(packed->unpack()));
   const Quantization output{args.number("output_scale"), args.integer("output_zero_point")};
-  return {TensorType{at::kQUInt8, convolution_dims(args, conv, input, spatial_axes(args)), output}};
+  return {TensorType{at::kQUInt8, convolution_dims(args, conv, input, quantized_spatial_axes(args)), output}};
 }
 
 at::Tensor with_written_zeros_int8(OpContext& ctx, Convolution& conv, const at::Tensor& weight) {
@@ -59,7 +59,8 @@ at::Tensor with_written_zeros_int8(OpContext& ctx, Convolution& conv, const at::
 QuantizedFactors small_product(OpContext& ctx, const LoweredTensor& input, const PackedConv& packed,
                                const at::Tensor& weight) {
   if (packed->groups() != 1 || packed->transpose()) return {input, weight};
-  return with_small_product(ctx, input, weight, input.type.rank() - 1 - spatial_axes(ctx), ctx.number("output_scale"));
+  return with_small_product(ctx, input, weight, input.type.rank() - 1 - quantized_spatial_axes(ctx),
+                            ctx.number("output_scale"));
 }
 
 LoweredTensor lowered_with(OpContext& ctx, const PackedConv& packed, const at::Tensor& given,
@@ -84,7 +85,7 @@ LoweredTensor lowered_with(OpContext& ctx, const PackedConv& packed, const at::T
     }
     return parts;
   };
-  return emit_convolution(ctx, conv, input, spatial_axes(ctx), weights, activation);
+  return emit_convolution(ctx, conv, input, quantized_spatial_axes(ctx), weights, activation);
 }
 
 std::vector<WeightPart> scale_parts(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias) {
@@ -111,7 +112,7 @@ void lower_quantized_conv(OpContext& ctx) {
   ctx.set_output(sum->id);
 }
 
-constexpr const char* kNote =
+constexpr const char* kQuantizedConvNote =
     "per-channel weights stay so for the shim; else they get one scale or a few, with a warning";
 
 }  // namespace
@@ -120,22 +121,22 @@ OpRules quantized_conv_rules() {
   return {
       {"quantized::conv1d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "
        "output_scale, int output_zero_point) -> Tensor",
-       2, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kConvolution)},
+       2, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kConvolution)},
       {"quantized::conv1d_relu(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       2, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>, costing(Macs::kConvolution)},
+       2, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>, costing(Macs::kConvolution)},
       {"quantized::conv2d.new(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "
        "output_scale, int output_zero_point) -> Tensor",
-       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kConvolution)},
+       1, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kConvolution)},
       {"quantized::conv2d_relu.new(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       1, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>, costing(Macs::kConvolution)},
+       1, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>, costing(Macs::kConvolution)},
       {"quantized::conv_transpose1d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       3, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kTransposed)},
+       3, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kTransposed)},
       {"quantized::conv_transpose2d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       3, kNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kTransposed)},
+       3, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kTransposed)},
   };
 }
 

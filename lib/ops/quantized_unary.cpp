@@ -11,7 +11,7 @@ namespace nnapi_convert {
 namespace {
 
 // A value per channel (axis 1), which broadcasts against an operand of `rank` axes.
-Expression per_channel(OpContext& ctx, const at::Tensor& values, size_t rank) {
+Expression channel_constant(OpContext& ctx, const at::Tensor& values, size_t rank) {
   std::vector<int64_t> shape(rank - 1, 1);
   shape[0] = values.numel();
   const at::Tensor shaped = values.to(at::kFloat).reshape(shape);
@@ -19,7 +19,7 @@ Expression per_channel(OpContext& ctx, const at::Tensor& values, size_t rank) {
 }
 
 template <size_t lowest, size_t highest>
-std::vector<ValueType> batch_norm_type(const OpArguments& args) {
+std::vector<ValueType> quantized_batch_norm_type(const OpArguments& args) {
   const std::vector<ValueType> types = given_quantization(args);
   const TensorType type = std::get<TensorType>(types[0]);
   require_rank(args, type, lowest, highest);
@@ -36,7 +36,7 @@ void lower_batch_norm_relu(OpContext& ctx) {
   if (!ctx.is_none("weight")) factor = factor * ctx.constant("weight").to(at::kDouble);
   at::Tensor offset = -ctx.constant("mean").to(at::kDouble) * factor;
   if (!ctx.is_none("bias")) offset = offset + ctx.constant("bias").to(at::kDouble);
-  relu(x * per_channel(ctx, factor, rank) + per_channel(ctx, offset, rank)).set_output();
+  relu(x * channel_constant(ctx, factor, rank) + channel_constant(ctx, offset, rank)).set_output();
 }
 
 // LOGISTIC gives the scale 1/256 itself.
@@ -47,7 +47,7 @@ void lower_sigmoid(OpContext& ctx) {
   logistic(dequantize(x)).set_output();
 }
 
-std::vector<ValueType> dropout_type(const OpArguments& args) {
+std::vector<ValueType> quantized_dropout_type(const OpArguments& args) {
   args.require(!args.boolean("training"), "training = True", "False", "call model.eval() before tracing or scripting");
   return float_or_quantized_self(args);
 }
@@ -63,18 +63,18 @@ OpRules quantized_unary_rules() {
   return {
       {"quantized::batch_norm_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float "
        "output_scale, int output_zero_point) -> Tensor",
-       3, norm_note, batch_norm_type<4, 4>, lower_batch_norm_relu, kUnprovedRows},
+       3, norm_note, quantized_batch_norm_type<4, 4>, lower_batch_norm_relu, kUnprovedRows},
       {"quantized::batch_norm1d_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, "
        "float output_scale, int output_zero_point) -> Tensor",
-       3, norm_note, batch_norm_type<2, 3>, lower_batch_norm_relu, kUnprovedRows},
+       3, norm_note, quantized_batch_norm_type<2, 3>, lower_batch_norm_relu, kUnprovedRows},
       {"quantized::batch_norm2d_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, "
        "float output_scale, int output_zero_point) -> Tensor",
-       3, norm_note, batch_norm_type<4, 4>, lower_batch_norm_relu, kUnprovedRows},
+       3, norm_note, quantized_batch_norm_type<4, 4>, lower_batch_norm_relu, kUnprovedRows},
       {"quantized::sigmoid(Tensor qx, float output_scale, int output_zero_point) -> Tensor", 1,
        "quint8; scales other than (1/256, 0): feature level 3", given_quantization, lower_sigmoid, kUnprovedRows},
       {"quantized::dropout(Tensor self, float output_scale, int output_zero_point, Scalar p=0.5, bool training=False) "
        "-> Tensor",
-       1, "quint8, evaluation mode", dropout_type, lower_dropout, kUnprovedRows},
+       1, "quint8, evaluation mode", quantized_dropout_type, lower_dropout, kUnprovedRows},
   };
 }
 

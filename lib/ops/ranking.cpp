@@ -13,7 +13,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kBeyondAll = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TensorType ranked(const OpArguments& args) {
@@ -25,7 +25,7 @@ TensorType ranked(const OpArguments& args) {
 }
 
 // A value and its index along the axis.
-std::vector<ValueType> pair_type(const OpArguments& args) {
+std::vector<ValueType> ranked_pair_type(const OpArguments& args) {
   const TensorType self = ranked(args);
   const size_t axis = axis_argument(args, self);
   (void)fixed_axis_size(args, self, axis);
@@ -59,7 +59,7 @@ void set_found(const Found& found) {
 }
 
 std::vector<ValueType> kthvalue_type(const OpArguments& args) {
-  const std::vector<ValueType> types = pair_type(args);
+  const std::vector<ValueType> types = ranked_pair_type(args);
   const TensorType self = args.tensor("self");
   const int64_t size = fixed_axis_size(args, self, axis_argument(args, self)), k = args.integer("k");
   args.require(k >= 1 && k <= size, fmt::format("k = {} of {}", k, size), "1 up to the size");
@@ -113,7 +113,7 @@ Expression count_numbers(const Expression& rows) {
 
 // The numbers in order, and behind them an infinity for each that is none.
 Sorted sorted_numbers(const Expression& rows) {
-  return first_in_order(choose(is_nan(rows), kInfinity, rows), 1, row_size(rows), false);
+  return first_in_order(choose(is_nan(rows), kBeyondAll, rows), 1, row_size(rows), false);
 }
 
 Found nanmedian(const Expression& rows) {
@@ -133,7 +133,7 @@ Found mode(const Expression& rows) {
       compare(OperationCode::EQUAL, reshape(rows, {count, size, Dim(1)}), reshape(rows, {count, Dim(1), size}));
   const Expression times = reduce(OperationCode::REDUCE_SUM, as_number(is_same), {2}, false);
   const Expression most = reduce(OperationCode::REDUCE_MAX, times, {1}, true);
-  const Expression candidates = choose(compare(OperationCode::EQUAL, times, most), rows, kInfinity);
+  const Expression candidates = choose(compare(OperationCode::EQUAL, times, most), rows, kBeyondAll);
   const Expression value = reduce(OperationCode::REDUCE_MIN, candidates, {1}, true);
   const Expression is_value = compare(OperationCode::EQUAL, rows, value);
   const Expression places = choose(is_value, expand(positions(ctx, size.value(), 2), rows.type().dims), 0.0);
@@ -141,7 +141,7 @@ Found mode(const Expression& rows) {
 }
 
 template <Found (*function)(const Expression&)>
-void lower_pair(OpContext& ctx) {
+void lower_ranked_pair(OpContext& ctx) {
   set_found(function(rows_argument(ctx)));
 }
 
@@ -231,7 +231,7 @@ void lower_quantile(OpContext& ctx) {
   reshape(turned, ctx.output_type().dims).set_output();
 }
 
-constexpr const char* kNote = "a fixed size; integers: those known to be up to 2^24";
+constexpr const char* kRankingNote = "a fixed size; integers: those known to be up to 2^24";
 constexpr const char* kPairs =
     "all pairs of an axis are compared, at most 2^22; integers: those known to be up to 2^24";
 
@@ -241,18 +241,18 @@ OpRules ranking_rules() {
   const char* quantile_note = "float32; fixed sizes";
   return {
       {"aten::kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", 3,
-       kNote, kthvalue_type, lower_kthvalue, kUnprovedRows | Fact::kKeepsRankAlongAxis},
-      {"aten::median(Tensor self) -> Tensor", 3, kNote, single_type, lower_single<median>,
+       kRankingNote, kthvalue_type, lower_kthvalue, kUnprovedRows | Fact::kKeepsRankAlongAxis},
+      {"aten::median(Tensor self) -> Tensor", 3, kRankingNote, single_type, lower_single<median>,
        kUnprovedRows | Fact::kKeepsRankAlongAxis},
-      {"aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", 3, kNote,
-       pair_type, lower_pair<median>, kUnprovedRows | Fact::kKeepsRankAlongAxis},
-      {"aten::nanmedian(Tensor self) -> Tensor", 3, kNote, single_type, lower_single<nanmedian>,
+      {"aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", 3, kRankingNote,
+       ranked_pair_type, lower_ranked_pair<median>, kUnprovedRows | Fact::kKeepsRankAlongAxis},
+      {"aten::nanmedian(Tensor self) -> Tensor", 3, kRankingNote, single_type, lower_single<nanmedian>,
        kUnprovedRows | Fact::kKeepsRankAlongAxis},
-      {"aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", 3, kNote,
-       pair_type, lower_pair<nanmedian>, kUnprovedRows | Fact::kKeepsRankAlongAxis},
+      {"aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", 3,
+       kRankingNote, ranked_pair_type, lower_ranked_pair<nanmedian>, kUnprovedRows | Fact::kKeepsRankAlongAxis},
       {"aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", 3, kPairs,
-       pair_type, lower_pair<mode>, kUnprovedRows | Fact::kKeepsRankAlongAxis},
-      {"aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", 3, kNote,
+       ranked_pair_type, lower_ranked_pair<mode>, kUnprovedRows | Fact::kKeepsRankAlongAxis},
+      {"aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", 3, kRankingNote,
        extremes_type, lower_extremes, kUnprovedRows},
       {"aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> "
        "Tensor",

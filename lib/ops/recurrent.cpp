@@ -177,7 +177,8 @@ void lower_sequence(OpContext& ctx) {
   if (kind == CellKind::kLstm) ctx.set_output(reshape(joined(last_cells, 0), ctx.output_type(2).dims).id(), 2);
 }
 
-constexpr const char* kNote = "float32, a fixed length, constant weights; unrolled, slices below feature level 3";
+constexpr const char* kRecurrentNote =
+    "float32, a fixed length, constant weights; unrolled, slices below feature level 3";
 constexpr const char* kLstmNote =
     "float32, constant weights; --runtime shim: one operation a layer from feature level 3 on (4 where the cells' last "
     "state is used), LSTM for each step below; else unrolled, which needs a fixed length";
@@ -194,10 +195,10 @@ OpRules recurrent_rules() {
        2, kLstmNote, sequence_type<CellKind::kLstm>, lower_sequence<CellKind::kLstm>, costing(Macs::kRecurrent)},
       {"aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool "
        "train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-       2, kNote, sequence_type<CellKind::kGru>, lower_sequence<CellKind::kGru>, costing(Macs::kRecurrent)},
+       2, kRecurrentNote, sequence_type<CellKind::kGru>, lower_sequence<CellKind::kGru>, costing(Macs::kRecurrent)},
       {"aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
        "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-       1, kNote, sequence_type<CellKind::kTanh>, lower_sequence<CellKind::kTanh>, costing(Macs::kRecurrent)},
+       1, kRecurrentNote, sequence_type<CellKind::kTanh>, lower_sequence<CellKind::kTanh>, costing(Macs::kRecurrent)},
       {"aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, "
        "bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
        1, kReluNote, sequence_type<CellKind::kRelu>, lower_sequence<CellKind::kRelu>, costing(Macs::kRecurrent)},

@@ -41,7 +41,7 @@ std::vector<ValueType> mean_type(const OpArguments& args) {
   return {reduced(args, self, dtype)};
 }
 
-std::vector<ValueType> extreme_type(const OpArguments& args) {
+std::vector<ValueType> reduced_extreme_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   args.require(self.dtype != at::kBool, "a tensor " + to_text(self), "numbers");
   if (!self.is_quantized()) promoted_dtype(args, {"self"});
@@ -114,33 +114,33 @@ void lower_truth(OpContext& ctx) {
   reduce_argument(ctx, code, cast(argument(ctx, "self"), at::kBool)).set_output();
 }
 
-constexpr const char* kNote = "integers as float32 where it holds them, else feature level 4 and fixed sizes";
-constexpr const char* kQuantizedNote = "float32 or quint8; quint8 but over height and width: feature level 3";
+constexpr const char* kReduceNote = "integers as float32 where it holds them, else feature level 4 and fixed sizes";
+constexpr const char* kQuantizedReduceNote = "float32 or quint8; quint8 but over height and width: feature level 3";
 
 }  // namespace
 
 OpRules reduce_rules() {
   return {
-      {"aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", 2, kQuantizedNote, mean_type, lower_mean,
+      {"aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", 2, kQuantizedReduceNote, mean_type, lower_mean,
        row_wise(Rows::kOtherAxes) | Quantised::kKept},
       {"aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", 2,
-       kQuantizedNote, mean_type, lower_mean, row_wise(Rows::kOtherAxes) | Quantised::kKept},
-      {"aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", 2, kNote, sum_type, lower_sum,
+       kQuantizedReduceNote, mean_type, lower_mean, row_wise(Rows::kOtherAxes) | Quantised::kKept},
+      {"aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", 2, kReduceNote, sum_type, lower_sum,
        row_wise(Rows::kOtherAxes)},
       {"aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", 2,
-       kNote, sum_type, lower_sum, row_wise(Rows::kOtherAxes)},
-      {"aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", 3, kNote, sum_type,
+       kReduceNote, sum_type, lower_sum, row_wise(Rows::kOtherAxes)},
+      {"aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", 3, kReduceNote, sum_type,
        lower_reduction<OperationCode::REDUCE_PROD>, kUnprovedRows},
-      {"aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", 3, kNote,
-       sum_type, lower_reduction<OperationCode::REDUCE_PROD>, kUnprovedRows},
-      {"aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", 3, kNote, extreme_type,
+      {"aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", 3,
+       kReduceNote, sum_type, lower_reduction<OperationCode::REDUCE_PROD>, kUnprovedRows},
+      {"aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", 3, kReduceNote, reduced_extreme_type,
        lower_reduction<OperationCode::REDUCE_MAX>, row_wise(Rows::kOtherAxes)},
-      {"aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", 3, kNote, extreme_type,
+      {"aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", 3, kReduceNote, reduced_extreme_type,
        lower_reduction<OperationCode::REDUCE_MIN>, row_wise(Rows::kOtherAxes)},
-      {"aten::max(Tensor self) -> Tensor", 3, kNote, extreme_type, lower_reduction<OperationCode::REDUCE_MAX>,
-       kUnprovedRows | Fact::kKeepsRankAlongAxis},
-      {"aten::min(Tensor self) -> Tensor", 3, kNote, extreme_type, lower_reduction<OperationCode::REDUCE_MIN>,
-       kUnprovedRows | Fact::kKeepsRankAlongAxis},
+      {"aten::max(Tensor self) -> Tensor", 3, kReduceNote, reduced_extreme_type,
+       lower_reduction<OperationCode::REDUCE_MAX>, kUnprovedRows | Fact::kKeepsRankAlongAxis},
+      {"aten::min(Tensor self) -> Tensor", 3, kReduceNote, reduced_extreme_type,
+       lower_reduction<OperationCode::REDUCE_MIN>, kUnprovedRows | Fact::kKeepsRankAlongAxis},
       {"aten::any(Tensor self) -> Tensor", 3, "", truth_type, lower_truth<OperationCode::REDUCE_ANY>, kUnprovedRows},
       {"aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", 3, "", truth_type,
        lower_truth<OperationCode::REDUCE_ANY>, kUnprovedRows},

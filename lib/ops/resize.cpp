@@ -20,13 +20,13 @@ std::string input_name(const OpArguments& args) {
   return args.has("input") ? "input" : "self";
 }
 
-size_t spatial_axes(const OpArguments& args) {
+size_t resized_axes(const OpArguments& args) {
   return pooled_spatial_axes(args);
 }
 
 // The factors that the model gives, one for each axis or none.
 std::vector<std::optional<double>> given_factors(const OpArguments& args) {
-  const size_t spatial = spatial_axes(args);
+  const size_t spatial = resized_axes(args);
   std::vector<std::optional<double>> factors(spatial);
   if (args.has("scale_factors")) {
     if (args.is_none("scale_factors")) return factors;
@@ -52,7 +52,7 @@ Dim resized(const OpArguments& args, const Dim& size, double factor) {
 
 // Height before width; the height of a sequence is 1.
 std::vector<ResizedAxis> read_axes(const OpArguments& args, const TensorType& input) {
-  const size_t spatial = spatial_axes(args);
+  const size_t spatial = resized_axes(args);
   require_rank(args, input, spatial + 2, spatial + 2);
   const auto factors = given_factors(args);
   const bool has_size = !args.is_none("output_size");
@@ -84,14 +84,14 @@ std::vector<ValueType> resized_type(const OpArguments& args) {
   }
   const std::vector<ResizedAxis> axes = read_axes(args, input);
   Dims dims{input.dims[0], input.dims[1]};
-  for (size_t i = 2 - spatial_axes(args); i < 2; ++i) dims.push_back(axes[i].output);
+  for (size_t i = 2 - resized_axes(args); i < 2; ++i) dims.push_back(axes[i].output);
   require_positive(args, dims);
   return {input.with_dims(dims)};
 }
 
-LoweredTensor image_of(OpContext& ctx) {
+LoweredTensor resized_image(OpContext& ctx) {
   const LoweredTensor input = ctx.operand(input_name(ctx));
-  return reshaped(ctx, input, as_image(input.type.dims, spatial_axes(ctx)));
+  return reshaped(ctx, input, as_image(input.type.dims, resized_axes(ctx)));
 }
 
 void set_resized(OpContext& ctx, const LoweredTensor& image) {
@@ -117,7 +117,8 @@ LoweredTensor resize_operation(OpContext& ctx, OperationCode code, const Lowered
   return {ctx.emit_to(code, inputs, type), type};
 }
 
-LoweredTensor gathered(OpContext& ctx, const LoweredTensor& image, int64_t axis, const std::vector<int64_t>& cells) {
+LoweredTensor gathered_rows(OpContext& ctx, const LoweredTensor& image, int64_t axis,
+                            const std::vector<int64_t>& cells) {
   TensorType type = image.type;
   type.dims[static_cast<size_t>(axis)] = Dim(static_cast<int64_t>(cells.size()));
   const nnapi::OperandId positions = ctx.builder().int32_tensor(to_dims(cells));
@@ -141,7 +142,7 @@ bool reads_same_cells(const std::vector<ResizedAxis>& axes, Interpolation wanted
 // they differ, the cells are named one by one.
 template <Interpolation interpolation>
 void lower_nearest(OpContext& ctx) {
-  LoweredTensor image = image_of(ctx);
+  LoweredTensor image = resized_image(ctx);
   const std::vector<ResizedAxis> axes = read_axes(ctx, ctx.tensor(input_name(ctx)));
   if (reads_same_cells(axes, interpolation, Interpolation::kNearest)) {
     return set_resized(ctx, resize_operation(ctx, OperationCode::RESIZE_NEAREST_NEIGHBOR, image, axes, false));
@@ -155,7 +156,7 @@ void lower_nearest(OpContext& ctx) {
                 fmt::format("a flexible size {} resized to {}", axes[i].input.text(), axes[i].output.text()),
                 "a fixed size or a whole factor", "give every size of the input with --input");
     const std::vector<int64_t> cells = nearest_cells(axes[i], interpolation, axes[i].step());
-    if (axes[i].input != axes[i].output) image = gathered(ctx, image, static_cast<int64_t>(2 + i), cells);
+    if (axes[i].input != axes[i].output) image = gathered_rows(ctx, image, static_cast<int64_t>(2 + i), cells);
   }
   set_resized(ctx, image);
 }
@@ -255,11 +256,11 @@ bool agree_with_flags(const std::vector<ResizedAxis>& axes) {
   return true;
 }
 
-void lower_linear(OpContext& ctx) {
-  const LoweredTensor image = image_of(ctx);
+void lower_linear_resize(OpContext& ctx) {
+  const LoweredTensor image = resized_image(ctx);
   const std::vector<ResizedAxis> axes = read_axes(ctx, ctx.tensor(input_name(ctx)));
   constexpr int kNearestLevel = 3;
-  if (spatial_axes(ctx) == 1 && axes[1].is_fixed()) return set_resized_sequence(ctx, axes[1], Interpolation::kLinear);
+  if (resized_axes(ctx) == 1 && axes[1].is_fixed()) return set_resized_sequence(ctx, axes[1], Interpolation::kLinear);
   if (ctx.can_use(OperationCode::RESIZE_BILINEAR, kHalfPixelLevel) && agree_with_flags(axes)) {
     return set_resized(ctx, resize_operation(ctx, OperationCode::RESIZE_BILINEAR, image, axes, true));
   }
@@ -277,7 +278,7 @@ void lower_linear(OpContext& ctx) {
 
 void lower_cubic(OpContext& ctx) {
   const std::vector<ResizedAxis> axes = read_axes(ctx, ctx.tensor(input_name(ctx)));
-  set_resized(ctx, resized_by_matrices(ctx, image_of(ctx), axes, Interpolation::kCubic));
+  set_resized(ctx, resized_by_matrices(ctx, resized_image(ctx), axes, Interpolation::kCubic));
 }
 
 constexpr const char* kNearestNote = "float32 or quint8";
@@ -313,15 +314,15 @@ OpRules resize_rules() {
        3, kNearestNote, resized_type<true>, lower_exact, kUnprovedRows},
       {"aten::upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) "
        "-> Tensor",
-       1, kSequenceNote, resized_type<false>, lower_linear, row_wise(Rows::kSignals) | Fact::kSumsProducts},
+       1, kSequenceNote, resized_type<false>, lower_linear_resize, row_wise(Rows::kSignals) | Fact::kSumsProducts},
       {"aten::upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor",
-       1, kSequenceNote, resized_type<false>, lower_linear, row_wise(Rows::kSignals) | Fact::kSumsProducts},
+       1, kSequenceNote, resized_type<false>, lower_linear_resize, row_wise(Rows::kSignals) | Fact::kSumsProducts},
       {"aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) "
        "-> Tensor",
-       1, kLinearNote, resized_type<true>, lower_linear, row_wise(Rows::kImages) | Fact::kSumsProducts},
+       1, kLinearNote, resized_type<true>, lower_linear_resize, row_wise(Rows::kImages) | Fact::kSumsProducts},
       {"aten::upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? "
        "scales_w=None) -> Tensor",
-       1, kLinearNote, resized_type<true>, lower_linear, row_wise(Rows::kImages) | Fact::kSumsProducts},
+       1, kLinearNote, resized_type<true>, lower_linear_resize, row_wise(Rows::kImages) | Fact::kSumsProducts},
       {"aten::upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) "
        "-> Tensor",
        2, kCubicNote, resized_type<false>, lower_cubic, kUnprovedRows},

@@ -47,7 +47,7 @@ at::Tensor counted(const std::vector<int64_t>& sizes) {
 }
 
 // [rows, places along the axis] of places that may cover a part of the tensor along the other axes.
-at::Tensor rows_of(const at::Tensor& places, const std::vector<int64_t>& sizes, int64_t axis) {
+at::Tensor rows_at(const at::Tensor& places, const std::vector<int64_t>& sizes, int64_t axis) {
   std::vector<int64_t> whole = sizes;
   whole[static_cast<size_t>(axis)] = places.size(axis);
   const at::Tensor padded = at::zeros(whole, at::kLong);
@@ -69,7 +69,7 @@ Layout layout_of_each(const OpArguments& args, const TensorType& self) {
     args.require(i == layout.axis || index[i] <= sizes[i], "an index " + to_text(args.tensor("index")),
                  "sizes of " + to_text(self) + " at most");
   }
-  layout.index = rows_of(counted(index), sizes, axis);
+  layout.index = rows_at(counted(index), sizes, axis);
   if (!has_source(args)) return layout;
   const TensorType written = args.tensor(source_name(args));
   const std::vector<int64_t> whole = sizes_of(written);
@@ -78,7 +78,7 @@ Layout layout_of_each(const OpArguments& args, const TensorType& self) {
   args.require(covers, "a source " + to_text(written), "at least the sizes of " + to_text(args.tensor("index")));
   at::Tensor source = counted(whole);
   for (int64_t i = 0; i < source.dim(); ++i) source = source.narrow(i, 0, index[static_cast<size_t>(i)]);
-  layout.source = rows_of(source, sizes, axis);
+  layout.source = rows_at(source, sizes, axis);
   return layout;
 }
 
@@ -92,7 +92,7 @@ Layout layout_of_slices(const OpArguments& args, const TensorType& self) {
   needed[layout.axis] = product(index.dims).value();
   args.require(sizes_of(source) == needed || product(source.dims) == Dim(1), "a source " + to_text(source),
                "the sizes of " + to_text(self) + ", along the axis those of the index");
-  layout.source = rows_of(counted(needed), sizes, static_cast<int64_t>(layout.axis));
+  layout.source = rows_at(counted(needed), sizes, static_cast<int64_t>(layout.axis));
   const int64_t rows = layout.source.size(0);
   layout.index = counted({needed[layout.axis]}).unsqueeze(0).expand({rows, needed[layout.axis]}).contiguous();
   return layout;
@@ -212,7 +212,7 @@ void lower_replaced(OpContext& ctx, MakeLayout make_layout, bool is_flat) {
   set_rows(last_writes(read_writing(ctx, layout, is_flat)), layout.axis, is_flat);
 }
 
-std::vector<ValueType> written_type(const OpArguments& args) {
+std::vector<ValueType> scattered_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   require_written(args, self);
   check_index(args);
@@ -230,7 +230,7 @@ bool is_table(const OpArguments& args) {
 }
 
 std::vector<ValueType> replaced_type(const OpArguments& args) {
-  return is_table(args) ? moved_type(args) : written_type(args);
+  return is_table(args) ? moved_type(args) : scattered_type(args);
 }
 
 template <MakeLayout make_layout>
@@ -239,14 +239,14 @@ void lower_replacement(OpContext& ctx) {
   lower_replaced(ctx, make_layout, false);
 }
 
-void lower_put(OpContext& ctx) {
+void lower_scatter_put(OpContext& ctx) {
   if (ctx.boolean("accumulate")) return lower_reduced(ctx, layout_of_places, true, "sum", true);
   if (is_table(ctx)) return lower_moved(ctx);
   lower_replaced(ctx, layout_of_places, true);
 }
 
 template <MakeLayout make_layout>
-void lower_sum(OpContext& ctx) {
+void lower_scatter_sum(OpContext& ctx) {
   lower_reduced(ctx, make_layout, false, "sum", true);
 }
 
@@ -263,7 +263,7 @@ std::vector<ValueType> fill_type(const OpArguments& args) {
 }
 
 // Lowers index_fill: fills each place that any index names.
-void lower_fill(OpContext& ctx) {
+void lower_index_fill(OpContext& ctx) {
   const Expression self = argument(ctx, "self");
   const Expression x = around_axis(cast(self, at::kFloat), axis_argument(ctx, self.type()));
   const int64_t size = x.type().dims[1].value();
@@ -300,12 +300,12 @@ void lower_take(OpContext& ctx) {
   reshape(picked, ctx.output_type().dims).set_output();
 }
 
-constexpr const char* kNote =
+constexpr const char* kScatterNote =
     "fixed sizes; a computed index is compared with every place, at most 2^22 pairs; integers: those known to be up to "
     "2^24";
 
 OpRule rule(const char* schema, ShapeRule shape, LowerRule lower, OpTraits traits) {
-  return {schema, 3, kNote, shape, lower, traits};
+  return {schema, 3, kScatterNote, shape, lower, traits};
 }
 
 }  // namespace
@@ -315,36 +315,36 @@ OpRules scatter_rules() {
       rule("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", replaced_type,
            lower_replacement<layout_of_each>,
            kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
-      rule("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", written_type,
+      rule("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", scattered_type,
            lower_replacement<layout_of_each>,
            kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-           written_type, lower_named<layout_of_each>,
+           scattered_type, lower_named<layout_of_each>,
            kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
-           written_type, lower_named<layout_of_each>,
+           scattered_type, lower_named<layout_of_each>,
            kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
-      rule("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", written_type,
-           lower_sum<layout_of_each>,
+      rule("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scattered_type,
+           lower_scatter_sum<layout_of_each>,
            kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
            "include_self=True) -> Tensor",
-           written_type, lower_named<layout_of_each>, kUnprovedRows | Fact::kKeepsRankAlongAxis),
+           scattered_type, lower_named<layout_of_each>, kUnprovedRows | Fact::kKeepsRankAlongAxis),
       rule("aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-           written_type, lower_sum<layout_of_slices>,
+           scattered_type, lower_scatter_sum<layout_of_slices>,
            kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", replaced_type,
            lower_replacement<layout_of_slices>,
            kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
            "include_self=True) -> Tensor",
-           written_type, lower_named<layout_of_slices>, kUnprovedRows | Fact::kKeepsRankAlongAxis),
+           scattered_type, lower_named<layout_of_slices>, kUnprovedRows | Fact::kKeepsRankAlongAxis),
       rule("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", fill_type,
-           lower_fill, kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
+           lower_index_fill, kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
       rule("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", fill_type,
-           lower_fill, kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
-      rule("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", written_type,
-           lower_put, kUnprovedRows),
+           lower_index_fill, kUnprovedRows | Index::kAlongDim | ResultSizes::kLikeSelf | Fact::kKeepsRankAlongAxis),
+      rule("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", scattered_type,
+           lower_scatter_put, kUnprovedRows),
       rule("aten::take(Tensor self, Tensor index) -> Tensor", take_type, lower_take, kUnprovedRows),
   };
 }

@@ -9,12 +9,12 @@
 namespace nnapi_convert {
 namespace {
 
-bool is_tensor(const OpArguments& args, const std::string& name) {
+bool is_tensor_argument(const OpArguments& args, const std::string& name) {
   return args.input(name)->type()->kind() == c10::TypeKind::TensorType;
 }
 
 Dims dims_of(const OpArguments& args, const std::string& name) {
-  return is_tensor(args, name) ? args.tensor(name).dims : Dims{};
+  return is_tensor_argument(args, name) ? args.tensor(name).dims : Dims{};
 }
 
 // Reshape to a column [count, 1] or a row [1, count].
@@ -103,12 +103,12 @@ std::vector<ValueType> histc_type(const OpArguments& args) {
   return {self.with_dims({Dim(bins)})};
 }
 
-struct Range {
+struct Span {
   Expression least, greatest;
 };
 
 // Without a range that of the elements; one on either side of it where all are equal.
-Range range_of(OpContext& ctx, const Expression& elements) {
+Span range_of(OpContext& ctx, const Expression& elements) {
   const double least = ctx.number("min"), greatest = ctx.number("max");
   if (least != greatest) return {constant(ctx, least), constant(ctx, greatest)};
   const Expression low = reduce(OperationCode::REDUCE_MIN, elements, {0}, false);
@@ -121,7 +121,7 @@ Range range_of(OpContext& ctx, const Expression& elements) {
 void lower_histc(OpContext& ctx) {
   const int64_t bins = ctx.integer("bins");
   const Expression elements = reshape(argument(ctx, "self"), {product(ctx.tensor("self").dims), Dim(1)});
-  const Range range = range_of(ctx, reshape(elements, {elements.type().dims[0]}));
+  const Span range = range_of(ctx, reshape(elements, {elements.type().dims[0]}));
   const Expression place = floor((elements - range.least) / (range.greatest - range.least) * static_cast<double>(bins));
   const Expression is_end = compare(OperationCode::EQUAL, elements, range.greatest);
   const Expression is_in =
@@ -156,7 +156,7 @@ void lower_nansum(OpContext& ctx) {
   reduce(OperationCode::REDUCE_SUM, numbers, reduced_axes(ctx, x.type()), keeps_axes(ctx)).set_output();
 }
 
-constexpr const char* kNote = "all pairs are compared, at most 2^22";
+constexpr const char* kSearchNote = "all pairs are compared, at most 2^22";
 
 }  // namespace
 
@@ -164,21 +164,21 @@ OpRules search_rules() {
   return {
       {"aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool "
        "invert=False) -> Tensor",
-       3, kNote, isin_type, lower_isin, kUnprovedRows},
+       3, kSearchNote, isin_type, lower_isin, kUnprovedRows},
       {"aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool "
        "invert=False) -> Tensor",
-       3, kNote, isin_type, lower_isin, kUnprovedRows},
+       3, kSearchNote, isin_type, lower_isin, kUnprovedRows},
       {"aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool "
        "invert=False) -> Tensor",
-       3, kNote, isin_type, lower_isin, kUnprovedRows},
+       3, kSearchNote, isin_type, lower_isin, kUnprovedRows},
       {"aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", 3,
-       kNote, searchsorted_type, lower_searchsorted, kUnprovedRows},
+       kSearchNote, searchsorted_type, lower_searchsorted, kUnprovedRows},
       {"aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? "
        "side=None, Tensor? sorter=None) -> Tensor",
-       3, kNote, searchsorted_type, lower_searchsorted, kUnprovedRows},
+       3, kSearchNote, searchsorted_type, lower_searchsorted, kUnprovedRows},
       {"aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? "
        "side=None, Tensor? sorter=None) -> Tensor",
-       3, kNote, searchsorted_type, lower_searchsorted, kUnprovedRows},
+       3, kSearchNote, searchsorted_type, lower_searchsorted, kUnprovedRows},
       {"aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", 3,
        "float32; every element is compared with every bin, at most 2^22 pairs", histc_type, lower_histc,
        kUnprovedRows | Fact::kCountsByValues},

@@ -13,7 +13,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr int kMaximumLevel = 3;
+constexpr int kMaximumOfIntegersLevel = 3;
 
 // A mask, and whether it marks what is replaced or what is kept.
 struct Mask {
@@ -55,7 +55,7 @@ Expression replace_by_bounds(const Expression& x, const Mask& mask, double value
   const double high = infinity(x.dtype());
   const double low = minus_infinity(x.dtype());
   if (x.is_float() && ctx.is_constant(mask.name) &&
-      (value == 0 || !ctx.can_use(OperationCode::MAXIMUM, kMaximumLevel))) {
+      (value == 0 || !ctx.can_use(OperationCode::MAXIMUM, kMaximumOfIntegersLevel))) {
     const at::Tensor kept = ctx.constant(mask.name).to(at::kBool).ne(mask.marks_replaced);
     const Expression rest = x * tensor_constant(ctx, kept.to(at::kFloat));
     return value == 0 ? rest : rest + bound_under_mask(ctx, mask, value, 0, x.dtype());

@@ -80,7 +80,7 @@ std::vector<ValueType> element_count(const OpArguments& args) {
   return {Dims{product(args.tensor("self").dims)}};
 }
 
-constexpr const char* kNote = "sizes: computed at conversion, or written on the device for flexible ones";
+constexpr const char* kSizeNote = "sizes: computed at conversion, or written on the device for flexible ones";
 
 // Its traits are those of the operator's other rule.
 OpRule size_rule(const char* name, ShapeRule shape) {
@@ -91,21 +91,21 @@ OpRule size_rule(const char* name, ShapeRule shape) {
 
 OpRules size_rules() {
   return {
-      {"aten::size(Tensor self) -> int[]", 1, kNote, all_sizes, nullptr, kUnprovedRows},
-      {"aten::size.int(Tensor self, int dim) -> int", 1, kNote, one_size, nullptr, kUnprovedRows},
-      {"prim::NumToTensor.Scalar(Scalar a) -> Tensor", 1, kNote, same_size, nullptr, kUnprovedRows},
-      {"aten::Int.Tensor(Tensor a) -> int", 1, kNote, same_size, nullptr, kUnprovedRows | Fact::kReadsNumber},
-      {"aten::add.int(int a, int b) -> int", 1, kNote, arithmetic<'+'>, nullptr,
+      {"aten::size(Tensor self) -> int[]", 1, kSizeNote, all_sizes, nullptr, kUnprovedRows},
+      {"aten::size.int(Tensor self, int dim) -> int", 1, kSizeNote, one_size, nullptr, kUnprovedRows},
+      {"prim::NumToTensor.Scalar(Scalar a) -> Tensor", 1, kSizeNote, same_size, nullptr, kUnprovedRows},
+      {"aten::Int.Tensor(Tensor a) -> int", 1, kSizeNote, same_size, nullptr, kUnprovedRows | Fact::kReadsNumber},
+      {"aten::add.int(int a, int b) -> int", 1, kSizeNote, arithmetic<'+'>, nullptr,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
-      {"aten::sub.int(int a, int b) -> int", 1, kNote, arithmetic<'-'>, nullptr,
+      {"aten::sub.int(int a, int b) -> int", 1, kSizeNote, arithmetic<'-'>, nullptr,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
-      {"aten::mul.int(int a, int b) -> int", 1, kNote, arithmetic<'*'>, nullptr,
+      {"aten::mul.int(int a, int b) -> int", 1, kSizeNote, arithmetic<'*'>, nullptr,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
-      {"aten::floordiv.int(int a, int b) -> int", 1, kNote, arithmetic<'/'>, nullptr, kUnprovedRows},
+      {"aten::floordiv.int(int a, int b) -> int", 1, kSizeNote, arithmetic<'/'>, nullptr, kUnprovedRows},
       {"aten::__getitem__.t(t[](a) list, int idx) -> t(*)", 1, "sizes and lists of tensors", list_element,
        lower_list_element, kUnprovedRows | Fact::kIsOfContainers},
-      {"aten::len.t(t[] a) -> int", 1, kNote, list_length, nullptr, kUnprovedRows | Fact::kIsOfContainers},
-      {"aten::numel(Tensor self) -> int", 1, kNote, element_count, nullptr, kUnprovedRows},
+      {"aten::len.t(t[] a) -> int", 1, kSizeNote, list_length, nullptr, kUnprovedRows | Fact::kIsOfContainers},
+      {"aten::numel(Tensor self) -> int", 1, kSizeNote, element_count, nullptr, kUnprovedRows},
   };
 }
 

@@ -17,7 +17,7 @@ constexpr int kExpLevel = 3;  // EXP, LOG
 constexpr int kEluLevel = 4;
 
 template <Expression (*formula)(const Expression&)>
-void lower_formula(OpContext& ctx) {
+void lower_smooth_formula(OpContext& ctx) {
   formula(dequantize(argument(ctx, tensor_name(ctx)))).set_output();
 }
 
@@ -31,7 +31,7 @@ std::vector<ValueType> fixed_output_scale(const OpArguments& args) {
 }
 
 template <OperationCode code>
-void lower_direct(OpContext& ctx) {
+void lower_smooth_direct(OpContext& ctx) {
   argument(ctx, "self").then(code, {}, ctx.output_type()).set_output();
 }
 
@@ -170,17 +170,17 @@ Expression hardsigmoid(const Expression& x) {
 
 OpRules smooth_activation_rules() {
   return {
-      {"aten::sigmoid(Tensor self) -> Tensor", 1, "", fixed_output_scale<0>, lower_direct<OperationCode::LOGISTIC>,
-       kElementwise | Memory::kFresh | Quantised::kKept},
+      {"aten::sigmoid(Tensor self) -> Tensor", 1, "", fixed_output_scale<0>,
+       lower_smooth_direct<OperationCode::LOGISTIC>, kElementwise | Memory::kFresh | Quantised::kKept},
       {"aten::tanh(Tensor self) -> Tensor", 1, "quint8: feature level 3", fixed_output_scale<128>,
-       lower_direct<OperationCode::TANH>, kElementwise | Memory::kFresh},
-      {"aten::silu(Tensor self) -> Tensor", 1, "float32", float_self, lower_formula<silu>,
+       lower_smooth_direct<OperationCode::TANH>, kElementwise | Memory::kFresh},
+      {"aten::silu(Tensor self) -> Tensor", 1, "float32", float_self, lower_smooth_formula<silu>,
        kElementwise | Memory::kFresh},
       {"aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor", 1,
        "the normal distribution within 3.5e-6; quint8: feature level 3", float_or_quantized_self, lower_gelu,
        kElementwise | Memory::kFresh},
       {"aten::hardsigmoid(Tensor self) -> Tensor", 1, "quint8: feature level 3", fixed_output_scale<0>,
-       lower_formula<hardsigmoid>, kElementwise},
+       lower_smooth_formula<hardsigmoid>, kElementwise},
       {"aten::hardswish(Tensor self) -> Tensor", 1, "float32", float_self, lower_hardswish,
        kElementwise | Quantised::kKept},
       {"quantized::hardswish(Tensor input, float output_scale, int output_zero_point) -> Tensor", 3, "quint8",
@@ -190,14 +190,15 @@ OpRules smooth_activation_rules() {
       {"quantized::elu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1, Scalar scale=1, Scalar "
        "input_scale=1) -> Tensor",
        3, "quint8", given_quantization, lower_elu, kUnprovedRows},
-      {"aten::selu(Tensor self) -> Tensor", 3, "float32", float_self, lower_formula<selu>, kElementwise},
+      {"aten::selu(Tensor self) -> Tensor", 3, "float32", float_self, lower_smooth_formula<selu>, kElementwise},
       {"aten::celu(Tensor self, Scalar alpha=1.) -> Tensor", 3, "float32", float_self, lower_celu, kElementwise},
       {"quantized::celu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1) -> Tensor", 3, "quint8",
        given_quantization, lower_celu, kUnprovedRows},
       {"aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", 3, "float32", float_self,
        lower_softplus, kElementwise},
-      {"aten::log_sigmoid(Tensor self) -> Tensor", 3, "float32", float_self, lower_formula<log_sigmoid>, kUnprovedRows},
-      {"aten::mish(Tensor self) -> Tensor", 2, "float32", float_self, lower_formula<mish>, kElementwise},
+      {"aten::log_sigmoid(Tensor self) -> Tensor", 3, "float32", float_self, lower_smooth_formula<log_sigmoid>,
+       kUnprovedRows},
+      {"aten::mish(Tensor self) -> Tensor", 2, "float32", float_self, lower_smooth_formula<mish>, kElementwise},
       {"aten::glu(Tensor self, int dim=-1) -> Tensor", 3, "float32", glu_type, lower_glu,
        kUnprovedRows | Fact::kKeepsRankAlongAxis},
   };

@@ -15,14 +15,14 @@
 namespace nnapi_convert {
 namespace {
 
-std::vector<ValueType> real_type(const OpArguments& args) {
+std::vector<ValueType> special_real_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   args.require(!self.is_quantized(), "a tensor " + to_text(self), "float32 or integers");
   return {TensorType{float_of(promoted_dtype(args, {"self"})), self.dims, {}}};
 }
 
 template <Expression (*formula)(const Expression&)>
-void lower_formula(OpContext& ctx) {
+void lower_special_formula(OpContext& ctx) {
   formula(argument_as(ctx, "self", at::kFloat)).set_output();
 }
 
@@ -71,14 +71,14 @@ Expression atanh(const Expression& x) {
   return sign_factor(x) * log1p(size * 2 / (1 - size)) * 0.5;
 }
 
-std::vector<ValueType> pair_type(const OpArguments& args) {
+std::vector<ValueType> special_pair_type(const OpArguments& args) {
   const TensorType type = promoted_type(args, {"self", "other"});
   args.require(type.dtype == at::kFloat, "tensors of " + dtype_name(type.dtype), "float32");
   return {type};
 }
 
 template <Expression (*formula)(const Expression&, const Expression&)>
-void lower_pair(OpContext& ctx) {
+void lower_special_pair(OpContext& ctx) {
   formula(argument_as(ctx, "self", at::kFloat), argument_as(ctx, "other", at::kFloat)).set_output();
 }
 
@@ -169,17 +169,19 @@ constexpr const char* kSeries = "within 1e-6";
 
 OpRules special_rules() {
   return {
-      {"aten::atan(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<atan>, kUnprovedRows},
-      {"aten::asin(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<asin>, kUnprovedRows},
-      {"aten::acos(Tensor self) -> Tensor", 3, kSeries, real_type, lower_formula<acos>, kUnprovedRows},
-      {"aten::asinh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<asinh>, kUnprovedRows},
-      {"aten::acosh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<acosh>, kUnprovedRows},
-      {"aten::atanh(Tensor self) -> Tensor", 3, "", real_type, lower_formula<atanh>, kUnprovedRows},
-      {"aten::atan2(Tensor self, Tensor other) -> Tensor", 3, kSeries, pair_type, lower_pair<atan2>, kUnprovedRows},
-      {"aten::hypot(Tensor self, Tensor other) -> Tensor", 3, "float32", pair_type, lower_pair<hypot>, kUnprovedRows},
-      {"aten::logaddexp(Tensor self, Tensor other) -> Tensor", 3, "float32", pair_type, lower_pair<logaddexp>,
+      {"aten::atan(Tensor self) -> Tensor", 3, kSeries, special_real_type, lower_special_formula<atan>, kUnprovedRows},
+      {"aten::asin(Tensor self) -> Tensor", 3, kSeries, special_real_type, lower_special_formula<asin>, kUnprovedRows},
+      {"aten::acos(Tensor self) -> Tensor", 3, kSeries, special_real_type, lower_special_formula<acos>, kUnprovedRows},
+      {"aten::asinh(Tensor self) -> Tensor", 3, "", special_real_type, lower_special_formula<asinh>, kUnprovedRows},
+      {"aten::acosh(Tensor self) -> Tensor", 3, "", special_real_type, lower_special_formula<acosh>, kUnprovedRows},
+      {"aten::atanh(Tensor self) -> Tensor", 3, "", special_real_type, lower_special_formula<atanh>, kUnprovedRows},
+      {"aten::atan2(Tensor self, Tensor other) -> Tensor", 3, kSeries, special_pair_type, lower_special_pair<atan2>,
        kUnprovedRows},
-      {"aten::logit(Tensor self, float? eps=None) -> Tensor", 3, "", real_type, lower_logit, kUnprovedRows},
+      {"aten::hypot(Tensor self, Tensor other) -> Tensor", 3, "float32", special_pair_type, lower_special_pair<hypot>,
+       kUnprovedRows},
+      {"aten::logaddexp(Tensor self, Tensor other) -> Tensor", 3, "float32", special_pair_type,
+       lower_special_pair<logaddexp>, kUnprovedRows},
+      {"aten::logit(Tensor self, float? eps=None) -> Tensor", 3, "", special_real_type, lower_logit, kUnprovedRows},
       {"aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", 3, "float32",
        float_type, lower_nan_to_num, kUnprovedRows},
       {"aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", 3, "a given number of classes", one_hot_type,

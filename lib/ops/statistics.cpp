@@ -33,7 +33,7 @@ std::vector<ValueType> reduced_type(const OpArguments& args) {
   return {reduced_float(args)};
 }
 
-std::vector<ValueType> pair_type(const OpArguments& args) {
+std::vector<ValueType> statistics_pair_type(const OpArguments& args) {
   const TensorType type = reduced_float(args);
   return {type, type};
 }
@@ -217,22 +217,22 @@ OpRules statistics_rules() {
                     reduced_type, lower_std, 3),
       variance_rule("aten::std.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> Tensor",
                     reduced_type, lower_std, 3),
-      variance_rule("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", pair_type, lower_var_mean,
-                    2),
+      variance_rule("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", statistics_pair_type,
+                    lower_var_mean, 2),
       variance_rule("aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, "
                     "Tensor)",
-                    pair_type, lower_var_mean, 2),
+                    statistics_pair_type, lower_var_mean, 2),
       variance_rule("aten::var_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> "
                     "(Tensor, Tensor)",
-                    pair_type, lower_var_mean, 2),
-      variance_rule("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", pair_type, lower_std_mean,
-                    3),
+                    statistics_pair_type, lower_var_mean, 2),
+      variance_rule("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", statistics_pair_type,
+                    lower_std_mean, 3),
       variance_rule("aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, "
                     "Tensor)",
-                    pair_type, lower_std_mean, 3),
+                    statistics_pair_type, lower_std_mean, 3),
       variance_rule("aten::std_mean.correction(Tensor self, int[1]? dim, *, int? correction, bool keepdim=False) -> "
                     "(Tensor, Tensor)",
-                    pair_type, lower_std_mean, 3),
+                    statistics_pair_type, lower_std_mean, 3),
       {"aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor", 3, norm_note, reduced_type, lower_norm, kUnprovedRows},
       {"aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", 3, norm_note,
        reduced_type, lower_norm, kUnprovedRows},

@@ -19,7 +19,7 @@ namespace {
 using Found = std::optional<IntegerRange>;
 using torch::jit::Use;
 
-std::string kind_of(const TorchNode& node) {
+std::string kind_name(const TorchNode& node) {
   return node.kind().toQualString();
 }
 
@@ -109,7 +109,7 @@ class Ranges {
     const TorchNode& node = *value.node();
     if (node.kind() == c10::prim::Param) return noted(value);
     if (node.kind() == c10::prim::If) return of_branches(node, value.offset());
-    const auto rule = range_rules().find(kind_of(node));
+    const auto rule = range_rules().find(kind_name(node));
     return rule == range_rules().end() ? std::nullopt : made_by(node, value.offset(), rule->second);
   }
 
@@ -139,8 +139,8 @@ class Ranges {
       const bool is_number = input.type()->kind() != c10::TypeKind::TensorType;
       if (!is_list && is_number && i > 0 && !input.type()->isSubtypeOf(*c10::NumberType::get())) continue;
       if (is_condition(node, i)) continue;
-      if (!is_list && is_number && kind_of(node) == "aten::cat") continue;  // the axis
-      if (!is_list && is_number && kind_of(node) == "aten::stack") continue;
+      if (!is_list && is_number && kind_name(node) == "aten::cat") continue;  // the axis
+      if (!is_list && is_number && kind_name(node) == "aten::stack") continue;
       const Found one = is_list ? of_tensors(*input.node()) : of(input);
       if (!one) return std::nullopt;
       range = range ? range->joined(*one) : *one;
@@ -183,7 +183,8 @@ class Ranges {
     if (self == nullptr) return IntegerRange{0, kLongestAxis - 1};
     double longest = 1;
     for (const Dim& size : self->dims) longest = std::max(longest, count_of(size));
-    const bool is_flat = (kind_of(node) == "aten::argmax" || kind_of(node) == "aten::argmin") && is_none(node, "dim");
+    const bool is_flat =
+        (kind_name(node) == "aten::argmax" || kind_name(node) == "aten::argmin") && is_none(node, "dim");
     return IntegerRange{0, (is_flat ? count_of(self->dims) : longest) - 1};
   }
 
@@ -194,7 +195,7 @@ class Ranges {
   }
 
   Found border(const TorchNode& node) const {
-    const bool is_second = kind_of(node) == "aten::bucketize";
+    const bool is_second = kind_name(node) == "aten::bucketize";
     const auto borders = table_of(*node.input(is_second ? 1 : 0));
     const bool has_axis = borders && borders->rank() > 0;
     return IntegerRange{0, has_axis ? count_of(borders->dims.back()) : kLongestAxis};
@@ -241,7 +242,7 @@ class Ranges {
   // Returns the range of aten::max and aten::min, which take one tensor or two.
   Found of_extremes(const TorchNode& node) {
     if (node.inputs().size() != 2) return of(*node.input(0));
-    return of_pair(node, kind_of(node) == "aten::max" ? RangeRule::kMaximum : RangeRule::kMinimum);
+    return of_pair(node, kind_name(node) == "aten::max" ? RangeRule::kMaximum : RangeRule::kMinimum);
   }
 
   // Smaller than the divisor, or than what is divided.
@@ -301,7 +302,7 @@ class Ranges {
     if (node.kind() == c10::prim::ListUnpack) return of_results(node);
     if (node.kind() == c10::prim::ListConstruct) return taken_from_list(node, use.offset);
     if (const Found range = index_range(node, use.offset, types_)) return range;
-    const auto rule = range_rules().find(kind_of(node));
+    const auto rule = range_rules().find(kind_name(node));
     if (rule == range_rules().end()) return std::nullopt;
     const bool is_moved = rule->second == RangeRule::kMove || (rule->second == RangeRule::kFirst && use.offset == 0);
     if (is_moved && !is_condition(node, use.offset) && !picks(node)) return of_results(node);
@@ -327,7 +328,7 @@ class Ranges {
         "aten::slice",  "aten::select",        "aten::narrow", "aten::embedding", "aten::index_select",
         "aten::gather", "aten::index",         "aten::take",   "aten::where",     "aten::masked_fill",
         "aten::amax",   "aten::masked_select", "aten::amin",   "aten::diagonal",  "aten::__getitem__"};
-    return kinds.count(kind_of(node)) != 0;
+    return kinds.count(kind_name(node)) != 0;
   }
 
   Found of_results(const TorchNode& node) {
