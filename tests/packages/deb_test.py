@@ -80,7 +80,7 @@ class Deb(unittest.TestCase):
     def test_bash(self):
         self.assertEqual(["batch"], self.completions("nnapi-convert", "bat"))
         self.assertEqual(["core"], self.completions("nnapi-convert", "model.pt", "--quant", "c"))
-        self.assertEqual(["--keep-going"], self.completions("nnapi-convert", "batch", "zoo", "--k"))
+        self.assertEqual(["--keep-going"], self.completions("nnapi-convert", "batch", "zoo", "--keep-g"))
         self.assertEqual(["json"], self.completions("nnapi-convert", "verify", "--format", "=", "j"))
         self.assertEqual(["bundled.pt"], self.completions("nnapi-convert", "bund"))
 
@@ -92,7 +92,7 @@ class Deb(unittest.TestCase):
                     for row in run("fish", "-c", f"source {file}; complete -C '{line}'").splitlines()]
 
         self.assertEqual(["batch"], offered("nnapi-convert bat"))
-        self.assertEqual(["--keep-going"], offered("nnapi-convert batch zoo --k"))
+        self.assertEqual(["--keep-going"], offered("nnapi-convert batch zoo --keep-g"))
         self.assertEqual(["core"], offered("nnapi-convert model.pt --quant c"))
 
     def test_zsh(self):
