@@ -74,7 +74,7 @@ class Zoo(BatchTest):
         return self.fail_with(code, "batch", zoo or self.zoo, "-o", self.out, *arguments, needed=[needed])
 
     def test_no_zoo(self):
-        self.refused(2, "no .pt, .pth or .ptl file")
+        self.refused(2, "no .pt, .pth, .ptl or .pt2 file")
         self.refused(2, "no file matches", zoo=str(self.zoo / "*.pt"))
         self.refused(3, "no such file or folder", zoo=self.folder / "nothing")
         self.add("bundled.pt")
