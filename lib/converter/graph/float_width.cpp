@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "lib/base/error.h"
+#include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/plain_calls.h"
 #include "lib/ops/op_arguments.h"
@@ -25,6 +26,12 @@ using Width = std::optional<at::ScalarType>;
 
 bool is_tensor(const Value& value) {
   return value.type()->kind() == c10::TypeKind::TensorType;
+}
+
+bool holds_tensors(const c10::TypePtr& type) {
+  if (type->kind() == c10::TypeKind::TensorType) return true;
+  const auto contained = type->containedTypes();
+  return std::any_of(contained.begin(), contained.end(), [](const auto& part) { return holds_tensors(part); });
 }
 
 bool is_other_width(at::ScalarType dtype) {
@@ -99,7 +106,7 @@ class Widths {
   Width of_operands(const Node& node) {
     Width width, of_numbers;
     for (const Value* input : node.inputs()) {
-      if (!is_tensor(*input) && input->node()->kind() != c10::prim::ListConstruct) continue;
+      if (!holds_tensors(input->type())) continue;
       Width& wanted = is_number(*input) ? of_numbers : width;
       wanted = wider(wanted, of(input));
     }
@@ -148,12 +155,6 @@ bool is_read_as_indices(const Value& value) {
   });
 }
 
-bool holds_tensors(const c10::TypePtr& type) {
-  if (type->kind() == c10::TypeKind::TensorType) return true;
-  const auto contained = type->containedTypes();
-  return std::any_of(contained.begin(), contained.end(), [](const auto& part) { return holds_tensors(part); });
-}
-
 [[noreturn]] void refuse(const std::string& what, at::ScalarType width) {
   throw ConvertError(ExitCode::kNotConvertible,
                      fmt::format("the model computes in {}, and {}; needed: a model in float32; convert it with "
@@ -192,9 +193,7 @@ Value* cast_result(Graph& graph, Value* value, Widths& widths) {
     return width && *width != at::kFloat ? cast(graph, value, *width) : value;
   }
   if (!holds_tensors(value->type())) return value;
-  const bool is_container = node->kind() == c10::prim::TupleConstruct || node->kind() == c10::prim::ListConstruct ||
-                            node->kind() == c10::prim::DictConstruct;
-  if (!is_container) {
+  if (!is_glue(*node)) {
     refuse(
         fmt::format("{}: a result is {}, which is not made in one place", source_of(*node), value->type()->repr_str()),
         widths.of_inputs());
