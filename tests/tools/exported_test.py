@@ -181,6 +181,13 @@ class ExportedFiles(CliTest):
                 path.write_bytes(stored(content))
                 self.fail(3, path, "first.weight", "outside its")
 
+    def test_inspect(self):
+        """What reads results of this program says that such a file is none."""
+        for layout in LAYOUTS:
+            result = run("inspect", EXPORTED / layout / "cnn.pt2")
+            self.assertEqual(3, result.code, str(result))
+            self.assertIn("nnapi-convert didn't write it: it is an exported program", result.stderr)
+
     def test_deep_json(self):
         content = records(EXPORTED / "since_2.9" / "cnn.pt2")
         content["cnn/models/model.json"] = b"[" * 100000

@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/custom_operators.h"
+#include "lib/converter/load/file_kind.h"
 #include "lib/converter/load/load.h"
 #include "lib/serialize/shim_source.h"
 #include "lib/shim/torch_binding.h"
@@ -44,6 +45,12 @@ std::vector<torch::jit::Module> parts_of(const torch::jit::Module& module) {
 
 ConvertedFile read_converted_file(const std::string& path) {
   check_is_archive(path);
+  if (is_exported_program(path)) {
+    throw ConvertError(ExitCode::kBadFile,
+                       fmt::format("can't read {}: nnapi-convert didn't write it: it is an exported program (.pt2) to "
+                                   "convert",
+                                   path));
+  }
   declare_custom_operators();  // those of torchvision that a partitioned model leaves to the CPU
   torch::jit::ExtraFilesMap extra_files{{kMetadataFile, ""}};
   ConvertedFile file;
