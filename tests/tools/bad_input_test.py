@@ -1,27 +1,13 @@
 """Files that are no models, or damaged ones: one message and exit code 3 (or 1 for what can't be converted)."""
 
-import io
 import os
 import random
 import unittest
-import zipfile
 
 from cli import CliTest, problems_of_failure, run
+from zip_files import entries, stored
 
 IMAGE = ["--input", "1,3,16,16", "--nhwc"]
-
-
-def entries(path):
-    with zipfile.ZipFile(path) as archive:
-        return {info.filename: archive.read(info) for info in archive.infolist()}
-
-
-def stored(files) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return data.getvalue()
 
 
 class BadFile(CliTest):

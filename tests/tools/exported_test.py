@@ -1,15 +1,14 @@
 """Exported programs (.pt2) of three layouts of archives: the fixtures have what PyTorch 2 gave for their inputs."""
 
-import io
 import json
 import random
 import unittest
-import zipfile
 
 import torch
 
 from cli import ROOT, CliTest, problems_of_failure, run
 from stock_torch import StockTorchTest, load
+from zip_files import entries, stored
 
 EXPORTED = ROOT / "testdata" / "exported"
 LAYOUTS = ["until_2.7", "since_2.9"]
@@ -20,19 +19,6 @@ def tensors(value):
     if isinstance(value, torch.Tensor):
         return [value]
     return [each for part in (value.values() if isinstance(value, dict) else value) for each in tensors(part)]
-
-
-def records(path):
-    with zipfile.ZipFile(path) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def stored(content):
-    result = io.BytesIO()
-    with zipfile.ZipFile(result, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in content.items():
-            archive.writestr(name, data)
-    return result.getvalue()
 
 
 class Exported(CliTest, StockTorchTest):
@@ -115,7 +101,7 @@ class ExportedFiles(CliTest):
     """Programs that can't be read or converted: one clear error each."""
 
     def changed(self, change, layout="since_2.9", name="cnn"):
-        content = records(EXPORTED / layout / f"{name}.pt2")
+        content = entries(EXPORTED / layout / f"{name}.pt2")
         key = next(each for each in content if each.endswith(PROGRAM[layout]))
         program = json.loads(content[key])
         change(program)
@@ -161,14 +147,14 @@ class ExportedFiles(CliTest):
         self.fail(1, self.changed(change), "layout")
 
     def test_several_models(self):
-        content = records(EXPORTED / "since_2.9" / "cnn.pt2")
+        content = entries(EXPORTED / "since_2.9" / "cnn.pt2")
         content["cnn/models/other.json"] = b"{}"
         path = self.folder / "two.pt2"
         path.write_bytes(stored(content))
         self.fail(1, path, "2 models: model, other")
 
     def test_weights_outside(self):
-        content = records(EXPORTED / "since_2.9" / "cnn.pt2")
+        content = entries(EXPORTED / "since_2.9" / "cnn.pt2")
         key = next(each for each in content if each.endswith("model_weights_config.json"))
         config = json.loads(content[key])
         for change in ({"storage_offset": {"as_int": 1 << 62}}, {"storage_offset": {"as_int": -1}},
@@ -189,7 +175,7 @@ class ExportedFiles(CliTest):
             self.assertIn("nnapi-convert didn't write it: it is an exported program", result.stderr)
 
     def test_deep_json(self):
-        content = records(EXPORTED / "since_2.9" / "cnn.pt2")
+        content = entries(EXPORTED / "since_2.9" / "cnn.pt2")
         content["cnn/models/model.json"] = b"[" * 100000
         path = self.folder / "deep.pt2"
         path.write_bytes(stored(content))
@@ -231,7 +217,7 @@ class ExportedChanges(CliTest):
         for number in range(40):
             layout = LAYOUTS[number % 2]
             name = ("cnn", "tree", "dynamic", "branch")[number // 2 % 4]
-            content = records(EXPORTED / layout / f"{name}.pt2")
+            content = entries(EXPORTED / layout / f"{name}.pt2")
             key = next(each for each in content if each.endswith(PROGRAM[layout]))
             program = json.loads(content[key])
             for _ in range(chosen.choice([1, 3])):

@@ -1,14 +1,13 @@
 """Files that PyTorch 2 wrote (testdata/pytorch2/make.py): operators that 1.13.1 has not are taken apart, so that the
 result runs on stock PyTorch 1.13.1; the samples hold what PyTorch 2 itself gives."""
 
-import io
 import unittest
-import zipfile
 
 import torch
 
 from cli import ROOT, CliTest
 from stock_torch import StockTorchTest, call, load
+from zip_files import entries, stored
 
 FOLDER = ROOT / "testdata" / "pytorch2"
 SAMPLES = torch.load(str(FOLDER / "samples.pt"))
@@ -24,19 +23,6 @@ SHAPES = {
 }
 # Elements are counted, or an argument is no tensor.
 IN_PARTS = {"containers", "nonzero_static", "scripted_multi_head", "scripted_resize_by"}
-
-
-def entries(path):
-    with zipfile.ZipFile(path) as archive:
-        return {info.filename: archive.read(info) for info in archive.infolist()}
-
-
-def stored(files) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return data.getvalue()
 
 
 def changed(name: str, ending: str, content: bytes) -> bytes:

@@ -4,13 +4,12 @@
 #include <c10/core/CPUAllocator.h>
 #include <fmt/format.h>
 #include <libdeflate.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
+#include "lib/converter/archive/mapped_memory.h"
 #include "lib/converter/archive/pickle.h"
 #include "lib/converter/exported/export_json.h"
 
@@ -19,30 +18,9 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-// Smaller records are read: a mapping costs about as much as copying so much.
-constexpr uint64_t kLeastMapped = uint64_t{64} << 10;
-// What LibTorch aligns the data of tensors to.
-constexpr uint64_t kAlignment = 64;
-
-struct Mapping {
-  void* begin;
-  size_t size;
-};
-
-void unmap(void* context) {
-  const std::unique_ptr<Mapping> mapping(static_cast<Mapping*>(context));
-  ::munmap(mapping->begin, mapping->size);
-}
-
 at::DataPtr mapped(const nnapi_shim::ZipFile& file, uint64_t offset, uint64_t bytes) {
   const uint64_t position = file.begin + offset;
-  if (bytes < kLeastMapped || position % kAlignment != 0) return {};
-  const uint64_t in_page = position % static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  const Mapping mapping{::mmap(nullptr, bytes + in_page, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.fd,
-                               static_cast<off_t>(position - in_page)),
-                        bytes + in_page};
-  if (mapping.begin == MAP_FAILED) return {};
-  return {static_cast<char*>(mapping.begin) + in_page, new Mapping(mapping), unmap, at::Device(at::kCPU)};
+  return can_map(position, bytes) ? map_memory(file.fd, position, bytes) : at::DataPtr();
 }
 
 uint64_t begin_of(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record) {

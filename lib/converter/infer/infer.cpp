@@ -16,12 +16,12 @@
 #include "lib/converter/infer/expand_composite.h"
 #include "lib/converter/infer/graph_before.h"
 #include "lib/converter/infer/known_rewrites.h"
+#include "lib/converter/infer/missing_rule.h"
 #include "lib/converter/infer/runtime_sizes.h"
 #include "lib/converter/infer/state_types.h"
 #include "lib/converter/infer/trial_run.h"
 #include "lib/converter/normalise/containers.h"
 #include "lib/converter/normalise/unroll_loops.h"
-#include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
 #include "lib/ops/tensor_limits.h"
 
@@ -31,26 +31,6 @@ namespace {
 using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
-
-std::string hint_for(const Node& node) {
-  if (is_too_long(node))
-    return "make the loop shorter, or use --control-flow nnapi, which needs --runtime shim --feature-level 4";
-  if (!node.blocks().empty())
-    return "PyTorch runs branches and loops whose condition depends on the input; trace the model instead, or use "
-           "--control-flow "
-           "nnapi, which needs --runtime shim --feature-level 4";
-  const std::string kind = node.kind().toQualString();
-  if (node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr)
-    return "take the attribute as an input of forward, and return it";
-  if (kind.rfind("prepacked::", 0) == 0) return "convert the model as it was before optimize_for_mobile";
-  if (kind == "aten::index_put_" || kind == "aten::copy_" || kind == "aten::fill_")
-    return "it changes a tensor in place, and another view of the tensor is read later; make a new tensor, as with "
-           "torch.where";
-  if (kind.back() == '_' && kind[kind.size() - 2] != '_')
-    return "it changes a tensor in place, and another view of the tensor is read later; write it without the "
-           "underscore";
-  return "see `nnapi-convert ops` for what can be lowered";
-}
 
 // Adds the constants that the graph changes in place to `kept`. Has to run before dead code is eliminated, as a node
 // that changes a constant may seem dead.
@@ -238,7 +218,7 @@ class Inference {
     if (rule != nullptr && !reads_failed) refusal = type_by_rule(*node, *rule);
     if (rule != nullptr && !reads_failed && !refusal) return true;
     if (!reads_failed && !options_.keeps_numbers && rewrites_.replace_empty(node, result_.types)) return false;
-    if (rule == nullptr) refuse_unknown(*node);
+    if (rule == nullptr) result_.refusals.push_back(missing_rule(*node, result_.types));
     if (refusal) result_.refusals.push_back(*refusal);
     reads_failed ? failed(*node) : observe(*node, refusal);
     return true;
@@ -336,33 +316,10 @@ class Inference {
       }
     }
     if (elements.size() != count) {
-      refuse_unknown(node);
+      result_.refusals.push_back(missing_rule(node, result_.types));
       return failed(node);
     }
     for (size_t i = 0; i < count; ++i) result_.types[node.output(i)] = std::move(elements[i]);
-  }
-
-  void refuse_unknown(const Node& node) {
-    if (const auto refusal = formula_refusal(node, result_.types)) {
-      result_.refusals.push_back(*refusal);
-      return;
-    }
-    if (const KnownRefusal* known = known_refusal(node)) {
-      result_.refusals.push_back(
-          {source_of(node), node.kind().toQualString(), known->found, known->needed, known->hint});
-      return;
-    }
-    const c10::FunctionSchema* schema = node.maybeSchema();
-    std::string found = "no rule for this node";
-    if (is_too_long(node)) {
-      found = fmt::format("loops of more than {} operations when they are written out", kMostUnrolledNodes);
-    } else if (node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr) {
-      found = "forward changes the attribute " + node.s(c10::attr::name);
-    } else if (schema != nullptr) {
-      const std::string overload = schema->overload_name().empty() ? "" : "." + schema->overload_name();
-      found = "no rule for " + schema->name() + overload;
-    }
-    result_.refusals.push_back({source_of(node), node.kind().toQualString(), found, "", hint_for(node)});
   }
 
   // Removes nodes that join the parts of complex numbers, if other nodes read the parts only.

@@ -44,8 +44,7 @@ std::vector<torch::jit::Module> parts_of(const torch::jit::Module& module) {
 }  // namespace
 
 ConvertedFile read_converted_file(const std::string& path) {
-  check_is_archive(path);
-  if (is_exported_program(path)) {
+  if (check_file_kind(path, true) == FileKind::Format::kExported) {
     throw ConvertError(ExitCode::kBadFile,
                        fmt::format("can't read {}: nnapi-convert didn't write it: it is an exported program (.pt2) to "
                                    "convert",

@@ -287,11 +287,7 @@ FileKind kind_of_file(const std::string& path) {
   return kind_of(ArchiveFile(path));
 }
 
-bool is_exported_program(const std::string& path) {
-  return kind_of_file(path).format == Format::kExported;
-}
-
-void check_file_kind(const std::string& path, bool may_be_converted) {
+FileKind::Format check_file_kind(const std::string& path, bool may_be_converted) {
   const ArchiveFile archive(path);
   check_can_be_read(path, archive);
   const FileKind kind = kind_of(archive);
@@ -309,6 +305,7 @@ void check_file_kind(const std::string& path, bool may_be_converted) {
         path,
         "not a zip archive; save the model with torch.jit.trace(...).save(path) or torch.jit.script(...).save(path)");
   }
+  return kind.format;
 }
 
 }  // namespace nnapi_convert

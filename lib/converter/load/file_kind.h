@@ -20,10 +20,8 @@ struct FileKind {
 // Reads the first bytes, the directory of an archive and the beginning of what torch.save pickled; no weights.
 FileKind kind_of_file(const std::string& path);
 
-bool is_exported_program(const std::string& path);
-
-// Throws ConvertError (kBadFile) unless the file may be a TorchScript file or an exported program, and says what it is
-// instead. `may_be_converted`: this program may have written it.
-void check_file_kind(const std::string& path, bool may_be_converted);
+// Returns the file's format. Throws ConvertError (kBadFile) unless the file may be a TorchScript file or an exported
+// program, and says what it is instead. `may_be_converted`: this program may have written it.
+FileKind::Format check_file_kind(const std::string& path, bool may_be_converted);
 
 }  // namespace nnapi_convert

@@ -56,11 +56,11 @@ void check_is_archive(const std::string& path) {
 }
 
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
-  check_file_kind(path, false);
+  const bool is_exported = check_file_kind(path, false) == FileKind::Format::kExported;
   choose_quantised_engine();
   declare_custom_operators();
   declare_newer_operators();
-  if (is_exported_program(path)) return load_exported_model(path, diagnostics);
+  if (is_exported) return load_exported_model(path, diagnostics);
   LoadedModel loaded{path, {}, {}};
   try {
     check_archive(path);

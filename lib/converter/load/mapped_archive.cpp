@@ -2,9 +2,7 @@
 
 #include <c10/core/CPUAllocator.h>
 #include <caffe2/serialize/read_adapter_interface.h>
-#include <sys/mman.h>
 #include <torch/csrc/jit/serialization/import.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -12,25 +10,10 @@
 #include <unordered_map>
 
 #include "lib/converter/archive/archive_file.h"
+#include "lib/converter/archive/mapped_memory.h"
 
 namespace nnapi_convert {
 namespace {
-
-// Smaller records are read: a mapping costs about as much as copying so much.
-constexpr uint64_t kLeastMapped = uint64_t{64} << 10;
-// What LibTorch aligns the data of tensors to.
-constexpr uint64_t kAlignment = 64;
-
-// A part of a file in memory, from a page's beginning on.
-struct Mapping {
-  void* begin;
-  size_t size;
-};
-
-void unmap(void* context) {
-  const std::unique_ptr<Mapping> mapping(static_cast<Mapping*>(context));
-  ::munmap(mapping->begin, mapping->size);
-}
 
 // LibTorch takes memory for a record before it says which one it reads. Records are read in the file's order, so that
 // of those of the memory's size the next one is most likely meant: it is mapped there. If it is another one, that is
@@ -39,9 +22,9 @@ class Records {
  public:
   explicit Records(const ArchiveFile& archive) : archive_(archive) {
     for (const nnapi_shim::ZipRecord& record : archive.records()) {
-      if (record.bytes < kLeastMapped) continue;
+      if (record.bytes < kLeastMappedBytes) continue;
       const std::optional<uint64_t> begin = archive.data_begin(record);
-      if (begin && *begin % kAlignment == 0) of_size_[record.bytes].positions.push_back(*begin);
+      if (begin && can_map(*begin, record.bytes)) of_size_[record.bytes].positions.push_back(*begin);
     }
     for (auto& [size, same] : of_size_) std::sort(same.positions.begin(), same.positions.end());
   }
@@ -51,14 +34,9 @@ class Records {
     const auto found = of_size_.find(size);
     if (found == of_size_.end() || found->second.next == found->second.positions.size()) return {};
     const uint64_t position = found->second.positions[found->second.next++];
-    const uint64_t in_page = position % page_bytes_;
-    const Mapping mapping{::mmap(nullptr, size + in_page, PROT_READ | PROT_WRITE, MAP_PRIVATE, archive_.file().fd,
-                                 static_cast<off_t>(position - in_page)),
-                          size + in_page};
-    if (mapping.begin == MAP_FAILED) return {};
-    void* data = static_cast<char*>(mapping.begin) + in_page;
-    mapped_[data] = {position, size};
-    return {data, new Mapping(mapping), unmap, at::Device(at::DeviceType::CPU)};
+    at::DataPtr memory = map_memory(archive_.file().fd, position, size);
+    if (memory) mapped_[memory.get()] = {position, size};
+    return memory;
   }
 
   // The memory holds something else now.
@@ -87,7 +65,6 @@ class Records {
   };
 
   const ArchiveFile& archive_;
-  const uint64_t page_bytes_ = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   std::map<uint64_t, SameSize> of_size_;
   std::unordered_map<const void*, Record> mapped_;  // by memory that nothing was read into yet
 };
