@@ -1,5 +1,7 @@
 #include "lib/converter/convert.h"
 
+#include <fmt/format.h>
+
 #include "lib/base/error.h"
 #include "lib/converter/emit/emit.h"
 #include "lib/converter/emit/recorded_calibration.h"
@@ -8,6 +10,7 @@
 #include "lib/converter/partition/split.h"
 #include "lib/converter/partition/whole.h"
 #include "lib/converter/quantise/quantise_plan.h"
+#include "lib/serialize/float16_weights.h"
 
 namespace nnapi_convert {
 namespace {
@@ -33,6 +36,21 @@ ConvertOptions planning_options(ConvertOptions options, const CalibrationOptions
   return options;
 }
 
+void round_weights(PlannedModel& planned, Diagnostics& diagnostics) {
+  Float16Weights weights;
+  for (PlannedSegment& segment : planned.plan.segments) {
+    const Float16Weights more = store_weights_as_float16(segment.part.model);
+    weights.rounded += more.rounded;
+    weights.kept += more.kept;
+  }
+  if (weights.kept > 0) {
+    diagnostics.warn(fmt::format("--fp16-weights: {} of {} weights stay float32: float16 has no numbers of their size",
+                                 weights.kept, weights.kept + weights.rounded));
+  } else if (weights.rounded == 0) {
+    diagnostics.warn("--fp16-weights: no weight of NNAPI's part is float32 and large enough");
+  }
+}
+
 }  // namespace
 
 Conversion plan_conversion(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
@@ -49,6 +67,7 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, const Cali
   if (calibration.is_asked_for()) {
     quantised = quantise_plan(planned, loaded, options, calibration, diagnostics, stages);
   }
+  if (options.fp16_weights) round_weights(planned, diagnostics);
   // Serialize and emit.
   Conversion conversion = emit(planned, loaded, options, diagnostics, stages);
   if (quantised) conversion.recorded_options = with_calibration(conversion.recorded_options, calibration, *quantised);

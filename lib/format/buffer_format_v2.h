@@ -1,4 +1,5 @@
-// Defines version 2 of the model buffer, which the shim (lib/shim) reads. schemas/nnapi_buffer.md has an example.
+// Defines versions 2 and 3 of the model buffer, which the shim (lib/shim) reads. schemas/nnapi_buffer.md has an
+// example.
 //
 // The buffer consists of 32-bit little-endian words; a 64-bit number takes two words, the low one first. Never change
 // a constant here, as apps on phones would not change with it: add a version, its page and its frozen sample.
@@ -10,6 +11,7 @@
 namespace nnapi_convert::buffer_format_v2 {
 
 constexpr int32_t kVersion = 2;
+constexpr int32_t kFloat16Version = 3;      // version 2 with values of the source kFloat16Weight
 constexpr uint32_t kMaxCount = 1u << 24;    // every count is below this
 constexpr uint32_t kMaxRank = 8;            // of an argument and of an operand
 constexpr size_t kWeightAlignment = 64;     // bytes; of each weight within the weights
@@ -76,6 +78,9 @@ enum class ValueSource : int32_t {
   kOmitted = 1,    // an optional input that is left out; offset and length 0
   kWeight = 2,     // a range of the weights; the offset is a multiple of kWeightAlignment
   kModel = 3,      // offset: number of the subgraph, more than this model's own; length 0
+  // Version 3: a range of the weights with float16 numbers, the value of a TENSOR_FLOAT32. The offset is as of kWeight,
+  // the length that of the float16 numbers.
+  kFloat16Weight = 4,
 };
 
 // The order of axes of NNAPI's tensor, compared with the caller's.

@@ -16,6 +16,8 @@ OperandCode operand_code(DataType type) {
       return OperandCode::TENSOR_QUANT8_ASYMM;
     case DataType::kBool:
       return OperandCode::TENSOR_BOOL8;
+    case DataType::kFloat16:
+      return OperandCode::TENSOR_FLOAT16;
   }
   NNC_ASSERT(false, "unknown data type");
 }

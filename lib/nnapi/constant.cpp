@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
+#include "lib/format/float16.h"
 #include "lib/nnapi/copy_permuted.h"
 #include "lib/nnapi/permutation.h"
 
@@ -111,6 +112,18 @@ struct ApplyStep {
     }
     buffer.type = DataType::kInt32;
   }
+  void operator()(const RoundToFloat16&) const {
+    Memory halves = new_memory(buffer.count() * size_of(DataType::kFloat16));
+    const uint8_t* bytes = buffer.bytes();
+    for (size_t i = 0; i < buffer.count(); ++i) {
+      float value;
+      std::memcpy(&value, bytes + 4 * i, 4);
+      const uint16_t half = float16_bits(value);
+      std::memcpy(halves.get() + 2 * i, &half, 2);
+    }
+    buffer.memory = std::move(halves);
+    buffer.type = DataType::kFloat16;
+  }
 };
 
 struct StepText {
@@ -123,6 +136,7 @@ struct StepText {
     return fmt::format("requantize({}, {})", step.axis, step.to_scale);
   }
   std::string operator()(const QuantizeBias& step) const { return fmt::format("quantize_bias({})", step.scale); }
+  std::string operator()(const RoundToFloat16&) const { return "round_to_float16"; }
 };
 
 // Returns the step for the elements with indices [begin, end) of axis 0, which has `size` elements; nothing if the step
@@ -148,6 +162,7 @@ struct RowsOfStep {
     return Requantize{step.axis, step.axis == 0 ? part(*step.from_scales) : step.from_scales, step.to_scale};
   }
   std::optional<RecipeStep> operator()(const QuantizeBias& step) const { return step; }
+  std::optional<RecipeStep> operator()(const RoundToFloat16& step) const { return step; }
 
  private:
   std::shared_ptr<const std::vector<float>> part(const std::vector<float>& values) const {
@@ -166,6 +181,7 @@ const std::vector<float>* vector_of(const RecipeStep& step) {
 }  // namespace
 
 size_t size_of(DataType type) {
+  if (type == DataType::kFloat16) return 2;
   return type == DataType::kFloat32 || type == DataType::kInt32 ? 4 : 1;
 }
 
@@ -201,6 +217,7 @@ Constant Constant::then(RecipeStep step) const {
   }
   if (std::holds_alternative<ShiftToUInt8>(step)) result.type_ = DataType::kUInt8;
   if (std::holds_alternative<QuantizeBias>(step)) result.type_ = DataType::kInt32;
+  if (std::holds_alternative<RoundToFloat16>(step)) result.type_ = DataType::kFloat16;
   result.steps_.push_back(std::move(step));
   return result;
 }

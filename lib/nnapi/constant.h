@@ -12,7 +12,8 @@
 
 namespace nnapi_convert::nnapi {
 
-enum class DataType : uint8_t { kFloat32, kInt32, kInt8, kUInt8, kBool };
+// kFloat16: a float32 operand's value that the file stores in half the size.
+enum class DataType : uint8_t { kFloat32, kInt32, kInt8, kUInt8, kBool, kFloat16 };
 size_t size_of(DataType type);
 
 // One step of a recipe. Shapes and axes are those before the step.
@@ -38,7 +39,9 @@ struct Requantize {      // int8 -> int8: value * from_scales[i] / to_scale, rou
 struct QuantizeBias {  // float32 -> int32: value / scale, rounded half away from zero, saturated
   double scale;
 };
-using RecipeStep = std::variant<Permute, Reshape, ScaleAxis, AddVector, ShiftToUInt8, Requantize, QuantizeBias>;
+struct RoundToFloat16 {};  // float32 -> float16, to the nearest, ties to even; the last step
+using RecipeStep =
+    std::variant<Permute, Reshape, ScaleAxis, AddVector, ShiftToUInt8, Requantize, QuantizeBias, RoundToFloat16>;
 
 // Takes the next bytes of a value.
 using ByteSink = std::function<void(const void* bytes, size_t size)>;

@@ -124,11 +124,13 @@ class BufferWriter {
     }
   }
 
+  // The length that the loader sees: the module hands it float32 where the archive has float16.
   static int32_t byte_length(const nnapi::Constant& constant) {
-    if (constant.byte_count() <= INT32_MAX) return static_cast<int32_t>(constant.byte_count());
-    throw ConvertError(
-        ExitCode::kNotConvertible,
-        fmt::format("a weight has {} bytes, and the stock loader takes {} at most", constant.byte_count(), INT32_MAX));
+    const bool is_float16 = constant.type() == nnapi::DataType::kFloat16;
+    const size_t bytes = is_float16 ? 2 * constant.byte_count() : constant.byte_count();
+    if (bytes <= INT32_MAX) return static_cast<int32_t>(bytes);
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("a weight has {} bytes, and the stock loader takes {} at most", bytes, INT32_MAX));
   }
 
   void put_bytes(const std::vector<uint8_t>& bytes) {

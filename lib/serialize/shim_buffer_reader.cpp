@@ -17,8 +17,9 @@ class ShimBufferReader : private WordCursor {
 
   BufferModel read() {
     const int32_t* header = take(format::kHeaderWords, "header");
-    if (header[format::kVersionWord] != format::kVersion) {
-      fail(fmt::format("version {} found, {} needed", header[format::kVersionWord], format::kVersion));
+    const int32_t version = header[format::kVersionWord];
+    if (version != format::kVersion && version != format::kFloat16Version) {
+      fail(fmt::format("version {} found, {} or {} needed", version, format::kVersion, format::kFloat16Version));
     }
     if (static_cast<uint32_t>(header[format::kWordCount]) != count()) {
       fail(fmt::format("{} words found, {} needed", count(), static_cast<uint32_t>(header[format::kWordCount])));

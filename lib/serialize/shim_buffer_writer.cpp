@@ -141,7 +141,7 @@ class ShimBufferWriter {
 
   void write_header(size_t body_words) {
     std::vector<int32_t> header(format::kHeaderWords, 0);
-    header[format::kVersionWord] = format::kVersion;
+    header[format::kVersionWord] = has_float16_ ? format::kFloat16Version : format::kVersion;
     header[format::kWordCount] = count(format::kHeaderWords + body_words, "words");
     header[format::kFeatureLevel] = request_.feature_level;
     header[format::kPreference] = static_cast<int32_t>(request_.preference);
@@ -240,7 +240,9 @@ class ShimBufferWriter {
       source = format::ValueSource::kModel;
       offset = number_of(**subgraph);
     } else if (is_weight(operand)) {
-      source = format::ValueSource::kWeight;
+      const bool is_float16 = operand.constant()->type() == nnapi::DataType::kFloat16;
+      has_float16_ = has_float16_ || is_float16;
+      source = is_float16 ? format::ValueSource::kFloat16Weight : format::ValueSource::kWeight;
       offset = place_weight(*operand.constant());
     }
     put(id);
@@ -305,6 +307,7 @@ class ShimBufferWriter {
   std::vector<const nnapi::Model*> models_;         // the main model and its subgraphs, by number
   std::vector<int32_t> words_;                      // the section that is being written
   std::vector<std::pair<size_t, size_t>> patches_;  // word of the models, number of the expression
+  bool has_float16_ = false;
   Expressions expressions_;
   Texts texts_;
   ShimBuffer result_;

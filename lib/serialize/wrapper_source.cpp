@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "lib/serialize/boundary_source.h"
@@ -32,6 +33,11 @@ class WrapperSource {
 
   const std::vector<InterfaceInput>& inputs() const { return boundary_.inputs(); }
   bool is_flexible() const { return !request_.serialized.patches.empty(); }
+  bool has_float16() const {
+    const auto& buffers = request_.serialized.buffers;
+    return std::any_of(buffers.begin(), buffers.end(),
+                       [](const nnapi::Constant& each) { return each.type() == nnapi::DataType::kFloat16; });
+  }
 
   void attributes() {
     line("  __parameters__ = []");
@@ -88,9 +94,22 @@ class WrapperSource {
     }
   }
 
+  // Replaces float16 weights by float32 ones, one by one. The module keeps them: NNAPI refers to their memory.
+  void widen_weights() {
+    line("    for nnapi_i in range(torch.len(self.weights)):");
+    line("      nnapi_weight = (self.weights)[nnapi_i]");
+    line("      if torch.eq(ops.prim.dtype(nnapi_weight), 5):");
+    line(
+        "        nnapi_widened = torch._set_item(self.weights, nnapi_i, torch.to(nnapi_weight, 6, False, False, "
+        "None))");
+    line("      else:");
+    line("        pass");
+  }
+
   void prepare_method() {
     line(fmt::format("  def prepare(self: {}{}) -> {}:", class_, boundary_.parameters(), kCompilation));
     if (is_flexible()) patch_words();
+    if (has_float16()) widen_weights();
     line(fmt::format("    nnapi_comp = {0}.__new__({0})", kCompilation));
     line("    nnapi_created = (nnapi_comp).__init__()");
     line(fmt::format("    nnapi_started = (nnapi_comp).init2(self.ser_model, self.weights, {}, {})",

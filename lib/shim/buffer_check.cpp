@@ -214,11 +214,10 @@ class ModelChecker {
         if (!is_model) return true;
         return damaged(error_, record + 1, "operand %u is a MODEL that is left out, a model needed", value.operand);
       case ValueSource::kWeight:
-        if (value.offset % format::kWeightAlignment != 0) return refuse_offset(record, value, "a multiple of 64");
-        if (value.offset > weight_bytes_ || value.length > weight_bytes_ - value.offset) {
-          return refuse_offset(record, value, "a range within the weights");
-        }
-        return check_length(value, operand, record);
+        return check_range(value, record) && check_length(value, operand, record);
+      case ValueSource::kFloat16Weight:
+        if (!has_float16_weights()) break;
+        return check_range(value, record) && check_float16(value, operand, record);
       case ValueSource::kModel:
         if (!is_model)
           return damaged(error_, record + 1, "a model found as value of operand %u, no MODEL", value.operand);
@@ -226,7 +225,30 @@ class ModelChecker {
         if (value.model > number_ && value.model < layout_.models.size()) return true;
         return refuse_offset(record, value, "a later model's number");
     }
-    return damaged(error_, record + 1, "value source %d found, 0 to 3 needed", words_[record + 1]);
+    return damaged(error_, record + 1, "value source %d found, 0 to %d needed", words_[record + 1],
+                   has_float16_weights() ? 4 : 3);
+  }
+
+  bool has_float16_weights() const { return words_[format::kVersionWord] == format::kFloat16Version; }
+
+  bool check_range(const ValueView& value, size_t record) const {
+    if (value.offset % format::kWeightAlignment != 0) return refuse_offset(record, value, "a multiple of 64");
+    if (value.offset <= weight_bytes_ && value.length <= weight_bytes_ - value.offset) return true;
+    return refuse_offset(record, value, "a range within the weights");
+  }
+
+  // The operand is a TENSOR_FLOAT32 of fixed sizes, with twice as many bytes as the value.
+  bool check_float16(const ValueView& value, const OperandView& operand, size_t record) const {
+    uint64_t bytes = 0;
+    if (operand.type != static_cast<int32_t>(OperandCode::TENSOR_FLOAT32) || !operand_bytes(operand, &bytes)) {
+      return damaged(error_, record + 1, "float16 weights found as value of operand %u, which is no TENSOR_FLOAT32",
+                     value.operand);
+    }
+    if (bytes == 0) {
+      return damaged(error_, record + 1, "float16 weights found as value of operand %u, whose sizes are flexible",
+                     value.operand);
+    }
+    return value.length == bytes / 2 || refuse_length(record, value, bytes / 2);
   }
 
   bool refuse_offset(size_t record, const ValueView& value, const char* needed) const {

@@ -42,10 +42,11 @@ class LayoutFinder {
     if (count_ == 0) {
       return damaged(error_, 0, "the buffer has no words, at least %zu needed", size_t{format::kHeaderWords});
     }
-    if (words_[format::kVersionWord] != format::kVersion) {
+    const int32_t version = words_[format::kVersionWord];
+    if (version != format::kVersion && version != format::kFloat16Version) {
       fail(error_, NNAPI_SHIM_BAD_MODEL,
-           "the model buffer is of version %d, %d needed; use the nnapi_shim of the nnapi-convert that wrote it",
-           words_[format::kVersionWord], format::kVersion);
+           "the model buffer is of version %d, %d or %d needed; use the nnapi_shim of the nnapi-convert that wrote it",
+           version, format::kVersion, format::kFloat16Version);
       return false;
     }
     if (count_ < format::kHeaderWords) {

@@ -3,6 +3,9 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
+
+#include "lib/format/float16.h"
 #include "lib/shim/failure.h"
 #include "lib/shim/nnapi_names.h"
 #include "lib/shim/operation_text.h"
@@ -103,10 +106,14 @@ int Builder::set_value(const ValueView& value, const WeightMemory& weights,
     return code == 0 ? 0 : refuse_operand("ANeuralNetworksModel_setOperandValueFromMemory", value.operand, code);
   }
   const void* data = nullptr;
+  auto length = static_cast<size_t>(value.length);
   if (value.source == format::ValueSource::kImmediate) data = value.data;
   if (value.source == format::ValueSource::kWeight) data = weights.weights().data + value.offset;
-  const int code =
-      library_.ANeuralNetworksModel_setOperandValue(model_, operand, data, static_cast<size_t>(value.length));
+  if (value.source == format::ValueSource::kFloat16Weight) {
+    data = weights.floats_at(value.offset, value.length);
+    length *= 2;
+  }
+  const int code = library_.ANeuralNetworksModel_setOperandValue(model_, operand, data, length);
   return code == 0 ? 0 : refuse_operand("ANeuralNetworksModel_setOperandValue", value.operand, code);
 }
 
@@ -155,6 +162,20 @@ WeightMemory::WeightMemory(const NnapiLibrary& library, const Weights& weights) 
   const int code = library.ANeuralNetworksMemory_createFromFd(static_cast<size_t>(weights.bytes), PROT_READ, weights.fd,
                                                               static_cast<size_t>(weights.file_offset), &memory_);
   if (code != 0) memory_ = nullptr;
+}
+
+const float* WeightMemory::floats_at(uint64_t offset, uint64_t length) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<float>& floats = floats_[offset];
+  if (!floats.empty()) return floats.data();
+  floats.resize(static_cast<size_t>(length / sizeof(uint16_t)));
+  const uint8_t* bytes = weights_.data + offset;
+  for (size_t i = 0; i < floats.size(); ++i) {
+    uint16_t half;
+    std::memcpy(&half, bytes + i * sizeof half, sizeof half);
+    floats[i] = nnapi_convert::float_of_float16(half);
+  }
+  return floats.data();
 }
 
 WeightMemory::~WeightMemory() {

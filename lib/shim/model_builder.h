@@ -1,7 +1,9 @@
 // Builds NNAPI's models from a bound model.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "lib/shim/model_view.h"
@@ -23,10 +25,15 @@ class WeightMemory {
   const Weights& weights() const { return weights_; }
   // Returns NNAPI's memory, or null: then the builder sets values by pointer.
   const ANeuralNetworksMemory* memory() const { return memory_; }
+  // Returns the float16 numbers at `offset` (bytes) of the weights as float32. `length` is that of the float16 numbers
+  // in bytes. They are converted at the first call and live as long as this object. Any thread may call this.
+  const float* floats_at(uint64_t offset, uint64_t length) const;
 
  private:
   const NnapiLibrary& library_;
   Weights weights_;
+  mutable std::mutex mutex_;
+  mutable std::map<uint64_t, std::vector<float>> floats_;  // by offset
   ANeuralNetworksMemory* memory_ = nullptr;
 };
 

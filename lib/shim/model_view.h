@@ -28,8 +28,8 @@ struct ValueView {
   uint32_t operand = 0;
   format::ValueSource source = format::ValueSource::kOmitted;
   const void* data = nullptr;  // kImmediate
-  uint64_t offset = 0;         // kWeight: byte offset in the weights
-  uint64_t length = 0;         // kImmediate and kWeight: bytes
+  uint64_t offset = 0;         // kWeight and kFloat16Weight: byte offset in the weights
+  uint64_t length = 0;         // kImmediate, kWeight and kFloat16Weight: bytes
   uint32_t model = 0;          // kModel: number of the subgraph
 };
 

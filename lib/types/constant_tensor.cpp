@@ -18,6 +18,8 @@ at::ScalarType scalar_type(nnapi::DataType type) {
       return at::kByte;
     case nnapi::DataType::kBool:
       return at::kBool;
+    case nnapi::DataType::kFloat16:
+      return at::kHalf;
   }
   NNC_ASSERT(false, "unknown data type");
 }

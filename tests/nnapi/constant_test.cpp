@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "lib/format/float16.h"
 #include "tests/nnapi/interpreter.h"
 #include "tests/nnapi/small_models.h"
 
@@ -316,4 +317,25 @@ TEST_CASE("Constant: evaluated gives the same value without a recipe, and lets t
   CHECK(kept[0].bytes() == bytes);
   const Constant plain = Constant::of_floats({1, 2});
   CHECK(plain.evaluated().source() == plain.source());  // no copy without need
+}
+
+TEST_CASE("Constant: float16 by the last step, in rows, too") {
+  std::vector<float> numbers(200'000);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = 0.25F + static_cast<float>(i % 1000) / 512;
+  const Constant constant = Constant::of_floats(numbers, {1000, 200}).then(Permute{{0, 1}}).then(RoundToFloat16{});
+  CHECK(constant.type() == DataType::kFloat16);
+  CHECK(constant.byte_count() == 400'000);
+  CHECK(constant.recipe_text() == "permute(0,1) round_to_float16");
+  const auto halves = values_of<uint16_t>(constant);
+  std::vector<uint8_t> in_pieces;
+  int pieces = 0;
+  constant.write_to([&](const void* bytes, size_t size) {
+    in_pieces.insert(in_pieces.end(), static_cast<const uint8_t*>(bytes), static_cast<const uint8_t*>(bytes) + size);
+    ++pieces;
+  });
+  CHECK(pieces > 1);
+  CHECK(in_pieces == constant.bytes());
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    REQUIRE(std::abs(nnapi_convert::float_of_float16(halves[i]) - numbers[i]) <= numbers[i] / 2048);
+  }
 }

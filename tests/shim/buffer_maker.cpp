@@ -99,7 +99,7 @@ class BufferMaker {
 
   void write_value_record(const Value& value) {
     push({count(value.operand), static_cast<int32_t>(value.source)});
-    if (value.source == ValueSource::kWeight) {
+    if (value.source == ValueSource::kWeight || value.source == ValueSource::kFloat16Weight) {
       std::vector<uint8_t>& weights = made_.weights;
       weights.resize((weights.size() + format::kWeightAlignment - 1) / format::kWeightAlignment *
                      format::kWeightAlignment);
@@ -139,7 +139,7 @@ class BufferMaker {
 
   void write_header() {
     std::vector<int32_t>& words = made_.words;
-    words[format::kVersionWord] = 2;
+    words[format::kVersionWord] = description_.version;
     words[format::kWordCount] = count(words.size());
     words[format::kFeatureLevel] = description_.feature_level;
     words[format::kPreference] = description_.preference;

@@ -39,7 +39,7 @@ struct Operand {
 struct Value {
   uint32_t operand = 0;
   format::ValueSource source = format::ValueSource::kImmediate;
-  std::vector<uint8_t> bytes;                           // kImmediate, kWeight
+  std::vector<uint8_t> bytes;                           // kImmediate, kWeight, kFloat16Weight
   uint32_t model = 0;                                   // kModel
   std::vector<std::pair<uint32_t, uint32_t>> flexible;  // kImmediate: word of the value, expression
 };
@@ -75,6 +75,7 @@ struct Expression {
 };
 
 struct Description {
+  int32_t version = 2;
   int32_t feature_level = 1;
   int32_t preference = 1;  // FAST_SINGLE_ANSWER
   bool relax_fp16 = false;

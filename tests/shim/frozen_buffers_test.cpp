@@ -106,3 +106,18 @@ TEST_CASE("frozen buffers: v2_full_net, its values and subgraphs") {
     CHECK(branch.output_operands == Ids{2});
   }
 }
+
+TEST_CASE("frozen buffers: v3_float16") {
+  const MadeBuffer sample = read_sample("v3_float16");
+  REQUIRE(sample.weights.size() == 128);
+  const ModelView view = bind_good(*parse_good(sample), Shapes({{2, 64}}));
+  REQUIRE(view.models.size() == 1);
+  REQUIRE(view.models[0].values.size() == 2);
+  const ValueView& weight = view.models[0].values[0];
+  CHECK(weight.operand == 1);
+  CHECK(weight.source == ValueSource::kFloat16Weight);
+  CHECK(weight.offset == 0);
+  CHECK(weight.length == 128);
+  CHECK(view.models[0].operands[1].type == 3);
+  CHECK(dims_of(view.models[0].operands[1]) == Ids{64});
+}

@@ -43,7 +43,7 @@ void check_values(const ModelView& view, size_t number, uint64_t weight_bytes) {
     require(value.operand < model.operands.size(), "values are of operands");
     if (value.source == format::ValueSource::kImmediate) {
       for (uint64_t i = 0; i < value.length; ++i) sum += static_cast<const uint8_t*>(value.data)[i];
-    } else if (value.source == format::ValueSource::kWeight) {
+    } else if (value.source == format::ValueSource::kWeight || value.source == format::ValueSource::kFloat16Weight) {
       require(value.offset <= weight_bytes && value.length <= weight_bytes - value.offset, "weights are in range");
     } else if (value.source == format::ValueSource::kModel) {
       require(value.model > number && value.model < view.models.size(), "subgraphs come later");

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "tests/shim/buffer_maker.h"
+#include "tests/shim/three_operations.h"
 #include "tests/shim/zip_maker.h"
 
 namespace {
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
   write(folder, "add", kBuffer, bytes_of(make_buffer(add_net()).words));
   write(folder, "full", kBuffer, bytes_of(make_buffer(full_net()).words));
   write(folder, "stripped", kBuffer, bytes_of(make_buffer(stripped).words));
+  write(folder, "float16", kBuffer, bytes_of(make_buffer(three_operations_float16()).words));
   write(folder, "archive", kArchive, archive_of(make_buffer(add_net()), false));
   write(folder, "archive_64", kArchive, archive_of(make_buffer(full_net()), true));
   return 0;

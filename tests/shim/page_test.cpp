@@ -48,6 +48,7 @@ TEST_CASE("format page: the shim reads the dump of version 2") {
 
 TEST_CASE("format constants are version 2's for ever") {
   CHECK(format::kVersion == 2);
+  CHECK(format::kFloat16Version == 3);
   CHECK(format::kMaxCount == 16777216);
   CHECK(format::kMaxRank == 8);
   CHECK(format::kWeightAlignment == 64);
@@ -66,6 +67,7 @@ TEST_CASE("format constants are version 2's for ever") {
   CHECK(format::kOutputWords == 2);
   CHECK(static_cast<int32_t>(format::ExpressionKind::kFloorDiv) == 4);
   CHECK(static_cast<int32_t>(format::ValueSource::kModel) == 3);
+  CHECK(static_cast<int32_t>(format::ValueSource::kFloat16Weight) == 4);
   CHECK(static_cast<int32_t>(format::Layout::kNhwc) == 1);
   CHECK(format::kIndexRecord == std::string("extra/nnapi_shim.index"));
 }

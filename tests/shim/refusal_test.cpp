@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "tests/shim/buffer_checks.h"
+#include "tests/shim/three_operations.h"
 
 using namespace nnapi_shim;
 using namespace nnapi_shim::testing;
@@ -56,8 +57,8 @@ enum AddWord : size_t {
 
 TEST_CASE("refused: no words, another version, a short header") {
   CHECK_THAT(refusal({}), Contains("at word 0: the buffer has no words, at least 14 needed"));
-  CHECK_THAT(refusal({{3}, {}}), Contains("version 3, 2 needed; use the nnapi_shim of"));
-  CHECK_THAT(refusal({{1, 0, 0}, {}}), Contains("version 1, 2 needed"));
+  CHECK_THAT(refusal({{4}, {}}), Contains("version 4, 2 or 3 needed; use the nnapi_shim of"));
+  CHECK_THAT(refusal({{1, 0, 0}, {}}), Contains("version 1, 2 or 3 needed"));
   CHECK_THAT(refusal({{2, 3, 0}, {}}), Contains("the buffer has 3 words, at least 14 needed"));
   nnapi_shim_error error{};
   CHECK(ModelBuffer::parse(nullptr, 100, 0, &error) == nullptr);
@@ -237,6 +238,26 @@ TEST_CASE("refused: omitted operands and models as values") {
                      v.model = 1;
                    }),
              Contains("a model found as value of operand 12, no MODEL"));
+}
+
+TEST_CASE("refused: float16 weights") {
+  const auto weight_refusal = [](const std::function<void(Description&, Value&)>& change) {
+    Description net = three_operations_float16();
+    change(net, net.models[0].values[0]);
+    return refusal(make_buffer(net));
+  };
+  parse_good(make_buffer(three_operations_float16()));
+  CHECK_THAT(weight_refusal([](Description& net, Value&) { net.version = 2; }),
+             Contains("value source 4 found, 0 to 3 needed"));
+  CHECK_THAT(weight_refusal([](Description& net, Value&) { net.models[0].operands[1].type = 4; }),
+             Contains("float16 weights found as value of operand 1, which is no TENSOR_FLOAT32"));
+  CHECK_THAT(
+      weight_refusal([](Description& net, Value&) { net.models[0].operands[1].dims = {Size::of_expression(0)}; }),
+      Contains("float16 weights found as value of operand 1, whose sizes are flexible"));
+  CHECK_THAT(weight_refusal([](Description&, Value& weight) { weight.bytes.pop_back(); }),
+             Contains("length 127 of the value of operand 1 found, 128 needed"));
+  CHECK_THAT(weight_refusal([](Description&, Value& weight) { weight.bytes.resize(256); }),
+             Contains("length 256 of the value of operand 1 found, 128 needed"));
 }
 
 TEST_CASE("refused: subgraphs that name earlier ones") {

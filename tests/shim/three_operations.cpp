@@ -39,4 +39,14 @@ Description three_operations() {
   return net;
 }
 
+Description three_operations_float16() {
+  Description net = three_operations();
+  net.version = 3;
+  Value& weight = net.models[0].values[0];
+  weight.source = format::ValueSource::kFloat16Weight;
+  weight.bytes.clear();
+  for (int i = 0; i < 64; ++i) weight.bytes.insert(weight.bytes.end(), {0x00, 0x3E});  // 1.5
+  return net;
+}
+
 }  // namespace nnapi_shim::testing

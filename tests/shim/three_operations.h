@@ -8,5 +8,7 @@ namespace nnapi_shim::testing {
 // y = (x + w)^2 + w, with x of [0, 64] floats, the first size flexible, and a weight w of 64 floats. Operations have
 // names.
 Description three_operations();
+// The same net, whose weight is stored as float16, in version 3.
+Description three_operations_float16();
 
 }  // namespace nnapi_shim::testing

@@ -176,6 +176,9 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
   add_choice(app, "--preference", arguments.options.preference, preferences, "what drivers compile for")
       ->group(kResult);
   app.add_flag("--relax-fp16", arguments.options.relax_fp16, "let drivers compute float32 in float16")->group(kResult);
+  app.add_flag("--fp16-weights", arguments.options.fp16_weights,
+               "store float weights as float16, in half the size; NNAPI gets them as float32")
+      ->group(kResult);
   app.add_flag("--bundle-inputs", arguments.options.bundle_inputs,
                "bundle sample inputs, for speed_benchmark_torch --use_bundled_input=0")
       ->group(kResult);

@@ -81,6 +81,7 @@ void read_record(const std::string& text, ConvertOptions& options) {
   if (!min_macs.is_null()) options.segments.min_macs = min_macs;
   options.segments.max_segments = record.at("max_segments");
   options.segments.rows_per_call = record.value("rows_per_call", options.segments.rows_per_call);
+  options.fp16_weights = record.value("fp16_weights", false);
   options.bound = bound_of(record);
   options.disabled_passes = record.at("disabled_passes").get<std::set<std::string>>();
 }
@@ -98,6 +99,7 @@ std::string record_options(const ConvertOptions& options) {
               {"max_segments", options.segments.max_segments},
               {"rows_per_call", options.segments.rows_per_call},
               {"disabled_passes", options.disabled_passes}};
+  if (options.fp16_weights) record["fp16_weights"] = true;
   for (const BoundArgument& each : options.bound) record["bound"][each.name] = each.text;
   return record.dump();
 }
@@ -118,6 +120,15 @@ std::vector<BoundArgument> recorded_bound(const ConvertedFile& file) {
   if (file.metadata.options.empty()) return {};
   try {
     return bound_of(json::parse(file.metadata.options));
+  } catch (const json::exception& error) {
+    fail_malformed(error);
+  }
+}
+
+bool has_float16_weights(const ConvertedFile& file) {
+  if (file.metadata.options.empty()) return false;
+  try {
+    return json::parse(file.metadata.options).value("fp16_weights", false);
   } catch (const json::exception& error) {
     fail_malformed(error);
   }

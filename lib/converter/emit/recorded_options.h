@@ -15,6 +15,9 @@ std::string record_options(const ConvertOptions& options);
 // Returns the arguments of forward that the conversion bound to a value.
 std::vector<BoundArgument> recorded_bound(const ConvertedFile& file);
 
+// Returns true if the file stores weights as float16.
+bool has_float16_weights(const ConvertedFile& file);
+
 // Returns options that make the same NNAPI models from the same original. For a file without a record, options are
 // defaults where the file's metadata doesn't say otherwise. Throws ConvertError (kBadFile) for a malformed record.
 ConvertOptions recorded_options(const ConvertedFile& file);

@@ -87,6 +87,7 @@ struct ConvertOptions {
   QuantMode quant = QuantMode::kAuto;
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
   bool relax_fp16 = false;
+  bool fp16_weights = false;  // store float32 weights as float16
   bool bundle_inputs = false;
   std::string emit_cpu;  // path of the CPU counterpart; empty: none
   int feature_level = 3;

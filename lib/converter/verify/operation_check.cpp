@@ -224,9 +224,11 @@ OperationCheck check_operations(const VerifyRequest& request) {
   OperationCheck result;
   result.samples = static_cast<int>(samples.size());
   for (const PartCheck& check : checks) check.add_to(result);
-  if (request.tolerance) {
+  std::optional<double> tolerance = request.tolerance;
+  if (!tolerance && options.fp16_weights) tolerance = VerifyDefaults::kFloat16WeightsTolerance;
+  if (tolerance) {
     for (CheckedValue& value : result.values) {
-      if (value.unit == "of range") value.tolerance = *request.tolerance;
+      if (value.unit == "of range") value.tolerance = *tolerance;
     }
   }
   return result;

@@ -142,7 +142,9 @@ void SegmentModel::read_shim(const torch::jit::Module& module, const std::vector
 }
 
 void SegmentModel::read_pytorch(const torch::jit::Module& module) {
-  for (const at::Tensor& tensor : module.attr("weights").toTensorVector()) kept_.push_back(tensor.contiguous());
+  for (const at::Tensor& tensor : module.attr("weights").toTensorVector()) {
+    kept_.push_back((tensor.scalar_type() == at::kHalf ? tensor.to(at::kFloat) : tensor).contiguous());
+  }
   const at::Tensor words = module.attr("ser_model").toTensor().contiguous();
   stock_ = read_buffer(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));
   view_ = view_of(stock_, buffers_of(kept_));

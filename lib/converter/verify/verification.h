@@ -61,6 +61,7 @@ struct Verification {
   std::vector<BorderFinding> borders;
   bool is_quantized = false;
   std::optional<double> calibrated_snr;  // dB, of a file quantised by data: what its calibration measured
+  double tolerance = 0;                  // of float outputs: max error over the range
   bool is_per_channel = false;           // the original has per-channel weights
   std::string criterion;                 // what had to hold
   bool passed = false;

@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/emit/recorded_calibration.h"
+#include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/load/custom_operators.h"
@@ -274,7 +275,7 @@ void judge(Verification& result, const VerifyRequest& request) {
     return;
   }
   const bool by_snr = result.is_quantized && !request.tolerance;
-  const double tolerance = request.tolerance.value_or(Defaults::kFloatTolerance);
+  const double tolerance = result.tolerance;
   result.criterion = by_snr ? fmt::format("SNR of at least {} dB", Defaults::kQuantizedSnr)
                             : fmt::format("max error at most {:g} of the output's range", tolerance);
   const bool is_rounded = std::any_of(result.outputs.begin(), result.outputs.end(),
@@ -335,6 +336,9 @@ Verification verify(const VerifyRequest& request) {
   Verification result;
   result.samples = static_cast<int>(samples.size());
   result.is_quantized = converted.metadata.quant != "none";
+  const bool has_float16 = has_float16_weights(converted);
+  result.tolerance = request.tolerance.value_or(has_float16 ? VerifyDefaults::kFloat16WeightsTolerance
+                                                            : VerifyDefaults::kFloatTolerance);
   if (const auto calibration = recorded_calibration(converted)) result.calibrated_snr = calibration->snr_db;
   const bool loses_channels = result.is_quantized && converted.runtime == Runtime::kPytorch;
   result.is_per_channel = loses_channels && has_per_channel_weights(original.module);
@@ -355,7 +359,7 @@ Verification verify(const VerifyRequest& request) {
     return run(converted.module, assemble(arguments, sample), "the converted model");
   };
   check_at_borders(result, request, original, converted.metadata, samples[0],
-                   {run_original, run_converted, request.tolerance.value_or(VerifyDefaults::kFloatTolerance)});
+                   {run_original, run_converted, result.tolerance});
   return result;
 }
 

@@ -11,9 +11,10 @@ namespace nnapi_convert {
 
 struct VerifyDefaults {
   static constexpr int kSamples = 4;
-  static constexpr int kReferenceSamples = 32;     // with a float reference
-  static constexpr double kFloatTolerance = 1e-4;  // max error over the range of the original's output
-  static constexpr double kQuantizedSnr = 20;      // dB, of a quantised net without a reference
+  static constexpr int kReferenceSamples = 32;              // with a float reference
+  static constexpr double kFloatTolerance = 1e-4;           // max error over the range of the original's output
+  static constexpr double kFloat16WeightsTolerance = 1e-2;  // the same, of a file with weights in float16
+  static constexpr double kQuantizedSnr = 20;               // dB, of a quantised net without a reference
   // Of a model quantised by data: dB below what was measured on samples held back, on other ones of the same kind.
   static constexpr double kCalibratedMargin = 6;
   static constexpr double kMostCalibratedSnr = 40;    // more is not asked for
