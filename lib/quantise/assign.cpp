@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "lib/nnapi/cost.h"
+#include "lib/quantise/groups.h"
+#include "lib/quantise/integer_part.h"
 
 namespace nnapi_convert::quantise {
 namespace {
@@ -16,62 +16,6 @@ using nnapi::Operation;
 
 constexpr double kLargestBias = 1 << 30;  // in steps of its scale; an accumulator of 32 bits has room for the products
 constexpr int kSymmetricLevels = 127;
-
-// Sets that are joined.
-class Groups {
- public:
-  explicit Groups(size_t count) : parents_(count) { std::iota(parents_.begin(), parents_.end(), size_t{0}); }
-  size_t find(OperandId id) { return find(static_cast<size_t>(id)); }
-  void join(OperandId a, OperandId b) { parents_[find(a)] = find(b); }
-
- private:
-  size_t find(size_t at) {
-    while (parents_[at] != at) at = parents_[at] = parents_[parents_[at]];
-    return at;
-  }
-  std::vector<size_t> parents_;
-};
-
-// The float variables that an operation reads and gives.
-std::vector<OperandId> float_variables(const Model& model, const Operation& operation) {
-  std::vector<OperandId> result;
-  for (const std::vector<OperandId>* side : {&operation.inputs, &operation.outputs}) {
-    for (const OperandId id : *side) {
-      if (is_float_variable(model.at(id))) result.push_back(id);
-    }
-  }
-  return result;
-}
-
-// Integer operations that are joined by tensors: worth it where they save more than QUANTIZE and DEQUANTIZE cost.
-void drop_small_islands(const Model& model, std::vector<bool>& is_integer) {
-  Groups groups(model.operands.size());
-  std::vector<bool> beside_float(model.operands.size(), false), beside_integer(model.operands.size(), false);
-  for (size_t i = 0; i < model.operations.size(); ++i) {
-    const std::vector<OperandId> variables = float_variables(model, model.operations[i]);
-    for (const OperandId id : variables) {
-      (is_integer[i] ? beside_integer : beside_float)[static_cast<size_t>(id)] = true;
-      if (is_integer[i]) groups.join(id, variables[0]);
-    }
-  }
-  std::vector<double> gain(model.operands.size(), 0), cost(model.operands.size(), 0);
-  for (size_t i = 0; i < model.operands.size(); ++i) {
-    if (!beside_float[i] || !beside_integer[i]) continue;
-    cost[groups.find(static_cast<OperandId>(i))] +=
-        static_cast<double>(nnapi::element_count(model.operands[i]).value_or(1));
-  }
-  for (size_t i = 0; i < model.operations.size(); ++i) {
-    if (!is_integer[i]) continue;
-    const Count macs = nnapi::multiply_adds(model, model.operations[i]);
-    gain[groups.find(float_variables(model, model.operations[i])[0])] +=
-        macs.is_known() ? static_cast<double>(macs.value_or(0)) : 1e9;
-  }
-  for (size_t i = 0; i < model.operations.size(); ++i) {
-    if (!is_integer[i]) continue;
-    const size_t island = groups.find(float_variables(model, model.operations[i])[0]);
-    if (cost[island] > 0 && gain[island] < cost[island]) is_integer[i] = false;
-  }
-}
 
 double largest_of(const std::vector<float>& values) {
   double largest = 0;
@@ -118,7 +62,7 @@ class Assigning {
   // Each round leaves one operation more in float.
   Assignment run() {
     do {
-      drop_small_islands(model_, result_.is_integer);
+      choose_integer_part(model_, result_.is_integer);
     } while (!try_scales());
     return std::move(result_);
   }

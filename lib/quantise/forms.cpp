@@ -141,6 +141,16 @@ bool is_float_variable(const Operand& operand) {
   return operand.type == OperandCode::TENSOR_FLOAT32 && !operand.is_constant();
 }
 
+std::vector<OperandId> float_variables(const Model& model, const Operation& operation) {
+  std::vector<OperandId> result;
+  for (const std::vector<OperandId>* side : {&operation.inputs, &operation.outputs}) {
+    for (const OperandId id : *side) {
+      if (is_float_variable(model.at(id))) result.push_back(id);
+    }
+  }
+  return result;
+}
+
 bool has_integer_form(const Model& model, const Operation& operation, const Rules& rules) {
   const Form form = form_of(operation.code);
   if (form == Form::kFloat) return false;

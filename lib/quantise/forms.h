@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "lib/nnapi/model.h"
 
@@ -47,5 +48,7 @@ bool has_integer_form(const nnapi::Model& model, const nnapi::Operation& operati
 
 // True for tensors of float32 that are neither constants nor omitted.
 bool is_float_variable(const nnapi::Operand& operand);
+// Those that an operation reads, then those that it gives.
+std::vector<nnapi::OperandId> float_variables(const nnapi::Model& model, const nnapi::Operation& operation);
 
 }  // namespace nnapi_convert::quantise

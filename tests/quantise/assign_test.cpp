@@ -106,7 +106,7 @@ TEST_CASE("assign: operations without an integer form, and those that are kept, 
   const OperandId flat = net.reshape(root, {800});
   net.output(flat);
   const Assignment assignment = assigned(net.model);
-  CHECK(assignment.is_integer == std::vector<bool>{true, false, false});  // the last one would only cost QUANTIZE
+  CHECK(assignment.is_integer == std::vector<bool>{true, false, false});  // moving floats saves QUANTIZE
   const Observations observations = observed(net.model);
   const Assignment kept = assign({net.model, observations, {3, false}, RangeMethod::kMinMax, {true, false, false}});
   CHECK(kept.integer_count() == 0);

@@ -1,0 +1,124 @@
+#!/usr/bin/python3
+"""Measures the quality of --calibrate on networks that are trained here: accuracy on held-back pictures, and the RMS
+distance of results from the float network's, beside torch.ao on the same data. Where bench/quantise_onnxruntime.py left
+its results in the folder, they are in the table, too. Needs the release build and Debian's dataset-fashion-mnist."""
+
+import argparse
+import ctypes
+import pathlib
+import subprocess
+import sys
+import warnings
+from typing import Callable, Dict, List, NamedTuple, Optional
+
+import numpy
+import torch
+
+from quantise_networks import NETWORKS, Pictures, accuracy, read_pictures, results_of, trained
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RELEASE = ROOT / "build" / "release"
+LIBRARY = RELEASE / "lib" / "host" / "libneuralnetworks.so"
+FOLDER = ROOT / "build" / "bench" / "quantise"
+SHIM, STOCK = "per channel", "per tensor"
+MOST_LOST = {SHIM: 0.5, STOCK: 1.0}  # points of accuracy, from float
+RUNTIMES = {SHIM: "shim", STOCK: "pytorch"}
+TORCH_AO = {SHIM: "onednn", STOCK: "qnnpack"}
+TECHNIQUES = ["equalise"]
+
+Model = Callable[[torch.Tensor], torch.Tensor]
+
+
+class Quality(NamedTuple):
+    accuracy: float  # points
+    rms: float  # share of the RMS of what float gives, in per cent
+    agreement: float  # points: pictures with float's top-1
+
+
+class Data(NamedTuple):
+    calibration: torch.Tensor
+    judged: Pictures
+
+
+def quality(expected: torch.Tensor, found: torch.Tensor, labels: torch.Tensor) -> Quality:
+    rms = ((found - expected).square().mean() / expected.square().mean()).sqrt().item()
+    return Quality(100 * accuracy(found, labels), 100 * rms, 100 * accuracy(found, expected.argmax(1)))
+
+
+def convert(name: str, weights: str, options: List[str], converter: str) -> torch.jit.ScriptModule:
+    out = FOLDER / f"{name}_out.pt"
+    command = [converter, str(FOLDER / f"{name}.pt"), "--nhwc", "--input", "1,1,28,28", "--calibrate",
+               str(FOLDER / "calibration.npy"), "--runtime", RUNTIMES[weights], "-q", "-o", str(out), *options]
+    subprocess.run(command, check=True)
+    return torch.jit.load(str(out)).eval()
+
+
+def torch_ao(model: torch.nn.Module, engine: str, calibration: torch.Tensor) -> torch.nn.Module:
+    """Histogram observers, and the backend's own settings."""
+    from torch.ao.quantization import get_default_qconfig_mapping  # pylint: disable=import-outside-toplevel
+    from torch.ao.quantization.quantize_fx import convert_fx, prepare_fx  # pylint: disable=import-outside-toplevel
+
+    torch.backends.quantized.engine = engine
+    prepared = prepare_fx(model, get_default_qconfig_mapping(engine), (calibration[:1],))
+    results_of(prepared, calibration)
+    return convert_fx(prepared)
+
+
+class Table:
+    def __init__(self) -> None:
+        self.rows: Dict[str, Dict[str, Quality]] = {}
+
+    def add(self, network: str, way: str, found: Quality) -> None:
+        self.rows.setdefault(network, {})[way] = found
+        print(f"  {way:34} {found.accuracy:6.2f} {found.rms:8.3f} {found.agreement:8.2f}", flush=True)
+
+
+def measure(name: str, data: Data, table: Table, arguments: argparse.Namespace) -> None:
+    model = trained(name, FOLDER, arguments.train)
+    with torch.no_grad():
+        torch.jit.trace(model, data.calibration[:1]).save(str(FOLDER / f"{name}.pt"))
+    expected = results_of(model, data.judged.images)
+    print(f"{NETWORKS[name].title}: accuracy %, RMS distance %, top-1 as float %")
+
+    def judge(way: str, quantised: Model) -> None:
+        table.add(name, way, quality(expected, results_of(quantised, data.judged.images), data.judged.labels))
+
+    judge("float", model)
+    for weights in (SHIM, STOCK):
+        judge(f"{weights}: nnapi-convert", convert(name, weights, [], arguments.converter))
+        judge(f"{weights}: torch.ao {TORCH_AO[weights]}", torch_ao(model, TORCH_AO[weights], data.calibration))
+        for technique in TECHNIQUES if arguments.techniques else []:
+            judge(f"{weights}: without {technique}",
+                  convert(name, weights, ["--without", technique], arguments.converter))
+
+
+def arguments_of() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="+", default=list(NETWORKS), choices=list(NETWORKS))
+    parser.add_argument("--samples", type=int, default=200, help="pictures to calibrate by")
+    parser.add_argument("--pictures", type=int, default=2000, help="pictures that judge")
+    parser.add_argument("--techniques", action="store_true", help="switch each technique off, too")
+    parser.add_argument("--converter", default=str(RELEASE / "bin" / "nnapi-convert"))
+    parser.add_argument("--check", action="store_true", help="fail where a figure is over its limit")
+    return parser.parse_args()
+
+
+def main() -> None:
+    arguments = arguments_of()
+    warnings.filterwarnings("ignore")
+    torch.set_num_threads(1)
+    # PyTorch's loader asks for the library by its name, and gets the one that is loaded already.
+    ctypes.CDLL(str(LIBRARY), ctypes.RTLD_GLOBAL)
+    torch.ops.load_library(str(RELEASE / "lib" / "libnnapi_shim_torch.so"))
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    arguments.train = read_pictures("train")
+    judged = Pictures(*(tensor[:arguments.pictures] for tensor in read_pictures("t10k")))
+    data = Data(arguments.train.images[-arguments.samples:], judged)
+    numpy.save(FOLDER / "calibration.npy", data.calibration.numpy())
+    table = Table()
+    for name in arguments.only:
+        measure(name, data, table, arguments)
+
+
+if __name__ == "__main__":
+    main()
