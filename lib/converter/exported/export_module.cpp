@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/exported/argument_values.h"
 #include "lib/converter/exported/export_json.h"
+#include "lib/converter/exported/fuse_quantised.h"
 #include "lib/converter/exported/graph_nodes.h"
 
 namespace nnapi_convert {
@@ -49,6 +50,16 @@ void add_paths(const ValueTree& tree, const std::string& path, std::vector<std::
   }
 }
 
+// The names of all values in an argument. Named arguments have a name, too, which is no value's.
+void add_names(const json& argument, std::set<std::string>& names) {
+  if (!argument.is_structured()) return;
+  const bool is_named = argument.is_object() && argument.contains("arg");
+  for (const auto& [key, each] : argument.items()) {
+    if (key == "name" && each.is_string() && !is_named) names.insert(each.get<std::string>());
+    add_names(each, names);
+  }
+}
+
 class ModuleBuilder {
  public:
   ModuleBuilder(const ExportArchive& archive, const ExportSignature& signature, Diagnostics& diagnostics)
@@ -69,11 +80,15 @@ class ModuleBuilder {
         scope_.add(input.value, attribute(input.target));
       }
     }
+    const json& program_graph = member(member(archive_.program, "graph_module"), "graph");
+    add_quantised_weights(program_graph);
     add_arguments();
-    add_nodes(*graph_, member(member(archive_.program, "graph_module"), "graph"), scope_);
+    add_nodes(*graph_, program_graph, scope_);
     add_results();
+    fuse_quantised(*graph_, root_);
     add_forward();
-    return {root_, forward_, argument_trees_, tensor_values_, tensor_paths_, positions_};
+    const bool is_dynamic = !scope_.quantised.of_call.empty();
+    return {root_, forward_, argument_trees_, tensor_values_, tensor_paths_, positions_, is_dynamic};
   }
 
  private:
@@ -108,6 +123,21 @@ class ModuleBuilder {
       module.register_parameter(name, weight(input), false);
     } else {
       module.register_buffer(name, weight(input));
+    }
+  }
+
+  // Weights that only operators of quantised programs read, and that nothing changes.
+  void add_quantised_weights(const json& program_graph) {
+    std::set<std::string> others;
+    for (const json& node : list_of(member(program_graph, "nodes"))) {
+      const bool is_quantised = text_member(node, "target").find("quantized_decomposed.") != std::string::npos;
+      if (!is_quantised) add_names(member(node, "inputs"), others);
+    }
+    for (const ExportOutput& output : signature_.outputs) others.insert(output.target);
+    for (const ExportInput& input : signature_.inputs) {
+      const bool is_weight = input.kind == InputKind::kWeight || input.kind == InputKind::kConstant;
+      const bool is_changed = others.count(input.value) + others.count(input.target) != 0;
+      if (is_weight && !is_changed) scope_.quantised.weights.emplace(input.value, weight(input).detach());
     }
   }
 

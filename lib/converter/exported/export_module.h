@@ -18,6 +18,7 @@ struct ExportModule {
   std::vector<std::string> tensor_values;  // the graph's names of the tensors that forward takes, in their order
   std::vector<std::string> tensor_paths;   // the same as "x", "pair[0]", "boxes[left]"
   std::vector<size_t> positions;           // of each argument among those of the program
+  bool is_dynamically_quantised = false;
 };
 
 ExportModule build_module(const ExportArchive& archive, const ExportSignature& signature, Diagnostics& diagnostics);

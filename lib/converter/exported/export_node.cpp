@@ -36,6 +36,12 @@ void name_result(const ExportNode& node, const json& output, Value* value, Expor
 
 Value* ExportScope::at(const std::string& name) const {
   const auto found = values.find(name);
+  if (quantised.of_call.count(name) + quantised.before_call.count(name) != 0) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("value {} belongs to dynamic quantisation, and something else than quantize and "
+                                   "dequantize reads it; export the float model",
+                                   name));
+  }
   if (found == values.end()) fail_export(fmt::format("value {} is read before something makes it", name));
   return found->second;
 }

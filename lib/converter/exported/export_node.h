@@ -1,10 +1,12 @@
 // A node of an exported program's graph, and the values that it reads and makes by their names.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <torch/csrc/jit/ir/ir.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,11 +14,22 @@ namespace nnapi_convert {
 
 using TorchValues = std::vector<torch::jit::Value*>;
 
+// What a quantised program's values stand for, by their names.
+struct QuantisedValues {
+  std::map<std::string, at::Tensor> weights;              // constants
+  std::map<std::string, torch::jit::Value*> bytes;        // the quint8 tensor whose integers the value has
+  std::map<std::string, torch::jit::Value*> whole;        // the value's integers as floats
+  std::map<std::string, torch::jit::Value*> before_call;  // rounded anew in each call: what it was before
+  std::set<std::string> of_call;                          // scales and zero points that each call computes anew
+};
+
 // The values of a graph of an exported program, by name. A graph within it has its own.
 struct ExportScope {
   std::map<std::string, torch::jit::Value*> values;
+  QuantisedValues quantised = {};
 
-  // Throw ConvertError (kBadFile) for a name that nothing made before, or that was made before.
+  // Throw ConvertError: kBadFile for a name that nothing made before, or that was made before; kNotConvertible for what
+  // each call rounds anew.
   torch::jit::Value* at(const std::string& name) const;
   void add(const std::string& name, torch::jit::Value* value);
 };

@@ -11,6 +11,7 @@
 #include "lib/converter/exported/argument_values.h"
 #include "lib/converter/exported/control_flow_nodes.h"
 #include "lib/converter/exported/export_json.h"
+#include "lib/converter/exported/quantised_nodes.h"
 #include "lib/converter/exported/size_nodes.h"
 
 namespace nnapi_convert {
@@ -212,6 +213,7 @@ void add_operator(Graph& graph, const ExportNode& node, ExportScope& scope) {
 
 void add_node(Graph& graph, const ExportNode& node, ExportScope& scope) {
   if (add_size_node(graph, node, scope) || add_control_flow(graph, node, scope, add_nodes)) return;
+  if (add_quantised_node(graph, node, scope)) return;
   add_operator(graph, node, scope);
 }
 

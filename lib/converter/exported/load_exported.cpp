@@ -84,7 +84,7 @@ ExportedModel read(const std::string& path, Diagnostics& diagnostics) {
   check_version(archive.program);
   const ExportSignature signature = read_signature(member(archive.program, "graph_module"));
   const ExportModule built = build_module(archive, signature, diagnostics);
-  ExportedModel model{built.module, {}, tensors_of(built, archive.program)};
+  ExportedModel model{built.module, {}, tensors_of(built, archive.program), built.is_dynamically_quantised};
   if (archive.samples) {
     std::vector<c10::IValue> sample = sample_arguments(built, *archive.samples);
     if (!sample.empty()) model.samples.push_back(std::move(sample));
@@ -103,8 +103,9 @@ ExportedModel load_exported(const std::string& path, Diagnostics& diagnostics) {
                                                       is_damaged ? "a damaged exported program: " : "", error.what()));
   } catch (const std::exception& error) {
     const std::string text = error.what();
+    const size_t begin = std::min(text.find_first_not_of('\n'), text.size());
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: a damaged exported program: {}", path,
-                                                       text.substr(0, text.find('\n'))));
+                                                       text.substr(begin, text.find('\n', begin) - begin)));
   }
 }
 

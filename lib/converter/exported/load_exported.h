@@ -30,6 +30,7 @@ struct ExportedModel {
   torch::jit::Module module;
   std::vector<std::vector<c10::IValue>> samples;  // arguments of forward: those that the file stores, if any
   std::vector<ExportedTensor> tensors;            // that forward takes, in the order of its arguments' leaves
+  bool is_dynamically_quantised = false;          // its module is the float model of the rounded weights
 };
 
 // The operators that its programs have must be declared before. Throws ConvertError: kBadFile for what is damaged,

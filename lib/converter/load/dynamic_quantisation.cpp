@@ -209,8 +209,7 @@ bool is_dynamically_quantised(const torch::jit::Module& module) {
   return is_found;
 }
 
-void warn_of_dynamic_quantisation(const torch::jit::Module& module, Diagnostics& diagnostics) {
-  if (!is_dynamically_quantised(module)) return;
+void warn_of_dynamic_quantisation(Diagnostics& diagnostics) {
   diagnostics.warn(
       "the model is quantised dynamically, which NNAPI has no operations for: it is converted as the float model that "
       "its rounded weights stand for; results differ by what the original rounds its activations in each call, and "

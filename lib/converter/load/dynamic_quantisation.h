@@ -18,7 +18,7 @@ void remove_dynamic_quantisation(const std::shared_ptr<torch::jit::Graph>& graph
 // True if a method or function that the module was saved with rounds activations in each call.
 bool is_dynamically_quantised(const torch::jit::Module& module);
 
-// Says in one warning what such a module is converted to.
-void warn_of_dynamic_quantisation(const torch::jit::Module& module, Diagnostics& diagnostics);
+// Says in one warning what such a model is converted to.
+void warn_of_dynamic_quantisation(Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

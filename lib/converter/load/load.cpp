@@ -39,6 +39,7 @@ LoadedModel load_exported_model(const std::string& path, Diagnostics& diagnostic
   take_newer_operators_apart(exported.module);
   LoadedModel loaded{path, exported.module, std::move(exported.samples)};
   loaded.stated = std::move(exported.tensors);
+  if (exported.is_dynamically_quantised) warn_of_dynamic_quantisation(diagnostics);
   warn_of_float_width(loaded.module, diagnostics);
   return loaded;
 }
@@ -78,7 +79,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   if (!loaded.module.find_method("forward")) fail(path, "the module has no forward method");
   check_no_other_backend(loaded.module, path);
   leave_training_mode(loaded.module, diagnostics);
-  warn_of_dynamic_quantisation(loaded.module, diagnostics);
+  if (is_dynamically_quantised(loaded.module)) warn_of_dynamic_quantisation(diagnostics);
   warn_of_float_width(loaded.module, diagnostics);
   return loaded;
 }
