@@ -89,6 +89,18 @@ class Tied(nn.Module):
             return nn.functional.linear(x, self.turned) + self.offset
 
 
+class Indexed(nn.Module):
+    """Several indices of a tensor, without None among them, as masks of attention have them."""
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(6, 6)
+
+    def forward(self, x, mask):
+        batch = torch.arange(2).view(2, 1, 1)
+        seen = mask.to(torch.bool)[batch, torch.arange(6).view(1, 1, 6)]
+        return self.linear(x).masked_fill(~seen, -1.0), x[torch.arange(2), torch.tensor([0, 3])]
+
+
 def attention():
     return nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
 
@@ -112,6 +124,7 @@ def programs():
         "tied": (Tied(), (row,), {}, {}),
         "attention": (attention(), (torch.randn(2, 5, 16),), {}, {}),
         "lstm": (lstm(), (torch.randn(2, 5, 4),), {}, {}),
+        "indexed": (Indexed(), (torch.randn(2, 4, 6), (torch.arange(12) % 3 > 0).long().view(2, 6)), {}, {}),
     }
 
 

@@ -111,7 +111,7 @@ constexpr int64_t kLargestFilledConstant = 4096;  // elements of a constant that
 // Operations that move elements and take no bool.
 bool moves_numbers_only(OperationCode code) {
   return code == OperationCode::RESHAPE || code == OperationCode::TRANSPOSE || code == OperationCode::TILE ||
-         code == OperationCode::STRIDED_SLICE;
+         code == OperationCode::STRIDED_SLICE || code == OperationCode::GATHER || code == OperationCode::CONCATENATION;
 }
 
 // Returns a tensor of one number: a constant, or a TILE if the tensor is large or has flexible sizes.
@@ -147,8 +147,11 @@ nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::Opera
     return numbers_of(*this, inputs[0], type);
   }
   if (moves_numbers_only(code) && is_bool(0)) {
-    const TensorType numbers{at::kFloat, builder_.model().at(inputs[0]).dims, {}};
-    inputs[0] = numbers_of(*this, inputs[0], numbers);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!is_bool(i)) continue;
+      const TensorType numbers{at::kFloat, builder_.model().at(inputs[i]).dims, {}};
+      inputs[i] = numbers_of(*this, inputs[i], numbers);
+    }
     const nnapi::OperandId moved = emit_to(code, std::move(inputs), {at::kFloat, type.dims, {}});
     return emit_to(OperationCode::NOT_EQUAL, {moved, builder_.tensor(nnapi::Constant::of_floats({0}))}, type);
   }

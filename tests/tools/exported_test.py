@@ -38,7 +38,7 @@ class Exported(CliTest, StockTorchTest):
 
     def test_networks(self):
         for layout in LAYOUTS:
-            for name in ("cnn", "tied", "attention", "lstm"):
+            for name in ("cnn", "tied", "attention", "lstm", "indexed"):
                 for options in (["--nhwc"], ["--nchw"]) if name == "cnn" else ([],):
                     with self.subTest(layout=layout, name=name, options=options):
                         self.assert_results(layout, name, *options)

@@ -105,10 +105,10 @@ Value* list_value(Graph& graph, const c10::TypePtr& element, const TorchValues& 
   return graph.insertNode(graph.createList(element, elements))->output();
 }
 
-Value* tensor_list(Graph& graph, const json& names, const ExportScope& scope) {
+Value* tensor_list(Graph& graph, const json& names, const c10::TypePtr& element, const ExportScope& scope) {
   TorchValues tensors;
   for (const json& name : list_of(names)) tensors.push_back(scope.at(text_member(name, "name")));
-  return list_value(graph, c10::TensorType::get(), tensors);
+  return list_value(graph, element, tensors);
 }
 
 Value* optional_tensor(Graph& graph, const json& argument, const ExportScope& scope) {
@@ -188,7 +188,7 @@ Value* computed_value(Graph& graph, const TaggedJson& argument, const c10::TypeP
   const std::string& kind = argument.kind;
   const json& value = *argument.value;
   if (kind == "as_tensor") return scope.at(text_member(value, "name"));
-  if (kind == "as_tensors") return tensor_list(graph, value, scope);
+  if (kind == "as_tensors") return tensor_list(graph, value, element, scope);
   if (kind == "as_optional_tensor") return optional_tensor(graph, value, scope);
   if (kind == "as_optional_tensors") return optional_tensor_list(graph, value, scope);
   if (kind == "as_sym_int" || kind == "as_sym_bool" || kind == "as_sym_float") {
@@ -201,10 +201,17 @@ Value* computed_value(Graph& graph, const TaggedJson& argument, const c10::TypeP
                      fmt::format("an argument of kind {} found, which PyTorch 1.13.1 has not", kind));
 }
 
-c10::TypePtr element_of_symbols(const std::string& kind) {
+c10::TypePtr own_element(const std::string& kind) {
+  if (kind == "as_tensors") return c10::TensorType::get();
   if (kind == "as_sym_bools") return c10::BoolType::get();
   if (kind == "as_sym_floats") return c10::FloatType::get();
   return c10::IntType::get();
+}
+
+// A list of tensors is one of optional tensors where the operator takes these, as aten.index does.
+c10::TypePtr element_for(const std::string& kind, const c10::TypePtr& wanted) {
+  const bool is_tensors = kind == "as_tensors" && wanted->kind() == TypeKind::ListType;
+  return is_tensors ? wanted->expectRef<c10::ListType>().getElementType() : own_element(kind);
 }
 
 }  // namespace
@@ -212,14 +219,14 @@ c10::TypePtr element_of_symbols(const std::string& kind) {
 Value* value_of(Graph& graph, const json& argument, const ExportScope& scope) {
   const TaggedJson value = tagged(argument);
   if (const auto constant = constant_of(value)) return graph.insertConstant(*constant);
-  return computed_value(graph, value, element_of_symbols(value.kind), scope);
+  return computed_value(graph, value, own_element(value.kind), scope);
 }
 
 Value* value_for(Graph& graph, const json& argument, const c10::Argument& parameter, const ExportScope& scope) {
   const TaggedJson value = tagged(argument);
   if (const auto constant = constant_of(value)) return graph.insertConstant(fitted(*constant, parameter));
   const c10::TypePtr wanted = without_optional(parameter.type());
-  Value* computed = computed_value(graph, value, element_of_symbols(value.kind), scope);
+  Value* computed = computed_value(graph, value, element_for(value.kind, wanted), scope);
   return computed_as(graph, computed, wanted);
 }
 
