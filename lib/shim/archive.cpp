@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "lib/shim/failure.h"
-#include "lib/shim/zip_directory.h"
 
 namespace nnapi_shim {
 namespace {
@@ -140,24 +139,68 @@ void Archive::drop_words() {
 int Archive::open(const char* path, nnapi_shim_error* error) {
   close();
   if (path == nullptr) return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "the archive's path is NULL; give a path");
-  const int status = open_checked(path, error);
+  fd_ = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.300s can't be opened: %s", path, std::strerror(errno));
+  }
+  ZipFile file;
+  file.path = path;
+  file.bytes = kToEnd;
+  return open_file(file, error);
+}
+
+int Archive::open(int fd, uint64_t offset, uint64_t bytes, nnapi_shim_error* error) {
+  close();
+  fd_ = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (fd_ < 0) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "file descriptor %d can't be used: %s", fd, std::strerror(errno));
+  }
+  ZipFile file;
+  file.path = "the file of the descriptor";
+  file.begin = offset;
+  file.bytes = bytes;
+  return open_file(file, error);
+}
+
+int Archive::open(const void* memory, uint64_t bytes, nnapi_shim_error* error) {
+  close();
+  if (memory == nullptr) return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "the archive's memory is NULL; give an archive");
+  ZipFile file;
+  file.path = "the archive in memory";
+  file.memory = static_cast<const uint8_t*>(memory);
+  file.bytes = bytes;
+  const int status = read_records(file, error);
   if (status != NNAPI_SHIM_OK) close();
   return status;
 }
 
-int Archive::open_checked(const char* path, nnapi_shim_error* error) {
-  fd_ = ::open(path, O_RDONLY | O_CLOEXEC);
-  struct stat about;
-  if (fd_ < 0 || ::fstat(fd_, &about) != 0) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.300s can't be opened: %s", path, std::strerror(errno));
-  }
-  if (!S_ISREG(about.st_mode)) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.300s is not a file; give the path of an archive", path);
-  }
-  ZipFile file;
+// Opens the part of the file fd_ that `part` says.
+int Archive::open_file(const ZipFile& part, nnapi_shim_error* error) {
+  ZipFile file = part;
   file.fd = fd_;
-  file.bytes = static_cast<uint64_t>(about.st_size);
-  file.path = path;
+  struct stat about;
+  int status = NNAPI_SHIM_OK;
+  if (::fstat(fd_, &about) != 0) {
+    status = fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.300s can't be opened: %s", file.path, std::strerror(errno));
+  } else if (!S_ISREG(about.st_mode)) {
+    status = fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.300s is not a file; give the path of an archive", file.path);
+  } else {
+    const auto size = static_cast<uint64_t>(about.st_size);
+    const uint64_t left = file.begin <= size ? size - file.begin : 0;
+    if (file.bytes == kToEnd) file.bytes = left;
+    if (file.begin <= size && file.bytes <= left) {
+      status = read_records(file, error);
+    } else {
+      status = fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.300s has %llu bytes, and the archive is said to be %llu at %llu",
+                    file.path, static_cast<unsigned long long>(size), static_cast<unsigned long long>(file.bytes),
+                    static_cast<unsigned long long>(file.begin));
+    }
+  }
+  if (status != NNAPI_SHIM_OK) close();
+  return status;
+}
+
+int Archive::read_records(const ZipFile& file, nnapi_shim_error* error) {
   RecordFinder records(file, error);
   std::string root, words, weights;
   uint64_t offset = 0, bytes = 0;
@@ -167,15 +210,21 @@ int Archive::open_checked(const char* path, nnapi_shim_error* error) {
   if (const int status = records.find(root + words, &offset, &bytes)) return status;
   if (const int status = read_words(file, offset, bytes, &words_, error)) return status;
   if (const int status = records.find(root + weights, &offset, &bytes)) return status;
-  return map_weights(offset, bytes, error);
+  return map_weights(file, offset, bytes, error);
 }
 
 void Archive::release_pages() const {
   if (mapping_) ::madvise(mapping_, mapped_bytes_, MADV_DONTNEED);
 }
 
-int Archive::map_weights(uint64_t offset, uint64_t bytes, nnapi_shim_error* error) {
+int Archive::map_weights(const ZipFile& file, uint64_t offset, uint64_t bytes, nnapi_shim_error* error) {
   if (bytes == 0) return NNAPI_SHIM_OK;
+  if (file.memory != nullptr) {
+    weights_.data = file.memory + offset;
+    weights_.bytes = bytes;
+    return NNAPI_SHIM_OK;
+  }
+  offset += file.begin;
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const uint64_t before = offset % page;
   if (bytes > std::numeric_limits<size_t>::max() - page) {

@@ -10,6 +10,7 @@
 
 #include "lib/shim/model_view.h"
 #include "lib/shim/nnapi_shim.h"
+#include "lib/shim/zip_directory.h"
 
 namespace nnapi_shim {
 
@@ -28,6 +29,12 @@ class Archive {
   // archive, is damaged, has these records deflated or was not written with --runtime shim;
   // NNAPI_SHIM_FAILED if the weights can't be mapped.
   int open(const char* path, nnapi_shim_error* error);
+  // The same for an archive that begins at `offset` of an open file and has `bytes` bytes; kToEnd: up to the file's
+  // end. Keeps a descriptor of its own; the caller may close `fd`.
+  static constexpr uint64_t kToEnd = ~uint64_t{0};
+  int open(int fd, uint64_t offset, uint64_t bytes, nnapi_shim_error* error);
+  // The same for an archive in memory, which has to outlive this object.
+  int open(const void* memory, uint64_t bytes, nnapi_shim_error* error);
 
   // Returns the little-endian words. ModelBuffer::parse copies them; then drop_words() can free this copy.
   const std::vector<int32_t>& words() const { return words_; }
@@ -43,8 +50,9 @@ class Archive {
 
  private:
   void close();
-  int open_checked(const char* path, nnapi_shim_error* error);
-  int map_weights(uint64_t offset, uint64_t bytes, nnapi_shim_error* error);
+  int open_file(const ZipFile& file, nnapi_shim_error* error);
+  int read_records(const ZipFile& file, nnapi_shim_error* error);
+  int map_weights(const ZipFile& file, uint64_t offset, uint64_t bytes, nnapi_shim_error* error);
 
   std::vector<int32_t> words_;
   Weights weights_;

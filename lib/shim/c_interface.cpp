@@ -1,6 +1,7 @@
 // Implements the C interface.
 #include "lib/shim/nnapi_shim.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -37,6 +38,15 @@ int copy_tensor(const std::vector<nnapi_shim_tensor>& tensors, const char* what,
   return NNAPI_SHIM_OK;
 }
 
+int make_model(nnapi_shim::Archive archive, nnapi_shim_model** model, nnapi_shim_error* error) {
+  const nnapi_shim::Weights weights = archive.weights();
+  auto buffer = nnapi_shim::ModelBuffer::parse(archive.words().data(), archive.words().size(), weights.bytes, error);
+  if (!buffer) return NNAPI_SHIM_BAD_MODEL;
+  archive.drop_words();
+  *model = new nnapi_shim_model(std::move(buffer), weights, std::move(archive));
+  return NNAPI_SHIM_OK;
+}
+
 }  // namespace
 
 extern "C" {
@@ -64,13 +74,27 @@ int nnapi_shim_open_file(const char* path, nnapi_shim_model** model, nnapi_shim_
   if (!path) return fail_null(error, "nnapi_shim_open_file", "path");
   nnapi_shim::Archive archive;
   const int status = archive.open(path, error);
-  if (status != NNAPI_SHIM_OK) return status;
-  const nnapi_shim::Weights weights = archive.weights();
-  auto buffer = nnapi_shim::ModelBuffer::parse(archive.words().data(), archive.words().size(), weights.bytes, error);
-  if (!buffer) return NNAPI_SHIM_BAD_MODEL;
-  archive.drop_words();
-  *model = new nnapi_shim_model(std::move(buffer), weights, std::move(archive));
-  return NNAPI_SHIM_OK;
+  return status == NNAPI_SHIM_OK ? make_model(std::move(archive), model, error) : status;
+}
+
+int nnapi_shim_open_descriptor(int fd, uint64_t offset, uint64_t bytes, nnapi_shim_model** model,
+                               nnapi_shim_error* error) {
+  clear(error);
+  if (!model) return fail_null(error, "nnapi_shim_open_descriptor", "model");
+  *model = nullptr;
+  nnapi_shim::Archive archive;
+  const int status = archive.open(fd, offset, bytes, error);
+  return status == NNAPI_SHIM_OK ? make_model(std::move(archive), model, error) : status;
+}
+
+int nnapi_shim_open_archive(const void* memory, size_t bytes, nnapi_shim_model** model, nnapi_shim_error* error) {
+  clear(error);
+  if (!model) return fail_null(error, "nnapi_shim_open_archive", "model");
+  *model = nullptr;
+  if (!memory) return fail_null(error, "nnapi_shim_open_archive", "archive");
+  nnapi_shim::Archive archive;
+  const int status = archive.open(memory, bytes, error);
+  return status == NNAPI_SHIM_OK ? make_model(std::move(archive), model, error) : status;
 }
 
 void nnapi_shim_close(nnapi_shim_model* model) {
@@ -94,6 +118,21 @@ uint32_t nnapi_shim_output_count(const nnapi_shim_model* model) {
 }
 uint32_t nnapi_shim_feature_level(const nnapi_shim_model* model) {
   return model ? model->buffer().feature_level() : 0;
+}
+
+int nnapi_shim_argument(const nnapi_shim_model* model, uint32_t index, uint32_t* rank, int64_t* sizes,
+                        nnapi_shim_error* error) {
+  clear(error);
+  if (!model) return fail_null(error, "nnapi_shim_argument", "model");
+  if (!rank || !sizes) return fail_null(error, "nnapi_shim_argument", rank ? "sizes" : "rank");
+  const uint32_t count = model->buffer().argument_count();
+  if (index >= count) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %u was asked for, the model has %u", index, count);
+  }
+  const std::vector<int64_t> found = model->buffer().argument_sizes(index);
+  *rank = static_cast<uint32_t>(found.size());
+  std::copy(found.begin(), found.end(), sizes);
+  return NNAPI_SHIM_OK;
 }
 
 int nnapi_shim_input(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,

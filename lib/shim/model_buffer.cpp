@@ -194,6 +194,12 @@ std::unique_ptr<const ModelBuffer> ModelBuffer::parse(const void* words, size_t 
   return buffer;
 }
 
+std::vector<int64_t> ModelBuffer::argument_sizes(uint32_t argument) const {
+  const int32_t* rank = words_->data() + layout_.arguments;
+  while (argument-- > 0) rank += 1 + *rank;
+  return {rank + 1, rank + 1 + *rank};
+}
+
 bool ModelBuffer::take(std::vector<int32_t> words, uint64_t weight_bytes, nnapi_shim_error* error) {
   words_ = std::make_shared<const std::vector<int32_t>>(std::move(words));
   weight_bytes_ = weight_bytes;

@@ -34,6 +34,8 @@ class ModelBuffer {
   bool weights_match(const void* weights) const;
 
   uint32_t argument_count() const { return layout_.argument_count; }
+  // Returns the sizes of an argument, 0 for a flexible one, in PyTorch's order.
+  std::vector<int64_t> argument_sizes(uint32_t argument) const;
   uint32_t input_count() const { return layout_.models[0].input_count; }
   uint32_t output_count() const { return layout_.models[0].output_count; }
   uint32_t feature_level() const;

@@ -122,6 +122,13 @@ NNAPI_SHIM_API int nnapi_shim_open_memory(const void* words, size_t word_count, 
                                           size_t weight_bytes, nnapi_shim_model** model, nnapi_shim_error* error);
 /* Opens an archive that nnapi-convert wrote. Maps the weights and hands them to NNAPI by file descriptor. */
 NNAPI_SHIM_API int nnapi_shim_open_file(const char* path, nnapi_shim_model** model, nnapi_shim_error* error);
+/* The same for an archive within an open file, such as an app's asset: it begins at `offset` and has `bytes` bytes;
+ * UINT64_MAX: up to the file's end. The asset has to be stored uncompressed. The function duplicates `fd`. */
+NNAPI_SHIM_API int nnapi_shim_open_descriptor(int fd, uint64_t offset, uint64_t bytes, nnapi_shim_model** model,
+                                              nnapi_shim_error* error);
+/* The same for an archive in memory, such as a decrypted one, which has to stay in place until nnapi_shim_close. */
+NNAPI_SHIM_API int nnapi_shim_open_archive(const void* archive, size_t bytes, nnapi_shim_model** model,
+                                           nnapi_shim_error* error);
 NNAPI_SHIM_API void nnapi_shim_close(nnapi_shim_model* model);
 
 NNAPI_SHIM_API int nnapi_shim_configure(nnapi_shim_model* model, const nnapi_shim_options* options,
@@ -131,6 +138,11 @@ NNAPI_SHIM_API uint32_t nnapi_shim_argument_count(const nnapi_shim_model* model)
 NNAPI_SHIM_API uint32_t nnapi_shim_input_count(const nnapi_shim_model* model);
 NNAPI_SHIM_API uint32_t nnapi_shim_output_count(const nnapi_shim_model* model);
 NNAPI_SHIM_API uint32_t nnapi_shim_feature_level(const nnapi_shim_model* model); /* the lowest that runs it */
+
+#define NNAPI_SHIM_MOST_AXES 8
+/* Tells the rank and the sizes of the argument with number `index`, in PyTorch's order; a flexible size is 0. */
+NNAPI_SHIM_API int nnapi_shim_argument(const nnapi_shim_model* model, uint32_t index, uint32_t* rank,
+                                       int64_t sizes[NNAPI_SHIM_MOST_AXES], nnapi_shim_error* error);
 
 /* Describe the input or output with number `index` for arguments of these shapes. They need no NNAPI. */
 NNAPI_SHIM_API int nnapi_shim_input(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,

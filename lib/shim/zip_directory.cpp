@@ -170,6 +170,10 @@ bool is_size(uint32_t local, uint64_t bytes, bool follows) {
 bool read_at(const ZipFile& file, uint64_t offset, void* data, size_t bytes) {
   if (offset > file.bytes || bytes > file.bytes - offset) return false;
   auto* to = static_cast<uint8_t*>(data);
+  if (file.memory != nullptr) {
+    if (bytes != 0) std::memcpy(to, file.memory + offset, bytes);
+    return true;
+  }
   while (bytes != 0) {
     const ssize_t count = ::pread(file.fd, to, bytes, static_cast<off_t>(file.begin + offset));
     if (count < 0 && errno == EINTR) continue;

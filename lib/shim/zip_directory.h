@@ -10,9 +10,10 @@
 
 namespace nnapi_shim {
 
-// A file that the caller has opened for reading, and closes.
+// A file that the caller has opened for reading, and closes; or memory.
 struct ZipFile {
   int fd = -1;
+  const uint8_t* memory = nullptr;  // not null: the archive's bytes, in place of a file
   uint64_t bytes = 0;
   const char* path = "";  // for error sentences
   uint64_t begin = 0;     // of an archive within another file

@@ -1,6 +1,7 @@
 // Archives: where words and weights are found, and every way in which one may be damaged.
 #include "lib/shim/archive.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include "tests/shim/buffer_checks.h"
 #include "tests/shim/zip_maker.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 using namespace nnapi_shim;
@@ -95,6 +97,13 @@ void set16(std::vector<uint8_t>* zip, size_t at, unsigned value) {
 void set32(std::vector<uint8_t>* zip, size_t at, uint32_t value) {
   set16(zip, at, value & 0xFFFF);
   set16(zip, at + 2, value >> 16);
+}
+
+// A file that has the archive in its middle.
+std::vector<uint8_t> within(const std::vector<uint8_t>& zip, size_t before, size_t after) {
+  std::vector<uint8_t> outer(before + zip.size() + after, 7);
+  std::copy(zip.begin(), zip.end(), outer.data() + before);
+  return outer;
 }
 
 // An archive of the small net, and the places of its parts.
@@ -199,6 +208,73 @@ TEST_CASE("archive: many opened and closed leave no descriptor open") {
     CHECK(archive.open(bad.path(), &error) == NNAPI_SHIM_BAD_MODEL);
   }
   CHECK(next_descriptor() == before);
+}
+
+TEST_CASE("archive: within another file, mapped where its place allows") {
+  const MadeBuffer made = make_buffer(full_net());
+  const std::vector<uint8_t> zip = make_zip(entries_of(made));
+  for (const size_t begin : {kPage, size_t{4}}) {
+    const std::vector<uint8_t> outer = within(zip, begin, 100);
+    const TemporaryFile file(outer);
+    const int fd = ::open(file.path(), O_RDONLY);
+    nnapi_shim_error error{};
+    Archive archive;
+    const int status = archive.open(fd, begin, zip.size(), &error);
+    ::close(fd);
+    INFO(error.message);
+    REQUIRE(status == NNAPI_SHIM_OK);
+    CHECK(archive.words() == made.words);
+    const Weights& weights = archive.weights();
+    REQUIRE(weights.bytes == made.weights.size());
+    CHECK(std::memcmp(weights.data, made.weights.data(), made.weights.size()) == 0);
+    CHECK((weights.fd >= 0) == (begin == kPage));
+    std::vector<uint8_t> read(made.weights.size());
+    if (weights.fd < 0) continue;
+    REQUIRE(::pread(weights.fd, read.data(), read.size(), static_cast<off_t>(weights.file_offset)) ==
+            static_cast<ssize_t>(read.size()));
+    CHECK(read == made.weights);
+  }
+}
+
+TEST_CASE("archive: up to the end of another file") {
+  const MadeBuffer made = make_buffer(full_net());
+  const std::vector<uint8_t> zip = make_zip(entries_of(made));
+  const std::vector<uint8_t> outer = within(zip, 64, 0);
+  const TemporaryFile file(outer);
+  const int fd = ::open(file.path(), O_RDONLY);
+  nnapi_shim_error error{};
+  Archive archive;
+  CHECK(archive.open(fd, 64, Archive::kToEnd, &error) == NNAPI_SHIM_OK);
+  CHECK(archive.words() == made.words);
+  CHECK(archive.open(fd, 64, zip.size() + 1, &error) == NNAPI_SHIM_BAD_ARGUMENT);
+  CHECK_THAT(error.message, Contains("the archive is said to be"));
+  CHECK(archive.open(fd, outer.size() + 1, Archive::kToEnd, &error) == NNAPI_SHIM_BAD_ARGUMENT);
+  CHECK(archive.open(fd, outer.size() + 1, 0, &error) == NNAPI_SHIM_BAD_ARGUMENT);
+  CHECK(archive.open(fd, ~uint64_t{5}, 10, &error) == NNAPI_SHIM_BAD_ARGUMENT);
+  CHECK(archive.open(fd, 65, zip.size() - 1, &error) == NNAPI_SHIM_BAD_MODEL);
+  CHECK(archive.open(fd, 64, zip.size() - 1, &error) == NNAPI_SHIM_BAD_MODEL);
+  ::close(fd);
+  CHECK(archive.open(fd, 64, zip.size(), &error) == NNAPI_SHIM_BAD_ARGUMENT);
+  CHECK_THAT(error.message, Contains("can't be used"));
+}
+
+TEST_CASE("archive: in memory") {
+  const MadeBuffer made = make_buffer(full_net());
+  const std::vector<uint8_t> zip = make_zip(entries_of(made));
+  nnapi_shim_error error{};
+  Archive archive;
+  REQUIRE(archive.open(zip.data(), zip.size(), &error) == NNAPI_SHIM_OK);
+  CHECK(archive.words() == made.words);
+  const Weights& weights = archive.weights();
+  CHECK(weights.fd == -1);
+  REQUIRE(weights.bytes == made.weights.size());
+  CHECK(weights.data > zip.data());
+  CHECK(std::memcmp(weights.data, made.weights.data(), made.weights.size()) == 0);
+  for (size_t bytes = 0; bytes < zip.size(); bytes += 97) {
+    const std::vector<uint8_t> part(zip.begin(), zip.begin() + static_cast<std::ptrdiff_t>(bytes));
+    CHECK(archive.open(part.data() == nullptr ? zip.data() : part.data(), bytes, &error) == NNAPI_SHIM_BAD_MODEL);
+  }
+  CHECK(archive.open(nullptr, 5, &error) == NNAPI_SHIM_BAD_ARGUMENT);
 }
 
 TEST_CASE("archive refused: no file") {

@@ -27,7 +27,9 @@ class EmitShim(CliTest):
         done = self.succeed("shim", "--emit", folder)
         self.assertEqual(("", ""), (done.stdout, done.stderr))
         files = tree(folder)
-        for name in ("CMakeLists.txt", "build.gradle", "src/main/AndroidManifest.xml", "README.md", "LICENSE"):
+        for name in ("CMakeLists.txt", "build.gradle", "src/main/AndroidManifest.xml", "README.md", "LICENSE",
+                     "src/main/java/org/nnapiconvert/NnapiModel.java", "src/main/java/org/nnapiconvert/NnapiAssets.java",
+                     "consumer-rules.pro"):
             self.assertIn(name, files)
         for name, content in files.items():
             if name.startswith(("lib/", "tools/")) and name != "lib/shim/sources.cmake":
@@ -150,7 +152,7 @@ class EmittedShimBuilds(CliTest, StockTorchTest):
         build = self.folder / "build"
         self.command("cmake", "-S", pathlib.Path(__file__).parent / "emitted_app", "-B", build, "-G", "Ninja",
                      f"-DSHIM_SOURCES={self.folder / 'shim'}", "-DNNAPI_SHIM_TORCH=ON", "-DNNAPI_SHIM_TOOLS=ON",
-                     "-DCMAKE_BUILD_TYPE=Release",
+                     "-DNNAPI_SHIM_JAVA=ON", "-DCMAKE_BUILD_TYPE=Release",
                      "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
         self.command("cmake", "--build", build, "--parallel", "2")
         picture = images(1, 3, 16, 16)

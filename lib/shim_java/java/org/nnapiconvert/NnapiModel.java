@@ -1,0 +1,273 @@
+package org.nnapiconvert;
+
+import java.io.File;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * A model that {@code nnapi-convert --runtime shim} wrote, on this phone's Neural Networks API. Needs no PyTorch.
+ *
+ * <pre>{@code
+ * try (NnapiModel model = NnapiModel.open(new File(path))) {
+ *   float[] scores = model.run(pixels)[0];
+ * }
+ * }</pre>
+ *
+ * <p>Shapes are the sizes of forward's arguments in PyTorch's order (N, C, H, W for images), one array for each argument;
+ * none stands for the model's own sizes, if all are fixed. Buffers hold tensors in NNAPI's form, which {@link #input} and
+ * {@link #output} describe: in a file made with {@code --nhwc} images are N, H, W, C there.
+ *
+ * <p>Several threads may use one model at the same time. {@link #close} waits for running calls; after it every method
+ * throws {@link IllegalStateException}. Failures are {@link NnapiException}s with one sentence that tells what to do.
+ */
+public final class NnapiModel implements AutoCloseable {
+  static {
+    System.loadLibrary("nnapi_shim_jni");
+  }
+
+  private final ReadWriteLock lock = new ReentrantReadWriteLock();
+  private final ByteBuffer archive; // keeps the memory of the archive; null for files
+  private long handle; // 0 after close()
+
+  private NnapiModel(long handle, ByteBuffer archive, NnapiOptions options) {
+    this.handle = handle;
+    this.archive = archive;
+    try {
+      configure(handle, options.strings(), options.numbers());
+    } catch (RuntimeException error) {
+      close(handle);
+      throw error;
+    }
+  }
+
+  public static NnapiModel open(File file) {
+    return open(file, new NnapiOptions());
+  }
+
+  /** Opens an archive. Maps its weights and hands them to NNAPI by file descriptor. */
+  public static NnapiModel open(File file, NnapiOptions options) {
+    Objects.requireNonNull(options, "options");
+    return new NnapiModel(openFile(file.getPath()), null, options);
+  }
+
+  /**
+   * Opens an archive within an open file: {@code bytes} bytes from {@code offset} on, or all up to the file's end if
+   * {@code bytes} is -1. The caller may close the descriptor after it. NnapiAssets opens an app's asset.
+   */
+  public static NnapiModel open(int descriptor, long offset, long bytes, NnapiOptions options) {
+    Objects.requireNonNull(options, "options");
+    if (offset < 0 || bytes < -1) {
+      throw new IllegalArgumentException("offset " + offset + " and " + bytes + " bytes found, 0 or more needed");
+    }
+    return new NnapiModel(openDescriptor(descriptor, offset, bytes), null, options);
+  }
+
+  /**
+   * Opens an archive in memory, such as a decrypted one: the bytes between the buffer's position and its limit. The
+   * buffer has to be direct, and its bytes must not change before {@link #close}.
+   */
+  public static NnapiModel open(ByteBuffer archive, NnapiOptions options) {
+    Objects.requireNonNull(options, "options");
+    if (!archive.isDirect()) {
+      throw new IllegalArgumentException("the archive is in a heap buffer; use ByteBuffer.allocateDirect or a mapping");
+    }
+    ByteBuffer kept = archive.slice();
+    return new NnapiModel(openMemory(kept, kept.remaining()), kept, options);
+  }
+
+  public int argumentCount() {
+    return counts()[0];
+  }
+
+  public int inputCount() {
+    return counts()[1];
+  }
+
+  public int outputCount() {
+    return counts()[2];
+  }
+
+  /** The lowest feature level of NNAPI that runs the model: 1 is Android 8.1, 3 is Android 10. */
+  public int featureLevel() {
+    return counts()[3];
+  }
+
+  /** The sizes of an argument of forward; a flexible size is 0. */
+  public long[] argumentSizes(int argument) {
+    try (Use use = new Use()) {
+      return argumentSizes(use.handle, argument);
+    }
+  }
+
+  /** Describes an input for arguments of these shapes. Needs no NNAPI. */
+  public NnapiTensor input(int index, long[]... shapes) {
+    try (Use use = new Use()) {
+      Shapes flat = new Shapes(use.handle, shapes);
+      return new NnapiTensor(describe(use.handle, flat.ranks, flat.sizes, index, false));
+    }
+  }
+
+  /** Describes an output for arguments of these shapes. Needs no NNAPI. */
+  public NnapiTensor output(int index, long[]... shapes) {
+    try (Use use = new Use()) {
+      Shapes flat = new Shapes(use.handle, shapes);
+      return new NnapiTensor(describe(use.handle, flat.ranks, flat.sizes, index, true));
+    }
+  }
+
+  /** Builds and compiles the model for arguments of these shapes, ahead of the first run. It may take seconds. */
+  public void warmUp(long[]... shapes) {
+    try (Use use = new Use()) {
+      Shapes flat = new Shapes(use.handle, shapes);
+      warmUp(use.handle, flat.ranks, flat.sizes);
+    }
+  }
+
+  /**
+   * Runs the model. Each buffer is direct and has, between its position and its limit, exactly the bytes of its tensor,
+   * in the phone's byte order ({@link java.nio.ByteOrder#nativeOrder}). Nothing is copied, and positions stay. Callers
+   * that keep their buffers run faster.
+   */
+  public void run(ByteBuffer[] inputs, ByteBuffer[] outputs, long[]... shapes) {
+    int[] inputPositions = positions(inputs, "input", false);
+    int[] outputPositions = positions(outputs, "output", true);
+    try (Use use = new Use()) {
+      Shapes flat = new Shapes(use.handle, shapes);
+      run(use.handle, flat.ranks, flat.sizes, inputs, inputPositions, outputs, outputPositions);
+    }
+  }
+
+  /**
+   * Runs a model whose sizes are fixed and whose tensors are all float32: one array for each input, in NNAPI's order.
+   * Returns an array for each output. Copies the numbers.
+   */
+  public float[][] run(float[]... inputs) {
+    return run(inputs, new long[0][]);
+  }
+
+  /** The same for arguments of these shapes. */
+  public float[][] run(float[][] inputs, long[]... shapes) {
+    for (int i = 0; i < inputs.length; ++i) Objects.requireNonNull(inputs[i], "input " + i);
+    try (Use use = new Use()) {
+      Shapes flat = new Shapes(use.handle, shapes);
+      return runFloats(use.handle, flat.ranks, flat.sizes, inputs);
+    }
+  }
+
+  /** The measurements of the model so far. */
+  public NnapiProfile profile() {
+    try (Use use = new Use()) {
+      return new NnapiProfile(profile(use.handle), devices(use.handle));
+    }
+  }
+
+  @Override
+  public void close() {
+    Lock writing = lock.writeLock();
+    writing.lock();
+    try {
+      if (handle != 0) close(handle);
+      handle = 0;
+    } finally {
+      writing.unlock();
+    }
+  }
+
+  private int[] counts() {
+    try (Use use = new Use()) {
+      return counts(use.handle);
+    }
+  }
+
+  /** The handle while it is used: close() waits for it. */
+  private final class Use implements AutoCloseable {
+    final long handle;
+    private final Lock reading = lock.readLock();
+
+    Use() {
+      reading.lock();
+      handle = NnapiModel.this.handle;
+      if (handle != 0) return;
+      reading.unlock();
+      throw new IllegalStateException("the model is closed");
+    }
+
+    @Override
+    public void close() {
+      reading.unlock();
+    }
+  }
+
+  /** Shapes in the form that native code reads. */
+  private static final class Shapes {
+    final int[] ranks;
+    final long[] sizes;
+
+    Shapes(long handle, long[][] given) {
+      long[][] shapes = given.length == 0 ? ownShapes(handle) : given;
+      ranks = new int[shapes.length];
+      int count = 0;
+      for (int i = 0; i < shapes.length; ++i) {
+        ranks[i] = Objects.requireNonNull(shapes[i], "shape " + i).length;
+        count += ranks[i];
+      }
+      sizes = new long[count];
+      int at = 0;
+      for (long[] shape : shapes) {
+        System.arraycopy(shape, 0, sizes, at, shape.length);
+        at += shape.length;
+      }
+    }
+
+    private static long[][] ownShapes(long handle) {
+      long[][] shapes = new long[counts(handle)[0]][];
+      for (int i = 0; i < shapes.length; ++i) shapes[i] = argumentSizes(handle, i);
+      return shapes;
+    }
+  }
+
+  private static int[] positions(ByteBuffer[] buffers, String what, boolean isWritten) {
+    int[] positions = new int[2 * buffers.length]; // of each buffer its position and its limit
+    for (int i = 0; i < buffers.length; ++i) {
+      ByteBuffer buffer = Objects.requireNonNull(buffers[i], what + " " + i);
+      if (!buffer.isDirect()) {
+        throw new IllegalArgumentException(what + " " + i + " is in a heap buffer; use ByteBuffer.allocateDirect");
+      }
+      if (isWritten && buffer.isReadOnly()) throw new IllegalArgumentException(what + " " + i + " is read-only");
+      positions[2 * i] = buffer.position();
+      positions[2 * i + 1] = buffer.limit();
+    }
+    return positions;
+  }
+
+  private static native long openFile(String path);
+
+  private static native long openDescriptor(int descriptor, long offset, long bytes);
+
+  private static native long openMemory(ByteBuffer archive, long bytes);
+
+  private static native void configure(long handle, String[] strings, long[] numbers);
+
+  private static native int[] counts(long handle);
+
+  private static native long[] argumentSizes(long handle, int argument);
+
+  private static native long[] describe(long handle, int[] ranks, long[] sizes, int index, boolean isOutput);
+
+  private static native void warmUp(long handle, int[] ranks, long[] sizes);
+
+  private static native void run(
+      long handle, int[] ranks, long[] sizes, ByteBuffer[] inputs, int[] inputPositions, ByteBuffer[] outputs,
+      int[] outputPositions);
+
+  private static native float[][] runFloats(long handle, int[] ranks, long[] sizes, float[][] inputs);
+
+  private static native long[] profile(long handle);
+
+  private static native String devices(long handle);
+
+  private static native void close(long handle);
+}

@@ -1,0 +1,111 @@
+package org.nnapiconvert;
+
+import java.io.File;
+
+/** How a model runs. A new object holds the defaults: NNAPI chooses the devices. */
+public final class NnapiOptions {
+  /** Which devices may run the model. The order is that of nnapi_shim_device_kind in nnapi_shim.h. */
+  public enum DeviceKind {
+    ANY,
+    GPU,
+    ACCELERATOR,
+    /** A driver's CPU device, or NNAPI's own. */
+    CPU,
+    /** All devices but NNAPI's own CPU, nnapi-reference. */
+    NOT_REFERENCE_CPU
+  }
+
+  /** What drivers compile for. The order is that of ANEURALNETWORKS_PREFER_*, behind the model's own choice. */
+  public enum Preference {
+    OF_THE_MODEL,
+    LOW_POWER,
+    FAST_SINGLE_ANSWER,
+    SUSTAINED_SPEED
+  }
+
+  private String library;
+  private String device;
+  private String cacheDirectory;
+  private boolean isSupportLibrary;
+  private boolean measuresTiming;
+  private DeviceKind deviceKind = DeviceKind.ANY;
+  private Preference preference = Preference.OF_THE_MODEL;
+  private long compileTimeoutNs;
+  private long executeTimeoutNs;
+  private int maxCompiled;
+
+  /** The path of the NNAPI library, in place of libneuralnetworks.so. */
+  public NnapiOptions library(String path) {
+    library = path;
+    return this;
+  }
+
+  /** The path of an NNAPI support library: drivers shipped with the app. */
+  public NnapiOptions supportLibrary(String path) {
+    library = path;
+    isSupportLibrary = true;
+    return this;
+  }
+
+  /** The name of the one device to use, in place of a kind. */
+  public NnapiOptions device(String name) {
+    device = name;
+    return this;
+  }
+
+  public NnapiOptions deviceKind(DeviceKind kind) {
+    deviceKind = kind;
+    return this;
+  }
+
+  public NnapiOptions preference(Preference choice) {
+    preference = choice;
+    return this;
+  }
+
+  /** Limits compilation; 0: no limit. Needs exactly one device. */
+  public NnapiOptions compileTimeoutNs(long nanoseconds) {
+    compileTimeoutNs = nanoseconds;
+    return this;
+  }
+
+  /** Limits each run; 0: no limit. Needs exactly one device. */
+  public NnapiOptions executeTimeoutNs(long nanoseconds) {
+    executeTimeoutNs = nanoseconds;
+    return this;
+  }
+
+  /** Asks the driver for the device's time. Needs exactly one device. */
+  public NnapiOptions measureTiming(boolean measures) {
+    measuresTiming = measures;
+    return this;
+  }
+
+  /** The folder where drivers keep compiled models, such as an app's {@code getCodeCacheDir()}. */
+  public NnapiOptions cacheDirectory(File folder) {
+    cacheDirectory = folder.getPath();
+    return this;
+  }
+
+  /** How many shapes stay compiled; 0: 4. */
+  public NnapiOptions maxCompiled(int shapes) {
+    maxCompiled = shapes;
+    return this;
+  }
+
+  String[] strings() {
+    return new String[] {library, device, cacheDirectory};
+  }
+
+  long[] numbers() {
+    return new long[] {
+      isSupportLibrary ? 1 : 0,
+      deviceKind.ordinal(),
+      preference.ordinal(),
+      compileTimeoutNs,
+      executeTimeoutNs,
+      measuresTiming ? 1 : 0,
+      maxCompiled
+    };
+  }
+}

@@ -1,0 +1,332 @@
+// The native half of org.nnapiconvert.NnapiModel. Each function hands its arguments to the C interface (nnapi_shim.h)
+// and throws an org.nnapiconvert.NnapiException for a failure. Java checks what native code can't: nulls and heap
+// buffers.
+#include <jni.h>
+
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "lib/shim/nnapi_shim.h"
+
+namespace {
+
+nnapi_shim_model* model_of(jlong handle) {
+  return reinterpret_cast<nnapi_shim_model*>(static_cast<intptr_t>(handle));
+}
+
+jlong handle_of(nnapi_shim_model* model) {
+  return static_cast<jlong>(reinterpret_cast<intptr_t>(model));
+}
+
+// Throws for a status that is not OK. Returns whether it is.
+bool check(JNIEnv* env, int status, const nnapi_shim_error& error) {
+  if (status == NNAPI_SHIM_OK) return true;
+  jclass type = env->FindClass("org/nnapiconvert/NnapiException");
+  if (type == nullptr) return false;
+  jmethodID constructor = env->GetMethodID(type, "<init>", "(IILjava/lang/String;)V");
+  jstring message = constructor != nullptr ? env->NewStringUTF(error.message) : nullptr;
+  if (message == nullptr) return false;
+  jobject exception = env->NewObject(type, constructor, static_cast<jint>(status), error.nnapi_code, message);
+  if (exception != nullptr) env->Throw(static_cast<jthrowable>(exception));
+  return false;
+}
+
+// The characters of a string while this object lives; NULL for null.
+class Text {
+ public:
+  Text(JNIEnv* env, jstring text) : env_(env), text_(text) {
+    if (text != nullptr) chars_ = env->GetStringUTFChars(text, nullptr);
+  }
+  ~Text() {
+    if (chars_ != nullptr) env_->ReleaseStringUTFChars(text_, chars_);
+  }
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
+
+  const char* get() const { return chars_; }
+  bool has_failed() const { return text_ != nullptr && chars_ == nullptr; }
+
+ private:
+  JNIEnv* env_;
+  jstring text_;
+  const char* chars_ = nullptr;
+};
+
+// The arguments' shapes in the C interface's form.
+class Shapes {
+ public:
+  Shapes(JNIEnv* env, jintArray ranks, jlongArray sizes) {
+    std::vector<jint> each(static_cast<size_t>(env->GetArrayLength(ranks)));
+    env->GetIntArrayRegion(ranks, 0, static_cast<jsize>(each.size()), each.data());
+    sizes_.resize(static_cast<size_t>(env->GetArrayLength(sizes)) + 1);  // data() of an empty one may be null
+    env->GetLongArrayRegion(sizes, 0, static_cast<jsize>(sizes_.size() - 1), sizes_.data());
+    const jlong* at = sizes_.data();
+    static_assert(sizeof(jlong) == sizeof(int64_t));
+    for (const jint rank : each) {
+      shapes_.push_back({static_cast<uint32_t>(rank), reinterpret_cast<const int64_t*>(at)});
+      at += rank;
+    }
+  }
+  const nnapi_shim_shape* data() const { return shapes_.data(); }
+  uint32_t count() const { return static_cast<uint32_t>(shapes_.size()); }
+
+ private:
+  std::vector<jlong> sizes_;
+  std::vector<nnapi_shim_shape> shapes_;
+};
+
+jlongArray to_java(JNIEnv* env, const std::vector<jlong>& numbers) {
+  jlongArray array = env->NewLongArray(static_cast<jsize>(numbers.size()));
+  if (array != nullptr) env->SetLongArrayRegion(array, 0, static_cast<jsize>(numbers.size()), numbers.data());
+  return array;
+}
+
+// The buffers between their positions and their limits.
+std::vector<nnapi_shim_buffer> buffers_of(JNIEnv* env, jobjectArray buffers, jintArray positions) {
+  std::vector<jint> ends(static_cast<size_t>(env->GetArrayLength(positions)));
+  env->GetIntArrayRegion(positions, 0, static_cast<jsize>(ends.size()), ends.data());
+  std::vector<nnapi_shim_buffer> result;
+  for (size_t i = 0; i + 1 < ends.size(); i += 2) {
+    jobject buffer = env->GetObjectArrayElement(buffers, static_cast<jsize>(i / 2));
+    auto* memory = static_cast<char*>(env->GetDirectBufferAddress(buffer));
+    env->DeleteLocalRef(buffer);
+    result.push_back({memory != nullptr ? memory + ends[i] : nullptr, static_cast<size_t>(ends[i + 1] - ends[i])});
+  }
+  return result;
+}
+
+int fail_float(nnapi_shim_error* error, const char* what, uint32_t index, const char* needed) {
+  error->status = NNAPI_SHIM_BAD_ARGUMENT;
+  error->nnapi_code = 0;
+  std::snprintf(error->message, sizeof error->message, "%s %u %s", what, index, needed);
+  return NNAPI_SHIM_BAD_ARGUMENT;
+}
+
+// float32 tensors in memory of their own.
+class FloatRun {
+ public:
+  FloatRun(nnapi_shim_model* model, const Shapes& shapes, nnapi_shim_error* error)
+      : model_(model), shapes_(shapes), error_(error) {}
+
+  int take_inputs(JNIEnv* env, jobjectArray inputs) {
+    const auto count = static_cast<uint32_t>(env->GetArrayLength(inputs));
+    for (uint32_t i = 0; i < count; ++i) {
+      auto input = static_cast<jfloatArray>(env->GetObjectArrayElement(inputs, static_cast<jsize>(i)));
+      nnapi_shim_tensor tensor;
+      if (const int status = nnapi_shim_input(model_, shapes_.data(), shapes_.count(), i, &tensor, error_))
+        return status;
+      if (tensor.type != kFloat32) return fail_float(error_, "input", i, kNoFloat);
+      std::vector<jfloat> numbers(static_cast<size_t>(env->GetArrayLength(input)));
+      env->GetFloatArrayRegion(input, 0, static_cast<jsize>(numbers.size()), numbers.data());
+      env->DeleteLocalRef(input);
+      inputs_.push_back(std::move(numbers));
+    }
+    return NNAPI_SHIM_OK;
+  }
+
+  int run() {
+    for (uint32_t i = 0; i < nnapi_shim_output_count(model_); ++i) {
+      nnapi_shim_tensor tensor;
+      if (const int status = nnapi_shim_output(model_, shapes_.data(), shapes_.count(), i, &tensor, error_))
+        return status;
+      if (tensor.type != kFloat32) return fail_float(error_, "output", i, kNoFloat);
+      if (tensor.bytes / sizeof(jfloat) > static_cast<size_t>(std::numeric_limits<jsize>::max())) {
+        return fail_float(error_, "output", i, "has more numbers than an array holds; run with direct buffers");
+      }
+      outputs_.emplace_back(tensor.bytes / sizeof(jfloat));
+    }
+    const std::vector<nnapi_shim_buffer> in = buffers(inputs_), out = buffers(outputs_);
+    return nnapi_shim_run(model_, shapes_.data(), shapes_.count(), in.data(), static_cast<uint32_t>(in.size()),
+                          out.data(), static_cast<uint32_t>(out.size()), error_);
+  }
+
+  // Null, with an exception, where Java has no memory left.
+  jobjectArray outputs(JNIEnv* env) const {
+    jobjectArray result = env->NewObjectArray(static_cast<jsize>(outputs_.size()), env->FindClass("[F"), nullptr);
+    for (size_t i = 0; result != nullptr && i < outputs_.size(); ++i) {
+      const auto count = static_cast<jsize>(outputs_[i].size());
+      jfloatArray output = env->NewFloatArray(count);
+      if (output == nullptr) return nullptr;
+      env->SetFloatArrayRegion(output, 0, count, outputs_[i].data());
+      env->SetObjectArrayElement(result, static_cast<jsize>(i), output);
+      env->DeleteLocalRef(output);
+    }
+    return result;
+  }
+
+ private:
+  static constexpr int32_t kFloat32 = 3;  // ANEURALNETWORKS_TENSOR_FLOAT32
+  static constexpr const char* kNoFloat = "is not float32; run with direct buffers";
+
+  static std::vector<nnapi_shim_buffer> buffers(std::vector<std::vector<jfloat>>& tensors) {
+    std::vector<nnapi_shim_buffer> result;
+    for (auto& tensor : tensors) result.push_back({tensor.data(), tensor.size() * sizeof(jfloat)});
+    return result;
+  }
+
+  nnapi_shim_model* model_;
+  const Shapes& shapes_;
+  nnapi_shim_error* error_;
+  std::vector<std::vector<jfloat>> inputs_, outputs_;
+};
+
+}  // namespace
+
+extern "C" {
+
+JNIEXPORT jlong JNICALL Java_org_nnapiconvert_NnapiModel_openFile(JNIEnv* env, jclass, jstring path) {
+  const Text text(env, path);
+  if (text.has_failed()) return 0;
+  nnapi_shim_model* model = nullptr;
+  nnapi_shim_error error;
+  return check(env, nnapi_shim_open_file(text.get(), &model, &error), error) ? handle_of(model) : 0;
+}
+
+JNIEXPORT jlong JNICALL Java_org_nnapiconvert_NnapiModel_openDescriptor(JNIEnv* env, jclass, jint descriptor,
+                                                                        jlong offset, jlong bytes) {
+  nnapi_shim_model* model = nullptr;
+  nnapi_shim_error error;
+  const int status = nnapi_shim_open_descriptor(descriptor, static_cast<uint64_t>(offset),
+                                                bytes < 0 ? UINT64_MAX : static_cast<uint64_t>(bytes), &model, &error);
+  return check(env, status, error) ? handle_of(model) : 0;
+}
+
+JNIEXPORT jlong JNICALL Java_org_nnapiconvert_NnapiModel_openMemory(JNIEnv* env, jclass, jobject archive, jlong bytes) {
+  nnapi_shim_model* model = nullptr;
+  nnapi_shim_error error;
+  const int status =
+      nnapi_shim_open_archive(env->GetDirectBufferAddress(archive), static_cast<size_t>(bytes), &model, &error);
+  return check(env, status, error) ? handle_of(model) : 0;
+}
+
+// `strings` and `numbers` are in the order of NnapiOptions.strings() and numbers().
+JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_configure(JNIEnv* env, jclass, jlong handle,
+                                                                  jobjectArray strings, jlongArray numbers) {
+  const auto string = [&](jsize i) { return static_cast<jstring>(env->GetObjectArrayElement(strings, i)); };
+  const Text library(env, string(0)), device(env, string(1)), cache(env, string(2));
+  if (library.has_failed() || device.has_failed() || cache.has_failed()) return;
+  constexpr jsize kNumbers = 7;
+  jlong number[kNumbers];
+  env->GetLongArrayRegion(numbers, 0, kNumbers, number);
+  if (env->ExceptionCheck()) return;
+  nnapi_shim_options options;
+  std::memset(&options, 0, sizeof options);
+  options.struct_bytes = sizeof options;
+  options.library = library.get();
+  options.device = device.get();
+  options.cache_directory = cache.get();
+  options.is_support_library = static_cast<int32_t>(number[0]);
+  options.device_kind = static_cast<int32_t>(number[1]);
+  options.preference = static_cast<int32_t>(number[2]);
+  options.compile_timeout_ns = static_cast<uint64_t>(number[3]);
+  options.execute_timeout_ns = static_cast<uint64_t>(number[4]);
+  options.measure_timing = static_cast<int32_t>(number[5]);
+  options.max_compiled = static_cast<uint32_t>(number[6]);
+  nnapi_shim_error error;
+  check(env, nnapi_shim_configure(model_of(handle), &options, &error), error);
+}
+
+JNIEXPORT jintArray JNICALL Java_org_nnapiconvert_NnapiModel_counts(JNIEnv* env, jclass, jlong handle) {
+  const nnapi_shim_model* model = model_of(handle);
+  const jint numbers[] = {
+      static_cast<jint>(nnapi_shim_argument_count(model)), static_cast<jint>(nnapi_shim_input_count(model)),
+      static_cast<jint>(nnapi_shim_output_count(model)), static_cast<jint>(nnapi_shim_feature_level(model))};
+  jintArray result = env->NewIntArray(4);
+  if (result != nullptr) env->SetIntArrayRegion(result, 0, 4, numbers);
+  return result;
+}
+
+JNIEXPORT jlongArray JNICALL Java_org_nnapiconvert_NnapiModel_argumentSizes(JNIEnv* env, jclass, jlong handle,
+                                                                            jint argument) {
+  uint32_t rank = 0;
+  int64_t sizes[NNAPI_SHIM_MOST_AXES];
+  nnapi_shim_error error;
+  const int status = nnapi_shim_argument(model_of(handle), static_cast<uint32_t>(argument), &rank, sizes, &error);
+  return check(env, status, error) ? to_java(env, {sizes, sizes + rank}) : nullptr;
+}
+
+// The numbers are in the order that NnapiTensor's constructor reads.
+JNIEXPORT jlongArray JNICALL Java_org_nnapiconvert_NnapiModel_describe(JNIEnv* env, jclass, jlong handle,
+                                                                       jintArray ranks, jlongArray sizes, jint index,
+                                                                       jboolean is_output) {
+  const Shapes shapes(env, ranks, sizes);
+  nnapi_shim_tensor tensor;
+  nnapi_shim_error error;
+  const auto describe = is_output != JNI_FALSE ? nnapi_shim_output : nnapi_shim_input;
+  const int status =
+      describe(model_of(handle), shapes.data(), shapes.count(), static_cast<uint32_t>(index), &tensor, &error);
+  if (!check(env, status, error)) return nullptr;
+  int32_t scale;
+  std::memcpy(&scale, &tensor.scale, sizeof scale);
+  std::vector<jlong> numbers = {tensor.type, tensor.rank};
+  numbers.insert(numbers.end(), tensor.sizes, tensor.sizes + NNAPI_SHIM_MOST_AXES);
+  for (const jlong number :
+       {static_cast<jlong>(scale), static_cast<jlong>(tensor.zero_point), static_cast<jlong>(tensor.bytes),
+        static_cast<jlong>(tensor.argument), static_cast<jlong>(tensor.is_nhwc)}) {
+    numbers.push_back(number);
+  }
+  return to_java(env, numbers);
+}
+
+JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_warmUp(JNIEnv* env, jclass, jlong handle, jintArray ranks,
+                                                               jlongArray sizes) {
+  const Shapes shapes(env, ranks, sizes);
+  nnapi_shim_error error;
+  check(env, nnapi_shim_warm_up(model_of(handle), shapes.data(), shapes.count(), &error), error);
+}
+
+JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_run(JNIEnv* env, jclass, jlong handle, jintArray ranks,
+                                                            jlongArray sizes, jobjectArray inputs,
+                                                            jintArray input_positions, jobjectArray outputs,
+                                                            jintArray output_positions) {
+  const Shapes shapes(env, ranks, sizes);
+  const std::vector<nnapi_shim_buffer> in = buffers_of(env, inputs, input_positions);
+  const std::vector<nnapi_shim_buffer> out = buffers_of(env, outputs, output_positions);
+  if (env->ExceptionCheck()) return;
+  nnapi_shim_error error;
+  const int status =
+      nnapi_shim_run(model_of(handle), shapes.data(), shapes.count(), in.data(), static_cast<uint32_t>(in.size()),
+                     out.data(), static_cast<uint32_t>(out.size()), &error);
+  check(env, status, error);
+}
+
+JNIEXPORT jobjectArray JNICALL Java_org_nnapiconvert_NnapiModel_runFloats(JNIEnv* env, jclass, jlong handle,
+                                                                          jintArray ranks, jlongArray sizes,
+                                                                          jobjectArray inputs) {
+  const Shapes shapes(env, ranks, sizes);
+  nnapi_shim_error error;
+  FloatRun run(model_of(handle), shapes, &error);
+  int status = run.take_inputs(env, inputs);
+  if (env->ExceptionCheck()) return nullptr;
+  if (status == NNAPI_SHIM_OK) status = run.run();
+  return check(env, status, error) ? run.outputs(env) : nullptr;
+}
+
+// The numbers are in the order that NnapiProfile's constructor reads.
+JNIEXPORT jlongArray JNICALL Java_org_nnapiconvert_NnapiModel_profile(JNIEnv* env, jclass, jlong handle) {
+  nnapi_shim_profile profile;
+  nnapi_shim_get_profile(model_of(handle), &profile);
+  std::vector<jlong> numbers;
+  for (const uint64_t number :
+       {profile.build_ns, profile.compile_ns, profile.executions, profile.last_execute_ns, profile.total_execute_ns,
+        profile.last_on_device_ns, profile.last_in_driver_ns, uint64_t{profile.compiled},
+        uint64_t{profile.feature_level}, profile.weight_bytes, uint64_t{profile.weights_are_mapped}}) {
+    numbers.push_back(static_cast<jlong>(number));
+  }
+  return to_java(env, numbers);
+}
+
+JNIEXPORT jstring JNICALL Java_org_nnapiconvert_NnapiModel_devices(JNIEnv* env, jclass, jlong handle) {
+  nnapi_shim_profile profile;
+  nnapi_shim_get_profile(model_of(handle), &profile);
+  return env->NewStringUTF(profile.devices);
+}
+
+JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_close(JNIEnv*, jclass, jlong handle) {
+  nnapi_shim_close(model_of(handle));
+}
+
+}  // extern "C"

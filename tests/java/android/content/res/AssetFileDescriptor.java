@@ -1,0 +1,28 @@
+package android.content.res;
+
+import android.os.ParcelFileDescriptor;
+
+/** Takes the place of Android's class of this name: the methods that NnapiAssets calls. */
+public final class AssetFileDescriptor {
+  private final ParcelFileDescriptor descriptor;
+  private final long offset;
+  private final long length;
+
+  public AssetFileDescriptor(ParcelFileDescriptor descriptor, long offset, long length) {
+    this.descriptor = descriptor;
+    this.offset = offset;
+    this.length = length;
+  }
+
+  public ParcelFileDescriptor getParcelFileDescriptor() {
+    return descriptor;
+  }
+
+  public long getStartOffset() {
+    return offset;
+  }
+
+  public long getLength() {
+    return length;
+  }
+}

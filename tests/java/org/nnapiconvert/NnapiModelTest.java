@@ -1,0 +1,284 @@
+package org.nnapiconvert;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import android.content.res.AssetFileDescriptor;
+import android.os.ParcelFileDescriptor;
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.Test;
+
+/**
+ * On the host's NNAPI. The property "folder" names a folder with archives, and NAME.inN, NAME.outN: raw tensors in NNAPI's
+ * order, the inputs of a model and the results that TorchScript gives for them.
+ */
+public final class NnapiModelTest {
+  private static final File FOLDER = new File(System.getProperty("folder"));
+  private static final long[] PICTURE = {2, 3, 16, 16};
+
+  private static File file(String name) {
+    return new File(FOLDER, name);
+  }
+
+  private static ByteBuffer direct(String name) {
+    try {
+      byte[] bytes = Files.readAllBytes(file(name).toPath());
+      ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length).order(ByteOrder.nativeOrder());
+      buffer.put(bytes).flip();
+      return buffer;
+    } catch (IOException error) {
+      throw new IllegalStateException(error);
+    }
+  }
+
+  private static float[] floats(String name) {
+    ByteBuffer buffer = direct(name);
+    float[] numbers = new float[buffer.remaining() / 4];
+    buffer.asFloatBuffer().get(numbers);
+    return numbers;
+  }
+
+  private static void assertClose(float[] expected, float[] found) {
+    float range = 0;
+    for (float number : expected) range = Math.max(range, Math.abs(number));
+    assertTrue("a flat output shows nothing", range > 1e-3);
+    assertArrayEquals(expected, found, 2e-4f * range);
+  }
+
+  private static NnapiException failure(Runnable call) {
+    return assertThrows(NnapiException.class, call::run);
+  }
+
+  private static int openFiles() {
+    return new File("/proc/self/fd").list().length;
+  }
+
+  @Test
+  public void floatsOfFixedSizes() {
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"))) {
+      assertEquals(1, model.argumentCount());
+      assertEquals(1, model.inputCount());
+      assertEquals(1, model.outputCount());
+      assertArrayEquals(PICTURE, model.argumentSizes(0));
+      NnapiTensor input = model.input(0);
+      assertEquals(NnapiTensor.FLOAT32, input.type);
+      assertTrue(input.isNhwc);
+      assertArrayEquals(new long[] {2, 16, 16, 3}, input.sizes());
+      assertEquals(2 * 16 * 16 * 3 * 4, input.bytes);
+      for (int i = 0; i < 3; ++i) assertClose(floats("fixed.out0"), model.run(floats("fixed.in0"))[0]);
+      NnapiProfile profile = model.profile();
+      assertEquals(3, profile.executions);
+      assertEquals(1, profile.compiled);
+      assertTrue(profile.weightsAreMapped);
+      assertTrue(profile.featureLevel >= model.featureLevel());
+    }
+  }
+
+  @Test
+  public void directBuffersWithPositions() {
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"))) {
+      model.warmUp();
+      ByteBuffer input = direct("fixed.in0");
+      ByteBuffer padded = ByteBuffer.allocateDirect(input.capacity() + 128).order(ByteOrder.nativeOrder());
+      padded.position(64);
+      padded.put(input).flip().position(64);
+      ByteBuffer output =
+          ByteBuffer.allocateDirect((int) model.output(0).bytes).order(ByteOrder.nativeOrder());
+      model.run(new ByteBuffer[] {padded}, new ByteBuffer[] {output});
+      assertEquals(64, padded.position());
+      float[] found = new float[output.capacity() / 4];
+      output.asFloatBuffer().get(found);
+      assertClose(floats("fixed.out0"), found);
+    }
+  }
+
+  @Test
+  public void flexibleSizes() {
+    try (NnapiModel model = NnapiModel.open(file("flexible.pt"))) {
+      assertArrayEquals(new long[] {0, 3, 0, 0}, model.argumentSizes(0));
+      float[][] inputs = {floats("fixed.in0")};
+      assertClose(floats("fixed.out0"), model.run(inputs, PICTURE)[0]);
+      NnapiException error = failure(() -> model.run(inputs));
+      assertEquals(NnapiException.Status.BAD_ARGUMENT, error.status());
+      assertTrue(error.getMessage(), error.getMessage().contains("size 0"));
+      error = failure(() -> model.run(inputs, new long[] {2, 3, 16}));
+      assertTrue(error.getMessage(), error.getMessage().contains("rank 3, the model needs rank 4"));
+      error = failure(() -> model.run(inputs, new long[] {2, 3, 20, 20}));
+      assertTrue(error.getMessage(), error.getMessage().contains("bytes"));
+    }
+  }
+
+  @Test
+  public void quantised() {
+    try (NnapiModel model = NnapiModel.open(file("quantised.pt"))) {
+      NnapiTensor input = model.input(0);
+      NnapiTensor output = model.output(0);
+      assertEquals(NnapiTensor.QUANT8_ASYMM, input.type);
+      assertTrue(input.scale > 0);
+      ByteBuffer found = ByteBuffer.allocateDirect((int) output.bytes);
+      model.run(new ByteBuffer[] {direct("quantised.in0")}, new ByteBuffer[] {found});
+      ByteBuffer expected = direct("quantised.out0");
+      assertEquals(expected.remaining(), found.remaining());
+      for (int i = 0; i < expected.remaining(); ++i) {
+        assertEquals(expected.get(i) & 255, found.get(i) & 255, 1);
+      }
+      NnapiException error = failure(() -> model.run(new float[(int) input.bytes]));
+      assertTrue(error.getMessage(), error.getMessage().contains("input 0 is not float32; run with direct buffers"));
+    }
+  }
+
+  @Test
+  public void severalInputsAndOutputs() {
+    try (NnapiModel model = NnapiModel.open(file("several.pt"))) {
+      float[][] found = model.run(floats("several.in0"), floats("several.in1"));
+      assertEquals(2, found.length);
+      for (int i = 0; i < 2; ++i) assertClose(floats("several.out" + i), found[i]);
+      assertEquals(1, model.input(1).argument);
+    }
+  }
+
+  @Test
+  public void assetsAndMemory() throws IOException {
+    File asset = file("app.zip"); // ends with the archive
+    long offset = Long.parseLong(System.getProperty("offset"));
+    long length = file("fixed.pt").length();
+    int before = openFiles();
+    for (long bytes : new long[] {length, -1}) { // -1: up to the end of the file
+      NnapiModel model;
+      try (ParcelFileDescriptor descriptor = ParcelFileDescriptor.open(asset)) {
+        model = NnapiAssets.open(new AssetFileDescriptor(descriptor, offset, bytes), new NnapiOptions());
+      }
+      assertClose(floats("fixed.out0"), model.run(floats("fixed.in0"))[0]);
+      model.close();
+    }
+    try (FileChannel channel = FileChannel.open(file("fixed.pt").toPath(), StandardOpenOption.READ)) {
+      ByteBuffer mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, length);
+      try (NnapiModel model = NnapiModel.open(mapped, new NnapiOptions())) {
+        assertClose(floats("fixed.out0"), model.run(floats("fixed.in0"))[0]);
+        assertFalse(model.profile().weightsAreMapped);
+      }
+    }
+    assertEquals(before, openFiles());
+    ByteBuffer heap = ByteBuffer.wrap(Files.readAllBytes(file("fixed.pt").toPath()));
+    assertThrows(IllegalArgumentException.class, () -> NnapiModel.open(heap, new NnapiOptions()));
+    assertThrows(IllegalArgumentException.class, () -> NnapiModel.open(0, -1, 5, new NnapiOptions()));
+  }
+
+  @Test
+  public void failuresAreTheLibrarysSentences() throws IOException {
+    NnapiException error = failure(() -> NnapiModel.open(file("missing.pt")));
+    assertEquals(NnapiException.Status.BAD_ARGUMENT, error.status());
+    assertTrue(error.getMessage(), error.getMessage().contains("missing.pt can't be opened: No such file"));
+    error = failure(() -> NnapiModel.open(file("fixed.in0")));
+    assertEquals(NnapiException.Status.BAD_MODEL, error.status());
+    error = failure(() -> NnapiModel.open(file("stock.pt")));
+    assertTrue(error.getMessage(), error.getMessage().contains("convert the model with --runtime shim"));
+    NnapiOptions nowhere = new NnapiOptions().library("/nowhere/libneuralnetworks.so");
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"), nowhere)) {
+      error = failure(() -> model.run(floats("fixed.in0")));
+      assertEquals(NnapiException.Status.UNAVAILABLE, error.status());
+    }
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"), new NnapiOptions().device("no such device"))) {
+      error = failure(() -> model.run(floats("fixed.in0")));
+      assertEquals(NnapiException.Status.NO_DEVICE, error.status());
+    }
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"))) {
+      ByteBuffer[] outputs = {ByteBuffer.allocateDirect((int) model.output(0).bytes)};
+      ByteBuffer[] small = {ByteBuffer.allocateDirect(4)};
+      assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.run(small, outputs)).status());
+      assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.run(outputs, outputs, PICTURE)).status());
+      ByteBuffer[] heap = {ByteBuffer.allocate(4)};
+      assertThrows(IllegalArgumentException.class, () -> model.run(heap, outputs));
+      ByteBuffer[] readOnly = {outputs[0].asReadOnlyBuffer()};
+      assertThrows(IllegalArgumentException.class, () -> model.run(small, readOnly));
+      assertThrows(NullPointerException.class, () -> model.run(new ByteBuffer[1], outputs));
+      assertThrows(NullPointerException.class, () -> model.run(new float[1][]));
+      assertThrows(NullPointerException.class, () -> model.warmUp(new long[1][]));
+      assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.input(1)).status());
+      assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.input(-1)).status());
+      assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.argumentSizes(1)).status());
+      assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.run(new float[5])).status());
+      assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.run(new float[0][])).status());
+    }
+  }
+
+  @Test
+  public void closedModels() {
+    NnapiModel model = NnapiModel.open(file("fixed.pt"));
+    model.close();
+    model.close();
+    assertThrows(IllegalStateException.class, model::inputCount);
+    assertThrows(IllegalStateException.class, () -> model.run(floats("fixed.in0")));
+    assertThrows(IllegalStateException.class, model::profile);
+  }
+
+  @Test
+  public void threads() throws Exception {
+    float[] input = floats("fixed.in0");
+    float[] expected = floats("fixed.out0");
+    ExecutorService pool = Executors.newFixedThreadPool(8);
+    NnapiModel model = NnapiModel.open(file("fixed.pt"));
+    List<Future<Integer>> runs = new ArrayList<>();
+    for (int thread = 0; thread < 8; ++thread) {
+      runs.add(pool.submit(() -> {
+        int done = 0;
+        try {
+          for (; done < 500; ++done) assertClose(expected, model.run(input)[0]);
+        } catch (IllegalStateException closed) {
+          assertEquals("the model is closed", closed.getMessage());
+        }
+        return done;
+      }));
+    }
+    while (model.profile().executions < 100) Thread.sleep(1);
+    model.close(); // while the threads run
+    int done = 0;
+    for (Future<Integer> run : runs) done += run.get();
+    assertTrue("runs: " + done, done >= 100);
+    pool.shutdown();
+  }
+
+  @Test
+  public void manyOpenedModelsLeaveNothing() {
+    float[] input = floats("fixed.in0");
+    for (int i = 0; i < 50; ++i) openAndRun(input);
+    int files = openFiles();
+    long memory = residentKb();
+    for (int i = 0; i < 1000; ++i) openAndRun(input);
+    assertEquals(files, openFiles());
+    long grown = residentKb() - memory;
+    assertTrue("grew by " + grown + " KB", grown < 64 * 1024);
+  }
+
+  private static void openAndRun(float[] input) {
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"))) {
+      if (model.run(input).length != 1) throw new IllegalStateException();
+    }
+  }
+
+  private static long residentKb() {
+    System.gc();
+    try {
+      for (String line : Files.readAllLines(new File("/proc/self/status").toPath())) {
+        if (line.startsWith("VmRSS:")) return Long.parseLong(line.replaceAll("[^0-9]", ""));
+      }
+    } catch (IOException error) {
+      throw new IllegalStateException(error);
+    }
+    throw new IllegalStateException("no VmRSS");
+  }
+}

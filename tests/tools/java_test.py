@@ -1,0 +1,92 @@
+"""org.nnapiconvert, the shim's classes for Java and Kotlin, on this machine's JVM and the host's NNAPI."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+from typing import List
+
+import torch
+from torch import nn
+
+from cli import PROGRAM, ROOT, CliTest, environment
+from mobile_models import seeded
+from stock_torch import call, images, load, tensors
+
+LIBRARIES = pathlib.Path(PROGRAM).resolve().parents[1] / "lib"
+JAR = LIBRARIES / "nnapi_shim.jar"
+JUNIT = ["/usr/share/java/junit4.jar", "/usr/share/java/hamcrest.jar"]
+
+
+class Several(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x, y):
+        return self.layer(x) + y, torch.relu(x - y)
+
+
+@unittest.skipUnless(shutil.which("javac"), "needs a JDK")
+class JavaClasses(CliTest):
+    def converted(self, source, name, *options):
+        self.succeed(source, "--runtime", "shim", *options, "-o", self.folder / name)
+
+    def save_tensors(self, name: str, kind: str, values: List[torch.Tensor]):
+        for i, value in enumerate(values):
+            if value.dim() == 4:
+                value = value.permute(0, 2, 3, 1)
+            raw = value.int_repr() if value.is_quantized else value
+            (self.folder / f"{name}.{kind}{i}").write_bytes(raw.contiguous().numpy().tobytes())
+
+    def make_files(self) -> int:
+        """Writes the archives and their tensors; gives the offset of the archive within app.zip."""
+        picture = images(2, 3, 16, 16)
+        residual = self.fixture("residual.pt")
+        self.converted(residual, "fixed.pt", "--nhwc", "--input", "2,3,16,16")
+        self.converted(residual, "flexible.pt", "--nhwc", "--input", "?,3,?,?")
+        self.succeed(residual, "--nhwc", "--input", "2,3,16,16", "-o", self.folder / "stock.pt")
+        self.save_tensors("fixed", "in", [picture])
+        self.save_tensors("fixed", "out", tensors(call(load(residual), picture)))
+        several = seeded(Several).eval()
+        pair = [images(4, 8, seed=1), images(4, 8, seed=2)]
+        torch.jit.save(torch.jit.script(several), str(self.folder / "several_original.pt"))
+        self.converted(self.folder / "several_original.pt", "several.pt", "--input", "4,8", "--input", "4,8")
+        self.save_tensors("several", "in", pair)
+        self.save_tensors("several", "out", tensors(call(several, *pair)))
+        self.make_quantised()
+        archive = (self.folder / "fixed.pt").read_bytes()
+        (self.folder / "app.zip").write_bytes(bytes(4096) + archive)
+        return 4096
+
+    def make_quantised(self):
+        source = self.fixture("quant_quint8_bundled.pt")
+        self.converted(source, "quantised.pt", "--nhwc", "--quant", "full")
+        original = load(source)
+        x = original.get_all_bundled_inputs()[0][0]
+        self.save_tensors("quantised", "in", [x])
+        self.save_tensors("quantised", "out", tensors(call(original, x)))
+
+    def test_junit(self):
+        offset = self.make_files()
+        classes = self.folder / "classes"
+        classes.mkdir()
+        sources = [*(ROOT / "tests" / "java").rglob("*.java"), *(ROOT / "lib/shim_java/android").rglob("*.java")]
+        path = os.pathsep.join([str(JAR), *JUNIT])
+        self.run_java("javac", "-Xlint:all", "-Werror", "-cp", path, "-d", classes, *sources)
+        done = self.run_java("java", "-Xcheck:jni", f"-Dfolder={self.folder}", f"-Doffset={offset}",
+                             f"-Djava.library.path={LIBRARIES}", "-cp", os.pathsep.join([str(classes), path]),
+                             "org.junit.runner.JUnitCore", "org.nnapiconvert.NnapiModelTest")
+        self.assertRegex(done.stdout, r"OK \(1[0-9] tests\)")
+        self.assertNotIn("WARNING", done.stdout)
+
+    def run_java(self, *command) -> subprocess.CompletedProcess:
+        done = subprocess.run(list(map(str, command)), env=environment({"LD_LIBRARY_PATH": str(LIBRARIES / "host")}),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=500)
+        self.assertEqual(0, done.returncode, done.stdout)
+        return done
+
+
+if __name__ == "__main__":
+    unittest.main()
