@@ -57,7 +57,8 @@ class RecordFinder {
       *root = record.name.substr(0, root_bytes + 1);
       return NNAPI_SHIM_OK;
     }
-    return fail(error_, NNAPI_SHIM_BAD_MODEL, "%.200s has no record %s; convert the model with --runtime shim",
+    return fail(error_, NNAPI_SHIM_BAD_MODEL,
+                "%.200s has no record %s; convert the model with --runtime shim, as one segment (--fallback none)",
                 file_.path, format::kIndexRecord);
   }
 
