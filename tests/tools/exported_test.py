@@ -4,6 +4,8 @@ import json
 import random
 import re
 import unittest
+import warnings
+import zipfile
 
 import torch
 
@@ -291,6 +293,30 @@ class ExportedFiles(CliTest):
         path.write_bytes(stored(content))
         self.fail(3, path, "levels")
 
+    def test_one_name_twice(self):
+        for layout in LAYOUTS:
+            with self.subTest(layout=layout):
+                path = self.folder / "twice.pt2"
+                path.write_bytes((EXPORTED / layout / "cnn.pt2").read_bytes())
+                with warnings.catch_warnings(), zipfile.ZipFile(path, "a") as archive:
+                    warnings.simplefilter("ignore")
+                    name = next(each for each in archive.namelist() if each.endswith(PROGRAM[layout]))
+                    archive.writestr(name, b"{}")
+                self.fail(3, path, f"two entries named {name}")
+
+    def test_entries_that_overlap(self):
+        path = self.folder / "overlap.pt2"
+        whole = bytearray((EXPORTED / "since_2.9" / "cnn.pt2").read_bytes())
+        first = whole.index(b"PK\x01\x02")
+        second = whole.index(b"PK\x01\x02", first + 4)
+        third = whole.index(b"PK\x01\x02", second + 4)
+        whole[second + 42:second + 46] = whole[third + 42:third + 46]  # where its local header lies
+        path.write_bytes(whole)
+        self.fail(3, path, "overlap")
+
+    def test_dict_with_numbers_as_keys(self):
+        self.fail(1, EXPORTED / "examples" / "pytree_flatten.pt2", "keys are no strings")
+
     def test_truncated(self):
         for layout in LAYOUTS:
             whole = (EXPORTED / layout / "cnn.pt2").read_bytes()
@@ -322,12 +348,17 @@ class ExportedChanges(CliTest):
         else:
             parent[place[-1]] = chosen.choice([None, -1, 1 << 62, "x", [], {}, 0.5, True, {"as_int": -5}])
 
+    def path(self, layout, name):
+        if name == "quantised":
+            return EXPORTED / name / layout / "wide.pt2"
+        return EXPORTED / layout / f"{name}.pt2"
+
     def test_changed_archives(self):
         chosen = random.Random(1)
         for number in range(40):
             layout = LAYOUTS[number % 2]
-            name = ("cnn", "tree", "dynamic", "branch")[number // 2 % 4]
-            content = entries(EXPORTED / layout / f"{name}.pt2")
+            name = ("cnn", "tree", "quantised", "dynamic", "branch")[number // 2 % 5]
+            content = entries(self.path(layout, name))
             key = next(each for each in content if each.endswith(PROGRAM[layout]))
             program = json.loads(content[key])
             for _ in range(chosen.choice([1, 3])):

@@ -20,6 +20,7 @@ constexpr const char* kJson = ".json";
 class Records {
  public:
   explicit Records(const std::string& path) : path_(path), archive_(path) {
+    archive_.check_records();
     for (const nnapi_shim::ZipRecord& record : archive_.records()) {
       if (is_whole_name(record.name, "archive_format")) {
         root_ = record.name.substr(0, record.name.size() - std::string("archive_format").size());

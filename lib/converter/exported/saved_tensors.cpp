@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "lib/base/error.h"
 #include "lib/converter/archive/mapped_memory.h"
 #include "lib/converter/archive/pickle.h"
 #include "lib/converter/exported/export_json.h"
@@ -122,7 +123,13 @@ class SavedValues {
     c10::impl::GenericDict result(c10::StringType::get(), c10::AnyType::get());
     for (size_t i = 0; i + 1 < value.elements.size(); i += 2) {
       const PickleValue& key = pickle_.at(value.elements[i]);
-      if (key.kind != Kind::kString) fail_export(fmt::format("entry {} has a dict whose keys are no strings", name_));
+      if (key.kind != Kind::kString) {
+        throw ConvertError(
+            ExitCode::kNotConvertible,
+            fmt::format("entry {} has a dict whose keys are no strings; give and take dicts with strings "
+                        "as keys",
+                        name_));
+      }
       result.insert_or_assign(std::string(key.text), this->value(value.elements[i + 1]));
     }
     return result;
@@ -264,6 +271,7 @@ at::Tensor tensor_in(const c10::Storage& storage, const TensorMeta& meta, const 
 c10::IValue load_saved(const ArchiveFile& archive, const std::string& path, const nnapi_shim::ZipRecord& record) {
   const ArchiveFile saved(path, archive.file().begin + begin_of(archive, record), record.bytes);
   if (saved.records().empty()) fail_export(fmt::format("entry {} is not what torch.save writes", record.name));
+  saved.check_records();
   return SavedValues(saved, record.name).value();
 }
 
