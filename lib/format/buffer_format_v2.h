@@ -1,4 +1,4 @@
-// Defines versions 2 and 3 of the model buffer, which the shim (lib/shim) reads. schemas/nnapi_buffer.md has an
+// Defines versions 2 to 4 of the model buffer, which the shim (lib/shim) reads. schemas/nnapi_buffer.md has an
 // example.
 //
 // The buffer consists of 32-bit little-endian words; a 64-bit number takes two words, the low one first. Never change
@@ -12,6 +12,7 @@ namespace nnapi_convert::buffer_format_v2 {
 
 constexpr int32_t kVersion = 2;
 constexpr int32_t kFloat16Version = 3;      // version 2 with values of the source kFloat16Weight
+constexpr int32_t kSamplesVersion = 4;      // version 3 with samples at its end (buffer_samples.h)
 constexpr uint32_t kMaxCount = 1u << 24;    // every count is below this
 constexpr uint32_t kMaxRank = 8;            // of an argument and of an operand
 constexpr size_t kWeightAlignment = 64;     // bytes; of each weight within the weights
@@ -46,6 +47,7 @@ constexpr uint32_t kRelaxFp16 = 1;  // in the word of flags; no other bit has a 
 //   each
 //                operation (offsets of its name and of its source line); then the bytes, NUL-terminated UTF-8, padded
 //                with zeros to a whole word. Offset 0 is the empty string.
+//   samples      only in version 4: lib/format/buffer_samples.h
 constexpr size_t kExpressionWords = 3;  // kind, a, b
 constexpr size_t kPatchWords = 2;       // position of the word in the buffer, number of the expression
 
@@ -78,7 +80,7 @@ enum class ValueSource : int32_t {
   kOmitted = 1,    // an optional input that is left out; offset and length 0
   kWeight = 2,     // a range of the weights; the offset is a multiple of kWeightAlignment
   kModel = 3,      // offset: number of the subgraph, more than this model's own; length 0
-  // Version 3: a range of the weights with float16 numbers, the value of a TENSOR_FLOAT32. The offset is as of kWeight,
+  // From version 3 on: a range of the weights with float16 numbers, the value of a TENSOR_FLOAT32. The offset is as of kWeight,
   // the length that of the float16 numbers.
   kFloat16Weight = 4,
 };

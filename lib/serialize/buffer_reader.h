@@ -29,6 +29,12 @@ struct BufferOperation {
   std::vector<int32_t> outputs;
 };
 
+// A sample of version 4, without its elements.
+struct BufferSampleSummary {
+  std::vector<int32_t> sizes;  // of all arguments, one after the other
+  size_t words = 0;
+};
+
 struct BufferModel {
   std::vector<BufferOperand> operands;
   std::vector<BufferValue> values;
@@ -36,11 +42,12 @@ struct BufferModel {
   std::vector<int32_t> inputs;
   std::vector<int32_t> outputs;
   std::vector<BufferModel> subgraphs;  // only in the main model of version 2: all subgraphs, numbered from 1 on
+  std::vector<BufferSampleSummary> samples = {};  // only in the main model of version 4
 };
 
 // Reads version 1. Throws ConvertError (kBadFile) with the word's position, the value found and the value needed.
 BufferModel read_buffer(const int32_t* words, size_t count);
-// Reads version 2 without the bytes of values. Throws as read_buffer() does.
+// Reads versions 2 to 4 without the bytes of values. Throws as read_buffer() does.
 BufferModel read_shim_buffer(const int32_t* words, size_t count);
 
 }  // namespace nnapi_convert

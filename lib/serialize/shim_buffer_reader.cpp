@@ -1,8 +1,9 @@
-// Reads the operations of a version 2 buffer to show them. Only the shim, which reads the whole buffer, checks that the
-// buffer can run.
+// Reads the operations of a buffer of versions 2 to 4 to show them. Only the shim, which reads the whole buffer, checks
+// that the buffer can run.
 #include <fmt/format.h>
 
 #include "lib/format/buffer_format_v2.h"
+#include "lib/format/buffer_samples.h"
 #include "lib/serialize/buffer_reader.h"
 #include "lib/serialize/word_cursor.h"
 
@@ -18,19 +19,27 @@ class ShimBufferReader : private WordCursor {
   BufferModel read() {
     const int32_t* header = take(format::kHeaderWords, "header");
     const int32_t version = header[format::kVersionWord];
-    if (version != format::kVersion && version != format::kFloat16Version) {
-      fail(fmt::format("version {} found, {} or {} needed", version, format::kVersion, format::kFloat16Version));
+    if (version < format::kVersion || version > format::kSamplesVersion) {
+      fail(fmt::format("version {} found, {} to {} needed", version, format::kVersion, format::kSamplesVersion));
     }
     if (static_cast<uint32_t>(header[format::kWordCount]) != count()) {
       fail(fmt::format("{} words found, {} needed", count(), static_cast<uint32_t>(header[format::kWordCount])));
     }
-    for (size_t i = counted(header[format::kArgumentCount], "arguments"); i > 0; --i) skip(next("rank"), 1, "sizes");
+    for (size_t i = counted(header[format::kArgumentCount], "arguments"); i > 0; --i) {
+      const int32_t rank = next("rank");
+      axes_ += counted(rank, "axes");
+      skip(rank, 1, "sizes");
+    }
     skip(header[format::kExpressionCount], format::kExpressionWords, "expressions");
     skip(header[format::kPatchCount], format::kPatchWords, "patches");
     const size_t models = counted(header[format::kModelCount], "models");
     if (models == 0) fail("0 models found, 1 needed");
     BufferModel main = read_model();
     for (size_t i = 1; i < models; ++i) main.subgraphs.push_back(read_model());
+    if (version == format::kSamplesVersion) {
+      skip_texts(main, static_cast<uint32_t>(header[format::kTextBytes]));
+      read_samples(main);
+    }
     return main;
   }
 
@@ -44,6 +53,27 @@ class ShimBufferReader : private WordCursor {
 
   void skip(int32_t number, size_t words_each, const char* what) {
     take(static_cast<uint64_t>(counted(number, what)) * words_each, what);
+  }
+
+  void skip_texts(const BufferModel& main, uint32_t text_bytes) {
+    if (text_bytes == 0) return;
+    uint64_t offsets = main.operands.size() + 2 * main.operations.size();
+    for (const BufferModel& model : main.subgraphs) offsets += model.operands.size() + 2 * model.operations.size();
+    take(offsets + (uint64_t{text_bytes} + 3) / 4, "text");
+  }
+
+  void read_samples(BufferModel& main) {
+    const size_t samples = counted(next("samples"), "samples");
+    for (size_t i = 0; i < samples; ++i) {
+      const size_t start = position();
+      BufferSampleSummary sample;
+      sample.words = counted(next("words of a sample"), "words of a sample");
+      const int32_t* sizes = take(axes_, "sizes of a sample");
+      sample.sizes.assign(sizes, sizes + axes_);
+      if (sample.words < position() - start) fail(fmt::format("a sample of {} words found", sample.words));
+      take(sample.words - (position() - start), "a sample");
+      main.samples.push_back(std::move(sample));
+    }
   }
 
   BufferModel read_model() {
@@ -124,6 +154,7 @@ class ShimBufferReader : private WordCursor {
   }
 
   BufferModel model_;  // the model that is being read
+  size_t axes_ = 0;    // of all arguments
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "lib/base/error.h"
 #include "lib/format/buffer_format_v2.h"
+#include "lib/format/buffer_samples.h"
 #include "lib/format/operation_table.h"
 #include "lib/serialize/buffer_words.h"
 
@@ -107,6 +108,7 @@ class ShimBufferWriter {
     }
     append(model);
     append(texts);
+    write_samples();
     const std::vector<int32_t> body = std::exchange(words_, {});
     write_header(body.size());
     append(body);
@@ -141,7 +143,9 @@ class ShimBufferWriter {
 
   void write_header(size_t body_words) {
     std::vector<int32_t> header(format::kHeaderWords, 0);
-    header[format::kVersionWord] = has_float16_ ? format::kFloat16Version : format::kVersion;
+    header[format::kVersionWord] = !request_.samples.empty() ? format::kSamplesVersion
+                                   : has_float16_            ? format::kFloat16Version
+                                                             : format::kVersion;
     header[format::kWordCount] = count(format::kHeaderWords + body_words, "words");
     header[format::kFeatureLevel] = request_.feature_level;
     header[format::kPreference] = static_cast<int32_t>(request_.preference);
@@ -303,6 +307,36 @@ class ShimBufferWriter {
     put_bytes(texts_.bytes().data(), texts_.bytes().size());
   }
 
+  void write_samples() {
+    result_.samples = request_.samples.size();
+    if (request_.samples.empty()) return;
+    put(static_cast<int32_t>(request_.samples.size()));
+    for (const BufferSample& sample : request_.samples) {
+      put(count(word_count(sample), "words of a sample"));
+      for (const int64_t size : sample.sizes) put(static_cast<int32_t>(size));
+      for (const BufferSampleInput& input : sample.inputs) write_sample_input(input);
+      for (const BufferSampleOutput& output : sample.outputs) write_sample_output(output);
+    }
+  }
+
+  void write_sample_input(const BufferSampleInput& input) {
+    const bool is_stored = !input.stored.empty();
+    put(static_cast<int32_t>(is_stored ? buffer_samples::InputKind::kStored : buffer_samples::InputKind::kUniform));
+    if (is_stored) return put_bytes(input.stored.data(), input.stored.size());
+    put(static_cast<int32_t>(input.seed));
+    put(input.lowest);
+    put(input.highest);
+  }
+
+  void write_sample_output(const BufferSampleOutput& output) {
+    put(float_bits(output.most_difference));
+    put(float_bits(output.root_mean_square));
+    put(float_bits(output.lowest));
+    put(float_bits(output.highest));
+    put(static_cast<int32_t>(output.step));
+    put_bytes(output.kept.data(), output.kept.size());
+  }
+
   const ShimBufferRequest& request_;
   std::vector<const nnapi::Model*> models_;         // the main model and its subgraphs, by number
   std::vector<int32_t> words_;                      // the section that is being written
@@ -315,13 +349,25 @@ class ShimBufferWriter {
 
 }  // namespace
 
+size_t word_count(const BufferSample& sample) {
+  size_t words = 1 + sample.sizes.size();
+  for (const BufferSampleInput& input : sample.inputs) {
+    words += 1 + (input.stored.empty() ? size_t{buffer_samples::kUniformWords} : (input.stored.size() + 3) / 4);
+  }
+  for (const BufferSampleOutput& output : sample.outputs) {
+    words += buffer_samples::kOutputWords + (output.kept.size() + 3) / 4;
+  }
+  return words;
+}
+
 ShimBuffer write_shim_buffer(const ShimBufferRequest& request) {
   return ShimBufferWriter(request).write();
 }
 
 std::string to_text(const ShimBuffer& buffer) {
-  return fmt::format("{} words, {} weights of {} bytes\n", buffer.words.size(), buffer.weights.size(),
-                     buffer.weight_bytes);
+  const std::string samples = buffer.samples == 0 ? "" : fmt::format(", {} samples", buffer.samples);
+  return fmt::format("{} words, {} weights of {} bytes{}\n", buffer.words.size(), buffer.weights.size(),
+                     buffer.weight_bytes, samples);
 }
 
 void write_weights(ShimBuffer& buffer, bool releases, const nnapi::ByteSink& sink) {

@@ -1,4 +1,4 @@
-// Writes an nnapi::Model as version 2 of the compact buffer, for the shim (lib/format/buffer_format_v2.h,
+// Writes an nnapi::Model as version 2 to 4 of the compact buffer, for the shim (lib/format/buffer_format_v2.h,
 // schemas/nnapi_buffer.md).
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/nnapi/model.h"
+#include "lib/serialize/buffer_sample.h"
 
 namespace nnapi_convert {
 
@@ -18,6 +19,7 @@ struct ShimBufferRequest {
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
   bool relax_fp16 = false;
   bool keeps_names = true;  // keeps names and source lines, which only messages show
+  std::vector<BufferSample> samples = {};  // with samples, the buffer has version 4
 };
 
 struct PlacedWeight {
@@ -29,6 +31,7 @@ struct ShimBuffer {
   std::vector<int32_t> words;         // without the checksums, which seal() writes
   std::vector<PlacedWeight> weights;  // in ascending order of offsets
   uint64_t weight_bytes = 0;
+  size_t samples = 0;
 };
 
 // The model has to be valid. Throws ConvertError (kNotConvertible) for a model past the format's limits.

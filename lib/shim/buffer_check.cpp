@@ -229,7 +229,7 @@ class ModelChecker {
                    has_float16_weights() ? 4 : 3);
   }
 
-  bool has_float16_weights() const { return words_[format::kVersionWord] == format::kFloat16Version; }
+  bool has_float16_weights() const { return words_[format::kVersionWord] >= format::kFloat16Version; }
 
   bool check_range(const ValueView& value, size_t record) const {
     if (value.offset % format::kWeightAlignment != 0) return refuse_offset(record, value, "a multiple of 64");

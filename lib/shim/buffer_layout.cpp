@@ -1,5 +1,6 @@
 #include "lib/shim/buffer_layout.h"
 
+#include "lib/format/buffer_samples.h"
 #include "lib/format/crc32.h"
 #include "lib/shim/failure.h"
 
@@ -30,7 +31,7 @@ class LayoutFinder {
       if (!find_model(&model)) return false;
     }
     layout_->models_end = at_;
-    if (!find_text()) return false;
+    if (!find_text() || !find_samples()) return false;
     if (at_ != count_) return damaged(error_, at_, "the buffer has %zu words, %zu needed", count_, at_);
     return true;
   }
@@ -43,10 +44,10 @@ class LayoutFinder {
       return damaged(error_, 0, "the buffer has no words, at least %zu needed", size_t{format::kHeaderWords});
     }
     const int32_t version = words_[format::kVersionWord];
-    if (version != format::kVersion && version != format::kFloat16Version) {
+    if (version < format::kVersion || version > format::kSamplesVersion) {
       fail(error_, NNAPI_SHIM_BAD_MODEL,
-           "the model buffer is of version %d, %d or %d needed; use the nnapi_shim of the nnapi-convert that wrote it",
-           version, format::kVersion, format::kFloat16Version);
+           "the model buffer is of version %d, %d to %d needed; use the nnapi_shim of the nnapi-convert that wrote it",
+           version, format::kVersion, format::kSamplesVersion);
       return false;
     }
     if (count_ < format::kHeaderWords) {
@@ -177,6 +178,27 @@ class LayoutFinder {
       }
     }
     return take((uint64_t{layout_->text_bytes} + 3) / 4, "text", &layout_->text);
+  }
+
+  // Finds where each sample starts; its content is checked when it is read.
+  bool find_samples() {
+    if (words_[format::kVersionWord] != format::kSamplesVersion) return true;
+    size_t counted = 0;
+    if (!take(1, "samples", &counted)) return false;
+    const uint32_t samples = word(counted);
+    if (samples < 1 || samples > nnapi_convert::buffer_samples::kMaxSamples) {
+      return damaged(error_, counted, "%u samples found, 1 to %u needed", samples,
+                     nnapi_convert::buffer_samples::kMaxSamples);
+    }
+    for (uint32_t i = 0; i < samples; ++i) {
+      if (!fits(1, at_, "words of a sample")) return false;
+      const uint32_t words = word(at_);
+      if (words == 0) return damaged(error_, at_, "a sample of 0 words found, at least 1 needed");
+      layout_->samples.push_back(at_);
+      size_t start = 0;
+      if (!take(words, "a sample", &start)) return false;
+    }
+    return true;
   }
 
   const int32_t* words_;

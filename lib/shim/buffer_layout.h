@@ -1,5 +1,5 @@
-// Finds the sections of a version 2 buffer. This is the first check of a buffer; after it, a walk over the sections
-// stays within the words.
+// Finds the sections of a buffer of versions 2 to 4. This is the first check of a buffer; after it, a walk over the
+// sections stays within the words.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,7 @@ struct BufferLayout {
   std::vector<ModelLayout> models;
   size_t models_end = 0;
   size_t text = 0, text_bytes = 0;  // the word at which the text starts, and its bytes
+  std::vector<size_t> samples;      // the word at which each sample starts; none before version 4
 };
 
 // Returns the CRC-32 of at least kHeaderWords words; the word of the checksum counts as 0.

@@ -7,6 +7,7 @@
 
 #include "lib/shim/failure.h"
 #include "lib/shim/model.h"
+#include "lib/shim/trial_process.h"
 
 struct nnapi_shim_model : nnapi_shim::Model {
   using nnapi_shim::Model::Model;
@@ -167,6 +168,26 @@ int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shape* arguments, u
   if (!model) return fail_null(error, "nnapi_shim_run", "model");
   const nnapi_shim::RunBuffers buffers = {inputs, input_count, outputs, output_count};
   return model->run(arguments, argument_count, buffers, error);
+}
+
+int nnapi_shim_probe(const char* path, const nnapi_shim_options* options, nnapi_shim_error* error) {
+  nnapi_shim_model* model = nullptr;
+  int status = nnapi_shim_open_file(path, &model, error);
+  if (status == NNAPI_SHIM_OK) status = model->configure(options, error);
+  if (status == NNAPI_SHIM_OK) status = model->try_devices(error);
+  nnapi_shim_close(model);
+  return status;
+}
+
+int nnapi_shim_probe_process(const char* program, const char* path, const nnapi_shim_options* options,
+                             uint64_t limit_ns, nnapi_shim_error* error) {
+  clear(error);
+  if (!program || !path) return fail_null(error, "nnapi_shim_probe_process", program ? "path" : "program");
+  nnapi_shim::Options read;
+  const int status = nnapi_shim::read_options(options, &read, error);
+  if (status != NNAPI_SHIM_OK) return status;
+  if (read.cache_directory.empty()) return nnapi_shim::fail_no_cache(error);
+  return nnapi_shim::run_trial_process({program, path, read, limit_ns}, error);
 }
 
 void nnapi_shim_get_profile(nnapi_shim_model* model, nnapi_shim_profile* profile) {

@@ -45,10 +45,12 @@ CacheToken make_cache_token(const ModelView& view, const uint8_t weights_digest[
 
 std::shared_ptr<CompiledModel> CompiledModel::make(const NnapiLibrary& library, const Options& options,
                                                    const ModelView& view, std::shared_ptr<const WeightMemory> weights,
-                                                   const CacheToken* token, int* status, nnapi_shim_error* error) {
+                                                   const DeviceChoice* choice, const CacheToken* token, int* status,
+                                                   nnapi_shim_error* error) {
   auto made = std::make_shared<CompiledModel>(library, options, std::move(weights));
   *status = check_functions(library, options, error);
-  if (*status == NNAPI_SHIM_OK) *status = choose_devices(library, options, &made->choice_, error);
+  if (*status == NNAPI_SHIM_OK && choice) made->choice_ = *choice;
+  if (*status == NNAPI_SHIM_OK && !choice) *status = choose_devices(library, options, &made->choice_, error);
   if (*status != NNAPI_SHIM_OK) return nullptr;
   const uint64_t start = now_ns();
   *status = made->model_.build(view, error);

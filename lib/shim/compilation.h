@@ -21,12 +21,13 @@ CacheToken make_cache_token(const ModelView& view, const uint8_t weights_digest[
 // Several threads may run one compiled model at the same time.
 class CompiledModel {
  public:
-  // Builds the model, asks the chosen devices which operations they support, and compiles. A null `token` means no
-  // cache. `library` and `options` have to outlive the result; `view` need not. Failures are NNAPI_SHIM_REFUSED,
+  // Builds the model, asks the chosen devices which operations they support, and compiles. A null `choice` means the
+  // options' own choice, a null `token` no cache. `library` and `options` have to outlive the result; the others need
+  // not. Failures are NNAPI_SHIM_REFUSED,
   // NNAPI_SHIM_TOO_OLD, NNAPI_SHIM_NO_DEVICE, NNAPI_SHIM_BAD_ARGUMENT or NNAPI_SHIM_TIMED_OUT.
   static std::shared_ptr<CompiledModel> make(const NnapiLibrary& library, const Options& options, const ModelView& view,
-                                             std::shared_ptr<const WeightMemory> weights, const CacheToken* token,
-                                             int* status, nnapi_shim_error* error);
+                                             std::shared_ptr<const WeightMemory> weights, const DeviceChoice* choice,
+                                             const CacheToken* token, int* status, nnapi_shim_error* error);
   // For make() only: the object is not compiled yet.
   CompiledModel(const NnapiLibrary& library, const Options& options, std::shared_ptr<const WeightMemory> weights);
   ~CompiledModel();

@@ -1,8 +1,10 @@
 // Chooses devices.
 #include "lib/shim/devices.h"
 
+#include <cstdio>
 #include <cstring>
 
+#include "lib/format/crc32.h"
 #include "lib/shim/name_list.h"
 #include "lib/shim/nnapi_names.h"
 #include "lib/shim/operation_text.h"
@@ -156,6 +158,73 @@ int choose_devices(const NnapiLibrary& library, const Options& options, DeviceCh
   return check_one_device(*choice, options, error);
 }
 
+namespace {
+
+// Journals hold texts of limited length: the checksum tells longer ones apart.
+void shorten(std::string* text) {
+  constexpr size_t kMost = 200;
+  if (text->size() <= kMost) return;
+  char sum[16];
+  std::snprintf(sum, sizeof sum, "...%08x", nnapi_convert::crc32(text->data(), text->size()));
+  *text = text->substr(0, kMost) + sum;
+}
+
+// Sets the key of a choice of these devices.
+void set_key(const std::vector<Device>& devices, const char* start, DeviceChoice* choice) {
+  choice->key = start;
+  for (const Device& device : devices) {
+    const char* separator = &device == &devices.front() ? "" : ", ";
+    choice->key = choice->key + separator + device.name;
+    choice->version = choice->version + separator + device.version;
+  }
+  shorten(&choice->key);
+  shorten(&choice->version);
+}
+
+DeviceChoice choice_of(const Device& device, bool may_add_reference) {
+  DeviceChoice choice;
+  add_device(device, &choice);
+  set_key({device}, "", &choice);
+  choice.may_add_reference = may_add_reference && !is_reference(device);
+  choice.is_reference = is_reference(device);
+  return choice;
+}
+
+}  // namespace
+
+int list_choices(const NnapiLibrary& library, const Options& options, std::vector<DeviceChoice>* choices,
+                 nnapi_shim_error* error) {
+  choices->assign(1, DeviceChoice());
+  const int status = choose_devices(library, options, &choices->front(), error);
+  if (status != NNAPI_SHIM_OK) return status;
+  std::vector<Device> all, asked;
+  if (list_devices(library, &all, nullptr) != NNAPI_SHIM_OK) {
+    choices->front().key = "any";
+    return NNAPI_SHIM_OK;
+  }
+  for (const Device& device : all) {
+    if (is_asked_for(device, options)) asked.push_back(device);
+  }
+  const bool is_any = options.device.empty() && options.device_kind == NNAPI_SHIM_ANY_DEVICE;
+  const bool can_choose = library.ANeuralNetworksCompilation_createForDevices != nullptr;
+  if (asked.size() == 1) {
+    set_key(asked, "", &choices->front());
+    choices->front().is_reference = is_reference(asked[0]);
+    return NNAPI_SHIM_OK;
+  }
+  set_key(asked, is_any ? "any of " : "", &choices->front());
+  if (!can_choose || options.needs_one_device()) return NNAPI_SHIM_OK;
+  for (const Device& device : asked) {
+    if (!is_reference(device)) choices->push_back(choice_of(device, is_any));
+  }
+  // With one device beside the reference CPU, the first choice was that device already.
+  if (is_any && choices->size() == 2) choices->pop_back();
+  for (const Device& device : asked) {
+    if (is_any && is_reference(device)) choices->push_back(choice_of(device, false));
+  }
+  return NNAPI_SHIM_OK;
+}
+
 int query_support(const NnapiLibrary& library, const DeviceChoice& choice, const ANeuralNetworksModel* model,
                   size_t operation_count, std::vector<int8_t>* supported, nnapi_shim_error* error) {
   supported->assign(operation_count, -1);
@@ -194,7 +263,8 @@ int complete_devices(const NnapiLibrary& library, const Options& options, const 
   const size_t total = supported.size();
   const bool is_kind = options.device.empty() && options.device_kind != NNAPI_SHIM_NOT_REFERENCE_CPU &&
                        options.device_kind != NNAPI_SHIM_ANY_DEVICE;
-  const bool may_add = is_kind && !options.needs_one_device() && static_cast<size_t>(refused.count()) < total;
+  const bool may_add = (is_kind || choice->may_add_reference) && !options.needs_one_device() &&
+                       static_cast<size_t>(refused.count()) < total;
   if (may_add && add_reference(library, choice)) return NNAPI_SHIM_OK;
   return fail(error, NNAPI_SHIM_REFUSED,
               "%s can't run %d of the model's %zu operations: %s; choose another device, or leave the choice to NNAPI",

@@ -1,6 +1,7 @@
 // Compiles a model at its first run with each shape, and runs it.
 #include "lib/shim/model.h"
 
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -26,6 +27,16 @@ bool is_lasting(const nnapi_shim_error& failure) {
     default:
       return true;
   }
+}
+
+constexpr uint32_t kGuardedRuns = 8;  // the first ones after compiling
+
+// Returns what files about the model are named by.
+std::string model_id(const ModelBuffer& buffer) {
+  char id[24];
+  std::snprintf(id, sizeof id, "%08x%08x", static_cast<uint32_t>(buffer.words()[format::kChecksum]),
+                static_cast<uint32_t>(buffer.words()[format::kWeightChecksum]));
+  return id;
 }
 
 void give(const nnapi_shim_error& failure, nnapi_shim_error* error) {
@@ -116,6 +127,7 @@ int Model::start(nnapi_shim_error* error) {
                 buffer_->feature_level(), library->feature_level, library->feature_level);
   }
   weight_memory_ = std::make_shared<WeightMemory>(*library, weights_);
+  if (is_checked()) verdicts_.open(options_.cache_directory, model_id(*buffer_));
   library_ = library;
   return status;
 }
@@ -139,14 +151,16 @@ int Model::compile(const nnapi_shim_shape* arguments, uint32_t argument_count, S
   ModelView view;
   status = bind(arguments, argument_count, entry, &view, error);
   if (status != NNAPI_SHIM_OK) return status;
-  CacheToken token{};
   const bool is_cached = !options_.cache_directory.empty() && library_->ANeuralNetworksCompilation_setCaching;
-  if (is_cached) {
-    digest_weights();
-    token = make_cache_token(view, weights_digest_);
+  if (is_cached) digest_weights();
+  if (is_checked()) {
+    status = compile_checked(view, arguments, argument_count, is_cached, entry, error);
+  } else {
+    CacheToken token{};
+    if (is_cached) token = make_cache_token(view, weights_digest_);
+    entry->compiled = CompiledModel::make(*library_, options_, view, weight_memory_, nullptr,
+                                          is_cached ? &token : nullptr, &status, error);
   }
-  entry->compiled =
-      CompiledModel::make(*library_, options_, view, weight_memory_, is_cached ? &token : nullptr, &status, error);
   if (status != NNAPI_SHIM_OK) return status;
   entry->is_compiled.store(true, std::memory_order_release);
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -155,6 +169,59 @@ int Model::compile(const nnapi_shim_shape* arguments, uint32_t argument_count, S
   devices_ = entry->compiled->devices();
   ++compiled_count_;
   return status;
+}
+
+// Compiles for the first device that passes the check of the samples. After NNAPI_SHIM_OK, remembers why earlier ones
+// were not taken.
+int Model::compile_checked(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count,
+                           bool is_cached, ShapeEntry* entry, nnapi_shim_error* error) {
+  const SearchedModel searched = {*library_, options_, *buffer_, weight_memory_, is_cached ? weights_digest_ : nullptr,
+                                  verdicts_};
+  Trusted found;
+  nnapi_shim_error failure{};
+  const int status = DeviceSearch(searched).find(view, arguments, argument_count, &found, &failure);
+  if (status != NNAPI_SHIM_OK) {
+    give(failure, error);
+    return status;
+  }
+  if (failure.status != NNAPI_SHIM_OK) remember(failure);
+  entry->choice = std::move(found.choice);
+  entry->journal = std::move(found.journal);
+  entry->guarded_runs.store(kGuardedRuns, std::memory_order_relaxed);
+  entry->compiled = std::move(found.compiled);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  check_ns_ = found.check_ns;
+  checked_samples_ = found.checked_samples;
+  return status;
+}
+
+// Runs the model, the first times with a note in the journal.
+int Model::run_guarded(ShapeEntry& entry, const RunBuffers& buffers, DeviceTimes* times, nnapi_shim_error* error) {
+  uint32_t left = entry.guarded_runs.load(std::memory_order_relaxed);
+  if (left == 0) return entry.compiled->run(buffers, times, error);
+  if (entry.journal) entry.journal->enter();
+  const int status = entry.compiled->run(buffers, times, error);
+  if (entry.journal) entry.journal->leave();
+  while (status == NNAPI_SHIM_OK && left > 0 && !entry.guarded_runs.compare_exchange_weak(left, left - 1)) {
+  }
+  return status;
+}
+
+// Drops a compiled model that failed. Returns whether another device may run the model: one that fails among the first
+// runs is not used again, unless the other devices fail with this input, too.
+bool Model::drop_failed(ShapeEntry& entry, const nnapi_shim_error& failure) {
+  const bool has_died = failure.nnapi_code == static_cast<int32_t>(ResultCode::DEAD_OBJECT);
+  const bool is_guarded = entry.guarded_runs.load(std::memory_order_relaxed) > 0;
+  const Verdict verdict = verdict_of(failure);
+  const bool may_try_another = is_guarded && verdict != Verdict::kUnknown && failure.status == NNAPI_SHIM_FAILED;
+  // Its driver died and the compiled model with it: the next run compiles again.
+  if (has_died || may_try_another) shapes_.drop(&entry);
+  if (may_try_another && has_died) {
+    verdicts_.set(entry.choice.key, entry.choice.version, verdict, failure.message);
+  } else if (may_try_another) {
+    verdicts_.suspect(entry.choice.key, entry.choice.version, verdict, failure.message);
+  }
+  return may_try_another;
 }
 
 int Model::get_compiled(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
@@ -210,20 +277,41 @@ int Model::check_buffers(const ShapeEntry& entry, const RunBuffers& buffers, nna
 
 int Model::run(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
                nnapi_shim_error* error) {
+  bool may_try_another = false;
+  nnapi_shim_error failure{};
+  int status = run_on_one(arguments, argument_count, buffers, &may_try_another, &failure);
+  if (!may_try_another) {
+    if (status != NNAPI_SHIM_OK) give(failure, error);
+    return status;
+  }
+  // Ends, as each round condemns a device.
+  while (may_try_another) {
+    nnapi_shim_error later{};
+    status = run_on_one(arguments, argument_count, buffers, &may_try_another, &later);
+  }
+  if (status == NNAPI_SHIM_OK) {
+    verdicts_.confirm();
+    return status;
+  }
+  verdicts_.acquit();
+  give(failure, error);
+  return failure.status;
+}
+
+int Model::run_on_one(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
+                      bool* may_try_another, nnapi_shim_error* error) {
+  *may_try_another = false;
   std::shared_ptr<ShapeEntry> entry;
   int status = get_compiled(arguments, argument_count, &entry, error);
   if (status == NNAPI_SHIM_OK) status = check_buffers(*entry, buffers, error);
   if (status != NNAPI_SHIM_OK) return status;
-  nnapi_shim_error failure;
   DeviceTimes times;
   const uint64_t start = now_ns();
-  status = entry->compiled->run(buffers, &times, &failure);
+  status = run_guarded(*entry, buffers, &times, error);
   const uint64_t taken = now_ns() - start;
   if (status != NNAPI_SHIM_OK) {
-    // The driver died and its compiled model with it: the next run compiles again.
-    if (failure.nnapi_code == static_cast<int32_t>(ResultCode::DEAD_OBJECT)) shapes_.drop(entry.get());
-    give(failure, error);
-    remember(failure);
+    *may_try_another = drop_failed(*entry, *error);
+    remember(*error);
     return status;
   }
   executions_.fetch_add(1, std::memory_order_relaxed);
@@ -232,6 +320,49 @@ int Model::run(const nnapi_shim_shape* arguments, uint32_t argument_count, const
   last_on_device_ns_.store(times.on_device, std::memory_order_relaxed);
   last_in_driver_ns_.store(times.in_driver, std::memory_order_relaxed);
   return status;
+}
+
+int fail_no_cache(nnapi_shim_error* error) {
+  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "options: a trial needs cache_directory, where its verdicts are kept");
+}
+
+int Model::try_devices(nnapi_shim_error* error) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    options_.is_trial = true;
+  }
+  if (options_.cache_directory.empty()) return fail_no_cache(error);
+  if (!is_checked()) {
+    return fail(error, NNAPI_SHIM_BAD_MODEL, "the file has no samples; convert the model with --self-check");
+  }
+  std::vector<Sample> samples(buffer_->sample_count());
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const int status = buffer_->read_sample(i, &samples[i], error);
+    if (status != NNAPI_SHIM_OK) return status;
+  }
+  // As many runs as the journal guards in the app: what crashes there shows here.
+  for (uint32_t run = 0; run < kGuardedRuns; ++run) {
+    const int status = run_trial_once(samples[run % samples.size()], error);
+    if (status != NNAPI_SHIM_OK) return status;
+  }
+  return NNAPI_SHIM_OK;
+}
+
+// Runs a sample by run(), on one device after the other until one gives the right results. Ends, as each round condemns
+// a device.
+int Model::run_trial_once(const Sample& sample, nnapi_shim_error* error) {
+  const std::vector<nnapi_shim_shape> shapes = sample.shapes();
+  const auto count = static_cast<uint32_t>(shapes.size());
+  for (;;) {
+    SampleBuffers buffers(sample);
+    int status = run(shapes.data(), count, buffers.run_buffers(), error);
+    if (status != NNAPI_SHIM_OK) return status;
+    status = buffers.compare(error);
+    if (status == NNAPI_SHIM_OK) return status;
+    const std::shared_ptr<ShapeEntry> entry = shapes_.find(shapes.data(), count);
+    verdicts_.set(entry->choice.key, entry->choice.version, Verdict::kWrong, error->message);
+    shapes_.drop(entry.get());
+  }
 }
 
 int Model::visit_operations(const nnapi_shim_shape* arguments, uint32_t argument_count, const char* device,
@@ -270,6 +401,8 @@ void Model::get_profile(nnapi_shim_profile* profile) {
   profile->total_execute_ns = total_execute_ns_.load(std::memory_order_relaxed);
   profile->last_on_device_ns = last_on_device_ns_.load(std::memory_order_relaxed);
   profile->last_in_driver_ns = last_in_driver_ns_.load(std::memory_order_relaxed);
+  profile->check_ns = check_ns_;
+  profile->checked_samples = checked_samples_;
   profile->compiled = compiled_count_;
   profile->feature_level = library_ ? library_->feature_level : 0;
   profile->weight_bytes = weights_.bytes;

@@ -7,11 +7,15 @@
 #include <mutex>
 
 #include "lib/shim/archive.h"
+#include "lib/shim/device_search.h"
 #include "lib/shim/model_buffer.h"
 #include "lib/shim/shape_cache.h"
 #include "lib/shim/tensors.h"
 
 namespace nnapi_shim {
+
+// Fails because options without a cache directory leave no place for verdicts.
+int fail_no_cache(nnapi_shim_error* error);
 
 // Several threads may call all functions at once.
 class Model {
@@ -31,16 +35,27 @@ class Model {
   int visit_operations(const nnapi_shim_shape* arguments, uint32_t argument_count, const char* device,
                        nnapi_shim_operation_visitor visit, void* user, nnapi_shim_error* error);
 
+  // The trial: finds a device that can be trusted with the samples' shapes, and writes the verdicts.
+  int try_devices(nnapi_shim_error* error);
+
   void get_profile(nnapi_shim_profile* profile);
   void last_failure(nnapi_shim_error* error);
 
  private:
+  int run_trial_once(const Sample& sample, nnapi_shim_error* error);
   int check_arguments(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error) const;
   int bind(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry, ModelView* view,
            nnapi_shim_error* error) const;
   int get_compiled(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
                    nnapi_shim_error* error);
   int compile(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry, nnapi_shim_error* error);
+  int compile_checked(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count, bool is_cached,
+                      ShapeEntry* entry, nnapi_shim_error* error);
+  bool is_checked() const { return buffer_->sample_count() > 0 && !options_.no_self_check; }
+  int run_on_one(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
+                 bool* may_try_another, nnapi_shim_error* error);
+  int run_guarded(ShapeEntry& entry, const RunBuffers& buffers, DeviceTimes* times, nnapi_shim_error* error);
+  bool drop_failed(ShapeEntry& entry, const nnapi_shim_error& failure);
   int start(nnapi_shim_error* error);
   int check_buffers(const ShapeEntry& entry, const RunBuffers& buffers, nnapi_shim_error* error) const;
   void digest_weights();
@@ -59,8 +74,9 @@ class Model {
   bool has_digest_ = false;
   uint8_t weights_digest_[Sha256::kDigestBytes];
   nnapi_shim_error last_failure_{};
-  uint64_t build_ns_ = 0, compile_ns_ = 0;
-  uint32_t compiled_count_ = 0;
+  Verdicts verdicts_;
+  uint64_t build_ns_ = 0, compile_ns_ = 0, check_ns_ = 0;
+  uint32_t compiled_count_ = 0, checked_samples_ = 0;
   std::string devices_;
 
   std::atomic<uint64_t> executions_{0}, last_execute_ns_{0}, total_execute_ns_{0};

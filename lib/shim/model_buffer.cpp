@@ -9,6 +9,7 @@
 #include "lib/shim/buffer_views.h"
 #include "lib/shim/expressions.h"
 #include "lib/shim/failure.h"
+#include "lib/shim/tensors.h"
 
 namespace nnapi_shim {
 namespace {
@@ -238,6 +239,24 @@ int ModelBuffer::bind(const nnapi_shim_shape* arguments, uint32_t argument_count
 bool ModelBuffer::weights_match(const void* weights) const {
   const uint32_t sum = nnapi_convert::crc32(weights, static_cast<size_t>(weight_bytes_));
   return sum == static_cast<uint32_t>((*words_)[format::kWeightChecksum]);
+}
+
+int ModelBuffer::read_sample(size_t number, Sample* sample, nnapi_shim_error* error) const {
+  SampleReader reader(words_->data(), layout_, number, error);
+  int status = reader.read_shapes(sample);
+  if (status != NNAPI_SHIM_OK) return status;
+  ModelView view;
+  nnapi_shim_error problem{};
+  const std::vector<nnapi_shim_shape> shapes = sample->shapes();
+  status = bind(shapes.data(), static_cast<uint32_t>(shapes.size()), &view, &problem);
+  if (status != NNAPI_SHIM_OK) {
+    damaged(error, layout_.samples[number], "sample %zu: %.180s", number, problem.message);
+    return NNAPI_SHIM_BAD_MODEL;
+  }
+  const SubgraphView& main = view.models[0];
+  status = describe_tensors(main, main.inputs, &sample->input_tensors, error);
+  if (status == NNAPI_SHIM_OK) status = describe_tensors(main, main.outputs, &sample->output_tensors, error);
+  return status == NNAPI_SHIM_OK ? reader.read_tensors(sample) : status;
 }
 
 uint32_t ModelBuffer::feature_level() const {

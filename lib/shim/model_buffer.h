@@ -1,5 +1,5 @@
-// Checks a model buffer of version 2 (schemas/nnapi_buffer.md) once, and makes models from it for arguments of certain
-// shapes.
+// Checks a model buffer of versions 2 to 4 (schemas/nnapi_buffer.md) once, and makes models from it for arguments of
+// certain shapes.
 //
 // Buffers may come from anywhere: the shim checks every count, offset and index with 64-bit arithmetic before it uses
 // it, and takes memory only in proportion to the buffer's own size. An error sentence names the position of the word,
@@ -14,13 +14,14 @@
 #include "lib/shim/buffer_layout.h"
 #include "lib/shim/model_view.h"
 #include "lib/shim/nnapi_shim.h"
+#include "lib/shim/samples.h"
 
 namespace nnapi_shim {
 
 // Immutable, so that threads may share one.
 class ModelBuffer {
  public:
-  // Copies and checks `word_count` little-endian words of version 2; `words` need no alignment. `weight_bytes` is the
+  // Copies and checks `word_count` little-endian words; `words` need no alignment. `weight_bytes` is the
   // size of the model's weights. Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, if a check fails.
   static std::unique_ptr<const ModelBuffer> parse(const void* words, size_t word_count, uint64_t weight_bytes,
                                                   nnapi_shim_error* error);
@@ -29,6 +30,11 @@ class ModelBuffer {
   // values into a copy of the words. `view` may outlive this object, but not the weights. Returns an
   // nnapi_shim_status: NNAPI_SHIM_BAD_ARGUMENT for shapes that the model can't have.
   int bind(const nnapi_shim_shape* arguments, uint32_t argument_count, ModelView* view, nnapi_shim_error* error) const;
+
+  // Returns the number of samples; 0 before version 4.
+  size_t sample_count() const { return layout_.samples.size(); }
+  // Reads the sample of this number. NNAPI_SHIM_BAD_MODEL if it is damaged.
+  int read_sample(size_t number, Sample* sample, nnapi_shim_error* error) const;
 
   // Returns whether the weights have the CRC-32 that the header gives. Reads all of the weights.
   bool weights_match(const void* weights) const;

@@ -97,9 +97,10 @@ typedef struct {
   uint64_t execute_timeout_ns;
   uint64_t loop_timeout_ns;    /* of each WHILE operation; 0: NNAPI's default */
   int32_t measure_timing;      /* 1: ask the driver for the device's time */
-  const char* cache_directory; /* where drivers keep compiled models; NULL: nowhere */
+  const char* cache_directory; /* where drivers keep compiled models, and this library its verdicts; NULL: nowhere */
   uint32_t max_compiled;       /* how many shapes stay compiled; 0: 4 */
   int32_t no_burst, no_reuse;  /* 1: use no bursts, reuse no executions, even if NNAPI can */
+  int32_t no_self_check;       /* 1: don't run the samples of the file before a device is trusted */
 } nnapi_shim_options;
 
 /* Measurements of a model. Times are in nanoseconds; 0 means not measured. */
@@ -114,6 +115,8 @@ typedef struct {
   uint64_t weight_bytes;
   uint32_t weights_are_mapped; /* 1: NNAPI maps the weights from the file, without a copy */
   char devices[256];           /* the device names, separated by ", "; empty: NNAPI chooses */
+  uint64_t check_ns;           /* running the samples of the file on the device of the newest compiled shape */
+  uint32_t checked_samples;    /* samples that ran then */
 } nnapi_shim_profile;
 
 /* Opens a model from a buffer of `word_count` words and its weights. The function copies the words. The weights have
@@ -161,6 +164,18 @@ NNAPI_SHIM_API int nnapi_shim_warm_up(nnapi_shim_model* model, const nnapi_shim_
 NNAPI_SHIM_API int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
                                   const nnapi_shim_buffer* inputs, uint32_t input_count,
                                   const nnapi_shim_buffer* outputs, uint32_t output_count, nnapi_shim_error* error);
+
+/* The trial of a model: compiles it for one device after the other, as nnapi_shim_run would, and runs the samples of the
+ * file there, until a device can be trusted. The verdicts go to options->cache_directory, where later starts find them.
+ *
+ * nnapi_shim_probe does it in this process, and tries other devices even after one has ended the process: an app calls
+ * it in a process of its own, say a service with android:process, and again as long as that process dies.
+ * nnapi_shim_probe_process starts such a process by fork and exec, again if it dies, and ends it if it takes longer than
+ * `limit_ns` (0: no limit). `program` is nnapi-probe, or a program that takes the same options. The archive has to hold
+ * a whole model, with samples. */
+NNAPI_SHIM_API int nnapi_shim_probe(const char* path, const nnapi_shim_options* options, nnapi_shim_error* error);
+NNAPI_SHIM_API int nnapi_shim_probe_process(const char* program, const char* path, const nnapi_shim_options* options,
+                                            uint64_t limit_ns, nnapi_shim_error* error);
 
 NNAPI_SHIM_API void nnapi_shim_get_profile(nnapi_shim_model* model, nnapi_shim_profile* profile);
 /* Writes the newest failure of NNAPI on this model into `error`; its status is NNAPI_SHIM_OK if nothing failed. */

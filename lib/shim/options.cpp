@@ -82,6 +82,7 @@ int read_options(const nnapi_shim_options* from, Options* options, nnapi_shim_er
   if (known.max_compiled != 0) options->max_compiled = known.max_compiled;
   options->no_burst = known.no_burst != 0;
   options->no_reuse = known.no_reuse != 0;
+  options->no_self_check = known.no_self_check != 0;
   return NNAPI_SHIM_OK;
 }
 

@@ -20,6 +20,8 @@ struct Options {
   std::string cache_directory;
   uint32_t max_compiled = 4;
   bool no_burst = false, no_reuse = false;
+  bool no_self_check = false;
+  bool is_trial = false;  // the process may die: nnapi_shim_probe sets it
 
   bool needs_one_device() const { return compile_timeout_ns != 0 || execute_timeout_ns != 0 || measure_timing; }
   const char* library_path() const { return library.empty() ? nullptr : library.c_str(); }

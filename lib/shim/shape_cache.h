@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/shim/compilation.h"
+#include "lib/shim/journal.h"
 
 namespace nnapi_shim {
 
@@ -24,6 +25,10 @@ struct ShapeEntry {
   std::vector<nnapi_shim_tensor> inputs, outputs;
   std::atomic<bool> is_bound{false};
   std::shared_ptr<CompiledModel> compiled;
+  // Of a model whose samples were run: where it is compiled for, and for its first runs, an entry of the journal.
+  DeviceChoice choice;
+  std::unique_ptr<Journal> journal;
+  std::atomic<uint32_t> guarded_runs{0};
   std::atomic<bool> is_compiled{false};
   // A refusal that will not change; null if there is none. The mutex guards it.
   std::unique_ptr<nnapi_shim_error> refusal;

@@ -113,6 +113,7 @@ nnapi_shim_options shim_options(const Options& options) {
       {"measure_timing", number(result.measure_timing)},
       {"no_burst", number(result.no_burst)},
       {"no_reuse", number(result.no_reuse)},
+      {"no_self_check", number(result.no_self_check)},
       {"preference", number(result.preference)},
       {"priority", number(result.priority)},
       {"support_library", text(result.library)},
@@ -237,6 +238,8 @@ class Compilation : public torch::CustomClassHolder {
     put("last_on_device_ns", profile.last_on_device_ns);
     put("last_in_driver_ns", profile.last_in_driver_ns);
     put("compiled", profile.compiled);
+    put("check_ns", profile.check_ns);
+    put("checked_samples", profile.checked_samples);
     put("feature_level", profile.feature_level);
     put("weight_bytes", profile.weight_bytes);
     return result;

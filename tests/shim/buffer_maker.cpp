@@ -34,6 +34,7 @@ class BufferMaker {
     words.resize(words.size() + 2 * count_patches());
     for (const Model& model : description_.models) write_model(model);
     if (!description_.stripped) write_text();
+    write_samples();
     std::sort(patches_.begin(), patches_.end());
     for (size_t i = 0; i < patches_.size(); ++i) {
       words[patches + 2 * i] = static_cast<int32_t>(patches_[i].first);
@@ -137,9 +138,18 @@ class BufferMaker {
     std::memcpy(&made_.words[first], text_.data(), text_.size());
   }
 
+  void write_samples() {
+    if (description_.samples.empty()) return;
+    push({count(description_.samples.size())});
+    for (const std::vector<int32_t>& sample : description_.samples) {
+      push({count(sample.size() + 1)});
+      made_.words.insert(made_.words.end(), sample.begin(), sample.end());
+    }
+  }
+
   void write_header() {
     std::vector<int32_t>& words = made_.words;
-    words[format::kVersionWord] = description_.version;
+    words[format::kVersionWord] = description_.samples.empty() ? description_.version : format::kSamplesVersion;
     words[format::kWordCount] = count(words.size());
     words[format::kFeatureLevel] = description_.feature_level;
     words[format::kPreference] = description_.preference;
@@ -178,6 +188,44 @@ std::vector<uint8_t> bytes_of(const std::vector<int32_t>& numbers) {
 
 std::vector<uint8_t> bytes_of(const std::vector<float>& numbers) {
   return raw_bytes(numbers);
+}
+
+namespace {
+
+int32_t bits_of(float number) {
+  int32_t bits = 0;
+  std::memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
+
+}  // namespace
+
+std::vector<int32_t> stored_input(const std::vector<uint8_t>& bytes) {
+  std::vector<int32_t> words(1 + (bytes.size() + 3) / 4);
+  if (!bytes.empty()) std::memcpy(&words[1], bytes.data(), bytes.size());
+  return words;
+}
+
+std::vector<int32_t> uniform_input(uint32_t seed, float lowest, float highest) {
+  return {1, static_cast<int32_t>(seed), bits_of(lowest), bits_of(highest)};
+}
+
+std::vector<int32_t> uniform_input(uint32_t seed, int32_t lowest, int32_t highest) {
+  return {1, static_cast<int32_t>(seed), lowest, highest};
+}
+
+std::vector<int32_t> float_output(const std::vector<float>& expected, float tolerance, uint32_t step) {
+  const auto [lowest, highest] = std::minmax_element(expected.begin(), expected.end());
+  std::vector<int32_t> words = {bits_of(tolerance), bits_of(tolerance), bits_of(*lowest), bits_of(*highest),
+                                static_cast<int32_t>(step)};
+  for (size_t i = 0; i < expected.size(); i += step) words.push_back(bits_of(expected[i]));
+  return words;
+}
+
+std::vector<int32_t> joined(const std::vector<std::vector<int32_t>>& lists) {
+  std::vector<int32_t> words;
+  for (const std::vector<int32_t>& list : lists) words.insert(words.end(), list.begin(), list.end());
+  return words;
 }
 
 }  // namespace nnapi_shim::testing

@@ -1,5 +1,5 @@
-// Writes buffers of version 2 (schemas/nnapi_buffer.md) for tests, from a plain description. The writer shares no code
-// with the converter's writer and checks nothing: tests also make wrong buffers.
+// Writes buffers of versions 2 to 4 (schemas/nnapi_buffer.md) for tests, from a plain description. The writer shares no
+// code with the converter's writer and checks nothing: tests also make wrong buffers.
 #pragma once
 
 #include <cstdint>
@@ -82,7 +82,8 @@ struct Description {
   std::vector<std::vector<int32_t>> arguments;  // sizes; 0: flexible
   std::vector<Expression> expressions;
   std::vector<Model> models;
-  bool stripped = true;  // without names and source lines
+  bool stripped = true;                            // without names and source lines
+  std::vector<std::vector<int32_t>> samples = {};  // the words of each, without their count; with any: version 4
 };
 
 struct MadeBuffer {
@@ -98,6 +99,18 @@ void seal(std::vector<int32_t>& words);
 // Returns the bytes of numbers in the form of values.
 std::vector<uint8_t> bytes_of(const std::vector<int32_t>& numbers);
 std::vector<uint8_t> bytes_of(const std::vector<float>& numbers);
+
+// The words of an input of a sample.
+std::vector<int32_t> stored_input(const std::vector<uint8_t>& bytes);
+std::vector<int32_t> uniform_input(uint32_t seed, float lowest, float highest);
+std::vector<int32_t> uniform_input(uint32_t seed, int32_t lowest, int32_t highest);
+
+// An output of a sample of floats: what is expected of all elements. Every element whose number is a multiple of `step`
+// is kept.
+std::vector<int32_t> float_output(const std::vector<float>& expected, float tolerance, uint32_t step = 1);
+
+// Returns the words of lists, one after the other.
+std::vector<int32_t> joined(const std::vector<std::vector<int32_t>>& lists);
 
 // One ADD: x0 + weight, [2, 3] floats.
 Description add_net();

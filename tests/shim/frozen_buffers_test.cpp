@@ -121,3 +121,32 @@ TEST_CASE("frozen buffers: v3_float16") {
   CHECK(view.models[0].operands[1].type == 3);
   CHECK(dims_of(view.models[0].operands[1]) == Ids{64});
 }
+
+TEST_CASE("frozen buffers: v4_samples") {
+  const MadeBuffer frozen = read_sample("v4_samples");
+  REQUIRE(frozen.weights.size() == 256);
+  const auto buffer = parse_good(frozen);
+  REQUIRE(buffer->sample_count() == 2);
+  Sample made, stored;
+  REQUIRE(buffer->read_sample(0, &made, nullptr) == NNAPI_SHIM_OK);
+  REQUIRE(buffer->read_sample(1, &stored, nullptr) == NNAPI_SHIM_OK);
+  CHECK(made.sizes == std::vector<int64_t>{2, 64});
+  CHECK(stored.sizes == std::vector<int64_t>{1, 64});
+  const auto number = [](const std::vector<uint8_t>& bytes, size_t i) {
+    float value = 0;
+    std::memcpy(&value, &bytes[4 * i], sizeof value);
+    return value;
+  };
+  REQUIRE(stored.inputs[0].size() == 256);
+  CHECK(number(stored.inputs[0], 63) == 63.0f / 16);
+  REQUIRE(made.outputs.size() == 1);
+  CHECK(made.outputs[0].step == 3);
+  CHECK(made.outputs[0].most_difference == 0.001f);
+  // What the generator makes is what was expected then.
+  for (size_t i = 0; i < 128; i += 3) {
+    const float x = number(made.inputs[0], i);
+    float expected = 0;
+    std::memcpy(&expected, made.outputs[0].elements + 4 * (i / 3), sizeof expected);
+    CHECK(expected == Approx((x + 1.5f) * (x + 1.5f) + 1.5f));
+  }
+}

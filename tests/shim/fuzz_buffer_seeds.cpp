@@ -47,6 +47,12 @@ int main(int argc, char** argv) {
   write(folder, "full", kBuffer, bytes_of(make_buffer(full_net()).words));
   write(folder, "stripped", kBuffer, bytes_of(make_buffer(stripped).words));
   write(folder, "float16", kBuffer, bytes_of(make_buffer(three_operations_float16()).words));
+  Description sampled = add_net();
+  sampled.samples = {
+      joined({{2, 3}, uniform_input(7, -1.0f, 1.0f), float_output({0, 1, 2, 3, 4, 5}, 0.01f)}),
+      joined({{2, 3}, stored_input(Bytes(24, 1)), float_output({0, 1, 2, 3, 4, 5}, 0.01f, 2)}),
+  };
+  write(folder, "sampled", kBuffer, bytes_of(make_buffer(sampled).words));
   write(folder, "archive", kArchive, archive_of(make_buffer(add_net()), false));
   write(folder, "archive_64", kArchive, archive_of(make_buffer(full_net()), true));
   return 0;

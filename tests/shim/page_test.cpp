@@ -49,6 +49,7 @@ TEST_CASE("format page: the shim reads the dump of version 2") {
 TEST_CASE("format constants are version 2's for ever") {
   CHECK(format::kVersion == 2);
   CHECK(format::kFloat16Version == 3);
+  CHECK(format::kSamplesVersion == 4);
   CHECK(format::kMaxCount == 16777216);
   CHECK(format::kMaxRank == 8);
   CHECK(format::kWeightAlignment == 64);

@@ -27,6 +27,7 @@ Examples:
   nnapi-probe --device NAME               its profile, as JSON, on stdout (schemas/device_profile.schema.json)
   nnapi-probe --folder profiles           the profiles of all devices, as profiles/NAME.json
   nnapi-probe --model out.pt              which operation of a model (--runtime shim) each device takes
+  nnapi-probe --trial out.pt --cache DIR  runs the samples of a model, and keeps which device gave the right results
 
 Options:
   --device NAME            ask this device only
@@ -37,6 +38,9 @@ Options:
   --shape N,C,H,W          with --model, the shape of an argument, in PyTorch's order; once for each argument
   --library FILE           NNAPI's library instead of libneuralnetworks.so
   --support-library FILE   an NNAPI support library: drivers shipped with an app
+  --trial OUT              a file with samples: find a device that gives the right results; needs --cache
+  --cache DIR              the cache directory of the app that will run the file
+  --device-kind N          with --trial, a nnapi_shim_device_kind, 0 to 4
   --list                   list the devices
   --help                   this text
 
@@ -44,7 +48,8 @@ Exit codes: 0 done, 1 NNAPI can't be asked, 2 wrong command line, 3 a file can't
 )";
 
 struct Arguments {
-  std::string device, output, folder, model, library;
+  std::string device, output, folder, model, library, trial, cache;
+  int device_kind = 0;
   std::vector<std::vector<int64_t>> shapes;
   bool is_support_library = false, lists = false, prints_answers = false;
 };
@@ -71,12 +76,13 @@ bool parse_shape(const char* text, std::vector<int64_t>* shape) {
 
 // Returns the exit code for the program, or -1 to go on.
 int parse(int argc, char** argv, Arguments* arguments) {
-  static const option kOptions[] = {{"device", 1, nullptr, 'd'},  {"output", 1, nullptr, 'o'},
-                                    {"folder", 1, nullptr, 'f'},  {"answers", 0, nullptr, 'a'},
-                                    {"model", 1, nullptr, 'm'},   {"shape", 1, nullptr, 's'},
-                                    {"library", 1, nullptr, 'l'}, {"support-library", 1, nullptr, 'p'},
-                                    {"list", 0, nullptr, 'L'},    {"help", 0, nullptr, 'h'},
-                                    {nullptr, 0, nullptr, 0}};
+  static const option kOptions[] = {{"device", 1, nullptr, 'd'},      {"output", 1, nullptr, 'o'},
+                                    {"folder", 1, nullptr, 'f'},      {"answers", 0, nullptr, 'a'},
+                                    {"model", 1, nullptr, 'm'},       {"shape", 1, nullptr, 's'},
+                                    {"library", 1, nullptr, 'l'},     {"support-library", 1, nullptr, 'p'},
+                                    {"trial", 1, nullptr, 't'},       {"cache", 1, nullptr, 'c'},
+                                    {"list", 0, nullptr, 'L'},        {"help", 0, nullptr, 'h'},
+                                    {"device-kind", 1, nullptr, 'k'}, {nullptr, 0, nullptr, 0}};
   for (int code = 0; (code = getopt_long(argc, argv, "h", kOptions, nullptr)) != -1;) {
     if (code == 'd') arguments->device = optarg;
     if (code == 'o') arguments->output = optarg;
@@ -86,6 +92,9 @@ int parse(int argc, char** argv, Arguments* arguments) {
     if (code == 'l' || code == 'p') arguments->library = optarg;
     if (code == 'p') arguments->is_support_library = true;
     if (code == 'L') arguments->lists = true;
+    if (code == 't') arguments->trial = optarg;
+    if (code == 'c') arguments->cache = optarg;
+    if (code == 'k') arguments->device_kind = std::atoi(optarg);
     if (code == '?') return complain(kWrongUsage, "see nnapi-probe --help");
     if (code == 'h') {
       std::fputs(kUsage, stdout);
@@ -99,6 +108,10 @@ int parse(int argc, char** argv, Arguments* arguments) {
     }
   }
   if (optind < argc) return complain(kWrongUsage, std::string(argv[optind]) + ": no argument needed; see --help");
+  if (arguments->trial.empty() != arguments->cache.empty()) {
+    return complain(kWrongUsage, "--trial and --cache need each other");
+  }
+  if (!arguments->trial.empty()) return -1;
   const bool has_device = !arguments->device.empty();
   if (!has_device && (arguments->prints_answers || !arguments->output.empty())) {
     return complain(kWrongUsage, "--output and --answers are of one device; name it by --device, see --list");
@@ -207,11 +220,23 @@ int report(const Arguments& arguments, const nnapi_shim_options& options, const 
   return complain(is_file ? kBadFile : status == NNAPI_SHIM_BAD_ARGUMENT ? kWrongUsage : kNotAsked, error.message);
 }
 
+int run_trial(const Arguments& arguments, nnapi_shim_options options) {
+  options.device = arguments.device.empty() ? nullptr : arguments.device.c_str();
+  options.device_kind = arguments.device_kind;
+  options.cache_directory = arguments.cache.c_str();
+  nnapi_shim_error error{};
+  const int status = nnapi_shim_probe(arguments.trial.c_str(), &options, &error);
+  if (status == NNAPI_SHIM_OK) return kDone;
+  const bool is_file = status == NNAPI_SHIM_BAD_MODEL || status == NNAPI_SHIM_BAD_ARGUMENT;
+  return complain(is_file ? kBadFile : kNotAsked, error.message);
+}
+
 int run(const Arguments& arguments) {
   nnapi_shim_options options{};
   options.struct_bytes = sizeof(options);
   options.library = arguments.library.empty() ? nullptr : arguments.library.c_str();
   options.is_support_library = arguments.is_support_library ? 1 : 0;
+  if (!arguments.trial.empty()) return run_trial(arguments, options);
   const NnapiLibrary* nnapi = nullptr;
   nnapi_shim_error error{};
   std::vector<Device> devices;

@@ -1,0 +1,195 @@
+#include "lib/shim/device_search.h"
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/format/nnapi_codes.h"
+#include "lib/shim/failure.h"
+#include "lib/shim/monotonic_clock.h"
+
+namespace nnapi_shim {
+namespace {
+
+using nnapi_convert::ResultCode;
+
+const char* name_of(const DeviceChoice& choice) {
+  return choice.names.empty() ? "the device that NNAPI chose" : choice.names.c_str();
+}
+
+bool is_bad(Verdict verdict) {
+  return verdict == Verdict::kWrong || verdict == Verdict::kRefused || verdict == Verdict::kDied ||
+         verdict == Verdict::kHung;
+}
+
+bool is_good(Verdict verdict) {
+  return verdict == Verdict::kGood || verdict == Verdict::kUncached;
+}
+
+// Returns whether no other device can help.
+bool is_of_the_caller(int status) {
+  return status == NNAPI_SHIM_BAD_MODEL || status == NNAPI_SHIM_BAD_ARGUMENT || status == NNAPI_SHIM_TOO_OLD;
+}
+
+bool has_shapes(const Sample& sample, const nnapi_shim_shape* arguments, uint32_t argument_count) {
+  if (sample.ranks.size() != argument_count) return false;
+  const int64_t* at = sample.sizes.data();
+  for (uint32_t i = 0; i < argument_count; ++i) {
+    if (arguments[i].rank != sample.ranks[i]) return false;
+    for (uint32_t axis = 0; axis < arguments[i].rank; ++axis) {
+      if (arguments[i].sizes[axis] != *at++) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Verdict verdict_of(const nnapi_shim_error& failure) {
+  switch (static_cast<ResultCode>(failure.nnapi_code)) {
+    case ResultCode::DEAD_OBJECT:
+      return Verdict::kDied;
+    case ResultCode::OUT_OF_MEMORY:
+    case ResultCode::UNAVAILABLE_DEVICE:
+    case ResultCode::MISSED_DEADLINE_TRANSIENT:
+    case ResultCode::RESOURCE_EXHAUSTED_TRANSIENT:
+      return Verdict::kUnknown;
+    default:
+      return failure.status == NNAPI_SHIM_FAILED && failure.nnapi_code == 0 ? Verdict::kWrong : Verdict::kRefused;
+  }
+}
+
+int DeviceSearch::find(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count,
+                       Trusted* found, nnapi_shim_error* error) {
+  std::vector<DeviceChoice> choices;
+  int status = list_choices(model_.library, model_.options, &choices, error);
+  if (status != NNAPI_SHIM_OK) return status;
+  std::vector<Verdict> verdicts;
+  std::vector<std::string> reasons(choices.size());
+  bool is_fatal = false;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    verdicts.push_back(model_.verdicts.find(choices[i].key, choices[i].version, &reasons[i]));
+    const bool has_died = verdicts[i] == Verdict::kDied || verdicts[i] == Verdict::kHung;
+    is_fatal = is_fatal || (has_died && !model_.options.is_trial);
+  }
+  nnapi_shim_error first{};
+  for (size_t i = 0; i < choices.size(); ++i) {
+    nnapi_shim_error failure{};
+    if (is_allowed(choices[i], verdicts[i], is_fatal, reasons[i], &failure)) {
+      status = try_choice({view, arguments, argument_count}, choices[i], verdicts[i], found, &failure);
+      if (status == NNAPI_SHIM_OK || is_of_the_caller(status)) {
+        if (error) *error = status == NNAPI_SHIM_OK ? first : failure;
+        return status;
+      }
+      is_fatal = is_fatal || (verdict_of(failure) == Verdict::kDied && !model_.options.is_trial);
+    }
+    if (first.status == NNAPI_SHIM_OK) first = failure;
+  }
+  if (error) *error = first;
+  return first.status;
+}
+
+bool DeviceSearch::is_allowed(const DeviceChoice& choice, Verdict verdict, bool is_fatal, const std::string& reason,
+                              nnapi_shim_error* error) const {
+  if (is_bad(verdict)) {
+    fail(error, NNAPI_SHIM_REFUSED, "%s is not used, as it failed before: %.300s", name_of(choice), reason.c_str());
+    return false;
+  }
+  if (!is_fatal || is_good(verdict) || choice.is_reference) return true;
+  fail(error, NNAPI_SHIM_REFUSED, "%s is not tried, as another device ended the process before", name_of(choice));
+  return false;
+}
+
+int DeviceSearch::try_choice(const Request& request, const DeviceChoice& choice, Verdict before, Trusted* found,
+                             nnapi_shim_error* error) {
+  const std::string& path = model_.verdicts.journal_path();
+  found->journal = path.empty() ? nullptr : Journal::take(path);
+  const bool is_cached = model_.weights_digest && before != Verdict::kUncached;
+  Verdict verdict = is_cached || before == Verdict::kUnknown ? Verdict::kGood : before;
+  int status = compile_and_check(request, choice, before, is_cached, found, error);
+  // What was good before may fail by what it compiled and kept then.
+  if (status != NNAPI_SHIM_OK && before == Verdict::kGood && is_cached && verdict_of(*error) != Verdict::kDied) {
+    status = compile_and_check(request, choice, before, false, found, error);
+    verdict = Verdict::kUncached;
+  }
+  if (status != NNAPI_SHIM_OK) {
+    verdict = is_of_the_caller(status) ? Verdict::kUnknown : verdict_of(*error);
+    found->journal.reset();
+  }
+  if (verdict != Verdict::kUnknown) {
+    model_.verdicts.set(choice.key, choice.version, verdict, status == NNAPI_SHIM_OK ? "" : error->message);
+  }
+  return status;
+}
+
+int DeviceSearch::compile_and_check(const Request& request, const DeviceChoice& choice, Verdict before, bool is_cached,
+                                    Trusted* found, nnapi_shim_error* error) {
+  if (found->journal) found->journal->begin(choice.key, choice.version, "compiling the model", true);
+  int status = NNAPI_SHIM_OK;
+  found->choice = choice;
+  found->compiled = compile(request.view, choice, is_cached, &status, error);
+  if (status == NNAPI_SHIM_OK) {
+    const uint64_t start = now_ns();
+    found->checked_samples = 0;
+    status = check(request, choice, before, found, error);
+    found->check_ns = now_ns() - start;
+  }
+  if (status != NNAPI_SHIM_OK) found->compiled.reset();
+  if (found->journal) found->journal->leave();
+  return status;
+}
+
+std::shared_ptr<CompiledModel> DeviceSearch::compile(const ModelView& view, const DeviceChoice& choice, bool is_cached,
+                                                     int* status, nnapi_shim_error* error) const {
+  CacheToken token{};
+  if (is_cached) token = make_cache_token(view, model_.weights_digest);
+  return CompiledModel::make(model_.library, model_.options, view, model_.weights, &choice,
+                             is_cached ? &token : nullptr, status, error);
+}
+
+// Runs all samples on a device that is not known yet, and one on a device that was good at an earlier start. Samples of
+// other shapes than the caller's need a compilation of their own: they are for devices that are not known.
+int DeviceSearch::check(const Request& request, const DeviceChoice& choice, Verdict before, Trusted* found,
+                        nnapi_shim_error* error) {
+  const bool is_known = is_good(before);
+  const size_t count = is_known && model_.buffer.sample_count() > 1 ? 1 : model_.buffer.sample_count();
+  std::shared_ptr<CompiledModel> other;
+  std::vector<int64_t> other_sizes;
+  for (size_t number = 0; number < count; ++number) {
+    Sample sample;
+    int status = model_.buffer.read_sample(number, &sample, error);
+    if (status != NNAPI_SHIM_OK) return status;
+    std::shared_ptr<CompiledModel> compiled = found->compiled;
+    if (!has_shapes(sample, request.arguments, request.argument_count)) {
+      if (is_known) continue;
+      if (!other || other_sizes != sample.sizes) {
+        ModelView view;
+        const std::vector<nnapi_shim_shape> shapes = sample.shapes();
+        status = model_.buffer.bind(shapes.data(), static_cast<uint32_t>(shapes.size()), &view, error);
+        if (status == NNAPI_SHIM_OK) other = compile(view, choice, false, &status, error);
+        if (status != NNAPI_SHIM_OK) return status;
+        other_sizes = sample.sizes;
+      }
+      compiled = other;
+    }
+    nnapi_shim_error failure{};
+    status = run_sample(sample, *compiled, &failure);
+    if (status != NNAPI_SHIM_OK) {
+      fail_with(error, static_cast<nnapi_shim_status>(status), failure.nnapi_code,
+                "%s fails with sample %zu of the file: %.300s", name_of(choice), number, failure.message);
+      return status;
+    }
+    ++found->checked_samples;
+  }
+  return NNAPI_SHIM_OK;
+}
+
+int DeviceSearch::run_sample(const Sample& sample, CompiledModel& compiled, nnapi_shim_error* error) const {
+  const SampleBuffers buffers(sample);
+  DeviceTimes times;
+  const int status = compiled.run(buffers.run_buffers(), &times, error);
+  return status == NNAPI_SHIM_OK ? buffers.compare(error) : status;
+}
+
+}  // namespace nnapi_shim

@@ -1,0 +1,69 @@
+// Finds a device that can be trusted with a model: compiles the model for one choice of devices after the other, runs
+// the file's samples there, and remembers the verdicts.
+//
+// A device that gave wrong results, refused, died or hung with this version of its driver is not tried again. Once a
+// device has died or hung, this process tries only devices that are known to be good, and NNAPI's own CPU.
+#pragma once
+
+#include <memory>
+
+#include "lib/shim/compilation.h"
+#include "lib/shim/journal.h"
+#include "lib/shim/model_buffer.h"
+#include "lib/shim/verdicts.h"
+
+namespace nnapi_shim {
+
+// Returns the verdict that follows from a failure; kUnknown if another time may end better.
+Verdict verdict_of(const nnapi_shim_error& failure);
+
+// What a search needs to know of the model. All of it has to outlive the search; `library`, `options` and `verdicts`
+// what it finds, too.
+struct SearchedModel {
+  const NnapiLibrary& library;
+  const Options& options;
+  const ModelBuffer& buffer;
+  const std::shared_ptr<const WeightMemory>& weights;
+  const uint8_t* weights_digest;  // null: compiled models are not cached
+  Verdicts& verdicts;
+};
+
+struct Trusted {
+  std::shared_ptr<CompiledModel> compiled;
+  DeviceChoice choice;
+  std::unique_ptr<Journal> journal;  // for the first runs; may be null
+  uint64_t check_ns = 0;             // that the samples took
+  uint32_t checked_samples = 0;
+};
+
+class DeviceSearch {
+ public:
+  explicit DeviceSearch(const SearchedModel& model) : model_(model) {}
+
+  // Compiles the model, bound to the shapes of the arguments in `view`. If no device can be trusted, returns the first
+  // device's failure.
+  int find(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count, Trusted* found,
+           nnapi_shim_error* error);
+
+ private:
+  struct Request {
+    const ModelView& view;
+    const nnapi_shim_shape* arguments;
+    uint32_t argument_count;
+  };
+  bool is_allowed(const DeviceChoice& choice, Verdict verdict, bool is_fatal, const std::string& reason,
+                  nnapi_shim_error* error) const;
+  int try_choice(const Request& request, const DeviceChoice& choice, Verdict before, Trusted* found,
+                 nnapi_shim_error* error);
+  int compile_and_check(const Request& request, const DeviceChoice& choice, Verdict before, bool is_cached,
+                        Trusted* found, nnapi_shim_error* error);
+  int check(const Request& request, const DeviceChoice& choice, Verdict before, Trusted* found,
+            nnapi_shim_error* error);
+  std::shared_ptr<CompiledModel> compile(const ModelView& view, const DeviceChoice& choice, bool is_cached, int* status,
+                                         nnapi_shim_error* error) const;
+  int run_sample(const Sample& sample, CompiledModel& compiled, nnapi_shim_error* error) const;
+
+  const SearchedModel& model_;
+};
+
+}  // namespace nnapi_shim

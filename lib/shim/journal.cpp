@@ -1,0 +1,95 @@
+#include "lib/shim/journal.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace nnapi_shim {
+namespace {
+
+constexpr int kEntries = 16;            // compilations that are guarded at the same time, of all processes together
+constexpr uint32_t kMark = 0x314A4E4E;  // "NNJ1"
+
+void copy_text(const std::string& from, char* to, size_t bytes) {
+  std::snprintf(to, bytes, "%s", from.c_str());
+}
+
+std::string text_of(const char* text, size_t bytes) {
+  return std::string(text, ::strnlen(text, bytes));
+}
+
+}  // namespace
+
+// What the file holds. It is written as a whole before `running` becomes 1.
+struct Journal::Content {
+  uint32_t mark;
+  uint32_t running;  // threads that are in the step
+  char step[40], device[232], version[232];
+};
+
+std::unique_ptr<Journal> Journal::open(const std::string& path, int number, bool creates) {
+  const std::string name = path + std::to_string(number);
+  const int fd = ::open(name.c_str(), O_RDWR | O_CLOEXEC | (creates ? O_CREAT : 0), 0600);
+  if (fd < 0) return nullptr;
+  struct stat about;
+  void* content = MAP_FAILED;
+  // The lock ends with the process that holds it.
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && ::fstat(fd, &about) == 0 &&
+      (about.st_size == sizeof(Content) || ::ftruncate(fd, sizeof(Content)) == 0)) {
+    content = ::mmap(nullptr, sizeof(Content), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  }
+  if (content != MAP_FAILED) return std::unique_ptr<Journal>(new Journal(fd, static_cast<Content*>(content)));
+  ::close(fd);
+  return nullptr;
+}
+
+std::unique_ptr<Journal> Journal::take(const std::string& path) {
+  for (int number = 0; number < kEntries; ++number) {
+    std::unique_ptr<Journal> journal = open(path, number, true);
+    // Another start has to read the note of a dead process first.
+    if (journal && (journal->content_->mark != kMark || journal->content_->running == 0)) return journal;
+  }
+  return nullptr;
+}
+
+Journal::~Journal() {
+  content_->running = 0;
+  ::munmap(content_, sizeof(Content));
+  ::close(fd_);
+}
+
+void Journal::begin(const std::string& device, const std::string& version, const char* step, bool syncs) {
+  copy_text(step, content_->step, sizeof content_->step);
+  copy_text(device, content_->device, sizeof content_->device);
+  copy_text(version, content_->version, sizeof content_->version);
+  content_->mark = kMark;
+  enter();
+  if (syncs) ::msync(content_, sizeof(Content), MS_SYNC);
+}
+
+void Journal::enter() {
+  __atomic_add_fetch(&content_->running, 1, __ATOMIC_SEQ_CST);
+}
+
+void Journal::leave() {
+  __atomic_sub_fetch(&content_->running, 1, __ATOMIC_SEQ_CST);
+}
+
+void take_notes(const std::string& path, const std::function<void(const JournalNote& note)>& visit) {
+  for (int number = 0; number < kEntries; ++number) {
+    const std::unique_ptr<Journal> journal = Journal::open(path, number, false);
+    if (!journal) continue;
+    Journal::Content& content = *journal->content_;
+    if (content.mark != kMark || content.running == 0) continue;
+    visit({text_of(content.device, sizeof content.device), text_of(content.version, sizeof content.version),
+           text_of(content.step, sizeof content.step)});
+    content.running = 0;
+  }
+}
+
+}  // namespace nnapi_shim
