@@ -1,6 +1,11 @@
 # Finds LibTorch and makes two things for all targets on it: the interface target `torch_deps`, and one precompiled
 # header (LibTorch's headers cost seconds per file), which targets reuse by `nnapi_convert_torch_target`.
 find_package(Torch REQUIRED)
+set(nnapi_convert_stand_ins "")
+if(NNAPI_CONVERT_STAND_INS)
+  include(cmake/TorchStandIns.cmake)
+  add_torch_stand_ins(nnapi_convert_stand_ins)
+endif()
 
 add_library(torch_deps INTERFACE)
 target_include_directories(torch_deps SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})

@@ -4,10 +4,11 @@ import gzip
 import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
 import unittest
 
-from installed import BUILD, FIXTURES, ROOT, run
+from installed import BUILD, FIXTURES, ROOT, environment, run
 
 COMMANDS = ("batch", "check", "inspect", "ops", "shim", "verify")
 PAGES = ["nnapi-convert", *(f"nnapi-convert-{command}" for command in COMMANDS), "nnapi-bench", "nnapi-probe"]
@@ -50,6 +51,19 @@ class Deb(unittest.TestCase):
         self.addCleanup(hidden.rename, library)
         text = run(self.program, "verify", FIXTURES / "bundled.pt", out, code=3)
         self.assertIn(str(library), text)
+
+    def test_stand_ins(self):
+        """They lie in a folder of the program's own, and the program loads them from there."""
+        built = BUILD / "lib" / "stand_ins"
+        names = {path.name for path in built.iterdir()} if built.is_dir() else set()
+        packaged = [path for name in names for path in self.root.rglob(name)]
+        self.assertEqual({"stand_ins"}, {path.parent.name for path in packaged} | {"stand_ins"})
+        self.assertEqual(names, {path.name for path in packaged})
+        if names:
+            done = subprocess.run([self.program, "ops"], env={**environment(), "LD_DEBUG": "files"},
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True)
+            for path in packaged:
+                self.assertIn(f"calling init: {path}", done.stderr)
 
     def test_batch(self):
         zoo = self.folder / "zoo"

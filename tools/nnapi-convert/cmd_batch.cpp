@@ -180,6 +180,15 @@ BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) 
   return request;
 }
 
+std::vector<std::string> torch_libraries_of(const BatchRequest& request) {
+  std::vector<std::string> libraries;
+  for (const BatchModel& model : request.models) {
+    const auto given = model.options.find("torch-library");
+    if (given != model.options.end()) libraries.insert(libraries.end(), given->second.begin(), given->second.end());
+  }
+  return libraries;
+}
+
 int exit_code_of(const Batch& batch, const std::optional<Comparison>& comparison) {
   if (comparison && comparison->regressions > 0) return kWorseThanBaseline;
   if (comparison) return comparison->unknown_failures > 0 ? kModelsFailed : 0;
@@ -206,7 +215,7 @@ int run_batch_command(const Arguments& command_line) {
   const BatchRequest request = make_request(app, arguments);
   check_names(request);
   check_files_apart(files_of(arguments, request));
-  engine();  // once, before workers are forked
+  engine(torch_libraries_of(request));  // once, before workers are forked
   const BatchResult result = run_batch(request);
   std::optional<Comparison> comparison;
   if (earlier) comparison = compare(*earlier, summary_json(result.batch), limits);

@@ -43,7 +43,7 @@ int run_check(const Arguments& command_line) {
   if (const auto code = parse_command_line(app, command_line, kCheckExitCodes)) return *code;
   read_parsed(app, arguments);
   check_files_apart(files_of(arguments));
-  return engine().check(request);
+  return engine(arguments.torch_libraries).check(request);
 }
 
 }  // namespace nnapi_convert

@@ -45,7 +45,7 @@ int run_convert(const Arguments& command_line) {
   if (const auto code = parse_command_line(app, command_line, kConvertExitCodes)) return *code;
   read_parsed(app, arguments);
   check_files_apart(files_of(arguments));
-  return engine().convert(arguments);
+  return engine(arguments.torch_libraries).convert(arguments);
 }
 
 }  // namespace nnapi_convert

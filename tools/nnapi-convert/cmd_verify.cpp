@@ -100,7 +100,7 @@ int run_verify(const Arguments& command_line) {
     // The converted file has the values that arguments are bound to, so --input can't give them here.
     if (!request.inputs.back().problem.empty()) throw ConvertError(ExitCode::kUsage, request.inputs.back().problem);
   }
-  return engine().verify(arguments);
+  return engine(arguments.torch_libraries).verify(arguments);
 }
 
 }  // namespace nnapi_convert

@@ -29,9 +29,11 @@ struct Engine {
 // Returns the library's path in the build folder or in the installation of the running program.
 std::string engine_path();
 
-// Loads the library at the first call. Throws ConvertError (kBadFile) if the library or LibTorch is missing, or if the
-// library has another version.
-const Engine& engine();
+// Loads the library at the first call. `torch_libraries` are the user's libraries that the engine is to load: they get
+// LibTorch with all libraries that it names; without them, the stand-ins (cmake/TorchStandIns.cmake) keep out those
+// that LibTorch doesn't use. Throws ConvertError (kBadFile) if the library or LibTorch is missing, or if the library
+// has another version.
+const Engine& engine(const std::vector<std::string>& torch_libraries = {});
 
 }  // namespace nnapi_convert
 

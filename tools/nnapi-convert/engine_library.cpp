@@ -2,6 +2,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "lib/base/error.h"
 #include "lib/base/own_library.h"
 #include "tools/nnapi-convert/engine.h"
@@ -9,10 +12,37 @@
 namespace nnapi_convert {
 namespace {
 
-const Engine* load_engine() {
+// Loads the stand-ins: LibTorch then gets them in place of the libraries whose names they have.
+std::vector<void*> load_stand_ins() {
+  std::vector<void*> loaded;
+  std::error_code no_stand_ins;
+  for (const auto& file : std::filesystem::directory_iterator(own_library_path("stand_ins", ""), no_stand_ins)) {
+    if (void* library = ::dlopen(file.path().c_str(), RTLD_LAZY)) loaded.push_back(library);
+  }
+  return loaded;
+}
+
+// Returns null if the library can't be loaded with stand-ins, or if there are none.
+void* load_with_stand_ins(const std::string& path) {
+  const std::vector<void*> stand_ins = load_stand_ins();
+  if (stand_ins.empty()) return nullptr;
+  // RTLD_NOW: a LibTorch that has come to use one of the libraries fails here, not in a later call.
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library != nullptr) return library;
+  for (void* stand_in : stand_ins) ::dlclose(stand_in);
+  return nullptr;
+}
+
+// True if the user brings libraries, which may need those that stand-ins keep out.
+bool brings_libraries(const std::vector<std::string>& torch_libraries) {
+  return !torch_libraries.empty() || std::getenv("NNAPI_HOST_LIBRARY") != nullptr;
+}
+
+const Engine* load_engine(const std::vector<std::string>& torch_libraries) {
   const std::string path = engine_path();
+  void* library = brings_libraries(torch_libraries) ? nullptr : load_with_stand_ins(path);
   // RTLD_GLOBAL: libraries of --torch-library may use LibTorch's symbols without linking it.
-  void* library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL);
+  if (library == nullptr) library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL);
   if (library == nullptr) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't load what converts: {}; install nnapi-convert again, "
                                                        "and LibTorch",
@@ -34,8 +64,8 @@ std::string engine_path() {
   return own_library_path("libnnapi_convert_engine.so", "");
 }
 
-const Engine& engine() {
-  static const Engine* loaded = load_engine();
+const Engine& engine(const std::vector<std::string>& torch_libraries) {
+  static const Engine* loaded = load_engine(torch_libraries);
   return *loaded;
 }
 

@@ -11,6 +11,7 @@
 
 #include "lib/converter/archive/archive_file.h"
 #include "lib/converter/archive/mapped_memory.h"
+#include "lib/converter/libtorch/lent_allocator.h"
 
 namespace nnapi_convert {
 namespace {
@@ -86,7 +87,7 @@ class MappedFile : public caffe2::serialize::ReadAdapterInterface {
 };
 
 // LibTorch's allocator for the CPU while it lives.
-class RecordAllocator : public at::Allocator {
+class RecordAllocator : public LentAllocator {
  public:
   explicit RecordAllocator(Records& records) : records_(records), usual_(c10::GetCPUAllocator()) {
     c10::SetCPUAllocator(this);
@@ -95,16 +96,17 @@ class RecordAllocator : public at::Allocator {
   RecordAllocator(const RecordAllocator&) = delete;
   RecordAllocator& operator=(const RecordAllocator&) = delete;
 
-  at::DataPtr allocate(size_t size) const override {
+  at::DeleterFnPtr raw_deleter() const override { return usual_->raw_deleter(); }
+
+ private:
+  at::DataPtr lend(size_t size) const override {
     at::DataPtr memory = records_.map_next(size);
     if (memory) return memory;
     memory = usual_->allocate(size);
     records_.forget(memory.get());
     return memory;
   }
-  at::DeleterFnPtr raw_deleter() const override { return usual_->raw_deleter(); }
 
- private:
   Records& records_;
   at::Allocator* usual_;
 };
