@@ -122,6 +122,8 @@ def measure(group: str, name: str, shape: str, binary: pathlib.Path, work: pathl
 
 
 def share(partition: Dict) -> str:
+    if partition["mac_share"] is None:
+        return "unknown"
     uncounted = sum(entry["macs"] is None for entry in partition["cpu"])
     return f"{100 * partition['mac_share']:.1f} %" + (f", not of {uncounted}" if uncounted else "")
 

@@ -26,7 +26,7 @@ def outcome(report: Dict, passed: bool) -> str:
     if partition is None:
         return "whole"
     counted = all(entry["macs"] is not None for entry in partition["cpu"])
-    enough = counted and partition["mac_share"] >= LEAST_SHARE and len(partition["segments"]) <= MOST_SEGMENTS
+    enough = counted and (partition["mac_share"] or 0) >= LEAST_SHARE and len(partition["segments"]) <= MOST_SEGMENTS
     return "parts" if enough else "less"
 
 
