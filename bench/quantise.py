@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import sys
 import warnings
-from typing import Callable, Dict, List, NamedTuple, Optional
+from typing import Callable, Dict, List, NamedTuple
 
 import numpy
 import torch
@@ -24,7 +24,8 @@ SHIM, STOCK = "per channel", "per tensor"
 MOST_LOST = {SHIM: 0.5, STOCK: 1.0}  # points of accuracy, from float
 RUNTIMES = {SHIM: "shim", STOCK: "pytorch"}
 TORCH_AO = {SHIM: "onednn", STOCK: "qnnpack"}
-TECHNIQUES = ["equalise"]
+OURS = "nnapi-convert"
+TECHNIQUES = ["equalise", "search-ranges", "refine-ranges", "correct-bias"]
 
 Model = Callable[[torch.Tensor], torch.Tensor]
 
@@ -49,7 +50,7 @@ def convert(name: str, weights: str, options: List[str], converter: str) -> torc
     out = FOLDER / f"{name}_out.pt"
     command = [converter, str(FOLDER / f"{name}.pt"), "--nhwc", "--input", "1,1,28,28", "--calibrate",
                str(FOLDER / "calibration.npy"), "--runtime", RUNTIMES[weights], "-q", "-o", str(out), *options]
-    subprocess.run(command, check=True)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return torch.jit.load(str(out)).eval()
 
 
@@ -64,32 +65,60 @@ def torch_ao(model: torch.nn.Module, engine: str, calibration: torch.Tensor) -> 
     return convert_fx(prepared)
 
 
-class Table:
-    def __init__(self) -> None:
-        self.rows: Dict[str, Dict[str, Quality]] = {}
-
-    def add(self, network: str, way: str, found: Quality) -> None:
-        self.rows.setdefault(network, {})[way] = found
-        print(f"  {way:34} {found.accuracy:6.2f} {found.rms:8.3f} {found.agreement:8.2f}", flush=True)
+def chance(one: Quality, other: Quality, pictures: int) -> float:
+    """Points by which two accuracies differ by chance: twice the deviation where as many pictures of those that the two
+    see otherwise than float are right in either."""
+    seen_otherwise = (200 - one.agreement - other.agreement) / 100 * pictures
+    return 200 * seen_otherwise ** 0.5 / pictures
 
 
-def measure(name: str, data: Data, table: Table, arguments: argparse.Namespace) -> None:
+def problems_of(rows: Dict[str, Quality], pictures: int) -> List[str]:
+    """What is over its limit, of the ways to quantise one network."""
+    problems = []
+    for weights, most in MOST_LOST.items():
+        ours = rows[f"{weights}: {OURS}"]
+        lost = rows["float"].accuracy - ours.accuracy
+        if lost > most:
+            problems.append(f"{weights}: {lost:.2f} points of accuracy lost, {most} allowed")
+        rivals = (f"{weights}: torch", f"{weights}: ONNX")
+        others = {way: found for way, found in rows.items() if way.startswith(rivals)}
+        for way, found in others.items():
+            if ours.rms > found.rms:
+                problems.append(f"{way} has RMS distance {found.rms:.3f} %, {OURS} {ours.rms:.3f} %")
+            if ours.accuracy < found.accuracy - chance(ours, found, pictures):
+                problems.append(f"{way} has accuracy {found.accuracy:.2f} %, {OURS} {ours.accuracy:.2f} %")
+    return problems
+
+
+def measure(name: str, data: Data, arguments: argparse.Namespace) -> List[str]:
+    """Prints the table of a network; returns what is over its limit."""
     model = trained(name, FOLDER, arguments.train)
     with torch.no_grad():
         torch.jit.trace(model, data.calibration[:1]).save(str(FOLDER / f"{name}.pt"))
     expected = results_of(model, data.judged.images)
+    if arguments.export:
+        torch.onnx.export(model, data.calibration[:1], str(FOLDER / f"{name}.onnx"), opset_version=14)
+        return []
+    rows: Dict[str, Quality] = {}
     print(f"{NETWORKS[name].title}: accuracy %, RMS distance %, top-1 as float %")
 
-    def judge(way: str, quantised: Model) -> None:
-        table.add(name, way, quality(expected, results_of(quantised, data.judged.images), data.judged.labels))
+    def judge(way: str, results: torch.Tensor) -> None:
+        found = rows[way] = quality(expected, results, data.judged.labels)
+        print(f"  {way:34} {found.accuracy:6.2f} {found.rms:8.3f} {found.agreement:8.2f}", flush=True)
 
-    judge("float", model)
+    def run(quantised: Model) -> torch.Tensor:
+        return results_of(quantised, data.judged.images)
+
+    judge("float", expected)
     for weights in (SHIM, STOCK):
-        judge(f"{weights}: nnapi-convert", convert(name, weights, [], arguments.converter))
-        judge(f"{weights}: torch.ao {TORCH_AO[weights]}", torch_ao(model, TORCH_AO[weights], data.calibration))
+        judge(f"{weights}: {OURS}", run(convert(name, weights, [], arguments.converter)))
+        judge(f"{weights}: torch.ao {TORCH_AO[weights]}", run(torch_ao(model, TORCH_AO[weights], data.calibration)))
+        for found in sorted(FOLDER.glob(f"{name}.*.{weights}.npy")):
+            judge(f"{weights}: ONNX Runtime {found.name.split('.')[1]}", torch.from_numpy(numpy.load(found)))
         for technique in TECHNIQUES if arguments.techniques else []:
-            judge(f"{weights}: without {technique}",
-                  convert(name, weights, ["--without", technique], arguments.converter))
+            options = ["--without", technique]
+            judge(f"{weights}: without {technique}", run(convert(name, weights, options, arguments.converter)))
+    return [f"{name}: {problem}" for problem in problems_of(rows, len(expected))]
 
 
 def arguments_of() -> argparse.Namespace:
@@ -98,6 +127,7 @@ def arguments_of() -> argparse.Namespace:
     parser.add_argument("--samples", type=int, default=200, help="pictures to calibrate by")
     parser.add_argument("--pictures", type=int, default=2000, help="pictures that judge")
     parser.add_argument("--techniques", action="store_true", help="switch each technique off, too")
+    parser.add_argument("--export", action="store_true", help="only write what bench/quantise_onnxruntime.py needs")
     parser.add_argument("--converter", default=str(RELEASE / "bin" / "nnapi-convert"))
     parser.add_argument("--check", action="store_true", help="fail where a figure is over its limit")
     return parser.parse_args()
@@ -115,9 +145,12 @@ def main() -> None:
     judged = Pictures(*(tensor[:arguments.pictures] for tensor in read_pictures("t10k")))
     data = Data(arguments.train.images[-arguments.samples:], judged)
     numpy.save(FOLDER / "calibration.npy", data.calibration.numpy())
-    table = Table()
-    for name in arguments.only:
-        measure(name, data, table, arguments)
+    numpy.save(FOLDER / "judging.npy", data.judged.images.numpy())
+    problems = [problem for name in arguments.only for problem in measure(name, data, arguments)]
+    for problem in problems:
+        print(problem)
+    if problems and arguments.check:
+        sys.exit("over the limit")
 
 
 if __name__ == "__main__":

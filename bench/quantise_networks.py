@@ -23,8 +23,12 @@ def read_pictures(part: str) -> Pictures:
     """Reads "train" (60,000 pictures) or "t10k" (10,000)."""
     if not DATA.exists():
         raise SystemExit(f"{DATA} is missing: apt-get install dataset-fashion-mnist")
-    pixels = numpy.frombuffer(gzip.decompress((DATA / f"{part}-images-idx3-ubyte.gz").read_bytes()), numpy.uint8, -1, 16)
-    labels = numpy.frombuffer(gzip.decompress((DATA / f"{part}-labels-idx1-ubyte.gz").read_bytes()), numpy.uint8, -1, 8)
+
+    def numbers(kind: str, header: int) -> numpy.ndarray:
+        packed = (DATA / f"{part}-{kind}-ubyte.gz").read_bytes()
+        return numpy.frombuffer(gzip.decompress(packed), numpy.uint8, -1, header)
+
+    pixels, labels = numbers("images-idx3", 16), numbers("labels-idx1", 8)
     images = torch.from_numpy(pixels.copy()).view(-1, 1, 28, 28).float().div(255).sub(MEAN).div(STD)
     return Pictures(images, torch.from_numpy(labels.copy()).long())
 
@@ -41,8 +45,8 @@ class Plain(nn.Module):
         super().__init__()
         self.layers = nn.Sequential(
             nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(),
-            nn.MaxPool2d(2), nn.Conv2d(32, 32, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(32 * 49, 64), nn.ReLU(),
-            nn.Linear(64, 10))
+            nn.MaxPool2d(2), nn.Conv2d(32, 32, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(32 * 49, 64),
+            nn.ReLU(), nn.Linear(64, 10))
 
     def forward(self, x):
         return self.layers(x)
@@ -72,7 +76,8 @@ class Depthwise(nn.Module):
     def __init__(self):
         super().__init__()
         self.first = conv_norm(1, 16, 3, 2)
-        self.blocks = nn.Sequential(InvertedResidual(16, 16, 1), InvertedResidual(16, 24, 2), InvertedResidual(24, 24, 1))
+        sizes = ((16, 16, 1), (16, 24, 2), (24, 24, 1))
+        self.blocks = nn.Sequential(*(InvertedResidual(*size) for size in sizes))
         self.last = nn.Linear(24, 10)
 
     def forward(self, x):

@@ -70,7 +70,12 @@ class Assigning {
  private:
   bool try_scales() {
     result_.scales.assign(model_.operands.size(), std::nullopt);
+    result_.ranges.assign(model_.operands.size(), std::nullopt);
     make_groups();
+    result_.groups.clear();
+    for (size_t i = 0; i < model_.operands.size(); ++i) {
+      result_.groups.push_back(groups_.find(static_cast<OperandId>(i)));
+    }
     return fix_scales() && measure_scales() && scale_constants() && enlarge_outputs();
   }
 
@@ -134,7 +139,10 @@ class Assigning {
       ranges_[i] = given[i] ? *given[i] : range_of(merged[i], request_.method);
     }
     for (size_t i = 0; i < model_.operands.size(); ++i) {
-      if (is_used[i]) result_.scales[i] = scale_of_group(groups_.find(static_cast<OperandId>(i)));
+      if (!is_used[i]) continue;
+      const size_t group = groups_.find(static_cast<OperandId>(i));
+      result_.scales[i] = scale_of_group(group);
+      if (!fixed_[group]) result_.ranges[i] = ranges_[group];
     }
     return true;
   }
@@ -159,7 +167,8 @@ class Assigning {
       return static_cast<double>(first.scale) *
              static_cast<double>(result_.scales[static_cast<size_t>(operation.inputs[1])]->scale);
     }
-    return static_cast<double>(first.scale) * static_cast<double>(filter_scale(model_, operation, first).scale);
+    return static_cast<double>(first.scale) *
+           static_cast<double>(filter_scale(model_, operation, first, request_.cache).scale);
   }
 
   // A larger scale of an output may be an input's, too, so that others grow after it.
@@ -214,8 +223,15 @@ Assignment assign(const AssignRequest& request) {
   return Assigning(request).run();
 }
 
-Scale filter_scale(const Model& model, const Operation& operation, const Scale& input) {
-  const Scale scale = best_scale(model.at(operation.inputs[1]).constant()->floats());
+Scale WeightCache::scale(const Model& model, OperandId filter) {
+  const auto found = scales_.find(filter);
+  if (found != scales_.end()) return found->second;
+  return scales_[filter] = best_scale(model.at(filter).constant()->floats());
+}
+
+Scale filter_scale(const Model& model, const Operation& operation, const Scale& input, WeightCache* cache) {
+  WeightCache own;
+  const Scale scale = (cache != nullptr ? *cache : own).scale(model, operation.inputs[1]);
   const double bias = largest_of(model.at(operation.inputs[2]).constant()->floats());
   const double least = bias / (kLargestBias * static_cast<double>(input.scale));
   return static_cast<double>(scale.scale) < least ? Scale{static_cast<float>(least), 128} : scale;

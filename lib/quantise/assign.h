@@ -1,6 +1,7 @@
 // Decides which operations compute with integers, and gives their tensors scales.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,16 @@
 
 namespace nnapi_convert::quantise {
 
+// The scales of a model's filters, which many assignments need.
+class WeightCache {
+ public:
+  // Of the filter's values, as best_scale() has it.
+  Scale scale(const nnapi::Model& model, nnapi::OperandId filter);
+
+ private:
+  std::map<nnapi::OperandId, Scale> scales_;
+};
+
 struct AssignRequest {
   const nnapi::Model& model;
   const Observations& observations;
@@ -18,18 +29,24 @@ struct AssignRequest {
   RangeMethod method = RangeMethod::kMinMax;
   std::vector<bool> kept_float;                  // by operation
   std::vector<std::optional<Range>> given = {};  // by operand: ranges that are not measured but told; may be empty
+  WeightCache* cache = nullptr;
 };
 
 struct Assignment {
   std::vector<bool> is_integer;              // by operation
   std::vector<std::optional<Scale>> scales;  // by operand: of tensors and constants beside integer operations
+  // By operand: what the scales are for, of tensors beside integer operations without a fixed scale. Those with the
+  // same number in `groups` share one.
+  std::vector<std::optional<Range>> ranges;
+  std::vector<size_t> groups;
   size_t integer_count() const;
 };
 
 Assignment assign(const AssignRequest& request);
 
 // Of a filter with one scale, asymmetric; `input` is the scale of what the operation reads. No bias overflows by it.
-Scale filter_scale(const nnapi::Model& model, const nnapi::Operation& operation, const Scale& input);
+Scale filter_scale(const nnapi::Model& model, const nnapi::Operation& operation, const Scale& input,
+                   WeightCache* cache = nullptr);
 // Of a filter with a scale for each channel.
 std::vector<float> filter_scales(const nnapi::Model& model, const nnapi::Operation& operation, const Scale& input);
 

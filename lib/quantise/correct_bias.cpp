@@ -23,7 +23,7 @@ double rounded(double value, float scale) {
 }
 
 std::vector<float> changes_of(const Model& model, const Operation& operation, const ChannelStatistics& inputs,
-                              const Scale& scale, const Rules& rules) {
+                              const Scale& scale, const Rules& rules, WeightCache* cache) {
   const nnapi::Constant& filter = *model.at(operation.inputs[1]).constant();
   const Taps taps(operation.code, filter.shape(), inputs.sums.size());
   // Not every tap of a transposed convolution meets every element.
@@ -31,7 +31,7 @@ std::vector<float> changes_of(const Model& model, const Operation& operation, co
   const bool by_channel = rules.per_channel && channel_axis(operation.code).has_value();
   std::vector<float> scales;
   if (by_channel) scales = filter_scales(model, operation, scale);
-  const Scale whole = filter_scale(model, operation, scale);
+  const Scale whole = filter_scale(model, operation, scale, cache);
   const std::vector<float> values = filter.floats();
   std::vector<double> added(taps.outputs(), 0);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -48,13 +48,13 @@ std::vector<float> changes_of(const Model& model, const Operation& operation, co
 }  // namespace
 
 BiasChanges bias_changes(const Model& model, const Observations& observations, const Assignment& assignment,
-                         const Rules& rules) {
+                         const Rules& rules, WeightCache* cache) {
   BiasChanges changes(model.operations.size());
   for (size_t i = 0; i < model.operations.size(); ++i) {
     const Operation& operation = model.operations[i];
     if (!assignment.is_integer[i] || form_of(operation.code) != Form::kWeighted) continue;
     const auto input = static_cast<size_t>(operation.inputs[0]);
-    changes[i] = changes_of(model, operation, observations.channels[input], *assignment.scales[input], rules);
+    changes[i] = changes_of(model, operation, observations.channels[input], *assignment.scales[input], rules, cache);
   }
   return changes;
 }

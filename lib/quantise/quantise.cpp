@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <set>
 
 #include "lib/base/error.h"
 #include "lib/format/operation_table.h"
+#include "lib/nnapi/cost.h"
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/validate.h"
@@ -15,6 +18,7 @@
 #include "lib/quantise/equalise.h"
 #include "lib/quantise/host_model.h"
 #include "lib/quantise/observe.h"
+#include "lib/quantise/refine_ranges.h"
 #include "lib/quantise/rewrite.h"
 
 namespace nnapi_convert::quantise {
@@ -28,6 +32,7 @@ struct Base {
   Model model;
   Observations observations;
   bool is_equalised = false;
+  std::unique_ptr<WeightCache> cache = std::make_unique<WeightCache>();
 };
 
 // A way to quantise, and how near it comes.
@@ -35,6 +40,8 @@ struct Candidate {
   std::shared_ptr<const Base> base;
   Assignment assignment;
   RangeMethod method = RangeMethod::kMinMax;
+  std::vector<std::optional<Range>> ranges = {};  // by operand, in place of the method's; may be empty
+  std::set<size_t> refined = {};                  // tensors that have another range than the method's
   bool corrects_bias = false;
   BiasChanges changes = {};
   Distance distance = {};
@@ -69,17 +76,20 @@ class Quantising {
   }
 
   Report run() {
-    for (const Sample& sample : samples_.held_back) expected_.push_back(host_of(model_).run(sample));
+    select_choosing();
+    expect_results();
     const auto original = std::make_shared<const Base>(Base{model_, observed(model_, "measure"), false});
     check_values(original->observations);
     Candidate best = candidate(original, RangeMethod::kMinMax);
     check_any_integer(best);
     try_methods(best);
-    if (options_.equalises) {
+    if (options_.techniques.equalises) {
       for (const auto& base : equalised(*original)) try_base(base, best);
     }
-    take_if_nearer(best, with_correction(best));
+    if (options_.techniques.searches_ranges && options_.techniques.refines_ranges) refine_ranges(best);
+    if (options_.techniques.corrects_bias) take_if_nearer(best, with_correction(best));
     if (!is_met(best)) leave_float(best);
+    judge(best);
     Report report = report_of(best);
     model_ = integer_form(best, options_.integer_inputs, options_.integer_outputs);
     check_valid();
@@ -91,9 +101,29 @@ class Quantising {
     if (options_.on_progress) options_.on_progress(what, done, all);
   }
 
-  HostModel& host_of(const Model& model) {
-    if (!float_host_) float_host_ = std::make_unique<HostModel>(model, arguments_, options_.feature_level);
-    return *float_host_;
+  // Samples of the calibration choose, all over it, so that those held back have no part in the choice. With a target
+  // operations stay float until those held back hold it: they choose.
+  void select_choosing() {
+    constexpr size_t kMostChoosing = 30;
+    const std::vector<Sample>& all = options_.max_drop || options_.min_snr ? samples_.held_back : samples_.calibration;
+    const size_t step = std::max<size_t>(1, (all.size() + kMostChoosing - 1) / kMostChoosing);
+    for (size_t i = 0; i < all.size(); i += step) choosing_.push_back(&all[i]);
+    for (const Sample& sample : samples_.held_back) judging_.push_back(&sample);
+  }
+
+  void expect_results() {
+    HostModel host(model_, arguments_, options_.feature_level);
+    for (const Sample* sample : choosing_) expected_.push_back(host.run(*sample));
+    for (const Sample* sample : judging_) expected_last_.push_back(host.run(*sample));
+  }
+
+  // Runs of the model for refining ranges: those of small models take next to no time.
+  size_t most_runs() const {
+    constexpr int64_t kFewestRuns = 200, kMostRuns = 10000, kMultiplyAdds = 20'000'000'000;
+    if (options_.tries_all) return std::numeric_limits<size_t>::max();
+    const Count macs = nnapi::multiply_adds(model_);
+    const int64_t one = macs.is_known() ? std::max<int64_t>(1, macs.value_or(1)) : kMultiplyAdds;
+    return static_cast<size_t>(std::clamp(kMultiplyAdds / one, kFewestRuns, kMostRuns));
   }
 
   Observations observed(const Model& model, const char* what) {
@@ -119,6 +149,7 @@ class Quantising {
   }
 
   void try_methods(Candidate& best) {
+    if (!options_.techniques.searches_ranges) return;
     const std::shared_ptr<const Base> base = best.base;
     for (const RangeMethod method : all_range_methods()) {
       if (method != RangeMethod::kMinMax) take_if_nearer(best, candidate(base, method));
@@ -161,17 +192,62 @@ class Quantising {
     Candidate result;
     result.base = base;
     result.method = method;
-    result.assignment = assign({base->model, base->observations, rules_, method, kept_});
+    result.assignment = assigned(result, kept_);
     measure(result);
     return result;
+  }
+
+  Assignment assigned(const Candidate& candidate, const std::vector<bool>& kept) const {
+    const Base& base = *candidate.base;
+    return assign({base.model, base.observations, rules_, candidate.method, kept, candidate.ranges, base.cache.get()});
+  }
+
+  // Tries for tensors, those with the largest changes first, the ranges that other methods give them.
+  void refine_ranges(Candidate& best) {
+    constexpr size_t kFewest = 4;  // samples
+    std::vector<Assignment> others;
+    for (const RangeMethod method : all_range_methods()) {
+      Candidate other = best;
+      other.method = method;
+      if (method != best.method) others.push_back(assigned(other, kept_));
+    }
+    const size_t runs = most_runs();
+    const std::vector<RangeTrial> trials = range_trials(best.assignment, others, runs / kFewest);
+    if (trials.empty()) return;
+    const size_t count = std::min(choosing_.size(), std::max(kFewest, runs / trials.size()));
+    Candidate refined = best;
+    refined.ranges = best.assignment.ranges;
+    measure(refined, count);
+    for (size_t i = 0; i < trials.size(); ++i) {
+      try_range(refined, trials[i], count);
+      show("refine ranges", i + 1, trials.size());
+    }
+    measure(refined);
+    take_if_nearer(best, std::move(refined));
+  }
+
+  // Small gains on a few samples may be chance.
+  void try_range(Candidate& best, const RangeTrial& trial, size_t count) {
+    constexpr double kClearly = 0.98;
+    Candidate other = best;
+    for (const size_t operand : trial.operands) other.ranges[operand] = trial.range;
+    other.assignment = assigned(other, kept_);
+    other.refined.insert(trial.operands[0]);
+    measure(other, count);
+    if (other.distance.noise < best.distance.noise * kClearly) best = std::move(other);
   }
 
   Candidate with_correction(const Candidate& from) {
     Candidate result = from;
     result.corrects_bias = true;
-    result.changes = bias_changes(from.base->model, from.base->observations, from.assignment, rules_);
+    result.changes = changes_of(from);
     measure(result);
     return result;
+  }
+
+  BiasChanges changes_of(const Candidate& candidate) const {
+    const Base& base = *candidate.base;
+    return bias_changes(base.model, base.observations, candidate.assignment, rules_, base.cache.get());
   }
 
   bool is_met(const Candidate& candidate) const {
@@ -183,10 +259,8 @@ class Quantising {
   // The candidate with more operations in float.
   Candidate with_float(const Candidate& from, const std::vector<bool>& kept) {
     Candidate result = from;
-    result.assignment = assign({from.base->model, from.base->observations, rules_, from.method, kept});
-    if (result.corrects_bias) {
-      result.changes = bias_changes(from.base->model, from.base->observations, result.assignment, rules_);
-    }
+    result.assignment = assigned(from, kept);
+    if (result.corrects_bias) result.changes = changes_of(result);
     if (result.assignment.integer_count() > 0) measure(result);
     return result;
   }
@@ -250,20 +324,33 @@ class Quantising {
   Model integer_form(const Candidate& candidate, bool integer_inputs, bool integer_outputs) const {
     RewriteRequest request{candidate.assignment, rules_, integer_inputs, integer_outputs};
     if (candidate.corrects_bias) request.bias_changes = &candidate.changes;
+    request.cache = candidate.base->cache.get();
     Model result = rewrite(candidate.base->model, request).model;
     nnapi::compact(result);
     return result;
   }
 
+  // On the first `most` of the choosing samples.
+  void measure(Candidate& candidate, size_t most = std::numeric_limits<size_t>::max()) {
+    const size_t count = std::min(most, choosing_.size());
+    const Results found = results_of(candidate, choosing_, count);
+    candidate.distance =
+        distance(model_, Results(expected_.begin(), expected_.begin() + static_cast<std::ptrdiff_t>(count)), found);
+  }
+
+  void judge(Candidate& candidate) {
+    candidate.distance = distance(model_, expected_last_, results_of(candidate, judging_, judging_.size()));
+  }
+
   // With floats at the boundary, so that the results can be compared.
-  void measure(Candidate& candidate) {
+  Results results_of(const Candidate& candidate, const std::vector<const Sample*>& samples, size_t count) {
     HostModel host(integer_form(candidate, false, false), arguments_, options_.feature_level);
     Results found;
-    for (const Sample& sample : samples_.held_back) {
-      found.push_back(host.run(sample));
-      show("compare", found.size(), samples_.held_back.size());
+    for (size_t i = 0; i < count; ++i) {
+      found.push_back(host.run(*samples[i]));
+      show("compare", i + 1, count);
     }
-    candidate.distance = distance(model_, expected_, found);
+    return found;
   }
 
   Report report_of(const Candidate& best) {
@@ -271,6 +358,7 @@ class Quantising {
     report_.integer_operations = best.assignment.integer_count();
     report_.method = best.method;
     report_.is_bias_corrected = best.corrects_bias;
+    report_.refined_ranges = best.refined.size();
     report_.is_equalised = best.base->is_equalised;
     report_.distance = best.distance;
     report_.calibration_samples = samples_.calibration.size();
@@ -289,9 +377,10 @@ class Quantising {
   const Options& options_;
   Rules rules_;
   std::vector<bool> kept_;
-  std::unique_ptr<HostModel> float_host_;
   size_t pairs_ = 0;  // of layers that the newest equalisation found
-  Results expected_;  // of the held-back samples
+  std::vector<const Sample*> choosing_, judging_;
+  Results expected_;       // of the choosing samples
+  Results expected_last_;  // of those that judge
   Report report_;
 };
 

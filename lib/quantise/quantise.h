@@ -17,13 +17,22 @@
 
 namespace nnapi_convert::quantise {
 
+// What may be done where it brings the results nearer.
+struct Techniques {
+  bool equalises = true;        // layers
+  bool corrects_bias = true;    // by what rounding weights adds
+  bool searches_ranges = true;  // else all are from the smallest to the largest value
+  bool refines_ranges = true;   // of single tensors
+};
+
 struct Options {
   int feature_level = 3;
   bool per_channel = false;                  // where a filter may have a scale for each channel
   bool integer_inputs = false;               // the caller hands over integers
   bool integer_outputs = false;              // and gets them
   std::vector<std::string> keep_float = {};  // operations: by NNAPI's name, the result's name, or the source line
-  bool equalises = true;                     // layers, where that brings the results nearer
+  Techniques techniques = {};
+  bool tries_all = false;  // every other range of every tensor, however long that takes
   // What the results have to keep to on the samples held back: operations stay float, those that cost most first, until
   // they do.
   std::optional<double> max_drop = {};  // of top-1 agreement, as a share
@@ -33,7 +42,7 @@ struct Options {
 };
 
 struct Samples {
-  std::vector<Sample> calibration;  // that ranges come from
+  std::vector<Sample> calibration;  // that ranges come from; some of them choose between ways
   std::vector<Sample> held_back;    // that the results are judged by
 };
 
@@ -42,7 +51,8 @@ struct Report {
   RangeMethod method = RangeMethod::kMinMax;
   std::vector<std::string> left_float = {};  // for max_drop and min_snr: operations by name and source line
   bool is_equalised = false, is_bias_corrected = false;
-  Distance distance;  // of the integer form from the float model, on the samples held back
+  size_t refined_ranges = 0;  // of tensors that have another range than the method's
+  Distance distance;          // of the integer form from the float model, on the samples held back
   size_t calibration_samples = 0, held_back_samples = 0;
   std::vector<std::string> warnings;
 };

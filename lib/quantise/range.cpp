@@ -116,6 +116,8 @@ const char* name_of(RangeMethod method) {
   switch (method) {
     case RangeMethod::kMinMax:
       return "min-max";
+    case RangeMethod::kPercentile99999:
+      return "percentile 99.999";
     case RangeMethod::kPercentile9999:
       return "percentile 99.99";
     case RangeMethod::kPercentile999:
@@ -129,9 +131,9 @@ const char* name_of(RangeMethod method) {
 }
 
 const std::vector<RangeMethod>& all_range_methods() {
-  static const std::vector<RangeMethod> methods = {RangeMethod::kMinMax, RangeMethod::kMse,
-                                                   RangeMethod::kPercentile9999, RangeMethod::kPercentile999,
-                                                   RangeMethod::kEntropy};
+  static const std::vector<RangeMethod> methods = {RangeMethod::kMinMax,          RangeMethod::kMse,
+                                                   RangeMethod::kPercentile99999, RangeMethod::kPercentile9999,
+                                                   RangeMethod::kPercentile999,   RangeMethod::kEntropy};
   return methods;
 }
 
@@ -150,6 +152,8 @@ Range range_of(const Histogram& histogram, RangeMethod method) {
   switch (method) {
     case RangeMethod::kMinMax:
       return whole;
+    case RangeMethod::kPercentile99999:
+      return without_tails(histogram, 1e-5);
     case RangeMethod::kPercentile9999:
       return without_tails(histogram, 1e-4);
     case RangeMethod::kPercentile999:

@@ -11,10 +11,11 @@ namespace nnapi_convert::quantise {
 
 enum class RangeMethod {
   kMinMax,
-  kPercentile9999,  // leaves out a ten-thousandth of the values at each end
-  kPercentile999,   // a thousandth
-  kMse,             // the least mean squared error
-  kEntropy,         // the least Kullback-Leibler divergence
+  kPercentile99999,  // leaves out a hundred-thousandth of the values at each end
+  kPercentile9999,   // a ten-thousandth
+  kPercentile999,    // a thousandth
+  kMse,              // the least mean squared error
+  kEntropy,          // the least Kullback-Leibler divergence
 };
 const char* name_of(RangeMethod method);
 const std::vector<RangeMethod>& all_range_methods();

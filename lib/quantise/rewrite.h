@@ -15,6 +15,7 @@ struct RewriteRequest {
   bool integer_inputs = false;   // inputs that integer operations read are integers, as QUANTIZE would make them
   bool integer_outputs = false;  // and so are the results of integer operations
   const BiasChanges* bias_changes = nullptr;
+  WeightCache* cache = nullptr;
 };
 
 struct Rewritten {

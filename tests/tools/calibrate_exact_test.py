@@ -1,4 +1,4 @@
-"""What the host's NNAPI computes for a model that was quantised by data is the model's integer arithmetic, bit by bit."""
+"""The host's NNAPI computes a model that was quantised by data as the model's integer arithmetic has it, bit by bit."""
 
 import json
 import pathlib
@@ -25,7 +25,8 @@ class ExactIntegers(CalibrateTest):
             quantisation = json.loads(archive.read(name))["inputs"][0]["quantization"]
         exact, module, found = Exact(read(out)), load(out), []
         for picture in self.pictures[64:].unsqueeze(1):
-            argument = torch.quantize_per_tensor(picture, quantisation["scale"], quantisation["zero_point"], torch.quint8)
+            scale, zero_point = quantisation["scale"], quantisation["zero_point"]
+            argument = torch.quantize_per_tensor(picture, scale, zero_point, torch.quint8)
             (expected,) = exact.run(argument.int_repr().permute(0, 2, 3, 1).numpy())
             found.append(call(module, argument).int_repr().numpy())
             numpy.testing.assert_array_equal(expected, found[-1])

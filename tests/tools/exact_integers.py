@@ -1,6 +1,6 @@
-"""An integer NNAPI of its own in NumPy: reads a converted file and computes it exactly. It shares nothing with the program
-or the host's NNAPI. `Exact` rounds sums of products once, by exact multipliers; `fixed_point` is the reference of TensorFlow
-Lite and of Android's own NNAPI runtime, a multiplier of 31 bits and a shift."""
+"""An integer NNAPI of its own in NumPy: reads a converted file and computes it exactly. It shares nothing with the
+program or the host's NNAPI. `Exact` rounds sums of products once, by exact multipliers; `fixed_point` is the reference
+of TensorFlow Lite and of Android's own NNAPI runtime, a multiplier of 31 bits and a shift."""
 
 import struct
 import zipfile
@@ -143,7 +143,7 @@ class Exact:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.codes: Dict[int, numpy.ndarray] = dict(model.values)
-        self.checked = self.differing = 0  # codes of layers with weights, and of them those that fixed_point has otherwise
+        self.checked = self.differing = 0  # codes of layers with weights, and how many fixed_point has otherwise
         self.greatest_difference = 0
 
     def run(self, *inputs: numpy.ndarray) -> List[numpy.ndarray]:
@@ -197,7 +197,8 @@ def windows(image: numpy.ndarray, padding: List[int], strides: List[int], size: 
 def conv(exact: Exact, operation: Operation, output: Operand) -> numpy.ndarray:
     *padding, stride_x, stride_y, activation = exact.integers(operation, 3, 10)
     filters = exact.steps(operation.inputs[1])
-    taps = windows(exact.steps(operation.inputs[0]), padding, [stride_x, stride_y], [filters.shape[2], filters.shape[1]], 0)
+    size = [filters.shape[2], filters.shape[1]]
+    taps = windows(exact.steps(operation.inputs[0]), padding, [stride_x, stride_y], size, 0)
     sums = numpy.einsum("nyxtc,otc->nyxo", taps, filters.reshape(filters.shape[0], -1, filters.shape[3]))
     return exact.rescaled(operation, sums, output, activation)
 
@@ -205,7 +206,8 @@ def conv(exact: Exact, operation: Operation, output: Operand) -> numpy.ndarray:
 def depthwise(exact: Exact, operation: Operation, output: Operand) -> numpy.ndarray:
     *padding, stride_x, stride_y, multiplier, activation = exact.integers(operation, 3, 11)
     filters = exact.steps(operation.inputs[1])
-    taps = windows(exact.steps(operation.inputs[0]), padding, [stride_x, stride_y], [filters.shape[2], filters.shape[1]], 0)
+    size = [filters.shape[2], filters.shape[1]]
+    taps = windows(exact.steps(operation.inputs[0]), padding, [stride_x, stride_y], size, 0)
     sums = numpy.einsum("nyxtc,tc->nyxc", taps.repeat(multiplier, -1), filters.reshape(-1, filters.shape[3]))
     return exact.rescaled(operation, sums, output, activation)
 
@@ -232,7 +234,8 @@ def pool(reduce):
     def compute(exact: Exact, operation: Operation, output: Operand) -> numpy.ndarray:
         *padding, stride_x, stride_y, width, height, activation = exact.integers(operation, 1, 10)
         assert not any(padding), "padded pools are not needed here"
-        taps = windows(exact.codes[operation.inputs[0]].astype(numpy.int64), padding, [stride_x, stride_y], [width, height], 0)
+        codes = exact.codes[operation.inputs[0]].astype(numpy.int64)
+        taps = windows(codes, padding, [stride_x, stride_y], [width, height], 0)
         return clamped(reduce(taps), output, activation)
 
     return compute

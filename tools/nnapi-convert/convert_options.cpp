@@ -136,7 +136,18 @@ void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
   app.add_option("--min-snr", calibration.min_snr, "the same until the SNR is at least this, in dB")
       ->type_name("DB")
       ->group(kQuantise);
-  app.add_flag("!--no-equalise", calibration.equalises, "leave the sizes of channels as they are")->group(kQuantise);
+  app.add_option_function<std::string>(
+         "--effort", [&calibration](const std::string& effort) { calibration.tries_all = effort == "best"; },
+         "how many ranges of tensors are tried: fast limits the time, best tries all")
+      ->check(CLI::IsMember(std::vector<std::string>{"fast", "best"}))
+      ->type_name("NAME")
+      ->group(kQuantise);
+  app.add_option("--without", calibration.without, "leave a technique out; may be repeated")
+      ->check(CLI::IsMember(std::vector<std::string>{techniques::kEqualise, techniques::kCorrectBias,
+                                                     techniques::kSearchRanges, techniques::kRefineRanges}))
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->group(kQuantise);
   app.add_option("--keep-float", calibration.keep_float,
                  "leave operations float: an NNAPI operation, a value's name or a source line; may be repeated")
       ->type_name("NAME")

@@ -19,11 +19,20 @@ struct PictureChoice {
   }
 };
 
+// Techniques that can be switched off.
+namespace techniques {
+constexpr const char* kEqualise = "equalise";           // layers
+constexpr const char* kCorrectBias = "correct-bias";    // by what rounding weights adds
+constexpr const char* kSearchRanges = "search-ranges";  // else all are from the smallest to the largest value
+constexpr const char* kRefineRanges = "refine-ranges";  // of single tensors
+}  // namespace techniques
+
 struct CalibrationOptions {
   std::string source;  // of samples: files, a folder, "random:N" or "bundled"; empty: nothing is quantised
   PictureChoice pictures;
   std::vector<std::string> keep_float;  // operations that stay float
-  bool equalises = true;                // layers, where that brings the results nearer
+  std::vector<std::string> without;     // techniques that are not tried, by their names
+  bool tries_all = false;               // every other range of every tensor, however long that takes
   std::optional<double> max_drop;  // of top-1 agreement with float, as a share; operations stay float until it holds
   std::optional<double> min_snr;   // dB; the same
   std::function<void(const std::string& what, size_t done, size_t all)> on_progress;

@@ -19,10 +19,11 @@ constexpr size_t kMostHeldBack = 20;
 constexpr size_t kAdvisedSamples = 32;
 
 // Every fifth sample is held back, but for a few samples.
-quantise::Samples apart(const nnapi::Model& model, const CalibrationSamples& given, Diagnostics& diagnostics) {
+quantise::Samples apart(const nnapi::Model& model, CalibrationSamples given, Diagnostics& diagnostics) {
   quantise::Samples samples;
   for (size_t i = 0; i < given.size(); ++i) {
     quantise::Sample sample = physical_sample(model, given[i]);
+    given[i].clear();  // frees its memory
     const bool is_held_back =
         given.size() >= kFewSamples && i % kHoldBackEvery == 2 && samples.held_back.size() < kMostHeldBack;
     (is_held_back ? samples.held_back : samples.calibration).push_back(std::move(sample));
@@ -101,7 +102,12 @@ quantise::Options options_of(const ConvertOptions& options, const CalibrationOpt
   result.per_channel = options.runtime == Runtime::kShim;
   result.integer_inputs = result.integer_outputs = mode != QuantMode::kNnapi;
   result.keep_float = calibration.keep_float;
-  result.equalises = calibration.equalises;
+  const auto has = [&](const char* technique) {
+    return std::count(calibration.without.begin(), calibration.without.end(), technique) == 0;
+  };
+  result.techniques = {has(techniques::kEqualise), has(techniques::kCorrectBias), has(techniques::kSearchRanges),
+                       has(techniques::kRefineRanges)};
+  result.tries_all = calibration.tries_all;
   result.max_drop = calibration.max_drop;
   result.min_snr = calibration.min_snr;
   result.on_progress = calibration.on_progress;
@@ -146,10 +152,11 @@ quantise::Report quantise_plan(PlannedModel& planned, const LoadedModel& loaded,
 }
 
 std::string to_text(const quantise::Report& report) {
-  std::string text = fmt::format("quantised {} of {} operations by {} samples, ranges by {}{}{}\n",
-                                 report.integer_operations, report.operations, report.calibration_samples,
-                                 quantise::name_of(report.method), report.is_equalised ? ", layers equalised" : "",
-                                 report.is_bias_corrected ? ", biases corrected" : "");
+  std::string text = fmt::format(
+      "quantised {} of {} operations by {} samples, ranges by {}{}{}{}\n", report.integer_operations, report.operations,
+      report.calibration_samples, quantise::name_of(report.method),
+      report.refined_ranges > 0 ? fmt::format(", {} of them refined", report.refined_ranges) : "",
+      report.is_equalised ? ", layers equalised" : "", report.is_bias_corrected ? ", biases corrected" : "");
   if (!report.left_float.empty()) {
     text += fmt::format("left float to hold the target: {}\n", fmt::join(report.left_float, ", "));
   }
