@@ -69,11 +69,6 @@ def snr(expected, found):
     return (10 * torch.log10(expected.square().sum() / (expected - found).square().sum())).item()
 
 
-def agreement(expected, found):
-    """The share of rows with the same top-1."""
-    return (expected.argmax(1) == found.argmax(1)).float().mean().item()
-
-
 def write_png(path, pixels):
     """`pixels` are uint8 of [height, width, 3]."""
     height, width, _ = pixels.shape
@@ -187,7 +182,7 @@ class Interfaces(CalibrateTest):
 
 
 class Spread(nn.Module):
-    """A depthwise convolution whose channels differ in size by 1000."""
+    """A depthwise convolution whose channels differ in size by 100,000."""
 
     def __init__(self):
         super().__init__()
@@ -195,7 +190,7 @@ class Spread(nn.Module):
         self.depthwise = nn.Conv2d(16, 16, 3, padding=1, groups=16)
         self.second = nn.Conv2d(16, 16, 1)
         self.last = nn.Linear(16, 10)
-        sizes = torch.logspace(-1.5, 1.5, 16)
+        sizes = torch.logspace(-2.5, 2.5, 16)
         with torch.no_grad():
             self.depthwise.weight *= sizes.view(16, 1, 1, 1)
             self.depthwise.bias *= sizes
@@ -219,12 +214,8 @@ class Equalisation(CalibrateTest):
 
     def test_one_scale_for_each_tensor(self):
         """Without equalisation most channels round to nothing, and the network collapses; with it the network holds."""
-        expected, found = self.results_of("--without", "equalise")
-        self.assertLess(snr(expected, found), 6)
-        self.assertLess(agreement(expected, found), 0.7)
-        expected, found = self.results_of()
-        self.assertGreater(snr(expected, found), 25)
-        self.assertGreater(agreement(expected, found), 0.93)
+        self.assertLess(snr(*self.results_of("--without", "equalise")), 3)
+        self.assertGreater(snr(*self.results_of()), 25)
 
     def test_scales_for_each_channel(self):
         torch.manual_seed(5)
