@@ -30,15 +30,16 @@ def enliven(model: nn.Module, inputs: Callable[[], Tuple[torch.Tensor, ...]]) ->
     scales = {id(module.weight) for module in model.modules() if isinstance(module, (*BATCH_NORMS, nn.LayerNorm))}
     for parameter in model.parameters():
         value = parameter.flatten()[0].item()
-        if parameter.numel() > 1 and bool((parameter == value).all()):
-            if id(parameter) in scales and value == 0:
-                nn.init.uniform_(parameter, 0.7, 1.3)
-            elif value == 0:
-                nn.init.normal_(parameter, std=0.1)
-            elif abs(value) < 0.1:
-                nn.init.uniform_(parameter, 0.3, 0.6)  # scales of layers
-            else:
-                nn.init.uniform_(parameter, 0.7 * value, 1.3 * value)
+        if id(parameter) in scales:  # some models begin with others than 1
+            nn.init.uniform_(parameter, 0.7, 1.3)
+        elif parameter.numel() == 1 or not bool((parameter == value).all()):
+            continue
+        elif value == 0:
+            nn.init.normal_(parameter, std=0.1)
+        elif abs(value) < 0.1:
+            nn.init.uniform_(parameter, 0.3, 0.6)  # scales of layers
+        else:
+            nn.init.uniform_(parameter, 0.7 * value, 1.3 * value)
     return settle(model.eval(), inputs)
 
 
