@@ -12,6 +12,7 @@ import zipfile
 
 import torch
 from torch import nn
+from torch._higher_order_ops.while_loop import while_loop
 from torch.export import Dim, export, save
 
 
@@ -73,6 +74,34 @@ class Branch(nn.Module):
         return torch.cond(x.sum() > 0, lambda x: self.linear(x).relu(), lambda x: x - 1.0, (x,))
 
 
+class Branches(nn.Module):
+    """A branch in a branch; two results."""
+    def forward(self, x):
+        def positive(x):
+            return torch.cond(x.max() > 2, lambda x: x.sin(), lambda x: x.cos(), (x,)), x * 2
+
+        def negative(x):
+            return x - 1, x + 3
+
+        return torch.cond(x.sum() > 0, positive, negative, (x,))
+
+
+class Loop(nn.Module):
+    """Goes on until the values are small."""
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        def is_large(x):
+            return x.abs().sum() > 2.0
+
+        def step(x):
+            return (self.linear(x) * 0.5,)
+
+        return while_loop(is_large, step, (x * 4,))[0]
+
+
 class Tied(nn.Module):
     """Two names of one weight, a transposed one, and a buffer that isn't saved with the others."""
     def __init__(self):
@@ -121,6 +150,8 @@ def programs():
         "dynamic": (Dynamic(), (torch.randn(2, 3, 8, 8),), {}, sizes),
         "counter": (Counter(), (row,), {}, {}),
         "branch": (Branch(), (row.abs(),), {}, {}),
+        "branches": (Branches(), (row.abs(),), {}, {}),
+        "loop": (Loop(), (row,), {}, {}),
         "tied": (Tied(), (row,), {}, {}),
         "attention": (attention(), (torch.randn(2, 5, 16),), {}, {}),
         "lstm": (lstm(), (torch.randn(2, 5, 4),), {}, {}),
@@ -141,7 +172,7 @@ def write_all(folder):
         with torch.no_grad():
             expected = module(*arguments, **keywords)
         write(folder, name, program, arguments, keywords, expected)
-        if name in ("cnn", "attention", "counter"):
+        if name in ("cnn", "attention", "counter", "branches", "loop"):
             write(folder, f"{name}_decomposed", program.run_decompositions(), arguments, keywords, expected)
 
 

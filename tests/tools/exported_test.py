@@ -68,6 +68,22 @@ class Exported(CliTest, StockTorchTest):
             with self.subTest(layout=layout):
                 self.assert_results(layout, "branch", "--fallback=partition", "--min-segment-macs", "0")
 
+    def test_branches_and_loops(self):
+        for layout in LAYOUTS:
+            for name in ("branches", "branches_decomposed", "loop", "loop_decomposed"):
+                with self.subTest(layout=layout, name=name):
+                    out = self.assert_results(layout, name, "--fallback=partition", "--min-segment-macs", "0")
+                    (row,), _, _ = torch.load(EXPORTED / layout / f"{name}.results")
+                    if name.startswith("branches"):  # the other sides, too
+                        found = load(out)(-row)
+                        self.assertLess((found[0] - (-row - 1)).abs().max().item(), 1e-5)
+                        found = load(out)(row * 10)
+                        self.assertLess((found[0] - (row * 10).sin()).abs().max().item(), 1e-4)
+                        found = load(out)(row * 0.01)
+                        self.assertLess((found[0] - (row * 0.01).cos()).abs().max().item(), 1e-4)
+                    else:  # no step
+                        self.assertLess((load(out)(row * 0.01) - row * 0.04).abs().max().item(), 1e-6)
+
     def test_state(self):
         for layout in LAYOUTS:
             for name in ("counter", "counter_decomposed"):
