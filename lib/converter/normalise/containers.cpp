@@ -17,6 +17,7 @@
 #include "lib/converter/graph/element_writes.h"
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
+#include "lib/converter/normalise/changed_lists.h"
 #include "lib/converter/normalise/objects_apart.h"
 #include "lib/converter/normalise/unroll_loops.h"
 
@@ -348,6 +349,7 @@ bool rewrite(Block* block) {
       const bool is_dict = node->kind() == c10::prim::DictConstruct;
       // Each takes one change of a container out of the graph.
       while (is_dict ? make_with_element(node) : make_with_change(node)) changed = true;
+      if (!is_dict && part_before_change(node)) changed = true;
       it = std::next(node->iterator());
     } else {
       changed = make_dict(node) || read_dict(node) || read_list(node) || read_extreme(node) || copy_list(node) ||
