@@ -5,6 +5,7 @@ Run with PyTorch 2.6 or later:
     make_exported.py FOLDER            files in the layout of this PyTorch
     make_exported.py --middle FOLDER   one file in the layout of PyTorch 2.8, made of today's by hand
 """
+import collections
 import copy
 import pathlib
 import sys
@@ -119,15 +120,16 @@ class Tied(nn.Module):
 
 
 class Indexed(nn.Module):
-    """Several indices of a tensor, without None among them, as masks of attention have them."""
+    """Several indices of a tensor, without None among them, as masks of attention have them; and a layer whose name is
+    no name in Python."""
     def __init__(self):
         super().__init__()
-        self.linear = nn.Linear(6, 6)
+        self.layers = nn.Sequential(collections.OrderedDict({"linear-0": nn.Linear(6, 6)}))
 
     def forward(self, x, mask):
         batch = torch.arange(2).view(2, 1, 1)
         seen = mask.to(torch.bool)[batch, torch.arange(6).view(1, 1, 6)]
-        return self.linear(x).masked_fill(~seen, -1.0), x[torch.arange(2), torch.tensor([0, 3])]
+        return self.layers(x).masked_fill(~seen, -1.0), x[torch.arange(2), torch.tensor([0, 3])]
 
 
 def attention():

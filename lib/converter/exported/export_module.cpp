@@ -24,6 +24,11 @@ using InputKind = ExportInput::Kind;
 
 constexpr const char* kClass = "__torch__.ExportedProgram";
 
+// PyTorch takes any name of a module without a dot, such as "block1-0".
+bool is_name_letter(char letter) {
+  return std::isgraph(static_cast<unsigned char>(letter)) != 0 && letter != '"' && letter != '\'' && letter != '\\';
+}
+
 // "layers.0.weight" as its parts.
 std::vector<std::string> parts_of(const std::string& path) {
   constexpr size_t kMostParts = 100;
@@ -31,10 +36,7 @@ std::vector<std::string> parts_of(const std::string& path) {
   for (size_t begin = 0; begin <= path.size();) {
     const size_t end = std::min(path.find('.', begin), path.size());
     parts.push_back(path.substr(begin, end - begin));
-    const bool is_name =
-        !parts.back().empty() && std::all_of(parts.back().begin(), parts.back().end(), [](char letter) {
-          return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
-        });
+    const bool is_name = !parts.back().empty() && std::all_of(parts.back().begin(), parts.back().end(), is_name_letter);
     if (!is_name || parts.size() > kMostParts) fail_export(fmt::format("{} is no name of a weight", path));
     begin = end + 1;
   }
