@@ -256,6 +256,20 @@ class OriginalFails(ModelTest):
         self.save(Solved(), torch.eye(4) + torch.rand(4, 4))
         self.succeed(self.model, "--input", "4,4", "-o", self.out)
 
+    def test_lengths_of_sequences(self):
+        """A script counts up to the longest of the lengths: any other number than the input's size is an error."""
+        class Masked(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(8, 64)
+
+            def forward(self, x: torch.Tensor, lengths: torch.Tensor):
+                seen = torch.arange(int(lengths.max())).unsqueeze(0) < lengths.unsqueeze(1)
+                return self.linear(x).masked_fill(~seen.view(1, 24, 1), 0.0)
+
+        self.save(Masked())
+        self.succeed(self.model, "--input", "1,24,8", "--input", "1:int64", "-o", self.out)
+
     def test_branch_that_is_not_taken(self):
         """An operator of a branch may never run."""
         class Branch(nn.Module):

@@ -5,7 +5,9 @@
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <set>
 
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/infer/trial_run.h"
@@ -14,18 +16,41 @@
 namespace nnapi_convert {
 namespace {
 
-enum class Values { kSame, kVaried, kCounted };
+// What the made-up inputs hold: their first values, or floats between 0 and 1 and, if given, this integer.
+struct Values {
+  bool is_varied = false;
+  std::optional<int64_t> integer;
+};
 
-// Floats between 0 and 1, and for integers, as far as 0 may be no count or place, 1.
-at::Tensor varied(const at::Tensor& tensor, Values values, at::Generator& generator) {
-  if (values == Values::kSame || tensor.is_quantized()) return tensor;
+bool is_integer(at::ScalarType dtype) {
+  return dtype == at::kInt || dtype == at::kLong;
+}
+
+// 1, where 0 may be no count or place, and each size: an argument of lengths has to have that of another argument.
+std::vector<Values> values_to_try(const std::vector<TensorType>& types) {
+  const bool has_integers =
+      std::any_of(types.begin(), types.end(), [](const TensorType& type) { return is_integer(type.dtype); });
+  std::set<int64_t> integers = {1};
+  for (const TensorType& type : types) {
+    for (const Dim& dim : type.dims) {
+      if (has_integers && dim.is_fixed()) integers.insert(dim.value());
+    }
+  }
+  std::vector<Values> all = {{false, std::nullopt}, {true, std::nullopt}};
+  for (const int64_t integer : integers) all.push_back({true, integer});
+  return all;
+}
+
+at::Tensor varied(const at::Tensor& tensor, const Values& values, at::Generator& generator) {
+  if (!values.is_varied || tensor.is_quantized()) return tensor;
   if (tensor.is_floating_point()) return at::empty_like(tensor).uniform_(0, 1, generator);
-  return values == Values::kCounted ? at::ones_like(tensor) : tensor;
+  if (!values.integer) return tensor;
+  return is_integer(tensor.scalar_type()) ? at::full_like(tensor, *values.integer) : at::ones_like(tensor);
 }
 
 // Returns nothing if a size is flexible, or if an argument is neither a tensor nor has a default.
 std::optional<InputTuple> made_up_inputs(const NormalisedModel& model, const std::vector<TensorType>& types,
-                                         Values values) {
+                                         const Values& values) {
   std::vector<at::Tensor> tensors;
   at::Generator generator = at::detail::createCPUGenerator(1);
   for (const TensorType& type : types) {
@@ -78,7 +103,7 @@ void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model
                          const InferredTypes& inferred) {
   if (inferred.failures.empty()) return;
   std::string reason;
-  for (const Values values : {Values::kSame, Values::kVaried, Values::kCounted}) {
+  for (const Values& values : values_to_try(types)) {
     const auto inputs = made_up_inputs(model, types, values);
     if (!inputs) return;
     reason = reason_of_original(loaded, *inputs);

@@ -16,8 +16,9 @@ class OriginalFails : public ConvertError {
 };
 
 // Throws OriginalFails if an operator raised an error in inference and the original raises one, too. Runs the original
-// with three sets of made-up inputs of these types, so that an error that depends on values (a singular matrix, weights
-// of 0) doesn't count. Does nothing if no operator raised an error, or if a size is flexible.
+// with several made-up inputs of these types, so that an error that depends on values (a singular matrix, weights of 0,
+// a length that isn't an input's size) doesn't count. Does nothing if no operator raised an error, or if a size is
+// flexible.
 void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model, const std::vector<TensorType>& types,
                          const InferredTypes& inferred);
 
