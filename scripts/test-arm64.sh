@@ -9,7 +9,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 cd "$ROOT"
 
-core_size_limit=$((80 * 1024))
+core_size_limit=$((120 * 1024))
 page_size=$((16 * 1024))
 sysroot=$ROOT/build/arm64-root
 apt_folder=$ROOT/build/arm64-apt

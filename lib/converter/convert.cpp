@@ -64,12 +64,14 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, const Cali
   Stages stages(options);
   PlannedModel planned = make_plan(loaded, planning_options(options, calibration), diagnostics, stages);
   std::optional<quantise::Report> quantised;
+  GivenSamples given;
   if (calibration.is_asked_for()) {
-    quantised = quantise_plan(planned, loaded, options, calibration, diagnostics, stages);
+    quantised = quantise_plan(planned, loaded, options, calibration, given.tensors, diagnostics, stages);
+    given.is_calibrated = true;
   }
   if (options.fp16_weights) round_weights(planned, diagnostics);
   // Serialize and emit.
-  Conversion conversion = emit(planned, loaded, options, diagnostics, stages);
+  Conversion conversion = emit(planned, loaded, options, given, diagnostics, stages);
   if (quantised) conversion.recorded_options = with_calibration(conversion.recorded_options, calibration, *quantised);
   conversion.quantised = std::move(quantised);
   return conversion;

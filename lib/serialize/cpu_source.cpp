@@ -99,7 +99,7 @@ class OriginalArguments {
 
 }  // namespace
 
-std::string cpu_source(const std::string& original_class, const ModuleInterface& interface,
+std::string cpu_source(const std::string& name, const std::string& original_class, const ModuleInterface& interface,
                        const ForwardArguments& arguments, bool has_bundled_inputs) {
   std::string parameters, originals;
   OriginalArguments original(interface);
@@ -108,11 +108,11 @@ std::string cpu_source(const std::string& original_class, const ModuleInterface&
     originals += original.from(argument.tree, argument.name) + ", ";
   }
   const std::string bundled = has_bundled_inputs ? bundled_type(arguments) : "";
-  std::string text = fmt::format("class {}(Module):\n", kCpuClass);
+  std::string text = fmt::format("class {}(Module):\n", name);
   text += "  __parameters__ = []\n  __buffers__ = []\n  training : bool\n";
   text += fmt::format("  model : {}\n", original_class);
   if (!bundled.empty()) text += fmt::format("  bundled_inputs : List[{}]\n", bundled);
-  const std::string self = qualified_class(kCpuClass);
+  const std::string self = qualified_class(name);
   text += fmt::format("  def forward(self: {}{}):\n", self, parameters);
   text += fmt::format("    nnapi_results = (self.model).forward({})\n", originals);
   text += fmt::format("    return {}\n", converted_tree(interface.return_tree, "nnapi_results", interface));

@@ -213,6 +213,16 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
              "branches and loops that depend on the input: nnapi makes IF and WHILE of them, with the shim and from\n"
              "feature level 4 on; drivers leave them to the CPU")
       ->group(kPartition);
+  app.add_option(
+         "--self-check", arguments.check_samples,
+         "with the shim, how many samples the file holds, by which it checks a device before it uses it: 1 to 4;\n"
+         "not given: 2")
+      ->check(CLI::Range(1, 4))
+      ->type_name("N")
+      ->group(kResult);
+  app.add_flag("--no-self-check", arguments.no_self_check, "with the shim, store no samples")
+      ->excludes("--self-check")
+      ->group(kResult);
   app.add_flag("--strip", arguments.options.strip_names,
                "leave out names and source lines that the shim's messages show")
       ->group(kResult);
@@ -294,6 +304,16 @@ void check_calibration(const CLI::App& app, const CalibrationOptions& calibratio
   }
 }
 
+void read_self_check(ConvertArguments& arguments) {
+  const bool is_shim = arguments.options.runtime == Runtime::kShim;
+  if (arguments.check_samples && !is_shim) {
+    throw ConvertError(ExitCode::kUsage, "--self-check: PyTorch's own loader can't check a device; use --runtime shim");
+  }
+  const bool has_samples = is_shim && !arguments.no_self_check;
+  arguments.options.check_samples =
+      has_samples ? arguments.check_samples.value_or(ConvertOptions::kDefaultCheckSamples) : 0;
+}
+
 }  // namespace
 
 void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
@@ -310,6 +330,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
   }
+  read_self_check(arguments);
   check_control_flow(arguments.options);
   check_calibration(app, arguments.calibration);
 }

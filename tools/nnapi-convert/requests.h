@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct ConvertArguments {
   std::vector<std::string> inputs, torch_libraries, reports;
   std::string nhwc, device_profile;
   int64_t min_api = 0;
-  bool nchw = false, verify = false;
+  bool nchw = false, verify = false, no_self_check = false;
+  std::optional<int> check_samples;
   bool has_target = false;  // the command line gives a feature level, an API level or a device
   ConvertOptions options;
   CalibrationOptions calibration;

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "lib/converter/emit/check_samples.h"
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/emit/partitioned_module.h"
 #include "lib/converter/emit/recorded_options.h"
@@ -35,7 +36,8 @@ std::optional<torch::jit::Module> cpu_fallback(const LoadedModel& loaded, const 
 struct Emitted {
   torch::jit::Module module;
   std::shared_ptr<DeferredTensors> late = std::make_shared<DeferredTensors>();
-  std::vector<SerializedModel> serialized;  // by segment
+  std::vector<SerializedModel> serialized;        // by segment
+  std::vector<std::vector<BufferSample>> checks;  // by segment
   size_t buffer_bytes = 0;
   uint64_t weight_bytes = 0;
 
@@ -50,7 +52,7 @@ struct Emitted {
 // Makes the module of a plan of one segment: that segment's module.
 void emit_whole(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
                 const BundledInputs& samples, Diagnostics& /*diagnostics*/, Stages& stages) {
-  const EmitRequest request{samples, cpu_fallback(loaded, planned.interface, options.fallback), {}};
+  const EmitRequest request{samples, cpu_fallback(loaded, planned.interface, options.fallback), {}, emitted.checks[0]};
   loaded.release();
   emitted.module = emitted.add(emit_part(planned.plan.segments[0].part, options, request, *emitted.late, stages));
 }
@@ -64,7 +66,7 @@ void emit_split(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, co
   const BundledInputs no_samples;
   std::vector<torch::jit::Module> modules;
   for (PlannedSegment& segment : planned.plan.segments) {
-    const EmitRequest request{no_samples, {}, {segment_class(modules.size()), unit}};
+    const EmitRequest request{no_samples, {}, {segment_class(modules.size()), unit}, emitted.checks[modules.size()]};
     modules.push_back(emitted.add(emit_part(segment.part, options, request, *emitted.late, stages)));
   }
   emitted.module = build_partitioned_module(
@@ -77,6 +79,12 @@ std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& n
     for (const torch::jit::Value* output : node->outputs()) names.push_back(output->debugName());
   }
   return names;
+}
+
+BundledInputs data_of(const GivenSamples& given, const BundledInputs& bundled) {
+  BundledInputs data;
+  for (const std::vector<at::Tensor>& sample : given.tensors) data.emplace_back(sample.begin(), sample.end());
+  return data.empty() ? bundled : data;
 }
 
 // Returns for each segment the names of the values that its nodes make.
@@ -120,10 +128,11 @@ Conversion describe(PlannedModel& planned, const ConvertOptions& options) {
   return result;
 }
 
-Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
-                Stages& stages) {
+Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options, const GivenSamples& given,
+                Diagnostics& diagnostics, Stages& stages) {
   const BundledInputs samples = bundled(planned, loaded, options, diagnostics);
   Emitted emitted;
+  emitted.checks = check_samples({planned, loaded, options, data_of(given, samples), given.is_calibrated}, diagnostics);
   const auto emit_plan = planned.plan.is_whole() ? emit_whole : emit_split;
   emit_plan(emitted, planned, loaded, options, samples, diagnostics, stages);
   Conversion result = describe(planned, options);

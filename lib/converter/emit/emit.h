@@ -13,8 +13,14 @@ namespace nnapi_convert {
 // Returns the plan in numbers, without a module. Moves the NNAPI models out of the plan.
 Conversion describe(PlannedModel& planned, const ConvertOptions& options);
 
+// Inputs of forward that the user gave, for the samples by which a file checks a device.
+struct GivenSamples {
+  std::vector<std::vector<at::Tensor>> tensors;  // may be empty
+  bool is_calibrated = false;                    // the model was quantised by them
+};
+
 // Makes the module of the plan. Takes the module out of `loaded`, and frees its weights as they are converted.
-Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
-                Stages& stages);
+Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options, const GivenSamples& given,
+                Diagnostics& diagnostics, Stages& stages);
 
 }  // namespace nnapi_convert

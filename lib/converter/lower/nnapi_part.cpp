@@ -138,7 +138,8 @@ EmittedPart emit_for_pytorch(NnapiPart& part, const ConvertOptions& options, con
   return result;
 }
 
-ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& options) {
+ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& options,
+                               const std::vector<BufferSample>& samples) {
   ShimBufferRequest request{part.model};
   for (const InterfaceInput& input : part.interface.inputs) {
     request.arguments.push_back(input.type.dims);
@@ -148,6 +149,7 @@ ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& opti
   request.preference = options.preference;
   request.relax_fp16 = options.relax_fp16;
   request.keeps_names = !options.strip_names;
+  request.samples = samples;
   return request;
 }
 
@@ -155,7 +157,7 @@ EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const 
                           DeferredTensors& late, Stages& stages) {
   stages.begin("serialize");
   EmittedPart result;
-  const ShimBuffer buffer = write_shim_buffer(shim_request(part, options));
+  const ShimBuffer buffer = write_shim_buffer(shim_request(part, options, request.samples));
   result.buffer_bytes = 4 * buffer.words.size();
   result.weight_bytes = buffer.weight_bytes;
   stages.end([&] { return to_text(buffer); });

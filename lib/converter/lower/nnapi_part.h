@@ -12,6 +12,7 @@
 #include "lib/converter/options/options.h"
 #include "lib/converter/options/stages.h"
 #include "lib/ops/target.h"
+#include "lib/serialize/buffer_sample.h"
 #include "lib/serialize/buffer_writer.h"
 #include "lib/serialize/deferred_tensors.h"
 #include "lib/serialize/emitted_class.h"
@@ -60,6 +61,7 @@ struct EmitRequest {
   const BundledInputs& bundled_inputs;
   std::optional<torch::jit::Module> cpu = {};  // the shim runs this module on devices without NNAPI
   ClassPlace place = {};
+  std::vector<BufferSample> samples = {};      // the shim checks a device by them
 };
 
 // Writes the buffer and makes the module, for the runtime that the options name. Its large weights are added to `late`.

@@ -96,6 +96,9 @@ struct ConvertOptions {
   Fallback fallback = Fallback::kNone;
   ControlFlow control_flow = ControlFlow::kRefuse;
   SegmentLimits segments;
+  // With the shim: samples in the file, by which it checks a device before it trusts it; 0: none.
+  static constexpr int kDefaultCheckSamples = 2;
+  int check_samples = 0;
   bool strip_names = false;                                // leave out names that only the shim's messages show
   bool embed_shim_source = false;                          // store the shim's sources in the output
   std::set<std::string> disabled_passes;                   // passes of the stage optimise to skip, to find faults

@@ -17,6 +17,7 @@ constexpr size_t kFewSamples = 5;  // all are for both
 constexpr size_t kHoldBackEvery = 5;
 constexpr size_t kMostHeldBack = 20;
 constexpr size_t kAdvisedSamples = 32;
+constexpr size_t kFirstSamples = 4;
 
 // Every fifth sample is held back, but for a few samples.
 quantise::Samples apart(const nnapi::Model& model, CalibrationSamples given, Diagnostics& diagnostics) {
@@ -131,14 +132,16 @@ void check_device(const nnapi::Model& model, const ConvertOptions& options, Diag
 }  // namespace
 
 quantise::Report quantise_plan(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
-                               const CalibrationOptions& calibration, Diagnostics& diagnostics, Stages& stages) {
+                               const CalibrationOptions& calibration, CalibrationSamples& first,
+                               Diagnostics& diagnostics, Stages& stages) {
   check_can_quantise(planned, options);
   stages.begin("quantise");
   const bool is_given = options.quant != QuantMode::kAuto && options.quant != QuantMode::kNone;
   const QuantMode mode = is_given ? options.quant : QuantMode::kNnapi;
   NnapiPart& part = planned.plan.segments[0].part;
-  const quantise::Samples samples =
-      apart(part.model, read_calibration(calibration, planned.interface, loaded, diagnostics), diagnostics);
+  const CalibrationSamples given = read_calibration(calibration, planned.interface, loaded, diagnostics);
+  first.assign(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(std::min(given.size(), kFirstSamples)));
+  const quantise::Samples samples = apart(part.model, given, diagnostics);
   quantise::Report report =
       quantise::quantise(part.model, arguments_of(planned.interface), samples, options_of(options, calibration, mode));
   for (const std::string& warning : report.warnings) diagnostics.warn(warning);

@@ -58,6 +58,16 @@ const char* runtime_name(const ConvertedFile& file) {
   return file.runtime == Runtime::kShim ? "shim" : "pytorch";
 }
 
+// Returns one line for the samples; an empty text for a buffer without any.
+std::string samples_text(const BufferModel& buffer) {
+  if (buffer.samples.empty()) return "";
+  size_t words = 0;
+  for (const BufferSampleSummary& sample : buffer.samples) words += sample.words;
+  const size_t count = buffer.samples.size();
+  return fmt::format("{} sample{} to check devices by, {} bytes, of sizes [{}]\n", count, count == 1 ? "" : "s",
+                     4 * words, fmt::join(buffer.samples[0].sizes, ", "));
+}
+
 std::string buffer_text(const BufferModel& buffer) {
   std::string text = "outputs of NNAPI\n";
   for (const int32_t id : buffer.outputs) text += fmt::format("  {}\n", operand_text(buffer, id));
@@ -65,7 +75,7 @@ std::string buffer_text(const BufferModel& buffer) {
   for (size_t i = 0; i < buffer.subgraphs.size(); ++i) {
     text += fmt::format("subgraph {}: ", i + 1) + operations_text(buffer.subgraphs[i]);
   }
-  return text;
+  return text + samples_text(buffer);
 }
 
 std::string text_form(const ConvertedFile& file) {
@@ -109,6 +119,9 @@ json model_json(const BufferModel& model) {
 json buffer_json(const BufferModel& buffer) {
   json form = model_json(buffer);
   form["operation_count"] = buffer.operations.size();
+  for (const BufferSampleSummary& sample : buffer.samples) {
+    form["samples"].push_back({{"sizes", sample.sizes}, {"bytes", 4 * sample.words}});
+  }
   form["subgraphs"] = json::array();
   for (const BufferModel& subgraph : buffer.subgraphs) form["subgraphs"].push_back(model_json(subgraph));
   return form;

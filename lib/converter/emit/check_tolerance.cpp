@@ -1,0 +1,80 @@
+#include "lib/converter/emit/check_tolerance.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nnapi_convert {
+namespace {
+
+// Ten times what the host's NNAPI is held to: drivers add up in other orders, and transform convolutions.
+constexpr double kOfRange = 1e-3;
+// float16 has 11 bits. The error of a net of n operations was found to grow like the root of n.
+constexpr double kOfHalf = 4.0 / 2048;
+// Two devices that round right differ by one step in each quantised operation. MobileNetV2, of 65, was found 29 steps
+// (mean 5.6) from itself by another library.
+constexpr double kSteps = 2, kMoreSteps = 6, kMeanSteps = 1, kMoreMeanSteps = 1.5;
+// Of numbers that are not computed but chosen, as by argmax, some may be others where two candidates are near.
+constexpr double kOfChoices = 0.1;
+
+const InterfaceOutput* output_of(const NnapiPart& part, size_t number) {
+  for (const InterfaceOutput& output : part.interface.outputs) {
+    if (output.source == InterfaceOutput::Source::kNnapi && output.index == number) return &output;
+  }
+  return nullptr;
+}
+
+bool is_float(const nnapi::Operand& operand) {
+  return operand.type == OperandCode::TENSOR_FLOAT32 || operand.type == OperandCode::TENSOR_FLOAT16;
+}
+
+// Counts the operations that make quantised tensors.
+size_t quantised_operations(const nnapi::Model& model) {
+  size_t count = 0;
+  for (const nnapi::Operation& operation : model.operations) {
+    count += nnapi::is_quant8(model.at(operation.outputs[0]).type) ? 1 : 0;
+  }
+  return count;
+}
+
+// Returns whether weights were rounded to float16: TorchScript's were not.
+bool has_rounded_weights(const nnapi::Model& model) {
+  return std::any_of(model.operands.begin(), model.operands.end(), [](const nnapi::Operand& operand) {
+    return operand.constant() != nullptr && operand.constant()->type() == nnapi::DataType::kFloat16;
+  });
+}
+
+bool has_float(const nnapi::Model& model) {
+  return std::any_of(model.operands.begin(), model.operands.end(),
+                     [](const nnapi::Operand& operand) { return !operand.is_constant() && is_float(operand); });
+}
+
+CheckTolerance of_steps(size_t operations, double step) {
+  const double root = std::sqrt(static_cast<double>(operations) - 1);
+  return {step * (kSteps + kMoreSteps * root), step * (kMeanSteps + kMoreMeanSteps * root)};
+}
+
+}  // namespace
+
+CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxed, double lowest, double highest) {
+  const nnapi::Operand& operand = part.model.at(part.model.outputs[number].operand);
+  const double range = highest - lowest;
+  const size_t quantised = quantised_operations(part.model);
+  const bool is_computed = is_float(operand) || nnapi::is_quant8(operand.type);
+  if (!is_computed) {
+    if (quantised == 0 && !has_float(part.model)) return {};
+    return {range, kOfChoices * range};
+  }
+  if (quantised > 0) {
+    const InterfaceOutput* output = output_of(part, number);
+    const double scale = output != nullptr && output->quantization.scale > 0 ? output->quantization.scale : range / 255;
+    return of_steps(quantised, is_float(operand) ? scale : 1);
+  }
+  // Numbers that are nearly the same carry the rounding of their size.
+  const double unit = std::max(range, 0.1 * std::max(std::abs(lowest), std::abs(highest)));
+  const double depth = std::sqrt(static_cast<double>(part.model.operations.size()));
+  const bool is_half = relaxed || has_rounded_weights(part.model);
+  const double share = is_half ? std::max(kOfRange, kOfHalf * depth) : kOfRange;
+  return {share * unit, share * unit};
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,16 @@
+// How far a device's outputs may be from TorchScript's before the shim takes the device for faulty.
+#pragma once
+
+#include "lib/converter/lower/nnapi_part.h"
+
+namespace nnapi_convert {
+
+// Differences in the unit of the elements: of one element, and the root mean square of all.
+struct CheckTolerance {
+  double most = 0, root_mean_square = 0;
+};
+
+// The tolerance of output `number`, whose elements TorchScript has between `lowest` and `highest`.
+CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxed, double lowest, double highest);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,112 @@
+"""Files that check their device: the samples in them, and what a driver with a fault gets."""
+
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+import torch
+from torch import nn
+
+from cli import PROGRAM, CliTest
+
+BUILD = pathlib.Path(PROGRAM).resolve().parents[1]
+FAULTY = BUILD / "lib" / "fake_nnapi" / "libfaulty_nnapi.so"
+PROBE = BUILD / "bin" / "nnapi-probe"
+WRONG = "alpha 1 -1 0 1 100 "  # tests/shim/faulty_nnapi.h
+PICTURE = "1,3,16,16"
+
+
+class Parts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.second = nn.Conv2d(16, 8, 3, padding=1)
+
+    def forward(self, x):
+        x = torch.relu(self.first(x)) + 1
+        return self.second(torch.igamma(x, x))
+
+
+class SelfCheck(CliTest):
+    def converted(self, model, *options, name="out.pt"):
+        path = self.folder / name
+        done = self.succeed(model, "--nhwc", "--runtime", "shim", *options, "-o", path)
+        return path, done.stderr
+
+    def samples(self, path):
+        return json.loads(self.succeed("inspect", path, "--format", "json").stdout).get("samples", [])
+
+    def middling(self):
+        """A model whose hundredth holds four samples."""
+        torch.manual_seed(0)
+        path = self.folder / "middling.pt"
+        layers = nn.Sequential(nn.Conv2d(3, 64, 3), nn.ReLU(), nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Conv2d(64, 8, 3))
+        torch.jit.trace(layers.eval(), torch.randn(1, 3, 16, 16)).save(str(path))
+        return path
+
+    def test_how_many_samples(self):
+        model = self.middling()
+        sizes = []
+        for options, count in ((("--no-self-check",), 0), ((), 2), (("--self-check", "1"), 1),
+                               (("--self-check", "4"), 4)):
+            path, warnings = self.converted(model, "--input", PICTURE, *options)
+            self.assertEqual(count, len(self.samples(path)), options)
+            self.assertNotIn("self-check", warnings)
+            sizes.append(path.stat().st_size)
+            self.assertLessEqual(sizes[-1], 1.01 * sizes[0])
+        self.assertIn("4 samples to check devices by", self.succeed("inspect", path).stdout)
+
+    def test_a_small_file_has_one_sample(self):
+        path, warnings = self.converted(self.fixture("residual.pt"), "--input", PICTURE)
+        self.assertEqual(1, len(self.samples(path)))
+        self.assertNotIn("self-check", warnings)
+
+    def test_only_for_the_shim(self):
+        self.fail_with(2, self.fixture("residual.pt"), "--nhwc", "--self-check", "2", "-o", self.folder / "out.pt",
+                       needed=["--self-check", "--runtime shim"])
+
+    def test_with_the_cpu_model_in_the_file(self):
+        path, _ = self.converted(self.fixture("residual.pt"), "--input", PICTURE, "--fallback", "cpu", "--emit-cpu",
+                                 self.folder / "cpu.pt", "--verify")
+        self.assertEqual(1, len(self.samples(path)))
+
+    def test_each_segment_has_its_own(self):
+        torch.manual_seed(0)
+        model = self.folder / "parts.pt"
+        torch.jit.trace(Parts().eval(), torch.randn(1, 3, 32, 32)).save(str(model))
+        path, warnings = self.converted(model, "--input", "1,3,32,32", "--min-segment-macs", "0", "--verify")
+        self.assertNotIn("self-check", warnings)
+        shown = json.loads(self.succeed("inspect", path, "--format", "json").stdout)
+        self.assertGreaterEqual(len(shown["segments"]), 2)
+        for segment in shown["segments"]:
+            self.assertTrue(segment["samples"])
+
+    def test_quantised_by_data(self):
+        model = self.fixture("residual.pt")
+        for mode in ("nnapi", "full"):
+            path, _ = self.converted(model, "--input", PICTURE, "--calibrate", "random:8", "--quant", mode)
+            self.assertTrue(self.samples(path))
+            self.assert_takes(path)
+
+    def test_a_device_with_a_fault_is_not_taken(self):
+        for options in ((), ("--relax-fp16",), ("--fp16-weights",)):
+            path, _ = self.converted(self.fixture("residual.pt"), "--input", PICTURE, *options)
+            self.assert_takes(path)
+
+    def assert_takes(self, path):
+        """The host's NNAPI passes the check; with wrong values it does not, and another device is taken."""
+        for faults, good in (("", "any of alpha, beta, nnapi-reference"), (WRONG, "beta")):
+            cache = self.folder / f"cache_{path.stat().st_mtime_ns}_{len(faults)}"
+            cache.mkdir(exist_ok=True)
+            environment = dict(os.environ, FAULTY_NNAPI=faults)
+            done = subprocess.run([PROBE, "--trial", path, "--cache", cache, "--library", FAULTY], check=False,
+                                  capture_output=True, text=True, env=environment)
+            self.assertEqual((0, ""), (done.returncode, done.stderr))
+            verdicts = "".join(each.read_text() for each in cache.glob("*.verdicts"))
+            self.assertIn(f"g\t{good}\t", verdicts)
+
+
+if __name__ == "__main__":
+    unittest.main()
