@@ -63,15 +63,17 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, const Cali
                    Diagnostics& diagnostics) {
   Stages stages(options);
   PlannedModel planned = make_plan(loaded, planning_options(options, calibration), diagnostics, stages);
-  std::optional<quantise::Report> quantised;
+  std::optional<QuantisedPlan> quantised;
   if (calibration.is_asked_for()) {
     quantised = quantise_plan(planned, loaded, options, calibration, diagnostics, stages);
   }
   if (options.fp16_weights) round_weights(planned, diagnostics);
   // Serialize and emit.
   Conversion conversion = emit(planned, loaded, options, diagnostics, stages);
-  if (quantised) conversion.recorded_options = with_calibration(conversion.recorded_options, calibration, *quantised);
-  conversion.quantised = std::move(quantised);
+  if (!quantised) return conversion;
+  measure_whole(conversion, *quantised);
+  conversion.recorded_options = with_calibration(conversion.recorded_options, calibration, quantised->parts);
+  conversion.quantised = std::move(quantised->parts);
   return conversion;
 }
 

@@ -50,18 +50,10 @@ struct Candidate {
 std::vector<bool> kept_float(const Model& model, const std::vector<std::string>& names) {
   std::vector<bool> kept(model.operations.size(), false);
   for (const std::string& name : names) {
-    bool is_found = false;
+    if (!is_any_named(model, name)) refuse_name(name);
     for (size_t i = 0; i < model.operations.size(); ++i) {
-      const Operation& operation = model.operations[i];
-      const std::string& result = model.at(operation.outputs[0]).name;
-      if (name_of(operation.code) != name && result != name && operation.source != name) continue;
-      kept[i] = is_found = true;
+      if (is_named(model, model.operations[i], name)) kept[i] = true;
     }
-    if (is_found) continue;
-    throw ConvertError(ExitCode::kUsage,
-                       fmt::format("--keep-float {}: no operation found; give an NNAPI operation, the name of a value "
-                                   "or a source line, as --dump-after optimise and reports show them",
-                                   name));
   }
   return kept;
 }
@@ -183,9 +175,7 @@ class Quantising {
 
   static void check_any_integer(const Candidate& candidate) {
     if (candidate.assignment.integer_count() > 0) return;
-    throw ConvertError(ExitCode::kNotConvertible,
-                       "--calibrate: no operation of the model can compute with integers at this feature level; "
-                       "convert it without --calibrate");
+    throw NothingToQuantise();
   }
 
   Candidate candidate(const std::shared_ptr<const Base>& base, RangeMethod method) {
@@ -385,6 +375,22 @@ class Quantising {
 };
 
 }  // namespace
+
+bool is_named(const Model& model, const Operation& operation, const std::string& name) {
+  return name_of(operation.code) == name || model.at(operation.outputs[0]).name == name || operation.source == name;
+}
+
+bool is_any_named(const Model& model, const std::string& name) {
+  return std::any_of(model.operations.begin(), model.operations.end(),
+                     [&](const Operation& operation) { return is_named(model, operation, name); });
+}
+
+void refuse_name(const std::string& name) {
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("--keep-float {}: no operation found; give an NNAPI operation, the name of a value "
+                                 "or a source line, as --dump-after optimise and reports show them",
+                                 name));
+}
 
 Report quantise(Model& model, const std::vector<Dims>& arguments, const Samples& samples, const Options& options) {
   return Quantising(model, arguments, samples, options).run();

@@ -6,6 +6,7 @@ import struct
 import unittest
 import zipfile
 import zlib
+from typing import List, Tuple
 
 import numpy
 import torch
@@ -181,6 +182,16 @@ class Interfaces(CalibrateTest):
         return super().convert(model, *arguments, out=out, **options)
 
 
+class Flexible(CalibrateTest):
+    def test_sizes(self):
+        """Samples of several sizes, for a model that takes any."""
+        self.make_net()
+        larger = picture_samples(16, size=32, seed=1)
+        data = self.samples([*self.pictures[:48].unsqueeze(1), *larger.unsqueeze(1)])
+        out = self.convert(self.model, "--input", "1,3,?,?", "--nhwc", *SHIM, "--calibrate", data)
+        self.assertIn("passed", self.succeed("verify", self.model, out, "--inputs", data).stdout)
+
+
 class Spread(nn.Module):
     """A depthwise convolution whose channels differ in size by 100,000."""
 
@@ -248,6 +259,121 @@ class Islands(CalibrateTest):
                        needed=["--keep-float CONV_3D", "no operation found"])
 
 
+class CpuInside(nn.Module):
+    """An operation that NNAPI hasn't, between convolutions."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.second = nn.Conv2d(16, 16, 3, padding=1)
+        self.last = nn.Linear(16, 10)
+
+    def forward(self, x):
+        x = torch.relu(self.first(x))
+        x = torch.nextafter(x, x + 1)
+        return self.last(torch.relu(self.second(x)).mean((2, 3)))
+
+
+class Rounds(nn.Module):
+    """A convolution in a loop, and a result of a size that depends on values."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.again = nn.Conv2d(16, 16, 3, padding=1)
+
+    def forward(self, images: List[torch.Tensor]) -> Tuple[torch.Tensor, torch.Tensor]:
+        x = torch.relu(self.first(images[0]))
+        rounds = 2 + int(x.max() > 3)
+        for i in range(rounds):
+            x = torch.relu(self.again(x)) + x
+        found = x.mean((2, 3))
+        return found, x[x > x.mean()]
+
+
+class Partitioned(CalibrateTest):
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(7)
+        self.pictures = picture_samples(64)
+        self.model = self.trace(CpuInside(), self.pictures)
+        self.data = self.samples(list(self.pictures[:48].unsqueeze(1)))
+        self.options = ["--input", "1,3,16,16", "--nhwc", "--fallback", "partition", "--calibrate", self.data]
+
+    def partitioned(self, *options):
+        """What is printed, and the operations of each segment."""
+        report = self.folder / "report.json"
+        text = self.succeed(self.model, *self.options, *options, "--report", report, "-o", self.folder / "out.pt").stdout
+        return text, [segment["operations"] for segment in json.loads(report.read_text())["partition"]["segments"]]
+
+    def test_each_segment_computes_with_integers(self):
+        for options in ([], SHIM, ["--quant", "core"], [*SHIM, "--quant", "core"]):
+            with self.subTest(options=options):
+                text, segments = self.partitioned(*options, "--verify")
+                self.assertIn("segment 1: quantised", text)
+                self.assertIn("calibration measured", text)
+                self.assertEqual(2, len(segments))
+                for operations in segments:
+                    self.assertEqual("core" in options, "QUANTIZE" not in operations)
+                if SHIM[0] in options:
+                    continue
+                expected, found = self.results(self.model, self.folder / "out.pt", self.pictures[48:])
+                self.assertGreater(snr(expected, found), 25)
+
+    def test_same_bytes_again(self):
+        files = []
+        for name in ("a", "b"):
+            (self.folder / name).mkdir()
+            files.append(self.folder / name / "out.pt")
+            self.succeed(self.model, *self.options, "-o", files[-1])
+        self.assertEqual(files[0].read_bytes(), files[1].read_bytes())
+
+    def test_kept_float_in_one_segment(self):
+        _, segments = self.partitioned("--keep-float", "FULLY_CONNECTED")
+        self.assertIn("DEQUANTIZE", segments[1])
+        self.fail_with(2, self.model, *self.options, "--keep-float", "CONV_3D", "-o", self.folder / "no.pt",
+                       needed=["--keep-float CONV_3D", "no operation found"])
+
+    def test_whole_integers_are_refused(self):
+        self.fail_with(1, self.model, *self.options, "--quant", "full", "-o", self.folder / "no.pt",
+                       needed=["--quant full", "stay on the CPU"])
+
+    def test_segments_in_loops_and_results_of_other_sizes(self):
+        torch.manual_seed(1)
+        path = self.folder / "rounds.pt"
+        torch.jit.script(Rounds().eval()).save(str(path))
+        text = self.succeed(path, "--input", "images[0]=1,3,16,16", "--nhwc", "--fallback", "partition",
+                            "--min-segment-macs", "0", "--calibrate", self.data, "-o", self.folder / "out.pt").stdout
+        self.assertIn("segment 2: quantised 2 of 2 operations by 79 samples", text)  # two rounds or three
+        self.assertIn("other sizes than the float model's", text)
+
+    def test_state_stays_as_it_was(self):
+        """The runs of the calibration change no state of what is written."""
+        torch.manual_seed(1)
+        path = self.folder / "counting.pt"
+        torch.jit.script(Counting().eval()).save(str(path))
+        out = self.convert(path, *self.options)
+        self.assertEqual(0, load(path).seen.item())
+        module = load(out)
+        first = call(module, self.pictures[:1])
+        self.assertLess((call(load(path), self.pictures[:1]) - first).abs().max().item(), 0.2)
+        self.assertGreater((call(module, self.pictures[:1]) - first).abs().min().item(), 0.5)
+
+
+class Counting(nn.Module):
+    """Its results grow by one with each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.register_buffer("seen", torch.zeros(1))
+
+    def forward(self, x):
+        x = torch.relu(self.first(x))
+        self.seen += 1
+        return x + self.seen
+
+
 class Targets(CalibrateTest):
     def test_operations_stay_float_until_it_holds(self):
         self.make_net()
@@ -291,6 +417,19 @@ class Data(CalibrateTest):
 
     def test_one_tensor(self):
         self.assertTrue(self.same_file(self.samples(self.pictures[:64], "one.pt")))
+
+    def test_lists_that_python_appends_to(self):
+        """Python writes the last element of a list by itself where it begins a group of 1000."""
+        for count in (1, 1001):
+            with self.subTest(count=count):
+                data = self.samples(list(self.pictures[:1].expand(count, -1, -1, -1).unsqueeze(1)), "appended.pt")
+                out = self.convert(self.model, *self.options, data)
+                self.succeed("verify", self.model, out, "--inputs", data)
+        floats = self.convert(self.model, *self.spec, "--nhwc", out="float.pt")
+        self.succeed("verify", self.model, floats, "--inputs", self.samples([(self.pictures[:1],)], "tuples.pt"))
+        self.succeed("verify", self.model, floats, "--inputs",
+                     self.samples([(picture,) for picture in self.pictures[:1].expand(1001, -1, -1, -1).unsqueeze(1)],
+                                  "tuples.pt"))
 
     def test_several_inputs(self):
         x, indices = torch.randn(40, 1, 6), torch.arange(40).remainder(20).view(40, 1)

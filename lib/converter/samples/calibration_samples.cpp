@@ -1,9 +1,7 @@
 #include "lib/converter/samples/calibration_samples.h"
 
 #include <ATen/ATen.h>
-#include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/serialization/unpickler.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +13,7 @@
 #include "lib/calibration/numpy_file.h"
 #include "lib/calibration/picture.h"
 #include "lib/calibration/picture_list.h"
+#include "lib/converter/exported/saved_tensors.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/infer/index_range.h"
 #include "lib/converter/samples/sample_inputs.h"
@@ -123,39 +122,12 @@ std::vector<at::Tensor> tensors_of(const c10::IValue& value) {
   return tensors.size() == elements.size() ? tensors : std::vector<at::Tensor>();
 }
 
-// Python writes the one element of a list in a way that LibTorch doesn't read: the pickle without the list.
-std::string without_list_of_one(const std::string& pickle) {
-  const std::string begin("\x80\x02]q\x00", 5), end = "a.";
-  const bool is_list_of_one = pickle.size() > begin.size() + end.size() &&
-                              pickle.compare(0, begin.size(), begin) == 0 &&
-                              pickle.compare(pickle.size() - end.size(), end.size(), end) == 0;
-  if (!is_list_of_one) return pickle;
-  return begin.substr(0, 2) + pickle.substr(begin.size(), pickle.size() - begin.size() - end.size()) + ".";
-}
-
-c10::IValue unpickled(const std::string& path) {
-  caffe2::serialize::PyTorchStreamReader archive(path);
-  const auto record = [&archive](const std::string& name) { return archive.getRecord(name); };
-  const auto [data, size] = record("data.pkl");
-  const std::string pickle = without_list_of_one({static_cast<const char*>(data.get()), size});
-  size_t at = 0;
-  const auto read = [&](char* to, size_t wanted) {
-    const size_t count = std::min(wanted, pickle.size() - at);
-    std::memcpy(to, pickle.data() + at, count);
-    at += count;
-    return count;
-  };
-  torch::jit::Unpickler unpickler(
-      read, nullptr, nullptr, [&](const std::string& name) { return std::get<0>(record("data/" + name)); }, at::kCPU);
-  return unpickler.parse_ivalue();
-}
-
 // A tensor, a tuple of one for each input, or a list of such: as torch.save writes them.
 void read_torch(const std::string& path, size_t inputs, SampleList& samples) {
   calibration::check_readable(path);
   c10::IValue value;
   try {
-    value = unpickled(path);
+    value = load_saved(path);
   } catch (const std::exception& error) {
     fail(path, fmt::format("no samples: {}; write them with torch.save([tensor, ...], path), or of several inputs "
                            "torch.save([(a, b), ...], path)",
@@ -163,7 +135,7 @@ void read_torch(const std::string& path, size_t inputs, SampleList& samples) {
   }
   const bool is_one = value.isTensor() || (value.isTuple() && tensors_of(value).size() == inputs);
   if (is_one) return samples.add(tensors_of(value), "the file");
-  if (!value.isList() && !value.isTuple()) fail(path, "no tensor, list or tuple found");
+  if (!value.isList() && !value.isTuple()) fail(path, "no samples: no tensor, list or tuple found");
   const std::vector<c10::IValue> elements =
       value.isList() ? value.toListRef().vec() : value.toTupleRef().elements().vec();
   for (size_t i = 0; i < elements.size(); ++i) samples.add(tensors_of(elements[i]), fmt::format("sample {}", i));
