@@ -72,7 +72,8 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, const Cali
   Conversion conversion = emit(planned, loaded, options, diagnostics, stages);
   if (!quantised) return conversion;
   measure_whole(conversion, *quantised);
-  conversion.recorded_options = with_calibration(conversion.recorded_options, calibration, quantised->parts);
+  conversion.recorded_options = with_calibration(conversion.recorded_options, quantised->recorded, quantised->parts);
+  if (!calibration.table.empty()) conversion.calibration_table = table_of(*quantised);
   conversion.quantised = std::move(quantised->parts);
   return conversion;
 }

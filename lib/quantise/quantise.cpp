@@ -32,6 +32,7 @@ struct Base {
   Model model;
   Observations observations;
   bool is_equalised = false;
+  bool drops_clipping = false;
   std::unique_ptr<WeightCache> cache = std::make_unique<WeightCache>();
 };
 
@@ -82,6 +83,7 @@ class Quantising {
     if (options_.techniques.corrects_bias) take_if_nearer(best, with_correction(best));
     if (!is_met(best)) leave_float(best);
     judge(best);
+    report_.choice = choice_of(best, original->observations);
     Report report = report_of(best);
     model_ = integer_form(best, options_.integer_inputs, options_.integer_outputs);
     check_valid();
@@ -133,7 +135,8 @@ class Quantising {
       pairs_ = made.pairs;
       if (is_new) {
         Observations observations = observed(made.model, "measure equalised");
-        bases.push_back(std::make_shared<const Base>(Base{std::move(made.model), std::move(observations), true}));
+        bases.push_back(
+            std::make_shared<const Base>(Base{std::move(made.model), std::move(observations), true, drops_clipping}));
       }
       if (!made.has_clipping) break;
     }
@@ -341,6 +344,20 @@ class Quantising {
       show("compare", i + 1, count);
     }
     return found;
+  }
+
+  static Choice choice_of(const Candidate& best, const Observations& original) {
+    Choice choice{best.assignment, best.base->is_equalised, best.base->drops_clipping};
+    if (best.corrects_bias) choice.bias_changes = best.changes;
+    const std::vector<size_t>& groups = best.assignment.groups;
+    std::set<size_t> refined;
+    for (const size_t operand : best.refined) refined.insert(groups[operand]);
+    for (const size_t group : groups) choice.is_refined.push_back(refined.count(group) != 0);
+    for (const Histogram& histogram : original.histograms) {
+      choice.measured.push_back(histogram.empty() ? std::nullopt
+                                                  : std::optional(std::pair(histogram.lowest(), histogram.highest())));
+    }
+    return choice;
   }
 
   Report report_of(const Candidate& best) {

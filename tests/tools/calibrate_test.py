@@ -2,7 +2,10 @@
 read, and what is refused."""
 
 import json
+import signal
 import struct
+import subprocess
+import time
 import unittest
 import zipfile
 import zlib
@@ -12,7 +15,7 @@ import numpy
 import torch
 from torch import nn
 
-from cli import CliTest, run
+from cli import CliTest, PROGRAM, environment, run
 from stock_torch import StockTorchTest, call, load
 
 SHIM = ["--runtime", "shim"]
@@ -430,6 +433,40 @@ class Data(CalibrateTest):
         self.succeed("verify", self.model, floats, "--inputs",
                      self.samples([(picture,) for picture in self.pictures[:1].expand(1001, -1, -1, -1).unsqueeze(1)],
                                   "tuples.pt"))
+
+    def warnings(self, samples):
+        data = self.samples(samples, "warned.pt")
+        return self.succeed(self.model, *self.options, data, "-o", self.folder / "out.pt").stderr
+
+    def test_few_samples(self):
+        self.assertIn("1 sample found: too few to hold some back", self.warnings([self.pictures[:1]]))
+        self.assertIn("10 samples found; 32 or more", self.warnings(list(self.pictures[:10].unsqueeze(1))))
+
+    def test_black_samples(self):
+        text = self.warnings(list(torch.zeros(40, 1, 3, 16, 16)))
+        self.assertIn("input 0 is 0 everywhere in all samples", text)
+
+    def test_a_channel_that_is_never_active(self):
+        pictures = self.pictures[:40].clone()
+        pictures[:, 1] = 0.5
+        text = self.warnings(list(pictures.unsqueeze(1)))
+        self.assertIn("1 of 3 channels hold one value in all samples, the first is channel 1", text)
+
+    def test_thousands_of_samples(self):
+        numpy.save(self.folder / "many.npy", self.pictures[:64].repeat(40, 1, 1, 1).numpy())
+        result = self.succeed(self.model, *self.options, self.folder / "many.npy", "-o", self.folder / "out.pt")
+        self.assertIn("1000 of 2560 samples are used", result.stderr)
+
+    def test_interrupted(self):
+        """Nothing is left, neither the file nor what was beside it."""
+        before = sorted(self.folder.iterdir())
+        process = subprocess.Popen([PROGRAM, *map(str, [self.model, *self.options, "random:3000", "-o",
+                                                        self.folder / "out.pt"])], env=environment(),
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        self.assertNotEqual(0, process.wait(60))
+        self.assertEqual(before, sorted(self.folder.iterdir()))
 
     def test_several_inputs(self):
         x, indices = torch.randn(40, 1, 6), torch.arange(40).remainder(20).view(40, 1)

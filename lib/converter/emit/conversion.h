@@ -54,8 +54,9 @@ struct Conversion {
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
   std::vector<InputTuple> bundled_inputs;
   bool embeds_shim_source = false;
-  std::string recorded_options;               // by recorded_options.h
+  std::string recorded_options;                       // by recorded_options.h
   std::optional<quantise::QuantisedParts> quantised;  // by data
+  std::string calibration_table;                      // where the options ask for one
 
   // Returns the lowest feature level that has all operations of the segments.
   int feature_level() const;

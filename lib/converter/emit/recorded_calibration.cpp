@@ -54,6 +54,14 @@ std::string with_calibration(const std::string& recorded_options, const Calibrat
   return record.dump();
 }
 
+std::string picture_text(const PictureChoice& pictures) {
+  return pictures_json(pictures).dump();
+}
+
+PictureChoice picture_choice(const std::string& text) {
+  return pictures_of(json::parse(text));
+}
+
 std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file) {
   if (file.metadata.options.empty()) return std::nullopt;
   try {

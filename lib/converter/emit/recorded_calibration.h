@@ -19,6 +19,10 @@ struct RecordedCalibration {
 std::string with_calibration(const std::string& recorded_options, const CalibrationOptions& calibration,
                              const quantise::QuantisedParts& quantised);
 
+// As JSON.
+std::string picture_text(const PictureChoice& pictures);
+PictureChoice picture_choice(const std::string& text);
+
 // Nothing for a file that was not quantised by data. Throws ConvertError (kBadFile) for a damaged record.
 std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file);
 

@@ -136,12 +136,16 @@ void check_device(const nnapi::Model& model, const ConvertOptions& options, Diag
                                options.device->name(), refusals.size(), name_of(refusals[0].code), refusals[0].reason));
 }
 
+void set_interface(NnapiPart& part, QuantMode mode) {
+  set_inputs(part.model, mode, part.interface);
+  set_outputs(part.model, mode, part.interface);
+}
+
 // Quantises one segment's model, and makes the segment's interface what options.quant asks for.
 quantise::Report quantise_part(NnapiPart& part, const quantise::Samples& samples, const quantise::Options& options,
                                QuantMode mode) {
   quantise::Report report = quantise::quantise(part.model, arguments_of(part.interface), samples, options);
-  set_inputs(part.model, mode, part.interface);
-  set_outputs(part.model, mode, part.interface);
+  set_interface(part, mode);
   return report;
 }
 
@@ -265,6 +269,27 @@ QuantisedPlan quantise_split(PlannedModel& planned, const LoadedModel& loaded, c
   return result;
 }
 
+QuantisedPlan quantise_by_table(PlannedModel& planned, const CalibrationOptions& calibration,
+                                const std::vector<TableModel>& models, const quantise::Options& options, QuantMode mode,
+                                Diagnostics& diagnostics) {
+  ReadTable table = read_calibration_table(calibration, models, diagnostics);
+  const quantise::TakeRequest request{{options.feature_level, options.per_channel && options.feature_level >= 3},
+                                      options.integer_inputs,
+                                      options.integer_outputs};
+  for (size_t i = 0; i < models.size(); ++i) {
+    if (!table.parts.parts[i].report) continue;
+    NnapiPart& part = planned.plan.segments[i].part;
+    quantise::Taken taken = quantise::take_choice(part.model, table.parts.parts[i].report->choice, request);
+    if (!taken.problem.empty()) {
+      throw ConvertError(ExitCode::kBadFile, fmt::format("--calibration {}: {}", calibration.table, taken.problem));
+    }
+    part.model = std::move(taken.model);
+    set_interface(part, mode);
+  }
+  if (planned.plan.is_whole()) planned.interface = planned.plan.segments[0].part.interface;
+  return {std::move(table.parts), {}, std::move(table.calibration)};
+}
+
 std::string to_text(const quantise::Distance& distance) {
   return fmt::format("RMS {:.4g}, SNR {:.1f} dB, cosine {:.5f}, top-1 {:.1f}%", distance.rms, distance.snr_db,
                      distance.cosine, 100 * distance.top1);
@@ -288,16 +313,26 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
   stages.begin("quantise");
   const bool is_given = options.quant != QuantMode::kAuto && options.quant != QuantMode::kNone;
   const QuantMode mode = is_given ? options.quant : QuantMode::kNnapi;
-  CalibrationSamples samples = read_calibration(calibration, planned.interface, loaded, diagnostics);
-  warn_of_few(samples.size(), diagnostics);
   const quantise::Options quantising = options_of(options, calibration, mode);
   QuantisedPlan result;
-  if (planned.plan.is_whole()) {
-    result.parts = quantise_whole(planned, std::move(samples), quantising, mode);
-    for (const std::string& warning : result.parts.parts[0].report->warnings) diagnostics.warn(warning);
-  } else {
-    result = quantise_split(planned, loaded, options, std::move(samples), quantising, mode, diagnostics);
+  std::vector<TableModel> models;
+  if (!calibration.table.empty()) {
+    for (const PlannedSegment& segment : planned.plan.segments) models.push_back(table_model(segment.part.model));
   }
+  if (calibration.reads_table()) {
+    result = quantise_by_table(planned, calibration, models, quantising, mode, diagnostics);
+  } else {
+    CalibrationSamples samples = read_calibration(calibration, planned.interface, loaded, diagnostics);
+    warn_of_few(samples.size(), diagnostics);
+    if (planned.plan.is_whole()) {
+      result.parts = quantise_whole(planned, std::move(samples), quantising, mode);
+      for (const std::string& warning : result.parts.parts[0].report->warnings) diagnostics.warn(warning);
+    } else {
+      result = quantise_split(planned, loaded, options, std::move(samples), quantising, mode, diagnostics);
+    }
+    result.recorded = calibration;
+  }
+  result.models = std::move(models);
   planned.quant = mode;
   for (const PlannedSegment& segment : planned.plan.segments) check_device(segment.part.model, options, diagnostics);
   stages.end([&] {
@@ -309,7 +344,11 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
 }
 
 void measure_whole(const Conversion& conversion, QuantisedPlan& quantised) {
-  if (!quantised.parts.is_whole) quantised.parts.distance = whole_distance(conversion, quantised.expected);
+  if (!quantised.expected.inputs.empty()) quantised.parts.distance = whole_distance(conversion, quantised.expected);
+}
+
+std::string table_of(const QuantisedPlan& quantised) {
+  return calibration_table(quantised.models, quantised.parts, quantised.recorded);
 }
 
 std::string to_text(const quantise::QuantisedParts& quantised) {

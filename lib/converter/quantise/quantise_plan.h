@@ -10,6 +10,7 @@
 #include "lib/converter/options/options.h"
 #include "lib/converter/options/stages.h"
 #include "lib/converter/partition/planned_model.h"
+#include "lib/converter/quantise/calibration_table.h"
 #include "lib/converter/quantise/whole_distance.h"
 #include "lib/quantise/quantised_parts.h"
 
@@ -17,7 +18,9 @@ namespace nnapi_convert {
 
 struct QuantisedPlan {
   quantise::QuantisedParts parts;
-  ExpectedResults expected = {};  // of a partitioned model, on the samples held back
+  ExpectedResults expected = {};     // of a partitioned model, on the samples held back
+  CalibrationOptions recorded = {};  // what the file says of the calibration
+  std::vector<TableModel> models = {};
 };
 
 // Changes the plan's models and its interface, as options.quant asks for; auto is nnapi. The segments of a partitioned
@@ -28,6 +31,9 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
 
 // Measures how far a partitioned model's results are from float.
 void measure_whole(const Conversion& conversion, QuantisedPlan& quantised);
+
+// The table of what was chosen.
+std::string table_of(const QuantisedPlan& quantised);
 
 // What was done and how near it comes, in words.
 std::string to_text(const quantise::QuantisedParts& quantised);
