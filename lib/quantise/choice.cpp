@@ -127,9 +127,13 @@ class Checking {
 
 }  // namespace
 
+Model base_model(const Model& model, const Choice& choice) {
+  if (!choice.is_equalised) return model;
+  return equalise(model, observations_of(model, choice), {choice.drops_clipping}).model;
+}
+
 Taken take_choice(const Model& model, const Choice& choice, const TakeRequest& request) {
-  const Model base =
-      choice.is_equalised ? equalise(model, observations_of(model, choice), {choice.drops_clipping}).model : model;
+  const Model base = base_model(model, choice);
   Taken result{{}, Checking(base, choice, request.rules, stable_names(model)).run()};
   if (!result.problem.empty()) return result;
   RewriteRequest rewriting{choice.assignment, request.rules, request.integer_inputs, request.integer_outputs};

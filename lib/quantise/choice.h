@@ -15,8 +15,8 @@ namespace nnapi_convert::quantise {
 struct Choice {
   Assignment assignment;
   bool is_equalised = false;
-  bool drops_clipping = false;    // EqualiseOptions, where layers are equalised
-  BiasChanges bias_changes = {};  // empty: biases are not corrected
+  bool drops_clipping = false;        // EqualiseOptions, where layers are equalised
+  BiasChanges bias_changes = {};      // empty: biases are not corrected
   std::vector<bool> is_refined = {};  // by operand: its range is another than the method's
   // By operand: the smallest and the largest value on the samples, before layers are equalised.
   std::vector<std::optional<std::pair<float, float>>> measured = {};
@@ -32,6 +32,9 @@ struct TakeRequest {
   Rules rules;
   bool integer_inputs = false, integer_outputs = false;  // RewriteRequest
 };
+
+// The float model that the choice's scales are of: `model` itself, or with equalised layers.
+nnapi::Model base_model(const nnapi::Model& model, const Choice& choice);
 
 // The choice has as many operations and operands as `model`.
 Taken take_choice(const nnapi::Model& model, const Choice& choice, const TakeRequest& request);

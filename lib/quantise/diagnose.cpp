@@ -79,7 +79,9 @@ class Alone {
       arguments_.push_back(model.at(id).dims);
     }
     one.outputs = {{operation_.outputs[0]}};
-    Assignment assignment{{true}, choice.assignment.scales};
+    Assignment assignment;
+    assignment.is_integer = {true};
+    assignment.scales = choice.assignment.scales;
     RewriteRequest rewriting{assignment, request.rules.rules};
     BiasChanges changes;
     if (!choice.bias_changes.empty()) changes = {choice.bias_changes[number]};

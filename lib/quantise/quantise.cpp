@@ -84,6 +84,7 @@ class Quantising {
     if (!is_met(best)) leave_float(best);
     judge(best);
     report_.choice = choice_of(best, original->observations);
+    report_.losses = losses();
     Report report = report_of(best);
     model_ = integer_form(best, options_.integer_inputs, options_.integer_outputs);
     check_valid();
@@ -346,6 +347,13 @@ class Quantising {
     return found;
   }
 
+  std::vector<OperationLoss> losses() const {
+    constexpr size_t kMostSamples = 4;
+    std::vector<Sample> some = samples_.held_back;
+    if (some.size() > kMostSamples) some.resize(kMostSamples);
+    return diagnose(model_, report_.choice, some, {arguments_, {rules_}});
+  }
+
   static Choice choice_of(const Candidate& best, const Observations& original) {
     Choice choice{best.assignment, best.base->is_equalised, best.base->drops_clipping};
     if (best.corrects_bias) choice.bias_changes = best.changes;
@@ -374,7 +382,16 @@ class Quantising {
   }
 
   void check_valid() const {
+    constexpr int kHasQuantize = 3;
     const std::vector<std::string> problems = nnapi::validate(model_, options_.feature_level);
+    if (!problems.empty() && options_.feature_level < kHasQuantize) {
+      throw ConvertError(
+          ExitCode::kNotConvertible,
+          fmt::format("--calibrate: NNAPI turns floats into integers from feature level {} on, {} found: "
+                      "use --quant core or full, without operations that stay float, or --feature-level "
+                      "{} ({})",
+                      kHasQuantize, options_.feature_level, kHasQuantize, problems[0]));
+    }
     NNC_ASSERT(problems.empty(), fmt::format("the quantised model is not valid: {}", problems[0]));
   }
 

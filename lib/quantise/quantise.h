@@ -12,6 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/nnapi/model.h"
 #include "lib/quantise/choice.h"
+#include "lib/quantise/diagnose.h"
 #include "lib/quantise/distance.h"
 #include "lib/quantise/forms.h"
 #include "lib/quantise/range.h"
@@ -57,7 +58,8 @@ struct Report {
   Distance distance;          // of the integer form from the float model, on the samples held back
   size_t calibration_samples = 0, held_back_samples = 0;
   std::vector<std::string> warnings;
-  Choice choice;  // to do it again
+  Choice choice;                           // to do it again
+  std::vector<OperationLoss> losses = {};  // of integer operations, on some samples held back
 };
 
 // No operation of the model can compute with integers.

@@ -11,11 +11,12 @@ import zipfile
 import zlib
 from typing import List, Tuple
 
+import jsonschema
 import numpy
 import torch
 from torch import nn
 
-from cli import CliTest, PROGRAM, environment, run
+from cli import ROOT, CliTest, PROGRAM, environment, run
 from stock_torch import StockTorchTest, call, load
 
 SHIM = ["--runtime", "shim"]
@@ -167,6 +168,21 @@ class Interfaces(CalibrateTest):
         expected, found = self.results(self.model, out, self.pictures[64:])
         self.assertGreater(snr(expected, found), 22)
 
+    def test_levels(self):
+        """Below level 3 NNAPI makes no integers of floats."""
+        for level in range(1, 7):
+            for runtime in ([], SHIM) if level > 2 else ([],):
+                with self.subTest(level=level, runtime=runtime):
+                    for mode in ("core", "full"):
+                        self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, "--quant", mode,
+                                     "--feature-level", level, *runtime, "--verify")
+                    options = [*self.spec, "--nhwc", "--calibrate", self.data, "--feature-level", level, *runtime]
+                    if level > 2:
+                        self.convert(self.model, *options, "--verify")
+                    else:
+                        self.fail_with(1, self.model, *options, "-o", self.folder / "no.pt",
+                                       needed=["from feature level 3 on", "--quant core"])
+
     def test_verify(self):
         for runtime in ([], SHIM):
             out = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, *runtime, "--verify")
@@ -174,6 +190,24 @@ class Interfaces(CalibrateTest):
             self.assertIn("calibration measured", text)
             self.succeed("verify", self.model, out)
             self.fail_with(2, "verify", self.model, out, "--per-op", needed=["quantised by data"])
+
+    def test_report(self):
+        """Each integer operation has its losses; those of a rounded depthwise filter are found."""
+        report, page = self.folder / "report.json", self.folder / "page.html"
+        text = self.succeed(self.model, *self.spec, "--nhwc", "--calibrate", self.data, "--report", report, "--report",
+                            page, "-o", self.folder / "out.pt").stdout
+        self.assertIn("operations that lose most", text)
+        found = json.loads(report.read_text())
+        jsonschema.Draft202012Validator(json.loads((ROOT / "schemas/report.schema.json").read_text())).validate(found)
+        (segment,) = found["calibration"]["segments"]
+        self.assertEqual(segment["integer_operation_count"], len(segment["losses"]))
+        convolutions = [loss for loss in segment["losses"] if loss["operation"] == "CONV_2D"]
+        for loss in convolutions:
+            self.assertGreater(loss["snr_db_alone"], 25)
+            self.assertLess(loss["snr_db_cumulated"], loss["snr_db_alone"] + 3)
+            self.assertGreater(loss["snr_db_weights"], loss["snr_db_alone"] - 1)
+            self.assertGreater(loss["snr_db_activations"], loss["snr_db_alone"] - 1)
+        self.assertIn("Quantised by data", page.read_text())
 
     def test_same_bytes_again(self):
         first = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, out="a/out.pt")
@@ -552,6 +586,12 @@ class Pictures(CalibrateTest):
         found = self.convert_from(self.folder / "pictures", *self.NORM, out="a.pt")
         tensors = self.samples(list(((self.pixels - mean) / std).unsqueeze(1)), "tensors.pt")
         self.assertTrue(found.equal(self.convert_from(tensors, out="b.pt")))
+
+    def test_inspect_tells_of_the_pictures(self):
+        self.convert_from(self.folder / "pictures", *self.NORM, "--resize", "20", "--crop", "16", "--bgr", out="a.pt")
+        text = self.succeed("inspect", self.folder / "a.pt").stdout
+        self.assertIn("on samples held back; pictures, the shorter side made 20 pixels, the middle 16 pixels taken, 0 to "
+                      "1, mean 0.485,0.456,0.406, std 0.229,0.224,0.225, BGR", text)
 
     def test_bgr_and_range_of_pixels(self):
         found = self.convert_from(self.folder / "pictures", "--bgr", "--pixel-max", "255", "--mean", "127", "--std", "128",

@@ -286,6 +286,7 @@ at::Tensor tensor_in(const c10::Storage& storage, const TensorMeta& meta, const 
 c10::IValue load_saved(const std::string& path) {
   const ArchiveFile saved(path);
   if (saved.records().empty()) fail_export("the file is not what torch.save writes");
+  saved.check_records();
   return SavedValues(saved, "data.pkl").value();
 }
 

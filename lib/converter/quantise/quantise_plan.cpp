@@ -295,14 +295,37 @@ std::string to_text(const quantise::Distance& distance) {
                      distance.cosine, 100 * distance.top1);
 }
 
+std::string decibels(const std::optional<double>& snr) {
+  return snr ? fmt::format("{:.1f}", *snr) : "-";
+}
+
+// The operations that lose most, and what to do about them.
+std::string losses_text(const quantise::Report& report, const std::string& prefix) {
+  constexpr size_t kShown = 10;
+  const std::vector<const quantise::OperationLoss*> worst = quantise::worst_of(report.losses, kShown);
+  if (worst.empty()) return "";
+  std::string text =
+      fmt::format("{}operations that lose most, SNR in dB:\n  {:<24} {:<20} {:>7} {:>9} {:>8} {:>11} {:>10}\n", prefix,
+                  "operation", "result", "alone", "cumulated", "weights", "activations", "saturated");
+  for (const quantise::OperationLoss* loss : worst) {
+    text += fmt::format("  {:<24} {:<20} {:>7} {:>9} {:>8} {:>11} {:>9.2f}%\n", loss->code, loss->result,
+                        decibels(loss->alone), decibels(loss->cumulated), decibels(loss->weights),
+                        decibels(loss->activations), 100 * loss->saturated);
+  }
+  for (const std::string& advice : quantise::advice_on(report.losses)) text += fmt::format("{}{}\n", prefix, advice);
+  return text;
+}
+
 std::string to_text(const quantise::Report& report, const std::string& prefix) {
   std::string text = fmt::format(
       "{}quantised {} of {} operations by {} samples, ranges by {}{}{}{}\n", prefix, report.integer_operations,
       report.operations, report.calibration_samples, quantise::name_of(report.method),
       report.refined_ranges > 0 ? fmt::format(", {} of them refined", report.refined_ranges) : "",
       report.is_equalised ? ", layers equalised" : "", report.is_bias_corrected ? ", biases corrected" : "");
-  if (report.left_float.empty()) return text;
-  return text + fmt::format("{}left float to hold the target: {}\n", prefix, fmt::join(report.left_float, ", "));
+  if (!report.left_float.empty()) {
+    text += fmt::format("{}left float to hold the target: {}\n", prefix, fmt::join(report.left_float, ", "));
+  }
+  return text + losses_text(report, prefix);
 }
 
 }  // namespace
