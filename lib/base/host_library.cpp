@@ -1,8 +1,12 @@
 // Finds the host's NNAPI.
 #include "lib/base/host_library.h"
 
+#include <dlfcn.h>
+#include <fmt/format.h>
+
 #include <cstdlib>
 
+#include "lib/base/error.h"
 #include "lib/base/own_library.h"
 
 namespace nnapi_convert {
@@ -10,6 +14,13 @@ namespace nnapi_convert {
 std::string host_library_path() {
   if (const char* path = std::getenv("NNAPI_HOST_LIBRARY")) return path;
   return own_library_path("libneuralnetworks.so", "host");
+}
+
+void load_host_library() {
+  const std::string path = host_library_path();
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the host's NNAPI {}: {}", path, dlerror()));
+  }
 }
 
 }  // namespace nnapi_convert

@@ -1,4 +1,4 @@
-// Finds the library of the host's NNAPI.
+// Finds and loads the library of the host's NNAPI.
 #pragma once
 
 #include <string>
@@ -9,5 +9,9 @@ namespace nnapi_convert {
 // folder or the installation. The file need not exist. PyTorch's loader and the shim open NNAPI by its name, so they
 // get this library if it was loaded before.
 std::string host_library_path();
+
+// Loads it for the rest of the process: PyTorch's loader opens the library by name and gets this one. Throws
+// ConvertError (kBadFile).
+void load_host_library();
 
 }  // namespace nnapi_convert

@@ -63,17 +63,20 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, const Cali
                    Diagnostics& diagnostics) {
   Stages stages(options);
   PlannedModel planned = make_plan(loaded, planning_options(options, calibration), diagnostics, stages);
-  std::optional<quantise::Report> quantised;
+  std::optional<QuantisedPlan> quantised;
   GivenSamples given;
   if (calibration.is_asked_for()) {
-    quantised = quantise_plan(planned, loaded, options, calibration, given.tensors, diagnostics, stages);
-    given.is_calibrated = true;
+    quantised = quantise_plan(planned, loaded, options, calibration, diagnostics, stages);
+    given = {std::move(quantised->first_samples), true};
   }
   if (options.fp16_weights) round_weights(planned, diagnostics);
   // Serialize and emit.
   Conversion conversion = emit(planned, loaded, options, given, diagnostics, stages);
-  if (quantised) conversion.recorded_options = with_calibration(conversion.recorded_options, calibration, *quantised);
-  conversion.quantised = std::move(quantised);
+  if (!quantised) return conversion;
+  measure_whole(conversion, *quantised);
+  conversion.recorded_options = with_calibration(conversion.recorded_options, quantised->recorded, quantised->parts);
+  if (!calibration.table.empty()) conversion.calibration_table = table_of(*quantised);
+  conversion.quantised = std::move(quantised->parts);
   return conversion;
 }
 

@@ -32,6 +32,7 @@ struct Base {
   Model model;
   Observations observations;
   bool is_equalised = false;
+  bool drops_clipping = false;
   std::unique_ptr<WeightCache> cache = std::make_unique<WeightCache>();
 };
 
@@ -50,18 +51,10 @@ struct Candidate {
 std::vector<bool> kept_float(const Model& model, const std::vector<std::string>& names) {
   std::vector<bool> kept(model.operations.size(), false);
   for (const std::string& name : names) {
-    bool is_found = false;
+    if (!is_any_named(model, name)) refuse_name(name);
     for (size_t i = 0; i < model.operations.size(); ++i) {
-      const Operation& operation = model.operations[i];
-      const std::string& result = model.at(operation.outputs[0]).name;
-      if (name_of(operation.code) != name && result != name && operation.source != name) continue;
-      kept[i] = is_found = true;
+      if (is_named(model, model.operations[i], name)) kept[i] = true;
     }
-    if (is_found) continue;
-    throw ConvertError(ExitCode::kUsage,
-                       fmt::format("--keep-float {}: no operation found; give an NNAPI operation, the name of a value "
-                                   "or a source line, as --dump-after optimise and reports show them",
-                                   name));
   }
   return kept;
 }
@@ -90,6 +83,8 @@ class Quantising {
     if (options_.techniques.corrects_bias) take_if_nearer(best, with_correction(best));
     if (!is_met(best)) leave_float(best);
     judge(best);
+    report_.choice = choice_of(best, original->observations);
+    report_.losses = losses();
     Report report = report_of(best);
     model_ = integer_form(best, options_.integer_inputs, options_.integer_outputs);
     check_valid();
@@ -141,7 +136,8 @@ class Quantising {
       pairs_ = made.pairs;
       if (is_new) {
         Observations observations = observed(made.model, "measure equalised");
-        bases.push_back(std::make_shared<const Base>(Base{std::move(made.model), std::move(observations), true}));
+        bases.push_back(
+            std::make_shared<const Base>(Base{std::move(made.model), std::move(observations), true, drops_clipping}));
       }
       if (!made.has_clipping) break;
     }
@@ -183,9 +179,7 @@ class Quantising {
 
   static void check_any_integer(const Candidate& candidate) {
     if (candidate.assignment.integer_count() > 0) return;
-    throw ConvertError(ExitCode::kNotConvertible,
-                       "--calibrate: no operation of the model can compute with integers at this feature level; "
-                       "convert it without --calibrate");
+    throw NothingToQuantise();
   }
 
   Candidate candidate(const std::shared_ptr<const Base>& base, RangeMethod method) {
@@ -353,6 +347,27 @@ class Quantising {
     return found;
   }
 
+  std::vector<OperationLoss> losses() const {
+    constexpr size_t kMostSamples = 4;
+    std::vector<Sample> some = samples_.held_back;
+    if (some.size() > kMostSamples) some.resize(kMostSamples);
+    return diagnose(model_, report_.choice, some, {arguments_, {rules_}});
+  }
+
+  static Choice choice_of(const Candidate& best, const Observations& original) {
+    Choice choice{best.assignment, best.base->is_equalised, best.base->drops_clipping};
+    if (best.corrects_bias) choice.bias_changes = best.changes;
+    const std::vector<size_t>& groups = best.assignment.groups;
+    std::set<size_t> refined;
+    for (const size_t operand : best.refined) refined.insert(groups[operand]);
+    for (const size_t group : groups) choice.is_refined.push_back(refined.count(group) != 0);
+    for (const Histogram& histogram : original.histograms) {
+      choice.measured.push_back(histogram.empty() ? std::nullopt
+                                                  : std::optional(std::pair(histogram.lowest(), histogram.highest())));
+    }
+    return choice;
+  }
+
   Report report_of(const Candidate& best) {
     report_.operations = model_.operations.size();
     report_.integer_operations = best.assignment.integer_count();
@@ -367,7 +382,16 @@ class Quantising {
   }
 
   void check_valid() const {
+    constexpr int kHasQuantize = 3;
     const std::vector<std::string> problems = nnapi::validate(model_, options_.feature_level);
+    if (!problems.empty() && options_.feature_level < kHasQuantize) {
+      throw ConvertError(
+          ExitCode::kNotConvertible,
+          fmt::format("--calibrate: NNAPI turns floats into integers from feature level {} on, {} found: "
+                      "use --quant core or full, without operations that stay float, or --feature-level "
+                      "{} ({})",
+                      kHasQuantize, options_.feature_level, kHasQuantize, problems[0]));
+    }
     NNC_ASSERT(problems.empty(), fmt::format("the quantised model is not valid: {}", problems[0]));
   }
 
@@ -385,6 +409,22 @@ class Quantising {
 };
 
 }  // namespace
+
+bool is_named(const Model& model, const Operation& operation, const std::string& name) {
+  return name_of(operation.code) == name || model.at(operation.outputs[0]).name == name || operation.source == name;
+}
+
+bool is_any_named(const Model& model, const std::string& name) {
+  return std::any_of(model.operations.begin(), model.operations.end(),
+                     [&](const Operation& operation) { return is_named(model, operation, name); });
+}
+
+void refuse_name(const std::string& name) {
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("--keep-float {}: no operation found; give an NNAPI operation, the name of a value "
+                                 "or a source line, as --dump-after optimise and reports show them",
+                                 name));
+}
 
 Report quantise(Model& model, const std::vector<Dims>& arguments, const Samples& samples, const Options& options) {
   return Quantising(model, arguments, samples, options).run();

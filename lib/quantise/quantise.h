@@ -9,7 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/nnapi/model.h"
+#include "lib/quantise/choice.h"
+#include "lib/quantise/diagnose.h"
 #include "lib/quantise/distance.h"
 #include "lib/quantise/forms.h"
 #include "lib/quantise/range.h"
@@ -55,10 +58,26 @@ struct Report {
   Distance distance;          // of the integer form from the float model, on the samples held back
   size_t calibration_samples = 0, held_back_samples = 0;
   std::vector<std::string> warnings;
+  Choice choice;                           // to do it again
+  std::vector<OperationLoss> losses = {};  // of integer operations, on some samples held back
 };
 
+// No operation of the model can compute with integers.
+class NothingToQuantise : public ConvertError {
+ public:
+  NothingToQuantise()
+      : ConvertError(ExitCode::kNotConvertible,
+                     "--calibrate: no operation of the model can compute with integers at this feature level; convert "
+                     "it without --calibrate") {}
+};
+
+// True for an operation that --keep-float NAME means.
+bool is_named(const nnapi::Model& model, const nnapi::Operation& operation, const std::string& name);
+bool is_any_named(const nnapi::Model& model, const std::string& name);
+[[noreturn]] void refuse_name(const std::string& name);  // that --keep-float gives and no operation has
+
 // Changes `model`, whose boundaries keep their order. `arguments` are the sizes of forward's tensors. Throws
-// ConvertError: kNotConvertible where nothing can be quantised, kVerificationFailed where the host's NNAPI fails,
+// ConvertError: NothingToQuantise, kVerificationFailed where the host's NNAPI fails,
 // kBadFile for samples that make results that are no numbers.
 Report quantise(nnapi::Model& model, const std::vector<Dims>& arguments, const Samples& samples,
                 const Options& options);

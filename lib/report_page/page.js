@@ -49,6 +49,7 @@ function fill(report) {
   } else if (report.refusals.length > 0) {
     tables.append(section("refusals", "What NNAPI can't run, and why", table(reasonColumns, reasonRows(report.refusals))));
   }
+  if (report.calibration) tables.append(calibrationSection(report));
   if (report.verification) tables.append(verificationSection(report));
   if (report.warnings.length > 0) {
     tables.append(section("warnings", "Warnings", element("ul", {}, ...report.warnings.map((text) => element("li", {}, text)))));

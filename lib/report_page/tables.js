@@ -140,6 +140,36 @@ function reasonRows(entries) {
 
 const reasonColumns = [["count", true], ["reason"], ["operators"], ["source lines"]];
 
+function decibels(snr) {
+  return snr == null ? "" : snr.toFixed(1);
+}
+
+function distanceText(distance) {
+  return `RMS ${errorText(distance.rms)}, SNR ${decibels(distance.snr_db)} dB, cosine ${distance.cosine.toFixed(5)}, `
+    + `top-1 ${(100 * distance.top1_agreement).toFixed(1)} %`;
+}
+
+// One segment's operations, those that lose most first.
+function lossTable(segment, number) {
+  if (segment.float_because) return element("p", {}, `segment ${number} stays float: ${segment.float_because}`);
+  const columns = [["operation"], ["result"], ["line"], ["alone dB", true], ["cumulated dB", true], ["weights dB", true],
+    ["activations dB", true], ["saturated", true]];
+  const rank = (loss) => (loss.snr_db_alone == null ? Infinity : loss.snr_db_alone);
+  const rows = [...segment.losses].sort((a, b) => rank(a) - rank(b)).map((loss) => [loss.operation, loss.result,
+    shortPlace(loss.where), decibels(loss.snr_db_alone), decibels(loss.snr_db_cumulated), decibels(loss.snr_db_weights),
+    decibels(loss.snr_db_activations), `${(100 * loss.saturated).toFixed(2)} %`]);
+  const title = `segment ${number}: ${segment.integer_operation_count} of ${countText(segment.operation_count, "operation")} in integers, ${distanceText(segment.distance)}`;
+  return element("div", {}, element("h4", {}, title), ...segment.advice.map((advice) => element("p", {}, advice)), table(columns, rows));
+}
+
+function calibrationSection(report) {
+  const { calibration } = report;
+  const whole = calibration.distance ? `distance from float: ${distanceText(calibration.distance)}`
+    : "the results have other sizes than the float model's";
+  const text = element("p", {}, `${countText(calibration.samples, "sample")}, ${calibration.held_back} held back; ${whole}`);
+  return section("calibration", "Quantised by data", text, ...calibration.segments.map(lossTable));
+}
+
 function verificationSection(report) {
   const { verification } = report;
   const verdict = element("p", {}, element("span", { class: verification.passed ? "passed" : "failed" },

@@ -2,16 +2,21 @@
 read, and what is refused."""
 
 import json
+import signal
 import struct
+import subprocess
+import time
 import unittest
 import zipfile
 import zlib
+from typing import List, Tuple
 
+import jsonschema
 import numpy
 import torch
 from torch import nn
 
-from cli import CliTest, run
+from cli import ROOT, CliTest, PROGRAM, environment, run
 from stock_torch import StockTorchTest, call, load
 
 SHIM = ["--runtime", "shim"]
@@ -163,6 +168,21 @@ class Interfaces(CalibrateTest):
         expected, found = self.results(self.model, out, self.pictures[64:])
         self.assertGreater(snr(expected, found), 22)
 
+    def test_levels(self):
+        """Below level 3 NNAPI makes no integers of floats."""
+        for level in range(1, 7):
+            for runtime in ([], SHIM) if level > 2 else ([],):
+                with self.subTest(level=level, runtime=runtime):
+                    for mode in ("core", "full"):
+                        self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, "--quant", mode,
+                                     "--feature-level", level, *runtime, "--verify")
+                    options = [*self.spec, "--nhwc", "--calibrate", self.data, "--feature-level", level, *runtime]
+                    if level > 2:
+                        self.convert(self.model, *options, "--verify")
+                    else:
+                        self.fail_with(1, self.model, *options, "-o", self.folder / "no.pt",
+                                       needed=["from feature level 3 on", "--quant core"])
+
     def test_verify(self):
         for runtime in ([], SHIM):
             out = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, *runtime, "--verify")
@@ -170,6 +190,24 @@ class Interfaces(CalibrateTest):
             self.assertIn("calibration measured", text)
             self.succeed("verify", self.model, out)
             self.fail_with(2, "verify", self.model, out, "--per-op", needed=["quantised by data"])
+
+    def test_report(self):
+        """Each integer operation has its losses; those of a rounded depthwise filter are found."""
+        report, page = self.folder / "report.json", self.folder / "page.html"
+        text = self.succeed(self.model, *self.spec, "--nhwc", "--calibrate", self.data, "--report", report, "--report",
+                            page, "-o", self.folder / "out.pt").stdout
+        self.assertIn("operations that lose most", text)
+        found = json.loads(report.read_text())
+        jsonschema.Draft202012Validator(json.loads((ROOT / "schemas/report.schema.json").read_text())).validate(found)
+        (segment,) = found["calibration"]["segments"]
+        self.assertEqual(segment["integer_operation_count"], len(segment["losses"]))
+        convolutions = [loss for loss in segment["losses"] if loss["operation"] == "CONV_2D"]
+        for loss in convolutions:
+            self.assertGreater(loss["snr_db_alone"], 25)
+            self.assertLess(loss["snr_db_cumulated"], loss["snr_db_alone"] + 3)
+            self.assertGreater(loss["snr_db_weights"], loss["snr_db_alone"] - 1)
+            self.assertGreater(loss["snr_db_activations"], loss["snr_db_alone"] - 1)
+        self.assertIn("Quantised by data", page.read_text())
 
     def test_same_bytes_again(self):
         first = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, out="a/out.pt")
@@ -179,6 +217,16 @@ class Interfaces(CalibrateTest):
     def convert(self, model, *arguments, out="out.pt", **options):
         (self.folder / out).parent.mkdir(exist_ok=True)
         return super().convert(model, *arguments, out=out, **options)
+
+
+class Flexible(CalibrateTest):
+    def test_sizes(self):
+        """Samples of several sizes, for a model that takes any."""
+        self.make_net()
+        larger = picture_samples(16, size=32, seed=1)
+        data = self.samples([*self.pictures[:48].unsqueeze(1), *larger.unsqueeze(1)])
+        out = self.convert(self.model, "--input", "1,3,?,?", "--nhwc", *SHIM, "--calibrate", data)
+        self.assertIn("passed", self.succeed("verify", self.model, out, "--inputs", data).stdout)
 
 
 class Spread(nn.Module):
@@ -248,6 +296,121 @@ class Islands(CalibrateTest):
                        needed=["--keep-float CONV_3D", "no operation found"])
 
 
+class CpuInside(nn.Module):
+    """An operation that NNAPI hasn't, between convolutions."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.second = nn.Conv2d(16, 16, 3, padding=1)
+        self.last = nn.Linear(16, 10)
+
+    def forward(self, x):
+        x = torch.relu(self.first(x))
+        x = torch.nextafter(x, x + 1)
+        return self.last(torch.relu(self.second(x)).mean((2, 3)))
+
+
+class Rounds(nn.Module):
+    """A convolution in a loop, and a result of a size that depends on values."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.again = nn.Conv2d(16, 16, 3, padding=1)
+
+    def forward(self, images: List[torch.Tensor]) -> Tuple[torch.Tensor, torch.Tensor]:
+        x = torch.relu(self.first(images[0]))
+        rounds = 2 + int(x.max() > 3)
+        for i in range(rounds):
+            x = torch.relu(self.again(x)) + x
+        found = x.mean((2, 3))
+        return found, x[x > x.mean()]
+
+
+class Partitioned(CalibrateTest):
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(7)
+        self.pictures = picture_samples(64)
+        self.model = self.trace(CpuInside(), self.pictures)
+        self.data = self.samples(list(self.pictures[:48].unsqueeze(1)))
+        self.options = ["--input", "1,3,16,16", "--nhwc", "--fallback", "partition", "--calibrate", self.data]
+
+    def partitioned(self, *options):
+        """What is printed, and the operations of each segment."""
+        report = self.folder / "report.json"
+        text = self.succeed(self.model, *self.options, *options, "--report", report, "-o", self.folder / "out.pt").stdout
+        return text, [segment["operations"] for segment in json.loads(report.read_text())["partition"]["segments"]]
+
+    def test_each_segment_computes_with_integers(self):
+        for options in ([], SHIM, ["--quant", "core"], [*SHIM, "--quant", "core"]):
+            with self.subTest(options=options):
+                text, segments = self.partitioned(*options, "--verify")
+                self.assertIn("segment 1: quantised", text)
+                self.assertIn("calibration measured", text)
+                self.assertEqual(2, len(segments))
+                for operations in segments:
+                    self.assertEqual("core" in options, "QUANTIZE" not in operations)
+                if SHIM[0] in options:
+                    continue
+                expected, found = self.results(self.model, self.folder / "out.pt", self.pictures[48:])
+                self.assertGreater(snr(expected, found), 25)
+
+    def test_same_bytes_again(self):
+        files = []
+        for name in ("a", "b"):
+            (self.folder / name).mkdir()
+            files.append(self.folder / name / "out.pt")
+            self.succeed(self.model, *self.options, "-o", files[-1])
+        self.assertEqual(files[0].read_bytes(), files[1].read_bytes())
+
+    def test_kept_float_in_one_segment(self):
+        _, segments = self.partitioned("--keep-float", "FULLY_CONNECTED")
+        self.assertIn("DEQUANTIZE", segments[1])
+        self.fail_with(2, self.model, *self.options, "--keep-float", "CONV_3D", "-o", self.folder / "no.pt",
+                       needed=["--keep-float CONV_3D", "no operation found"])
+
+    def test_whole_integers_are_refused(self):
+        self.fail_with(1, self.model, *self.options, "--quant", "full", "-o", self.folder / "no.pt",
+                       needed=["--quant full", "stay on the CPU"])
+
+    def test_segments_in_loops_and_results_of_other_sizes(self):
+        torch.manual_seed(1)
+        path = self.folder / "rounds.pt"
+        torch.jit.script(Rounds().eval()).save(str(path))
+        text = self.succeed(path, "--input", "images[0]=1,3,16,16", "--nhwc", "--fallback", "partition",
+                            "--min-segment-macs", "0", "--calibrate", self.data, "-o", self.folder / "out.pt").stdout
+        self.assertIn("segment 2: quantised 2 of 2 operations by 79 samples", text)  # two rounds or three
+        self.assertIn("other sizes than the float model's", text)
+
+    def test_state_stays_as_it_was(self):
+        """The runs of the calibration change no state of what is written."""
+        torch.manual_seed(1)
+        path = self.folder / "counting.pt"
+        torch.jit.script(Counting().eval()).save(str(path))
+        out = self.convert(path, *self.options)
+        self.assertEqual(0, load(path).seen.item())
+        module = load(out)
+        first = call(module, self.pictures[:1])
+        self.assertLess((call(load(path), self.pictures[:1]) - first).abs().max().item(), 0.2)
+        self.assertGreater((call(module, self.pictures[:1]) - first).abs().min().item(), 0.5)
+
+
+class Counting(nn.Module):
+    """Its results grow by one with each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.register_buffer("seen", torch.zeros(1))
+
+    def forward(self, x):
+        x = torch.relu(self.first(x))
+        self.seen += 1
+        return x + self.seen
+
+
 class Targets(CalibrateTest):
     def test_operations_stay_float_until_it_holds(self):
         self.make_net()
@@ -291,6 +454,53 @@ class Data(CalibrateTest):
 
     def test_one_tensor(self):
         self.assertTrue(self.same_file(self.samples(self.pictures[:64], "one.pt")))
+
+    def test_lists_that_python_appends_to(self):
+        """Python writes the last element of a list by itself where it begins a group of 1000."""
+        for count in (1, 1001):
+            with self.subTest(count=count):
+                data = self.samples(list(self.pictures[:1].expand(count, -1, -1, -1).unsqueeze(1)), "appended.pt")
+                out = self.convert(self.model, *self.options, data)
+                self.succeed("verify", self.model, out, "--inputs", data)
+        floats = self.convert(self.model, *self.spec, "--nhwc", out="float.pt")
+        self.succeed("verify", self.model, floats, "--inputs", self.samples([(self.pictures[:1],)], "tuples.pt"))
+        self.succeed("verify", self.model, floats, "--inputs",
+                     self.samples([(picture,) for picture in self.pictures[:1].expand(1001, -1, -1, -1).unsqueeze(1)],
+                                  "tuples.pt"))
+
+    def warnings(self, samples):
+        data = self.samples(samples, "warned.pt")
+        return self.succeed(self.model, *self.options, data, "-o", self.folder / "out.pt").stderr
+
+    def test_few_samples(self):
+        self.assertIn("1 sample found: too few to hold some back", self.warnings([self.pictures[:1]]))
+        self.assertIn("10 samples found; 32 or more", self.warnings(list(self.pictures[:10].unsqueeze(1))))
+
+    def test_black_samples(self):
+        text = self.warnings(list(torch.zeros(40, 1, 3, 16, 16)))
+        self.assertIn("input 0 is 0 everywhere in all samples", text)
+
+    def test_a_channel_that_is_never_active(self):
+        pictures = self.pictures[:40].clone()
+        pictures[:, 1] = 0.5
+        text = self.warnings(list(pictures.unsqueeze(1)))
+        self.assertIn("1 of 3 channels hold one value in all samples, the first is channel 1", text)
+
+    def test_thousands_of_samples(self):
+        numpy.save(self.folder / "many.npy", self.pictures[:64].repeat(40, 1, 1, 1).numpy())
+        result = self.succeed(self.model, *self.options, self.folder / "many.npy", "-o", self.folder / "out.pt")
+        self.assertIn("1000 of 2560 samples are used", result.stderr)
+
+    def test_interrupted(self):
+        """Nothing is left, neither the file nor what was beside it."""
+        before = sorted(self.folder.iterdir())
+        process = subprocess.Popen([PROGRAM, *map(str, [self.model, *self.options, "random:3000", "-o",
+                                                        self.folder / "out.pt"])], env=environment(),
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        self.assertNotEqual(0, process.wait(60))
+        self.assertEqual(before, sorted(self.folder.iterdir()))
 
     def test_several_inputs(self):
         x, indices = torch.randn(40, 1, 6), torch.arange(40).remainder(20).view(40, 1)
@@ -376,6 +586,12 @@ class Pictures(CalibrateTest):
         found = self.convert_from(self.folder / "pictures", *self.NORM, out="a.pt")
         tensors = self.samples(list(((self.pixels - mean) / std).unsqueeze(1)), "tensors.pt")
         self.assertTrue(found.equal(self.convert_from(tensors, out="b.pt")))
+
+    def test_inspect_tells_of_the_pictures(self):
+        self.convert_from(self.folder / "pictures", *self.NORM, "--resize", "20", "--crop", "16", "--bgr", out="a.pt")
+        text = self.succeed("inspect", self.folder / "a.pt").stdout
+        self.assertIn("on samples held back; pictures, the shorter side made 20 pixels, the middle 16 pixels taken, 0 to "
+                      "1, mean 0.485,0.456,0.406, std 0.229,0.224,0.225, BGR", text)
 
     def test_bgr_and_range_of_pixels(self):
         found = self.convert_from(self.folder / "pictures", "--bgr", "--pixel-max", "255", "--mean", "127", "--std", "128",

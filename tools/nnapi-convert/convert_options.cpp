@@ -101,6 +101,12 @@ void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
   app.add_option("--calibrate", calibration.source,
                  "quantise a float model by pictures, .pt, .npy, .npz, bundled or random:N")
       ->type_name("DATA");
+  app.add_option(
+         "--calibration", calibration.table,
+         "with --calibrate: write the scales to this JSON file; without: read them from it, so that no data are\n"
+         "needed")
+      ->type_name("TABLE")
+      ->group(kQuantise);
   app.add_option("--resize", calibration.pictures.resize, "of pictures: the shorter side becomes N pixels")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N")
@@ -296,9 +302,9 @@ void read_target(const CLI::App& app, ConvertArguments& arguments) {
 
 // The other options of the group mean nothing without data.
 void check_calibration(const CLI::App& app, const CalibrationOptions& calibration) {
-  if (calibration.is_asked_for()) return;
+  if (!calibration.source.empty()) return;
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group() != kQuantise || option->count() == 0) continue;
+    if (option->get_group() != kQuantise || option->count() == 0 || option->check_lname("calibration")) continue;
     throw ConvertError(ExitCode::kUsage,
                        fmt::format("{}: --calibrate is missing, which gives the data", option->get_name(false, true)));
   }
@@ -318,6 +324,7 @@ void read_self_check(ConvertArguments& arguments) {
 
 void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   if (!arguments.output.empty()) refuse_standard_output("--output", arguments.output);
+  refuse_standard_output("--calibration", arguments.calibration.table);
   if (!arguments.options.emit_cpu.empty()) refuse_standard_output("--emit-cpu", arguments.options.emit_cpu);
   for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
   arguments.options.layout = layout_choice(app, arguments);
@@ -340,6 +347,8 @@ FilesInUse files_of(const ConvertArguments& arguments) {
   if (std::filesystem::is_regular_file(arguments.calibration.source)) {
     files.read.push_back({"--calibrate", arguments.calibration.source});
   }
+  const CalibrationOptions& calibration = arguments.calibration;
+  (calibration.reads_table() ? files.read : files.written).push_back({"--calibration", calibration.table});
   if (!is_shipped_profile(arguments.device_profile)) {
     files.read.push_back({"--device-profile", arguments.device_profile});
   }

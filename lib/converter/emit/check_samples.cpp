@@ -470,8 +470,9 @@ std::vector<BufferSample> samples_of(const CheckSamplesRequest& request, size_t 
   const NnapiPart& part = segment.part;
   const size_t budget = budget_words(part.model);
   if (!request.planned.plan.is_whole()) {
-    return PartSamples(part, request.options, ranges_of_segment(segment.segment))
-        .make(run_of_torch(part, run_of_segment(segment.segment)), {}, budget);
+    const RunPhysical run =
+        request.is_calibrated ? run_of_quantised(part) : run_of_torch(part, run_of_segment(segment.segment));
+    return PartSamples(part, request.options, ranges_of_segment(segment.segment)).make(run, {}, budget);
   }
   const RunPhysical run =
       request.is_calibrated ? run_of_quantised(part) : run_of_torch(part, run_of_whole(request.loaded, part.interface));

@@ -12,7 +12,7 @@
 #include "lib/converter/options/options.h"
 #include "lib/converter/partition/model_graph.h"
 #include "lib/converter/partition/partition.h"
-#include "lib/quantise/quantise.h"
+#include "lib/quantise/quantised_parts.h"
 #include "lib/serialize/buffer_writer.h"
 #include "lib/serialize/deferred_tensors.h"
 #include "lib/serialize/module_interface.h"
@@ -54,8 +54,9 @@ struct Conversion {
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
   std::vector<InputTuple> bundled_inputs;
   bool embeds_shim_source = false;
-  std::string recorded_options;               // by recorded_options.h
-  std::optional<quantise::Report> quantised;  // by data
+  std::string recorded_options;                       // by recorded_options.h
+  std::optional<quantise::QuantisedParts> quantised;  // by data
+  std::string calibration_table;                      // where the options ask for one
 
   // Returns the lowest feature level that has all operations of the segments.
   int feature_level() const;

@@ -30,19 +30,36 @@ PictureChoice pictures_of(const json& record) {
   return pictures;
 }
 
+json range_methods(const quantise::QuantisedParts& quantised) {
+  json methods = json::array();
+  for (const quantise::QuantisedPart& part : quantised.parts) {
+    methods.push_back(part.report ? json(name_of(part.report->method)) : json(nullptr));
+  }
+  return methods;
+}
+
 }  // namespace
 
 std::string with_calibration(const std::string& recorded_options, const CalibrationOptions& calibration,
-                             const quantise::Report& report) {
+                             const quantise::QuantisedParts& quantised) {
   json record = json::parse(recorded_options);
   json& entry = record["calibration"];
-  entry = {{"samples", report.calibration_samples},
-           {"held_back", report.held_back_samples},
-           {"range_method", name_of(report.method)},
-           {"snr_db", std::min(report.distance.snr_db, kMostDecibels)},
+  entry = {{"samples", quantised.calibration_samples},
+           {"held_back", quantised.held_back_samples},
+           {"range_methods", range_methods(quantised)},
+           {"snr_db", nullptr},
            {"keep_float", calibration.keep_float}};
+  if (quantised.distance) entry["snr_db"] = std::min(quantised.distance->snr_db, kMostDecibels);
   if (calibration.pictures.is_given()) entry["pictures"] = pictures_json(calibration.pictures);
   return record.dump();
+}
+
+std::string picture_text(const PictureChoice& pictures) {
+  return pictures_json(pictures).dump();
+}
+
+PictureChoice picture_choice(const std::string& text) {
+  return pictures_of(json::parse(text));
 }
 
 std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file) {
@@ -51,7 +68,9 @@ std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& fil
     const json record = json::parse(file.metadata.options);
     if (!record.contains("calibration")) return std::nullopt;
     const json& entry = record["calibration"];
-    return RecordedCalibration{entry.at("snr_db"), pictures_of(entry.value("pictures", json::object()))};
+    RecordedCalibration recorded{{}, pictures_of(entry.value("pictures", json::object()))};
+    if (!entry.at("snr_db").is_null()) recorded.snr_db = entry["snr_db"].get<double>();
+    return recorded;
   } catch (const json::exception& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));
   }

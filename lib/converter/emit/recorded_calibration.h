@@ -6,18 +6,22 @@
 
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/options/calibration_options.h"
-#include "lib/quantise/quantise.h"
+#include "lib/quantise/quantised_parts.h"
 
 namespace nnapi_convert {
 
 struct RecordedCalibration {
-  double snr_db = 0;       // of the outputs, on the samples held back
-  PictureChoice pictures;  // of samples that were pictures
+  std::optional<double> snr_db;  // of the outputs, on the samples held back; nothing: they can't be compared
+  PictureChoice pictures;        // of samples that were pictures
 };
 
 // The recorded options with it.
 std::string with_calibration(const std::string& recorded_options, const CalibrationOptions& calibration,
-                             const quantise::Report& report);
+                             const quantise::QuantisedParts& quantised);
+
+// As JSON.
+std::string picture_text(const PictureChoice& pictures);
+PictureChoice picture_choice(const std::string& text);
 
 // Nothing for a file that was not quantised by data. Throws ConvertError (kBadFile) for a damaged record.
 std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file);

@@ -45,6 +45,9 @@ constexpr DtypeOfStorage kStorages[] = {
     {"torch\nCharStorage", c10::kChar},
     {"torch\nByteStorage", c10::kByte},
     {"torch\nBoolStorage", c10::kBool},
+    {"torch\nQUInt8Storage", c10::kByte},
+    {"torch\nQInt8Storage", c10::kChar},
+    {"torch\nQInt32Storage", c10::kInt},
     {"torch\nComplexFloatStorage", c10::kComplexFloat},
     {"torch\nComplexDoubleStorage", c10::kComplexDouble},
 };
@@ -160,6 +163,7 @@ class SavedValues {
       return value(pickle_.at(call.elements[1]).elements[0]).toTensor();
     }
     if (function == "torch._utils\n_rebuild_tensor_v2") return rebuilt(call);
+    if (function == "torch._utils\n_rebuild_qtensor") return rebuilt_quantised(call);
     fail_export(
         fmt::format("entry {} holds {}, which is no plain tensor", name_, function.substr(function.find('\n') + 1)));
   }
@@ -183,6 +187,17 @@ class SavedValues {
     }
     return tensor_in(storage_named(std::string(pickle_.at(parts[2]).text)), found->dtype, sizes, strides, offset,
                      name_);
+  }
+
+  // As `rebuilt`, with (scheme, scale, zero point) behind the strides.
+  at::Tensor rebuilt_quantised(const PickleValue& call) {
+    const std::vector<PickleId>& parameters = argument(call, 4, Kind::kTuple).elements;
+    const bool is_per_tensor = parameters.size() == 3 && pickle_.at(parameters[0]).text == "torch\nper_tensor_affine" &&
+                               pickle_.at(parameters[1]).kind == Kind::kDouble &&
+                               pickle_.at(parameters[2]).kind == Kind::kInt;
+    if (!is_per_tensor) fail_export(fmt::format("entry {} holds a quantised tensor without one scale", name_));
+    return at::_make_per_tensor_quantized_tensor(rebuilt(call), big_endian_double(pickle_.at(parameters[1]).text),
+                                                 pickle_.at(parameters[2]).number);
   }
 
   const c10::Storage& storage_named(const std::string& key) {
@@ -266,6 +281,13 @@ at::Tensor tensor_in(const c10::Storage& storage, const TensorMeta& meta, const 
   }
   if (!meta.offset.number) fail_export(fmt::format("{} has an offset that is no number", name));
   return tensor_in(storage, meta.dtype, sizes, strides, *meta.offset.number, name);
+}
+
+c10::IValue load_saved(const std::string& path) {
+  const ArchiveFile saved(path);
+  if (saved.records().empty()) fail_export("the file is not what torch.save writes");
+  saved.check_records();
+  return SavedValues(saved, "data.pkl").value();
 }
 
 c10::IValue load_saved(const ArchiveFile& archive, const std::string& path, const nnapi_shim::ZipRecord& record) {

@@ -26,6 +26,9 @@ at::Tensor tensor_in(const c10::Storage& storage, const TensorMeta& meta, const 
 // Throws ConvertError (kBadFile) for anything else.
 c10::IValue load_saved(const ArchiveFile& archive, const std::string& path, const nnapi_shim::ZipRecord& record);
 
+// The same of a file by itself.
+c10::IValue load_saved(const std::string& path);
+
 // A record's bytes, checked by its checksum.
 std::string checked_bytes(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record);
 

@@ -37,7 +37,11 @@ struct CalibrationOptions {
   std::optional<double> min_snr;   // dB; the same
   std::function<void(const std::string& what, size_t done, size_t all)> on_progress;
 
-  bool is_asked_for() const { return !source.empty(); }
+  // File of the scales: written where there is a source, else read.
+  std::string table = {};
+
+  bool is_asked_for() const { return !source.empty() || !table.empty(); }
+  bool reads_table() const { return source.empty() && !table.empty(); }
 };
 
 }  // namespace nnapi_convert

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/converter/quantise/physical_sample.h"
+#include "lib/converter/quantise/segment_samples.h"
 #include "lib/converter/samples/calibration_samples.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/dump.h"
@@ -20,25 +23,37 @@ constexpr size_t kAdvisedSamples = 32;
 constexpr size_t kFirstSamples = 4;
 
 // Every fifth sample is held back, but for a few samples.
-quantise::Samples apart(const nnapi::Model& model, CalibrationSamples given, Diagnostics& diagnostics) {
-  quantise::Samples samples;
-  for (size_t i = 0; i < given.size(); ++i) {
-    quantise::Sample sample = physical_sample(model, given[i]);
-    given[i].clear();  // frees its memory
-    const bool is_held_back =
-        given.size() >= kFewSamples && i % kHoldBackEvery == 2 && samples.held_back.size() < kMostHeldBack;
-    (is_held_back ? samples.held_back : samples.calibration).push_back(std::move(sample));
-  }
-  if (samples.held_back.empty()) {
-    samples.held_back = samples.calibration;
+bool is_held_back(size_t number, size_t count, size_t held_back) {
+  return count >= kFewSamples && number % kHoldBackEvery == 2 && held_back < kMostHeldBack;
+}
+
+// The samples by which the file checks a device. A file that is built from a table has no data: so that it is the same
+// file, one that writes a table takes none either.
+CalibrationSamples first_of(const CalibrationSamples& given, const CalibrationOptions& calibration) {
+  if (!calibration.table.empty()) return {};
+  return {given.begin(), given.begin() + static_cast<std::ptrdiff_t>(std::min(given.size(), kFirstSamples))};
+}
+
+void warn_of_few(size_t count, Diagnostics& diagnostics) {
+  if (count < kFewSamples) {
     diagnostics.warn(
         fmt::format("calibration: {} sample{} found: too few to hold some back, the distance from float is "
                     "that of the same samples; give {} or more",
-                    given.size(), given.size() == 1 ? "" : "s", kAdvisedSamples));
-  } else if (given.size() < kAdvisedSamples) {
-    diagnostics.warn(fmt::format("calibration: {} samples found; {} or more give ranges that hold for others",
-                                 given.size(), kAdvisedSamples));
+                    count, count == 1 ? "" : "s", kAdvisedSamples));
+  } else if (count < kAdvisedSamples) {
+    diagnostics.warn(fmt::format("calibration: {} samples found; {} or more give ranges that hold for others", count,
+                                 kAdvisedSamples));
   }
+}
+
+// Lets go of each sample once it is taken over.
+quantise::Samples apart(const nnapi::Model& model, CalibrationSamples given) {
+  quantise::Samples samples;
+  for (size_t i = 0; i < given.size(); ++i) {
+    auto& side = is_held_back(i, given.size(), samples.held_back.size()) ? samples.held_back : samples.calibration;
+    side.push_back(physical_sample(model, std::exchange(given[i], {})));
+  }
+  if (samples.held_back.empty()) samples.held_back = samples.calibration;
   return samples;
 }
 
@@ -82,10 +97,10 @@ void check_can_quantise(const PlannedModel& planned, const ConvertOptions& optio
   if (planned.quant != QuantMode::kNone) {
     throw ConvertError(ExitCode::kUsage, "--calibrate: the model is quantised already; convert it without --calibrate");
   }
-  if (!planned.plan.is_whole()) {
+  if (options.quant == QuantMode::kFull && !planned.plan.is_whole()) {
     throw ConvertError(ExitCode::kNotConvertible,
-                       fmt::format("--calibrate: parts of the model stay on the CPU, and only models that NNAPI runs "
-                                   "whole are quantised by data: {}",
+                       fmt::format("--quant full: parts of the model stay on the CPU and compute with floats; use "
+                                   "--quant nnapi or core: {}",
                                    planned.plan.refusal->reason));
   }
   const bool returns_input =
@@ -129,44 +144,261 @@ void check_device(const nnapi::Model& model, const ConvertOptions& options, Diag
                                options.device->name(), refusals.size(), name_of(refusals[0].code), refusals[0].reason));
 }
 
+void set_interface(NnapiPart& part, QuantMode mode) {
+  set_inputs(part.model, mode, part.interface);
+  set_outputs(part.model, mode, part.interface);
+}
+
+// Quantises one segment's model, and makes the segment's interface what options.quant asks for.
+quantise::Report quantise_part(NnapiPart& part, const quantise::Samples& samples, const quantise::Options& options,
+                               QuantMode mode) {
+  quantise::Report report = quantise::quantise(part.model, arguments_of(part.interface), samples, options);
+  set_interface(part, mode);
+  return report;
+}
+
+quantise::QuantisedParts quantise_whole(PlannedModel& planned, CalibrationSamples given,
+                                        const quantise::Options& options, QuantMode mode) {
+  NnapiPart& part = planned.plan.segments[0].part;
+  const quantise::Samples samples = apart(part.model, std::move(given));
+  quantise::Report report = quantise_part(part, samples, options, mode);
+  planned.interface = part.interface;
+  quantise::QuantisedParts result;
+  result.calibration_samples = report.calibration_samples;
+  result.held_back_samples = report.held_back_samples;
+  result.distance = report.distance;
+  result.parts.push_back({std::move(report)});
+  return result;
+}
+
+// What the segments read on samples that ranges come from, and on those held back.
+struct SplitSamples {
+  std::vector<SegmentSamples> calibration, held_back;  // by segment
+  CalibrationSamples whole_held_back;                  // as forward takes them
+  size_t count = 0;                                    // of samples that ranges come from
+};
+
+// The model to run: one that keeps state shares none with what is converted.
+LoadedModel separate_state(const LoadedModel& loaded, const PlannedModel& planned) {
+  LoadedModel original = loaded;
+  const bool keeps_state = !planned.model.graph->inputs()[0]->uses().empty();
+  if (!keeps_state) return original;
+  original.module = loaded.module.deepcopy();
+  original.frozen.reset();
+  return original;
+}
+
+SplitSamples run_segments(const PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
+                          CalibrationSamples given, const quantise::Options& quantising) {
+  const size_t segments = planned.plan.segments.size();
+  SplitSamples samples{std::vector<SegmentSamples>(segments), std::vector<SegmentSamples>(segments), {}, 0};
+  ConvertOptions of_floats = options;
+  of_floats.quant = QuantMode::kAuto;
+  SegmentRuns runs(planned, separate_state(loaded, planned), of_floats);
+  for (size_t i = 0; i < given.size(); ++i) {
+    const bool is_back = is_held_back(i, given.size(), samples.whole_held_back.size());
+    runs.add(given[i], is_back ? samples.held_back : samples.calibration);
+    if (is_back) samples.whole_held_back.push_back(given[i]);
+    samples.count += is_back ? 0 : 1;
+    if (quantising.on_progress) quantising.on_progress("run", i + 1, given.size());
+  }
+  if (samples.whole_held_back.empty()) {
+    samples.whole_held_back = std::move(given);
+    samples.held_back = samples.calibration;
+  }
+  return samples;
+}
+
+// The names that mean operations of this model; the others mean those of other segments.
+std::vector<std::string> names_in(const nnapi::Model& model, const std::vector<std::string>& names) {
+  std::vector<std::string> result;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(result),
+               [&](const std::string& name) { return quantise::is_any_named(model, name); });
+  return result;
+}
+
+void check_names(const Plan& plan, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const bool is_found = std::any_of(plan.segments.begin(), plan.segments.end(), [&](const PlannedSegment& segment) {
+      return quantise::is_any_named(segment.part.model, name);
+    });
+    if (!is_found) quantise::refuse_name(name);
+  }
+}
+
+quantise::QuantisedPart quantise_segment(NnapiPart& part, SegmentSamples& calibration, SegmentSamples& held_back,
+                                         quantise::Options options, QuantMode mode) {
+  if (calibration.calls.empty()) {
+    return {{}, calibration.unknown > 0 ? "TorchScript has no values for what it reads" : "no sample runs it"};
+  }
+  options.keep_float = names_in(part.model, options.keep_float);
+  quantise::Samples samples{std::move(calibration.calls), std::move(held_back.calls)};
+  if (samples.held_back.empty()) samples.held_back = samples.calibration;
+  try {
+    return {quantise_part(part, samples, options, mode)};
+  } catch (const quantise::NothingToQuantise&) {
+    return {{}, "no operation of it can compute with integers at this feature level"};
+  }
+}
+
+void warn_of_segment(size_t number, const quantise::QuantisedPart& part, size_t left_out, Diagnostics& diagnostics) {
+  if (!part.report) {
+    diagnostics.warn(fmt::format("calibration: segment {} stays float: {}", number, part.left_float));
+    return;
+  }
+  for (const std::string& warning : part.report->warnings) {
+    diagnostics.warn(fmt::format("segment {}: {}", number, warning));
+  }
+  if (left_out > 0) {
+    diagnostics.warn(fmt::format("calibration: segment {}: {} of its runs are left out, more than memory is used for",
+                                 number, left_out));
+  }
+}
+
+QuantisedPlan quantise_split(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
+                             CalibrationSamples given, const quantise::Options& quantising, QuantMode mode,
+                             Diagnostics& diagnostics) {
+  check_names(planned.plan, quantising.keep_float);
+  SplitSamples samples = run_segments(planned, loaded, options, std::move(given), quantising);
+  QuantisedPlan result;
+  result.parts.is_whole = false;
+  result.parts.calibration_samples = samples.count;
+  result.parts.held_back_samples = samples.whole_held_back.size();
+  for (size_t i = 0; i < planned.plan.segments.size(); ++i) {
+    const size_t left_out = samples.calibration[i].left_out + samples.held_back[i].left_out;
+    result.parts.parts.push_back(quantise_segment(planned.plan.segments[i].part, samples.calibration[i],
+                                                  samples.held_back[i], quantising, mode));
+    warn_of_segment(i, result.parts.parts.back(), left_out, diagnostics);
+  }
+  const bool is_any = std::any_of(result.parts.parts.begin(), result.parts.parts.end(),
+                                  [](const quantise::QuantisedPart& part) { return part.report.has_value(); });
+  if (!is_any) throw quantise::NothingToQuantise();
+  result.expected = expected_results(loaded, planned, samples.whole_held_back);
+  return result;
+}
+
+QuantisedPlan quantise_by_table(PlannedModel& planned, const CalibrationOptions& calibration,
+                                const std::vector<TableModel>& models, const quantise::Options& options, QuantMode mode,
+                                Diagnostics& diagnostics) {
+  ReadTable table = read_calibration_table(calibration, models, diagnostics);
+  const quantise::TakeRequest request{{options.feature_level, options.per_channel && options.feature_level >= 3},
+                                      options.integer_inputs,
+                                      options.integer_outputs};
+  for (size_t i = 0; i < models.size(); ++i) {
+    if (!table.parts.parts[i].report) continue;
+    NnapiPart& part = planned.plan.segments[i].part;
+    quantise::Taken taken = quantise::take_choice(part.model, table.parts.parts[i].report->choice, request);
+    if (!taken.problem.empty()) {
+      throw ConvertError(ExitCode::kBadFile, fmt::format("--calibration {}: {}", calibration.table, taken.problem));
+    }
+    part.model = std::move(taken.model);
+    set_interface(part, mode);
+  }
+  if (planned.plan.is_whole()) planned.interface = planned.plan.segments[0].part.interface;
+  return {std::move(table.parts), {}, std::move(table.calibration)};
+}
+
+std::string to_text(const quantise::Distance& distance) {
+  return fmt::format("RMS {:.4g}, SNR {:.1f} dB, cosine {:.5f}, top-1 {:.1f}%", distance.rms, distance.snr_db,
+                     distance.cosine, 100 * distance.top1);
+}
+
+std::string decibels(const std::optional<double>& snr) {
+  return snr ? fmt::format("{:.1f}", *snr) : "-";
+}
+
+// The operations that lose most, and what to do about them.
+std::string losses_text(const quantise::Report& report, const std::string& prefix) {
+  constexpr size_t kShown = 10;
+  const std::vector<const quantise::OperationLoss*> worst = quantise::worst_of(report.losses, kShown);
+  if (worst.empty()) return "";
+  std::string text =
+      fmt::format("{}operations that lose most, SNR in dB:\n  {:<24} {:<20} {:>7} {:>9} {:>8} {:>11} {:>10}\n", prefix,
+                  "operation", "result", "alone", "cumulated", "weights", "activations", "saturated");
+  for (const quantise::OperationLoss* loss : worst) {
+    text += fmt::format("  {:<24} {:<20} {:>7} {:>9} {:>8} {:>11} {:>9.2f}%\n", loss->code, loss->result,
+                        decibels(loss->alone), decibels(loss->cumulated), decibels(loss->weights),
+                        decibels(loss->activations), 100 * loss->saturated);
+  }
+  for (const std::string& advice : quantise::advice_on(report.losses)) text += fmt::format("{}{}\n", prefix, advice);
+  return text;
+}
+
+std::string to_text(const quantise::Report& report, const std::string& prefix) {
+  std::string text = fmt::format(
+      "{}quantised {} of {} operations by {} samples, ranges by {}{}{}{}\n", prefix, report.integer_operations,
+      report.operations, report.calibration_samples, quantise::name_of(report.method),
+      report.refined_ranges > 0 ? fmt::format(", {} of them refined", report.refined_ranges) : "",
+      report.is_equalised ? ", layers equalised" : "", report.is_bias_corrected ? ", biases corrected" : "");
+  if (!report.left_float.empty()) {
+    text += fmt::format("{}left float to hold the target: {}\n", prefix, fmt::join(report.left_float, ", "));
+  }
+  return text + losses_text(report, prefix);
+}
+
 }  // namespace
 
-quantise::Report quantise_plan(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
-                               const CalibrationOptions& calibration, CalibrationSamples& first,
-                               Diagnostics& diagnostics, Stages& stages) {
+QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
+                            const CalibrationOptions& calibration, Diagnostics& diagnostics, Stages& stages) {
   check_can_quantise(planned, options);
   stages.begin("quantise");
   const bool is_given = options.quant != QuantMode::kAuto && options.quant != QuantMode::kNone;
   const QuantMode mode = is_given ? options.quant : QuantMode::kNnapi;
-  NnapiPart& part = planned.plan.segments[0].part;
-  const CalibrationSamples given = read_calibration(calibration, planned.interface, loaded, diagnostics);
-  first.assign(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(std::min(given.size(), kFirstSamples)));
-  const quantise::Samples samples = apart(part.model, given, diagnostics);
-  quantise::Report report =
-      quantise::quantise(part.model, arguments_of(planned.interface), samples, options_of(options, calibration, mode));
-  for (const std::string& warning : report.warnings) diagnostics.warn(warning);
-  set_inputs(part.model, mode, part.interface);
-  set_outputs(part.model, mode, part.interface);
-  planned.interface = part.interface;
+  const quantise::Options quantising = options_of(options, calibration, mode);
+  QuantisedPlan result;
+  std::vector<TableModel> models;
+  if (!calibration.table.empty()) {
+    for (const PlannedSegment& segment : planned.plan.segments) models.push_back(table_model(segment.part.model));
+  }
+  if (calibration.reads_table()) {
+    result = quantise_by_table(planned, calibration, models, quantising, mode, diagnostics);
+  } else {
+    CalibrationSamples samples = read_calibration(calibration, planned.interface, loaded, diagnostics);
+    warn_of_few(samples.size(), diagnostics);
+    const CalibrationSamples first = first_of(samples, calibration);
+    if (planned.plan.is_whole()) {
+      result.parts = quantise_whole(planned, std::move(samples), quantising, mode);
+      for (const std::string& warning : result.parts.parts[0].report->warnings) diagnostics.warn(warning);
+    } else {
+      result = quantise_split(planned, loaded, options, std::move(samples), quantising, mode, diagnostics);
+    }
+    result.recorded = calibration;
+    result.first_samples = first;
+  }
+  result.models = std::move(models);
   planned.quant = mode;
-  check_device(part.model, options, diagnostics);
-  stages.end([&] { return nnapi::to_text(part.model); });
-  return report;
+  for (const PlannedSegment& segment : planned.plan.segments) check_device(segment.part.model, options, diagnostics);
+  stages.end([&] {
+    std::string text;
+    for (const PlannedSegment& segment : planned.plan.segments) text += nnapi::to_text(segment.part.model);
+    return text;
+  });
+  return result;
 }
 
-std::string to_text(const quantise::Report& report) {
-  std::string text = fmt::format(
-      "quantised {} of {} operations by {} samples, ranges by {}{}{}{}\n", report.integer_operations, report.operations,
-      report.calibration_samples, quantise::name_of(report.method),
-      report.refined_ranges > 0 ? fmt::format(", {} of them refined", report.refined_ranges) : "",
-      report.is_equalised ? ", layers equalised" : "", report.is_bias_corrected ? ", biases corrected" : "");
-  if (!report.left_float.empty()) {
-    text += fmt::format("left float to hold the target: {}\n", fmt::join(report.left_float, ", "));
+void measure_whole(const Conversion& conversion, QuantisedPlan& quantised) {
+  if (!quantised.expected.inputs.empty()) quantised.parts.distance = whole_distance(conversion, quantised.expected);
+}
+
+std::string table_of(const QuantisedPlan& quantised) {
+  return calibration_table(quantised.models, quantised.parts, quantised.recorded);
+}
+
+std::string to_text(const quantise::QuantisedParts& quantised) {
+  std::string text;
+  for (size_t i = 0; i < quantised.parts.size(); ++i) {
+    const auto& report = quantised.parts[i].report;
+    const std::string prefix = quantised.is_whole ? "" : fmt::format("segment {}: ", i);
+    text += report ? to_text(*report, prefix) : fmt::format("{}float: {}\n", prefix, quantised.parts[i].left_float);
+    if (report && !quantised.is_whole) {
+      text += fmt::format("{}distance from float: {}\n", prefix, to_text(report->distance));
+    }
   }
-  return text +
-         fmt::format("distance from float on {} samples: RMS {:.4g}, SNR {:.1f} dB, cosine {:.5f}, top-1 {:.1f}%\n",
-                     report.held_back_samples, report.distance.rms, report.distance.snr_db, report.distance.cosine,
-                     100 * report.distance.top1);
+  if (quantised.distance) {
+    return text + fmt::format("distance from float on {} samples: {}\n", quantised.held_back_samples,
+                              to_text(*quantised.distance));
+  }
+  return text + "the results have other sizes than the float model's, and no distance from them\n";
 }
 
 }  // namespace nnapi_convert

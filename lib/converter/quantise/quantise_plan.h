@@ -10,19 +10,34 @@
 #include "lib/converter/options/options.h"
 #include "lib/converter/options/stages.h"
 #include "lib/converter/partition/planned_model.h"
+#include "lib/converter/quantise/calibration_table.h"
+#include "lib/converter/quantise/whole_distance.h"
 #include "lib/converter/samples/calibration_samples.h"
-#include "lib/quantise/quantise.h"
+#include "lib/quantise/quantised_parts.h"
 
 namespace nnapi_convert {
 
-// Changes the plan's model and its interface, as options.quant asks for; auto is nnapi. Returns the first samples in
-// `first`. Throws ConvertError: kUsage for
-// a model that is quantised already, and as read_calibration() and quantise::quantise() do.
-quantise::Report quantise_plan(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
-                               const CalibrationOptions& calibration, CalibrationSamples& first,
-                               Diagnostics& diagnostics, Stages& stages);
+struct QuantisedPlan {
+  quantise::QuantisedParts parts;
+  ExpectedResults expected = {};     // of a partitioned model, on the samples held back
+  CalibrationOptions recorded = {};  // what the file says of the calibration
+  std::vector<TableModel> models = {};
+  CalibrationSamples first_samples = {};  // of the data, for the samples by which the file checks a device
+};
+
+// Changes the plan's models and its interface, as options.quant asks for; auto is nnapi. The segments of a partitioned
+// model take and give floats. Throws ConvertError: kUsage for a model that is quantised already, and as
+// read_calibration() and quantise::quantise() do.
+QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
+                            const CalibrationOptions& calibration, Diagnostics& diagnostics, Stages& stages);
+
+// Measures how far a partitioned model's results are from float.
+void measure_whole(const Conversion& conversion, QuantisedPlan& quantised);
+
+// The table of what was chosen.
+std::string table_of(const QuantisedPlan& quantised);
 
 // What was done and how near it comes, in words.
-std::string to_text(const quantise::Report& report);
+std::string to_text(const quantise::QuantisedParts& quantised);
 
 }  // namespace nnapi_convert

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/base/percent.h"
+#include "lib/converter/report/calibration_json.h"
 #include "lib/converter/report/json_values.h"
 #include "lib/converter/report/mac_share.h"
 #include "lib/format/operation_table.h"
@@ -166,6 +167,7 @@ json make_report(const std::string& model, const std::string& output, const Conv
   report["buffer_bytes"] = conversion.buffer_bytes;
   report["graph"] = to_json(conversion.graph);
   report.update(diagnostics_json(diagnostics));
+  if (conversion.quantised) report["calibration"] = to_json(*conversion.quantised);
   if (verification) report["verification"] = to_json(*verification);
   return report;
 }

@@ -1,9 +1,7 @@
 #include "lib/converter/samples/calibration_samples.h"
 
 #include <ATen/ATen.h>
-#include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/serialization/unpickler.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +13,7 @@
 #include "lib/calibration/numpy_file.h"
 #include "lib/calibration/picture.h"
 #include "lib/calibration/picture_list.h"
+#include "lib/converter/exported/saved_tensors.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/infer/index_range.h"
 #include "lib/converter/samples/sample_inputs.h"
@@ -27,6 +26,9 @@ using Sample = std::vector<at::Tensor>;
 constexpr const char* kRandom = "random:";
 constexpr const char* kBundled = "bundled";
 constexpr int kMostRandom = 100'000;
+constexpr size_t kMostSamples = 1000;
+constexpr size_t kLeastSamples = 50;                // however large they are
+constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of all samples, where that leaves the least
 
 [[noreturn]] void fail(const std::string& source, const std::string& problem) {
   throw ConvertError(ExitCode::kBadFile, fmt::format("--calibrate {}: {}", source, problem));
@@ -55,6 +57,32 @@ std::vector<at::Tensor> pieces_of(const at::Tensor& tensor, const Dims& dims) {
     pieces.push_back(tensor.narrow(0, begin, batch));
   }
   return pieces;
+}
+
+// How many samples of these sizes are used.
+size_t most_samples(uint64_t bytes_each) {
+  const uint64_t fitting = kMostBytes / std::max<uint64_t>(bytes_each, 1);
+  return static_cast<size_t>(std::min<uint64_t>(kMostSamples, std::max<uint64_t>(kLeastSamples, fitting)));
+}
+
+// Keeps `most` of all, as evenly as they come.
+template <typename Each>
+void thin_out(std::vector<Each>& all, size_t most) {
+  if (all.size() <= most) return;
+  std::vector<Each> kept;
+  for (size_t i = 0; i < most; ++i) kept.push_back(std::move(all[i * all.size() / most]));
+  all = std::move(kept);
+}
+
+void warn_of_thinning(size_t used, size_t found, const char* what, Diagnostics& diagnostics) {
+  diagnostics.warn(fmt::format("calibration: {} of {} {} are used, evenly chosen: more need memory and change little",
+                               used, found, what));
+}
+
+uint64_t bytes_of(const Sample& sample) {
+  uint64_t bytes = 0;
+  for (const at::Tensor& tensor : sample) bytes += tensor.nbytes();
+  return bytes;
 }
 
 class SampleList {
@@ -123,39 +151,12 @@ std::vector<at::Tensor> tensors_of(const c10::IValue& value) {
   return tensors.size() == elements.size() ? tensors : std::vector<at::Tensor>();
 }
 
-// Python writes the one element of a list in a way that LibTorch doesn't read: the pickle without the list.
-std::string without_list_of_one(const std::string& pickle) {
-  const std::string begin("\x80\x02]q\x00", 5), end = "a.";
-  const bool is_list_of_one = pickle.size() > begin.size() + end.size() &&
-                              pickle.compare(0, begin.size(), begin) == 0 &&
-                              pickle.compare(pickle.size() - end.size(), end.size(), end) == 0;
-  if (!is_list_of_one) return pickle;
-  return begin.substr(0, 2) + pickle.substr(begin.size(), pickle.size() - begin.size() - end.size()) + ".";
-}
-
-c10::IValue unpickled(const std::string& path) {
-  caffe2::serialize::PyTorchStreamReader archive(path);
-  const auto record = [&archive](const std::string& name) { return archive.getRecord(name); };
-  const auto [data, size] = record("data.pkl");
-  const std::string pickle = without_list_of_one({static_cast<const char*>(data.get()), size});
-  size_t at = 0;
-  const auto read = [&](char* to, size_t wanted) {
-    const size_t count = std::min(wanted, pickle.size() - at);
-    std::memcpy(to, pickle.data() + at, count);
-    at += count;
-    return count;
-  };
-  torch::jit::Unpickler unpickler(
-      read, nullptr, nullptr, [&](const std::string& name) { return std::get<0>(record("data/" + name)); }, at::kCPU);
-  return unpickler.parse_ivalue();
-}
-
 // A tensor, a tuple of one for each input, or a list of such: as torch.save writes them.
 void read_torch(const std::string& path, size_t inputs, SampleList& samples) {
   calibration::check_readable(path);
   c10::IValue value;
   try {
-    value = unpickled(path);
+    value = load_saved(path);
   } catch (const std::exception& error) {
     fail(path, fmt::format("no samples: {}; write them with torch.save([tensor, ...], path), or of several inputs "
                            "torch.save([(a, b), ...], path)",
@@ -163,7 +164,7 @@ void read_torch(const std::string& path, size_t inputs, SampleList& samples) {
   }
   const bool is_one = value.isTensor() || (value.isTuple() && tensors_of(value).size() == inputs);
   if (is_one) return samples.add(tensors_of(value), "the file");
-  if (!value.isList() && !value.isTuple()) fail(path, "no tensor, list or tuple found");
+  if (!value.isList() && !value.isTuple()) fail(path, "no samples: no tensor, list or tuple found");
   const std::vector<c10::IValue> elements =
       value.isList() ? value.toListRef().vec() : value.toTupleRef().elements().vec();
   for (size_t i = 0; i < elements.size(); ++i) samples.add(tensors_of(elements[i]), fmt::format("sample {}", i));
@@ -246,7 +247,10 @@ void read_pictures(const CalibrationOptions& options, const ModuleInterface& int
   check_channels("--std", choice.std, size.channels);
   const calibration::PictureOptions how{choice.resize, choice.crop, choice.pixel_max,
                                         choice.mean,   choice.std,  choice.is_bgr};
-  const std::vector<std::string> paths = calibration::list_pictures(options.source);
+  std::vector<std::string> paths = calibration::list_pictures(options.source);
+  const size_t found = paths.size();
+  thin_out(paths, most_samples(static_cast<uint64_t>(size.channels * size.height * size.width) * sizeof(float)));
+  if (paths.size() < found) warn_of_thinning(paths.size(), found, "pictures", diagnostics);
   std::string first_problem;
   size_t bad = 0;
   for (size_t i = 0; i < paths.size(); ++i) {
@@ -318,6 +322,27 @@ void take_bundled(const LoadedModel& loaded, SampleList& samples) {
   }
 }
 
+// Channels of inputs of rank 4 that hold one value in all samples, beside others that don't.
+void warn_of_dead_channels(const CalibrationSamples& samples, const ModuleInterface& interface,
+                           Diagnostics& diagnostics) {
+  for (size_t input = 0; input < interface.inputs.size(); ++input) {
+    const at::Tensor& first = samples[0][input];
+    if (first.dim() != 4 || !first.is_floating_point() || first.numel() == 0) continue;
+    at::Tensor lowest = first.amin({0, 2, 3}), highest = first.amax({0, 2, 3});
+    for (const Sample& sample : samples) {
+      lowest = at::minimum(lowest, sample[input].amin({0, 2, 3}));
+      highest = at::maximum(highest, sample[input].amax({0, 2, 3}));
+    }
+    const at::Tensor dead = lowest.eq(highest);
+    const int64_t count = dead.sum().item().toLong();
+    if (count == 0 || count == dead.numel()) continue;
+    diagnostics.warn(
+        fmt::format("calibration: input {}: {} of {} channels hold one value in all samples, the first "
+                    "is channel {}: are the samples whole?",
+                    interface.inputs[input].name, count, dead.numel(), dead.to(at::kInt).argmax().item().toLong()));
+  }
+}
+
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
@@ -347,7 +372,11 @@ CalibrationSamples read_calibration(const CalibrationOptions& options, const Mod
     read_torch(source, interface.inputs.size(), samples);
   }
   CalibrationSamples result = samples.take();
+  const size_t found = result.size(), most = result.empty() ? 0 : most_samples(bytes_of(result[0]));
+  thin_out(result, most);
+  if (result.size() < found) warn_of_thinning(result.size(), found, "samples", diagnostics);
   if (result.empty()) fail(source, "no sample found, at least one needed");
+  warn_of_dead_channels(result, interface, diagnostics);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/base/host_library.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/emit/recorded_options.h"
@@ -17,9 +18,9 @@
 #include "lib/converter/normalise/normalise.h"
 #include "lib/converter/partition/split.h"
 #include "lib/converter/samples/reference_values.h"
+#include "lib/converter/samples/row_chunks.h"
 #include "lib/converter/samples/sample_inputs.h"
 #include "lib/converter/verify/operation_variant.h"
-#include "lib/converter/verify/row_chunks.h"
 #include "lib/converter/verify/segment_check.h"
 #include "lib/converter/verify/verify_inputs.h"
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
+#include "lib/base/host_library.h"
 #include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/graph/torch_error.h"

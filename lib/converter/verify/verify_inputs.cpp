@@ -1,16 +1,13 @@
 #include "lib/converter/verify/verify_inputs.h"
 
 #include <ATen/ATen.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/serialization/pickle.h>
-
-#include <fstream>
 
 #include "lib/base/error.h"
-#include "lib/base/host_library.h"
+#include "lib/calibration/file_bytes.h"
 #include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/emit/recorded_options.h"
+#include "lib/converter/exported/saved_tensors.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/samples/argument_samples.h"
 #include "lib/converter/samples/calibration_samples.h"
@@ -38,12 +35,10 @@ Values read_sample(const c10::IValue& value, const ForwardArguments& arguments, 
 }
 
 std::vector<Values> read_inputs_file(const std::string& path, const ForwardArguments& arguments, size_t tensors) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream && bytes.empty()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}", path));
+  calibration::check_readable(path);
   c10::IValue value;
   try {
-    value = torch::jit::pickle_load(bytes);
+    value = load_saved(path);
   } catch (const std::exception& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}; write it with torch.save((x, ...), path)",
                                                        path, first_line(error)));
@@ -155,13 +150,6 @@ std::vector<Values> like_calibration(const VerifyRequest& request, const LoadedM
 }
 
 }  // namespace
-
-void load_host_library() {
-  const std::string path = host_library_path();
-  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the host's NNAPI {}: {}", path, dlerror()));
-  }
-}
 
 void flatten(const c10::IValue& value, Tensors& tensors) {
   if (value.isTensor()) {

@@ -1,4 +1,4 @@
-// Makes the inputs of a comparison, and loads the NNAPI library that runs the converted model.
+// Makes the inputs of a comparison.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,10 +15,6 @@ namespace nnapi_convert {
 
 using Tensors = std::vector<at::Tensor>;
 using Values = std::vector<c10::IValue>;  // the leaves of forward's arguments
-
-// Loads the host's NNAPI for the rest of the process: PyTorch's loader opens the library by name and gets this one.
-// Throws ConvertError (kBadFile).
-void load_host_library();
 
 // Appends the tensors of a result, in the order of its tuples and lists.
 void flatten(const c10::IValue& value, Tensors& tensors);

@@ -194,6 +194,9 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
                 with_loss(make_report(arguments.model, arguments.output, conversion, diagnostics, verification),
                           findings.loss));
   }
+  if (!arguments.calibration.table.empty() && !arguments.calibration.reads_table()) {
+    outputs.reports.add(arguments.calibration.table, conversion.calibration_table);
+  }
   return finish(outputs, is_verified, arguments);
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/json_text.h"
+#include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/report/converted_graph.h"
 #include "lib/converter/report/report_page.h"
@@ -78,9 +79,32 @@ std::string buffer_text(const BufferModel& buffer) {
   return text + samples_text(buffer);
 }
 
+std::string numbers_text(const std::vector<double>& numbers) {
+  return numbers.empty() ? "none" : fmt::format("{}", fmt::join(numbers, ","));
+}
+
+std::string pictures_text(const PictureChoice& pictures) {
+  std::string text = "pictures";
+  if (pictures.resize != 0) text += fmt::format(", the shorter side made {} pixels", pictures.resize);
+  if (pictures.crop != 0) text += fmt::format(", the middle {} pixels taken", pictures.crop);
+  return text + fmt::format(", 0 to {}, mean {}, std {}, {}", pictures.pixel_max, numbers_text(pictures.mean),
+                            numbers_text(pictures.std), pictures.is_bgr ? "BGR" : "RGB");
+}
+
+// How the file was quantised by data; empty for others.
+std::string calibration_text(const ConvertedFile& file) {
+  const std::optional<RecordedCalibration> calibration = recorded_calibration(file);
+  if (!calibration) return "";
+  std::string text = "quantised by data";
+  if (calibration->snr_db) text += fmt::format(", SNR {:.1f} dB on samples held back", *calibration->snr_db);
+  if (calibration->pictures.is_given()) text += "; " + pictures_text(calibration->pictures);
+  return text + "\n";
+}
+
 std::string text_form(const ConvertedFile& file) {
-  std::string text = fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\ninputs of forward\n",
-                                 runtime_name(file), file.metadata.quant, file.metadata.feature_level);
+  std::string text =
+      fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\n{}inputs of forward\n", runtime_name(file),
+                  file.metadata.quant, file.metadata.feature_level, calibration_text(file));
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
   const ModelGraph graph = graph_of(file);
   for (size_t i = 0; i < file.buffers.size(); ++i) {

@@ -1,4 +1,4 @@
-#include "lib/converter/verify/row_chunks.h"
+#include "lib/converter/samples/row_chunks.h"
 
 #include <ATen/ATen.h>
 

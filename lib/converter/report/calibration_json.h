@@ -1,0 +1,12 @@
+// What quantising by data has come to, as JSON for reports.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "lib/quantise/quantised_parts.h"
+
+namespace nnapi_convert {
+
+nlohmann::json to_json(const quantise::QuantisedParts& quantised);
+
+}  // namespace nnapi_convert

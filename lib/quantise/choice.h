@@ -1,0 +1,46 @@
+// What quantising has chosen for a model, so that it can be done again without samples.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/nnapi/model.h"
+#include "lib/quantise/assign.h"
+#include "lib/quantise/rewrite.h"
+
+namespace nnapi_convert::quantise {
+
+struct Choice {
+  Assignment assignment;
+  bool is_equalised = false;
+  bool drops_clipping = false;        // EqualiseOptions, where layers are equalised
+  BiasChanges bias_changes = {};      // empty: biases are not corrected
+  std::vector<bool> is_refined = {};  // by operand: its range is another than the method's
+  // By operand: the smallest and the largest value on the samples, before layers are equalised.
+  std::vector<std::optional<std::pair<float, float>>> measured = {};
+};
+
+// The integer form of a model, or the reason why a choice that a person may have changed can't be taken.
+struct Taken {
+  nnapi::Model model;
+  std::string problem = {};
+};
+
+struct TakeRequest {
+  Rules rules;
+  bool integer_inputs = false, integer_outputs = false;  // RewriteRequest
+};
+
+// The float model that the choice's scales are of: `model` itself, or with equalised layers.
+nnapi::Model base_model(const nnapi::Model& model, const Choice& choice);
+
+// The choice has as many operations and operands as `model`.
+Taken take_choice(const nnapi::Model& model, const Choice& choice, const TakeRequest& request);
+
+// A name for each operand, which is the same each time that the same model is converted: that of the value in the
+// model, or else the place in NNAPI's operations. No two are the same.
+std::vector<std::string> stable_names(const nnapi::Model& model);
+
+}  // namespace nnapi_convert::quantise

@@ -1,0 +1,41 @@
+// Which operations of a quantised model lose most.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/nnapi/model.h"
+#include "lib/quantise/choice.h"
+#include "lib/quantise/sample.h"
+
+namespace nnapi_convert::quantise {
+
+// What one operation with an integer form loses, as the SNR of its result in dB; nothing: the result is exact or
+// silent.
+struct OperationLoss {
+  std::string code, result, source;   // NNAPI's operation, the name of its result, the line of the model
+  std::optional<double> alone;        // fed with what the float model gives to it
+  std::optional<double> cumulated;    // in the quantised model
+  std::optional<double> weights;      // alone, with only its weights rounded; nothing, too, for one without weights
+  std::optional<double> activations;  // alone, with only what it reads and gives rounded
+  double saturated = 0;               // share of the results that the scale can't hold
+};
+
+struct DiagnoseRequest {
+  const std::vector<Dims>& arguments;  // sizes of forward's tensors
+  TakeRequest rules;
+};
+
+// Of the integer operations, in their order, on these samples. `model` is the float model. Empty where the sizes of
+// tensors are flexible.
+std::vector<OperationLoss> diagnose(const nnapi::Model& model, const Choice& choice, const std::vector<Sample>& samples,
+                                    const DiagnoseRequest& request);
+
+// Those with the lowest SNR alone, the worst first.
+std::vector<const OperationLoss*> worst_of(const std::vector<OperationLoss>& losses, size_t most);
+
+// What to do about the largest losses, in words; empty where there is nothing to gain.
+std::vector<std::string> advice_on(const std::vector<OperationLoss>& losses);
+
+}  // namespace nnapi_convert::quantise

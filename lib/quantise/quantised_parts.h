@@ -1,0 +1,28 @@
+// What quantising the models of a plan has come to: one model, or one for each segment between steps of the CPU.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/quantise/quantise.h"
+
+namespace nnapi_convert::quantise {
+
+// One segment's model. Without a report it stayed float, for `left_float`.
+struct QuantisedPart {
+  std::optional<Report> report = {};
+  std::string left_float = {};
+};
+
+struct QuantisedParts {
+  std::vector<QuantisedPart> parts;  // by segment
+  bool is_whole = true;              // the one part is all of forward
+  size_t calibration_samples = 0, held_back_samples = 0;
+  // Of forward's results on the samples held back. Nothing where they can't be compared: of a partitioned model whose
+  // results have other sizes than the float model's.
+  std::optional<Distance> distance = {};
+};
+
+}  // namespace nnapi_convert::quantise
