@@ -80,8 +80,8 @@ enum class ValueSource : int32_t {
   kOmitted = 1,    // an optional input that is left out; offset and length 0
   kWeight = 2,     // a range of the weights; the offset is a multiple of kWeightAlignment
   kModel = 3,      // offset: number of the subgraph, more than this model's own; length 0
-  // From version 3 on: a range of the weights with float16 numbers, the value of a TENSOR_FLOAT32. The offset is as of kWeight,
-  // the length that of the float16 numbers.
+  // From version 3 on: a range of the weights with float16 numbers, the value of a TENSOR_FLOAT32. The offset is as of
+  // kWeight, the length that of the float16 numbers.
   kFloat16Weight = 4,
 };
 

@@ -18,7 +18,7 @@ struct ShimBufferRequest {
   int feature_level = 1;                // the lowest level that runs the model
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
   bool relax_fp16 = false;
-  bool keeps_names = true;  // keeps names and source lines, which only messages show
+  bool keeps_names = true;                 // keeps names and source lines, which only messages show
   std::vector<BufferSample> samples = {};  // with samples, the buffer has version 4
 };
 

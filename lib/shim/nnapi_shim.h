@@ -165,14 +165,15 @@ NNAPI_SHIM_API int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shap
                                   const nnapi_shim_buffer* inputs, uint32_t input_count,
                                   const nnapi_shim_buffer* outputs, uint32_t output_count, nnapi_shim_error* error);
 
-/* The trial of a model: compiles it for one device after the other, as nnapi_shim_run would, and runs the samples of the
- * file there, until a device can be trusted. The verdicts go to options->cache_directory, where later starts find them.
+/* The trial of a model: compiles it for one device after the other, as nnapi_shim_run would, and runs the samples of
+ * the file there, until a device can be trusted. The verdicts go to options->cache_directory, where later starts find
+ * them.
  *
  * nnapi_shim_probe does it in this process, and tries other devices even after one has ended the process: an app calls
  * it in a process of its own, say a service with android:process, and again as long as that process dies.
- * nnapi_shim_probe_process starts such a process by fork and exec, again if it dies, and ends it if it takes longer than
- * `limit_ns` (0: no limit). `program` is nnapi-probe, or a program that takes the same options. The archive has to hold
- * a whole model, with samples. */
+ * nnapi_shim_probe_process starts such a process by fork and exec, again if it dies, and ends it if it takes longer
+ * than `limit_ns` (0: no limit). `program` is nnapi-probe, or a program that takes the same options. The archive has to
+ * hold a whole model, with samples. */
 NNAPI_SHIM_API int nnapi_shim_probe(const char* path, const nnapi_shim_options* options, nnapi_shim_error* error);
 NNAPI_SHIM_API int nnapi_shim_probe_process(const char* program, const char* path, const nnapi_shim_options* options,
                                             uint64_t limit_ns, nnapi_shim_error* error);

@@ -24,8 +24,8 @@ class ArchiveFile {
   const std::vector<nnapi_shim::ZipRecord>& records() const { return records_; }
   // Where a record's bytes begin, from the archive's beginning on; nothing if they don't lie there as they are.
   std::optional<uint64_t> data_begin(const nnapi_shim::ZipRecord& record) const;
-  // Throws ConvertError (kBadFile) where two records have one name, or where their bytes overlap: readers would disagree
-  // on what such a file holds.
+  // Throws ConvertError (kBadFile) where two records have one name, or where their bytes overlap: readers would
+  // disagree on what such a file holds.
   void check_records() const;
 
  private:

@@ -61,7 +61,7 @@ struct EmitRequest {
   const BundledInputs& bundled_inputs;
   std::optional<torch::jit::Module> cpu = {};  // the shim runs this module on devices without NNAPI
   ClassPlace place = {};
-  std::vector<BufferSample> samples = {};      // the shim checks a device by them
+  std::vector<BufferSample> samples = {};  // the shim checks a device by them
 };
 
 // Writes the buffer and makes the module, for the runtime that the options name. Its large weights are added to `late`.

@@ -138,7 +138,9 @@ class QuantModeEdit {
       refuse(result_.mode, "the model is quantised, and this mode takes float models only; use core, full or nnapi");
     }
     if (result_.mode != QuantMode::kNone && !is_quantized) {
-      refuse(result_.mode, "the model is a float model; give samples with --calibrate, or calibrate it first with torch.ao.quantization");
+      refuse(result_.mode,
+             "the model is a float model; give samples with --calibrate, or calibrate it first with "
+             "torch.ao.quantization");
     }
   }
 

@@ -161,7 +161,8 @@ std::vector<at::Tensor> SegmentModel::run(const std::vector<size_t>& operations,
   int status = NNAPI_SHIM_OK;
   const nnapi_shim::Options options;
   const auto weights = std::make_shared<const nnapi_shim::WeightMemory>(library, weights_);
-  const auto compiled = nnapi_shim::CompiledModel::make(library, options, view, weights, nullptr, nullptr, &status, &error);
+  const auto compiled =
+      nnapi_shim::CompiledModel::make(library, options, view, weights, nullptr, nullptr, &status, &error);
   if (compiled == nullptr) fail(error, ExitCode::kVerificationFailed);
   std::vector<at::Tensor> results;
   for (const uint32_t output : outputs) {
