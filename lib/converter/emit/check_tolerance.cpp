@@ -8,7 +8,7 @@ namespace {
 
 // Ten times what the host's NNAPI is held to: drivers add up in other orders, and transform convolutions.
 constexpr double kOfRange = 1e-3;
-// float16 has 11 bits. The error of a net of n operations was found to grow like the root of n.
+// float16 has 11 bits. The error of a net of n operations is taken to grow like the root of n, as random errors add up.
 constexpr double kOfHalf = 4.0 / 2048;
 // Two devices that round right differ by one step in each quantised operation. MobileNetV2, of 65, was found 29 steps
 // (mean 5.6) from itself by another library.
