@@ -11,6 +11,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -67,7 +68,9 @@ def limited(command: List[str], **options):
 
 def error_of(done) -> Dict:
     lines = [line for line in done.stderr.strip().splitlines() if "warning" not in line]
-    return {"error": (lines or [f"exit code {done.returncode}"])[0].replace("nnapi-convert: error: ", "")}
+    error = (lines or [f"exit code {done.returncode}"])[0].replace("nnapi-convert: error: ", "")
+    # Neither this machine's folders nor those of the machine that made the file.
+    return {"error": re.sub(r"/\S*/(?=\S+\.pt2?\b)|/\S*/dist-packages/", "", error)}
 
 
 def convert(binary: pathlib.Path, model: pathlib.Path, about: Dict, kind: str) -> Dict:
