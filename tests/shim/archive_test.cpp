@@ -69,13 +69,8 @@ std::string open_refusal(const std::vector<uint8_t>& zip, int status = NNAPI_SHI
   return error.message;
 }
 
-void check_opens(const std::vector<uint8_t>& zip, const MadeBuffer& made, bool by_file = true) {
-  const TemporaryFile file(zip);
-  nnapi_shim_error error{};
-  Archive archive;
-  const int status = archive.open(file.path(), &error);
-  INFO(error.message);
-  REQUIRE(status == NNAPI_SHIM_OK);
+// Checks an open archive's words and weights. `by_file`: NNAPI gets the weights by file descriptor.
+void check_content(const Archive& archive, const MadeBuffer& made, bool by_file) {
   CHECK(archive.words() == made.words);
   const Weights& weights = archive.weights();
   REQUIRE(weights.bytes == made.weights.size());
@@ -87,6 +82,16 @@ void check_opens(const std::vector<uint8_t>& zip, const MadeBuffer& made, bool b
   CHECK(::pread(weights.fd, read.data(), read.size(), static_cast<off_t>(weights.file_offset)) ==
         static_cast<ssize_t>(read.size()));
   CHECK(read == made.weights);
+}
+
+void check_opens(const std::vector<uint8_t>& zip, const MadeBuffer& made, bool by_file = true) {
+  const TemporaryFile file(zip);
+  nnapi_shim_error error{};
+  Archive archive;
+  const int status = archive.open(file.path(), &error);
+  INFO(error.message);
+  REQUIRE(status == NNAPI_SHIM_OK);
+  check_content(archive, made, by_file);
 }
 
 void set16(std::vector<uint8_t>* zip, size_t at, unsigned value) {
@@ -223,16 +228,7 @@ TEST_CASE("archive: within another file, mapped where its place allows") {
     ::close(fd);
     INFO(error.message);
     REQUIRE(status == NNAPI_SHIM_OK);
-    CHECK(archive.words() == made.words);
-    const Weights& weights = archive.weights();
-    REQUIRE(weights.bytes == made.weights.size());
-    CHECK(std::memcmp(weights.data, made.weights.data(), made.weights.size()) == 0);
-    CHECK((weights.fd >= 0) == (begin == kPage));
-    std::vector<uint8_t> read(made.weights.size());
-    if (weights.fd < 0) continue;
-    REQUIRE(::pread(weights.fd, read.data(), read.size(), static_cast<off_t>(weights.file_offset)) ==
-            static_cast<ssize_t>(read.size()));
-    CHECK(read == made.weights);
+    check_content(archive, made, begin == kPage);
   }
 }
 

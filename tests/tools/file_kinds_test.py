@@ -10,6 +10,7 @@ import zipfile
 import torch
 from torch import nn
 from cli import CliTest, run
+from zip_files import stored
 
 IMAGE = ["--input", "1,3,16,16", "--nhwc"]
 
@@ -27,14 +28,6 @@ class Net(nn.Module):
 def saved(value, **options) -> bytes:
     data = io.BytesIO()
     torch.save(value, data, **options)
-    return data.getvalue()
-
-
-def stored(files) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
     return data.getvalue()
 
 
