@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "lib/base/error.h"
+#include "lib/base/file_pages.h"
 #include "lib/format/float16.h"
 #include "lib/nnapi/copy_permuted.h"
 #include "lib/nnapi/permutation.h"
@@ -241,8 +242,10 @@ void Constant::write_to(const ByteSink& sink) const {
   const auto write = [&](const Constant& part) {
     const Buffer buffer = evaluate({part.source_type_, part.source_shape_, part.source_bytes()}, part.steps_);
     sink(buffer.bytes(), buffer.size());
+    // Most weights are mapped from the model's file: with this, one piece of them is in memory and not all.
+    drop_file_pages(part.source_bytes(), count(part.source_shape_) * size_of(part.source_type_));
   };
-  if (is_source() || byte_count() <= kPieceBytes || !has_rows()) return write(*this);
+  if (byte_count() <= kPieceBytes || !has_rows()) return write(*this);
   const size_t row_bytes = byte_count() / static_cast<size_t>(shape_[0]);
   const auto rows_at_once = static_cast<int64_t>(std::max<size_t>(kPieceBytes / row_bytes, 1));
   for (int64_t begin = 0; begin < shape_[0]; begin += rows_at_once) {

@@ -1,0 +1,13 @@
+// Gives back memory that holds the content of mapped files.
+#pragma once
+
+#include <cstddef>
+
+namespace nnapi_convert {
+
+// Takes the pages from the one of `begin` up to the one of the byte after the range out of the process, if all of them
+// hold the unchanged content of a file: the next access reads them from the file. Changes no content. Without Linux's
+// /proc/self/pagemap it does nothing.
+void drop_file_pages(const void* begin, size_t size);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,91 @@
+#include "lib/base/file_pages.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/temporary_folder.h"
+
+namespace nnapi_convert {
+namespace {
+
+const size_t kPageBytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+constexpr size_t kPages = 8;
+
+// A file of 8 pages, mapped as models are.
+class MappedPages {
+ public:
+  MappedPages() {
+    const std::string path = folder_.file("pages");
+    std::ofstream(path) << std::string(kPages * kPageBytes, 'f');
+    const int file = ::open(path.c_str(), O_RDONLY);
+    begin = static_cast<char*>(::mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0));
+    ::close(file);
+    REQUIRE(begin != MAP_FAILED);
+    for (size_t i = 0; i < kPages; ++i) REQUIRE(const_cast<volatile char*>(begin)[i * kPageBytes] == 'f');
+  }
+  ~MappedPages() { ::munmap(begin, kPages * kPageBytes); }
+  MappedPages(const MappedPages&) = delete;
+  MappedPages& operator=(const MappedPages&) = delete;
+
+  size_t in_process() const {
+    size_t kilobytes = 0;
+    std::ifstream maps("/proc/self/smaps");
+    const std::string wanted = "/pages";
+    bool is_here = false;
+    for (std::string line; std::getline(maps, line);) {
+      if (line.find(wanted, line.size() > wanted.size() ? line.size() - wanted.size() : 0) != std::string::npos) {
+        is_here = true;
+      } else if (is_here && line.rfind("Rss:", 0) == 0) {
+        kilobytes = std::stoul(line.substr(4));
+        break;
+      }
+    }
+    return kilobytes * 1024 / kPageBytes;
+  }
+
+  char* begin;
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("file pages: unchanged ones leave the process and come back with the same content") {
+  const MappedPages pages;
+  REQUIRE(pages.in_process() == kPages);
+  drop_file_pages(pages.begin, kPages * kPageBytes);
+  CHECK(pages.in_process() == 0);
+  CHECK(std::string(pages.begin, kPages * kPageBytes) == std::string(kPages * kPageBytes, 'f'));
+}
+
+TEST_CASE("file pages: a range goes from the page of its begin to the page of its end") {
+  const MappedPages pages;
+  drop_file_pages(pages.begin + kPageBytes + 100, 2 * kPageBytes);
+  CHECK(pages.in_process() == kPages - 2);
+  drop_file_pages(pages.begin + 5 * kPageBytes, kPageBytes - 1);
+  drop_file_pages(pages.begin, 0);
+  CHECK(pages.in_process() == kPages - 2);
+}
+
+TEST_CASE("file pages: a range with a changed page stays") {
+  const MappedPages pages;
+  pages.begin[3 * kPageBytes + 5] = 'c';
+  drop_file_pages(pages.begin, kPages * kPageBytes);
+  CHECK(pages.begin[3 * kPageBytes + 5] == 'c');
+  CHECK(pages.in_process() == kPages);
+}
+
+TEST_CASE("file pages: memory of no file stays") {
+  std::vector<char> bytes(kPages * kPageBytes, 'm');
+  drop_file_pages(bytes.data(), bytes.size());
+  CHECK(bytes == std::vector<char>(kPages * kPageBytes, 'm'));
+}
+
+}  // namespace nnapi_convert
