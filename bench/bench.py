@@ -30,6 +30,7 @@ class Case(NamedTuple):
 CASES = [
     Case("mobilenet_v2_plain", "nhwc", max_cpu=0.4, max_memory=0.5, max_operations=66),
     Case("mobilenet_v2_plain", "nchw", max_cpu=0.4, max_memory=0.5, max_operations=66),
+    Case("resnet152_plain", "nchw", max_cpu=0.6, max_memory=0.3),
     Case("vgg16_plain", "nchw", max_cpu=0.6, max_memory=0.2),
 ]
 

@@ -129,6 +129,14 @@ def make_vgg16_plain() -> Dict[str, Made]:
     return {"vgg16_plain.pt": made(trace(without_in_place(model), data[:1], check=False), data)}
 
 
+def make_resnet152_plain() -> Dict[str, Made]:
+    data = images(2, 224)
+    traced = trace(live(vision.resnet152, 224, batches=1, count=4), data[:1], check=False)
+    traced = torch.jit.freeze(traced, preserved_attrs=["training"])
+    torch._C._jit_pass_remove_mutation(traced.graph)
+    return {"resnet152_plain.pt": made(traced, data)}
+
+
 def test_recipes() -> List[Recipe]:
     return [
         float_net("mobilenet_v2", vision.mobilenet_v2, 96, "torchvision's MobileNetV2"),
@@ -157,5 +165,6 @@ def bench_recipes() -> List[Recipe]:
     about = "in-place operations removed; input 1,3,224,224"
     return [
         Recipe("mobilenet_v2_plain", ["mobilenet_v2_plain.pt"], make_mobilenet_plain, f"MobileNetV2, {about}"),
+        Recipe("resnet152_plain", ["resnet152_plain.pt"], make_resnet152_plain, f"ResNet-152, frozen, {about}"),
         Recipe("vgg16_plain", ["vgg16_plain.pt"], make_vgg16_plain, f"VGG-16 without adaptive pool, {about}"),
     ]
