@@ -6,6 +6,7 @@
 namespace nnapi_convert {
 
 OpRules activation_rules();         // activation.cpp
+OpRules advanced_index_rules();     // advanced_index.cpp
 OpRules attention_rules();          // attention.cpp
 OpRules binary_rules();             // binary.cpp
 OpRules comparison_rules();         // comparison.cpp

@@ -1,11 +1,11 @@
 // index_put: elements of a tensor replaced, or added to, at indices of some of its axes.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/ir/constants.h>
 
 #include "lib/ops/axis.h"
 #include "lib/ops/families.h"
 #include "lib/ops/formula.h"
+#include "lib/ops/indices.h"
 #include "lib/ops/movement.h"
 #include "lib/ops/shape_rules.h"
 #include "lib/ops/writing.h"
@@ -13,37 +13,8 @@
 namespace nnapi_convert {
 namespace {
 
-// An index of one axis: a constant, or computed.
-struct AxisIndex {
-  size_t axis;
-  const TorchValue* computed;
-  at::Tensor constant;
-};
-
-std::vector<AxisIndex> read_indices(const OpArguments& args) {
-  std::vector<AxisIndex> found;
-  if (const auto list = torch::jit::toIValue(args.input("indices"))) {
-    const auto& elements = list->toListRef();
-    for (size_t i = 0; i < elements.size(); ++i) {
-      if (elements[i].isTensor()) found.push_back({i, nullptr, elements[i].toTensor()});
-    }
-    return found;
-  }
-  const std::vector<const TorchValue*> elements = args.elements("indices");
-  for (size_t i = 0; i < elements.size(); ++i) {
-    const auto constant = torch::jit::toIValue(elements[i]);
-    if (constant && constant->isNone()) continue;
-    found.push_back({i, constant ? nullptr : elements[i], constant ? constant->toTensor() : at::Tensor()});
-  }
-  return found;
-}
-
-TensorType type_of(const OpArguments& args, const AxisIndex& index) {
-  return index.computed != nullptr ? args.type_of(index.computed) : type_of_constant(index.constant);
-}
-
 bool is_all_constant(const OpArguments& args) {
-  for (const AxisIndex& index : read_indices(args)) {
+  for (const AxisIndex& index : axis_indices(args)) {
     if (index.computed != nullptr) return false;
   }
   return true;
@@ -51,7 +22,7 @@ bool is_all_constant(const OpArguments& args) {
 
 // y[mask] = 0, where the mask is computed: null for other indices.
 const TorchValue* computed_mask(const OpArguments& args) {
-  const std::vector<AxisIndex> indices = read_indices(args);
+  const std::vector<AxisIndex> indices = axis_indices(args);
   const bool is_computed = indices.size() == 1 && indices[0].axis == 0 && indices[0].computed != nullptr;
   return is_computed && args.type_of(indices[0].computed).dtype == at::kBool ? indices[0].computed : nullptr;
 }
@@ -92,14 +63,14 @@ struct Merged {
 };
 
 Merged merged_axes(const OpArguments& args, const TensorType& self) {
-  const std::vector<AxisIndex> indices = read_indices(args);
+  const std::vector<AxisIndex> indices = axis_indices(args);
   args.require(!indices.empty(), "no index", "one or more");
   Merged merged{indices[0].axis, {}, {}, {}};
   for (size_t i = 0; i < indices.size(); ++i) {
     const TensorType type = type_of(args, indices[i]);
     args.require(indices[i].axis == merged.first + i, "indices with axes between them", "indices side by side");
     args.require(indices[i].axis < self.rank(), "more indices than axes", "one for each axis at most");
-    args.require(type.dtype == at::kInt || type.dtype == at::kLong, "indices " + to_text(type), "int32 or int64");
+    require_indices(args, type);
     args.require(all_fixed(type.dims), "indices of flexible sizes", "fixed sizes",
                  "give every size of the input with --input");
     merged.index = broadcast(args, merged.index, type.dims);
@@ -136,7 +107,7 @@ std::vector<ValueType> put_type(const OpArguments& args) {
 // The place that the indices say in the merged axes, [1, count, 1].
 Expression merged_index(OpContext& ctx, const TensorType& self, const Merged& merged) {
   Expression sum = filled(ctx, 0, {at::kFloat, merged.index, {}});
-  for (const AxisIndex& index : read_indices(ctx)) {
+  for (const AxisIndex& index : axis_indices(ctx)) {
     const auto size = static_cast<double>(self.dims[index.axis].value());
     const Expression given = index.computed != nullptr
                                  ? cast(Expression(ctx, ctx.operand_of(index.computed)), at::kFloat)

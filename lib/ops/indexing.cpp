@@ -14,47 +14,10 @@
 namespace nnapi_convert {
 namespace {
 
-nnapi::OperandId emit_gather(OpContext& ctx, const LoweredTensor& self, size_t axis, nnapi::OperandId indices,
-                             const TensorType& type) {
-  return ctx.emit_to(OperationCode::GATHER, {self.id, ctx.builder().int32(static_cast<int64_t>(axis)), indices}, type);
-}
-
-// Indices of an axis, counted from its front; refuses those outside.
-at::Tensor checked_indices(const OpArguments& args, const at::Tensor& indices, const Dim& size) {
-  if (indices.scalar_type() == at::kBool || indices.scalar_type() == at::kByte) {
-    args.require(indices.dim() == 1, fmt::format("a mask of rank {}", indices.dim()), "rank 1");
-    return at::nonzero(indices).squeeze(1);
-  }
-  args.require(at::isIntegralType(indices.scalar_type(), false), "indices of " + dtype_name(indices.scalar_type()),
-               "whole numbers");
-  args.require(size.is_fixed() || indices.numel() == 0 || indices.min().item<int64_t>() >= 0,
-               "negative indices of a flexible size", "a fixed size", "give every size of the input with --input");
-  if (!size.is_fixed() || indices.numel() == 0) return indices.to(at::kLong);
-  const int64_t count = size.value();
-  const auto least = indices.min().item<int64_t>();
-  const auto greatest = indices.max().item<int64_t>();
-  args.require(least >= -count && greatest < count, fmt::format("indices from {} to {}", least, greatest),
-               fmt::format("{} to {}", -count, count - 1));
-  return at::where(indices.lt(0), indices + count, indices).to(at::kLong);
-}
-
-// The result of a GATHER: the axis is replaced by the indices' axes.
-TensorType gathered(const TensorType& self, size_t axis, const Dims& indices) {
-  Dims dims(self.dims.begin(), self.dims.begin() + static_cast<std::ptrdiff_t>(axis));
-  dims.insert(dims.end(), indices.begin(), indices.end());
-  dims.insert(dims.end(), self.dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, self.dims.end());
-  return self.with_dims(dims);
-}
-
 // PyTorch raises for run-time indices outside the axis; NNAPI doesn't say what a device does with them.
 nnapi::OperandId index_operand(OpContext& ctx, const std::string& name, const Dim& size) {
   if (!ctx.is_constant(name)) return ctx.operand(name).id;
   return ctx.constant_operand(checked_indices(ctx, ctx.constant(name), size));
-}
-
-void require_indices(const OpArguments& args, const TensorType& indices) {
-  args.require(indices.dtype == at::kInt || indices.dtype == at::kLong, "indices " + to_text(indices),
-               "int32 or int64");
 }
 
 std::vector<ValueType> embedding_type(const OpArguments& args) {
@@ -88,116 +51,6 @@ void lower_index_select(OpContext& ctx) {
   const auto axis = static_cast<size_t>(checked_axis(ctx, ctx.integer("dim"), self.type.rank()));
   const nnapi::OperandId index = index_operand(ctx, "index", self.type.dims[axis]);
   ctx.set_output(emit_gather(ctx, self, axis, index, ctx.output_type()));
-}
-
-// x[:, i, j]: the axes that are indexed, which lie side by side, and one index into all of them merged.
-struct AdvancedIndex {
-  size_t first = 0;
-  size_t count = 0;
-  const TorchValue* computed = nullptr;  // an index that is known at run time only
-  at::Tensor merged;                     // else
-  Dims dims;
-};
-
-// The elements of a list of tensors and None, as far as they are constants.
-std::vector<std::pair<const TorchValue*, c10::IValue>> index_list(const OpArguments& args) {
-  std::vector<std::pair<const TorchValue*, c10::IValue>> list;
-  if (const auto constant = torch::jit::toIValue(args.input("indices"))) {
-    for (const c10::IValue& element : constant->toListRef()) list.emplace_back(nullptr, element);
-    return list;
-  }
-  const TorchNode* node = args.input("indices")->node();
-  args.require(node->kind() == c10::prim::ListConstruct, "a list of indices made elsewhere", "one made in place");
-  for (const TorchValue* element : node->inputs()) {
-    const auto constant = torch::jit::toIValue(element);
-    list.emplace_back(constant ? nullptr : element, constant ? *constant : c10::IValue());
-  }
-  return list;
-}
-
-Dim element_count(const TensorType& self, size_t first, size_t count) {
-  Dim size(1);
-  for (size_t i = first; i < first + count; ++i) size *= self.dims[i];
-  return size;
-}
-
-AdvancedIndex read_index(const OpArguments& args, const TensorType& self) {
-  const auto list = index_list(args);
-  args.require(list.size() <= self.rank(), fmt::format("{} indices of {}", list.size(), to_text(self)),
-               "one for each axis at most");
-  AdvancedIndex index;
-  std::vector<at::Tensor> tensors;
-  for (size_t axis = 0; axis < list.size(); ++axis) {
-    const auto& [value, constant] = list[axis];
-    if (value == nullptr && constant.isNone()) continue;
-    if (index.count == 0) index.first = axis;
-    args.require(axis == index.first + index.count, "indices with axes between them", "indices side by side");
-    ++index.count;
-    if (value != nullptr) {
-      index.computed = value;
-    } else {
-      tensors.push_back(checked_indices(args, constant.toTensor(), self.dims[axis]));
-    }
-  }
-  args.require(index.count > 0, "no index", "one or more");
-  if (index.computed != nullptr) {
-    args.require(index.count == 1, "several indices, computed at run time", "one, or constants");
-    return index;
-  }
-  tensors = at::broadcast_tensors(tensors);
-  index.merged = at::zeros_like(tensors[0]);
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const Dim& size = self.dims[index.first + i];
-    args.require(i == 0 || size.is_fixed(), "several indices of flexible sizes", "fixed sizes",
-                 "give every size of the input with --input");
-    index.merged = index.merged * (i == 0 ? 1 : size.value()) + tensors[i];
-  }
-  index.dims = to_dims(index.merged.sizes().vec());
-  return index;
-}
-
-TensorType indexed_source(const TensorType& self, const AdvancedIndex& index) {
-  Dims dims = self.dims;
-  const auto first = dims.begin() + static_cast<std::ptrdiff_t>(index.first);
-  dims.erase(first, first + static_cast<std::ptrdiff_t>(index.count));
-  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(index.first), element_count(self, index.first, index.count));
-  return self.with_dims(dims);
-}
-
-std::vector<ValueType> index_type(const OpArguments& args) {
-  const TensorType self = args.tensor("self");
-  require_rank(args, self, 1, kHighestRank);
-  AdvancedIndex index = read_index(args, self);
-  if (index.computed != nullptr) {
-    const TensorType type = args.type_of(index.computed);
-    require_indices(args, type);
-    index.dims = type.dims;
-  }
-  const TensorType result = gathered(indexed_source(self, index), index.first, index.dims);
-  args.require(result.rank() >= 1, "a single element", "a result of rank 1 or more");
-  return {result};
-}
-
-nnapi::OperandId computed_index(OpContext& ctx, const TorchValue& index, const Dim& size) {
-  LoweredTensor tensor = ctx.operand_of(&index);
-  if (is_never_negative(index)) return tensor.id;
-  if (tensor.type.dims.empty()) tensor.type.dims = {Dim(1)};
-  return counted_from_front({ctx, tensor}, size).id();
-}
-
-void lower_index(OpContext& ctx) {
-  const LoweredTensor self = ctx.operand("self");
-  const AdvancedIndex index = read_index(ctx, self.type);
-  const TensorType source = indexed_source(self.type, index);
-  // A single index is a vector of one in NNAPI.
-  const Dims dims = index.computed != nullptr ? ctx.type_of(index.computed).dims : index.dims;
-  const nnapi::OperandId indices = index.computed != nullptr
-                                       ? computed_index(ctx, *index.computed, self.type.dims[index.first])
-                                       : ctx.constant_operand(index.merged);
-  const TensorType result = gathered(source, index.first, dims.empty() ? Dims{1} : dims);
-  const nnapi::OperandId found =
-      emit_gather(ctx, {ctx.reshaped(self, source.dims), source}, index.first, indices, result);
-  ctx.set_output(ctx.reshaped({found, result}, ctx.output_type().dims));
 }
 
 // A tensor of rank 0 is a vector of one element.
@@ -353,7 +206,6 @@ void lower_flip(OpContext& ctx) {
 }  // namespace
 
 OpRules indexing_rules() {
-  const char* kIndexNote = "constant indices of axes side by side, or one computed index, from -size to size - 1";
   return {
       {"aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool "
        "sparse=False) -> Tensor",
@@ -361,10 +213,6 @@ OpRules indexing_rules() {
        kUnprovedRows | Memory::kFresh | Index::kRows | Fact::kSizesAreSums},
       {"aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", 3, kUncheckedIndices, index_select_type,
        lower_index_select, kUnprovedRows | Index::kAlongDim | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
-      {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", 3, kIndexNote, index_type, lower_index,
-       kUnprovedRows | Index::kPositions | ResultSizes::kIndexed},
-      {"aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", 3, kIndexNote, index_type,
-       lower_index, kUnprovedRows | Index::kPositions | ResultSizes::kIndexed},
       {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", 3,
        "fixed sizes; a computed index outside the axis: undefined, where PyTorch raises", gather_type, lower_gather,
        kUnprovedRows | Index::kAlongDim | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},

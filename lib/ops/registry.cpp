@@ -13,6 +13,7 @@ namespace {
 OpRules join_families() {
   OpRules all;
   for (const OpRules& family : {activation_rules(),
+                                advanced_index_rules(),
                                 attention_rules(),
                                 binary_rules(),
                                 comparison_rules(),

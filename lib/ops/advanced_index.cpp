@@ -1,0 +1,160 @@
+// Indexing by tensors, x[:, i, j]: constant ones and ones that are computed at run time.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "lib/ops/families.h"
+#include "lib/ops/indices.h"
+#include "lib/ops/promotion.h"
+#include "lib/ops/shape_rules.h"
+
+namespace nnapi_convert {
+namespace {
+
+// The indexed axes lie side by side after `order`, and are read as one axis.
+struct IndexedAxes {
+  std::vector<AxisIndex> indices;
+  std::vector<int64_t> order;  // of self's axes
+  size_t first = 0;            // the place of the first indexed axis, after `order`
+  Dims index_dims;             // the sizes of all indices, broadcast
+
+  bool is_reordered() const { return !std::is_sorted(order.begin(), order.end()); }
+  bool is_computed() const {
+    return std::any_of(indices.begin(), indices.end(),
+                       [](const AxisIndex& index) { return index.computed != nullptr; });
+  }
+};
+
+// As PyTorch does: indexed axes with others between them come first.
+void find_order(IndexedAxes& axes, size_t rank) {
+  const bool is_side_by_side = axes.indices.back().axis - axes.indices.front().axis + 1 == axes.indices.size();
+  axes.first = is_side_by_side ? axes.indices.front().axis : 0;
+  axes.order.resize(rank);
+  std::iota(axes.order.begin(), axes.order.end(), 0);
+  if (is_side_by_side) return;
+  const auto is_indexed = [&](int64_t axis) {
+    return std::any_of(axes.indices.begin(), axes.indices.end(),
+                       [&](const AxisIndex& index) { return static_cast<int64_t>(index.axis) == axis; });
+  };
+  std::stable_partition(axes.order.begin(), axes.order.end(), is_indexed);
+}
+
+IndexedAxes read_axes(const OpArguments& args, const TensorType& self) {
+  IndexedAxes axes;
+  axes.indices = axis_indices(args);
+  args.require(!axes.indices.empty(), "no index", "one or more");
+  args.require(axes.indices.back().axis < self.rank(),
+               fmt::format("{} indices of {}", axes.indices.back().axis + 1, to_text(self)),
+               "one for each axis at most");
+  for (AxisIndex& index : axes.indices) {
+    const Dim& size = self.dims[index.axis];
+    args.require(&index == &axes.indices.front() || size.is_fixed(), "several indices of flexible sizes", "fixed sizes",
+                 "give every size of the input with --input");
+    if (index.computed == nullptr) index.constant = checked_indices(args, index.constant, size);
+    const TensorType type = type_of(args, index);
+    require_indices(args, type);
+    axes.index_dims = broadcast(args, axes.index_dims, type.dims);
+  }
+  find_order(axes, self.rank());
+  return axes;
+}
+
+// The type of the reordered tensor whose indexed axes are one.
+TensorType merged_source(const TensorType& self, const IndexedAxes& axes) {
+  const Dims dims = nnapi::permute(self.dims, axes.order);
+  const auto begin = dims.begin() + static_cast<std::ptrdiff_t>(axes.first);
+  const auto end = begin + static_cast<std::ptrdiff_t>(axes.indices.size());
+  Dims merged(dims.begin(), begin);
+  merged.push_back(product(Dims(begin, end)));
+  merged.insert(merged.end(), end, dims.end());
+  return self.with_dims(merged);
+}
+
+std::vector<ValueType> index_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  require_rank(args, self, 1, kHighestRank);
+  const IndexedAxes axes = read_axes(args, self);
+  const TensorType result = gathered(merged_source(self, axes), axes.first, axes.index_dims);
+  args.require(result.rank() >= 1, "a single element", "a result of rank 1 or more");
+  return {result};
+}
+
+Expression counted_index(OpContext& ctx, const TorchValue& index, const Dim& size, at::ScalarType dtype) {
+  LoweredTensor tensor = ctx.operand_of(&index);
+  if (tensor.type.dims.empty()) tensor.type.dims = {Dim(1)};
+  const Expression given = cast({ctx, tensor}, dtype);
+  return is_never_negative(index) ? given : counted_from_front(given, size);
+}
+
+// The dtype in which several computed indices are merged: below feature level 4, integers have no arithmetic.
+at::ScalarType merging_type(const OpContext& ctx, const Dim& places) {
+  constexpr int kAddsIntegers = 4;
+  constexpr int64_t kMostExact = int64_t{1} << 24;  // whole numbers that a float32 holds
+  if (ctx.feature_level() >= kAddsIntegers) return at::kInt;
+  ctx.require(places.fixed_value().value_or(kMostExact + 1) <= kMostExact,
+              fmt::format("computed indices of axes with {} places", places.text()),
+              fmt::format("{} places at most at feature level {}", kMostExact, ctx.feature_level()),
+              fmt::format("use --feature-level {}", kAddsIntegers));
+  return at::kFloat;
+}
+
+// The place that the indices say in the merged axes.
+nnapi::OperandId merged_index(OpContext& ctx, const TensorType& self, const IndexedAxes& axes) {
+  const bool is_merged = axes.is_computed() && axes.indices.size() > 1;
+  const auto dtype = is_merged ? merging_type(ctx, merged_source(self, axes).dims[axes.first]) : at::kInt;
+  at::Tensor known;
+  std::optional<Expression> computed;
+  int64_t stride = 1;
+  for (size_t i = axes.indices.size(); i-- > 0;) {
+    const AxisIndex& index = axes.indices[i];
+    const Dim& size = self.dims[index.axis];
+    if (index.computed == nullptr) {
+      const at::Tensor part = index.constant * stride;
+      known = known.defined() ? known + part : part;
+    } else {
+      const Expression counted = counted_index(ctx, *index.computed, size, dtype);
+      const Expression part = stride == 1 ? counted : counted * static_cast<double>(stride);
+      computed = computed ? *computed + part : part;
+    }
+    if (i > 0) stride *= size.value();
+  }
+  if (!computed) return ctx.constant_operand(known);
+  if (known.defined()) computed = *computed + tensor_constant(ctx, known.to(dtype));
+  return cast(*computed, at::kInt).id();
+}
+
+void lower_index(OpContext& ctx) {
+  LoweredTensor self = ctx.operand("self");
+  const IndexedAxes axes = read_axes(ctx, self.type);
+  const TensorType source = merged_source(self.type, axes);
+  const nnapi::OperandId indices = merged_index(ctx, self.type, axes);
+  if (axes.is_reordered()) {
+    const Expression reordered = transpose({ctx, self}, axes.order);
+    self = {reordered.id(), reordered.type()};
+  }
+  // A single index is a vector of one in NNAPI.
+  const TensorType result = gathered(source, axes.first, axes.index_dims.empty() ? Dims{1} : axes.index_dims);
+  const nnapi::OperandId found =
+      emit_gather(ctx, {ctx.reshaped(self, source.dims), source}, axes.first, indices, result);
+  ctx.set_output(ctx.reshaped({found, result}, ctx.output_type().dims));
+}
+
+constexpr const char* kIndexNote =
+    "indices from -size to size - 1; of several, the axes have fixed sizes, but for the first; computed ones outside: "
+    "undefined, where PyTorch raises";
+
+}  // namespace
+
+OpRules advanced_index_rules() {
+  return {
+      {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", 3, kIndexNote, index_type, lower_index,
+       kUnprovedRows | Index::kPositions | ResultSizes::kIndexed},
+      {"aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", 3, kIndexNote, index_type,
+       lower_index, kUnprovedRows | Index::kPositions | ResultSizes::kIndexed},
+  };
+}
+
+}  // namespace nnapi_convert
