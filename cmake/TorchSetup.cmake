@@ -1,6 +1,9 @@
 # Finds LibTorch and makes two things for all targets on it: the interface target `torch_deps`, and one precompiled
 # header (LibTorch's headers cost seconds per file), which targets reuse by `nnapi_convert_torch_target`.
 find_package(Torch REQUIRED)
+if(Torch_VERSION VERSION_GREATER_EQUAL 2.14)
+  set(CMAKE_CXX_STANDARD 20)  # its headers need it
+endif()
 set(nnapi_convert_stand_ins "")
 if(NNAPI_CONVERT_STAND_INS)
   include(cmake/TorchStandIns.cmake)

@@ -70,6 +70,8 @@ function(stand_in_names library result)
   get_filename_component(folder ${library} DIRECTORY)
   needed_libraries(${library} needed)
   unused_libraries(${library} "${needed}" ${folder} names)
+  # The program takes symbols from these itself.
+  list(FILTER names EXCLUDE REGEX "^lib(crypto|deflate|farmhash|fmt|jpeg|mimalloc|png[0-9]*|spdlog|z)\\.so")
   set(ahead ${needed})
   list(REMOVE_ITEM ahead ${names})
   set(seen ${ahead})

@@ -187,7 +187,8 @@ std::string Dim::atom_text(const Atom& atom, const std::function<std::string(int
   if (!atom.numerator) return symbol(atom.input, atom.axis);
   const std::string numerator = atom.numerator->text(symbol);
   const bool is_name = numerator.find(' ') == std::string::npos;
-  return fmt::format(is_name ? "({} // {})" : "(({}) // {})", numerator, atom.divisor);
+  return is_name ? fmt::format("({} // {})", numerator, atom.divisor)
+                 : fmt::format("(({}) // {})", numerator, atom.divisor);
 }
 
 std::string Dim::monomial_key(const Monomial& monomial) {

@@ -67,7 +67,7 @@ bool restore(const fs::path& record, const std::string& key, const WorkerSetting
     Outcome earlier = outcome_from_json(read_json(record));
     if (earlier.key != key || !is_final(earlier.status)) return false;
     for (const auto& [path, hash] : earlier.outputs.items()) {
-      if (hash_of_file(settings.output_folder / path) != hash) return false;
+      if (hash_of_file(settings.output_folder / path) != hash.get<std::string>()) return false;
     }
     outcome = std::move(earlier);
   } catch (const std::exception&) {

@@ -120,7 +120,8 @@ class Flattening {
                                     tree.path, tree.keys[i])));
       }
       const bool is_tuple = tree.kind == ArgumentTree::Kind::kTuple;
-      take(tree.elements[i], new_variable(fmt::format(is_tuple ? "({})[{}]" : "{}[{}]", value, index)));
+      const std::string object = is_tuple ? "(" + value + ")" : value;
+      take(tree.elements[i], new_variable(fmt::format("{}[{}]", object, index)));
     }
   }
 

@@ -11,7 +11,7 @@
 #include "tests/temporary_folder.h"
 
 using namespace nnapi_convert;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using nnapi_shim::testing::make_zip;
 using nnapi_shim::testing::ZipEntry;
 

@@ -9,7 +9,7 @@
 #include "lib/format/json_nesting.h"
 
 using namespace nnapi_convert;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "lib/base/error.h"
 
 using namespace nnapi_convert;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using namespace std::string_literals;
 
 namespace {

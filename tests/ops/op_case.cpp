@@ -102,6 +102,11 @@ void read_flexible(std::istringstream& words, OpCase& result) {
   for (std::string sizes; words >> sizes;) result.flexible.push_back(parse_sizes(sizes));
 }
 
+bool parse_libtorch(const std::string& release) {
+  if (release != "1.13") throw std::runtime_error("libtorch " + release + " found, libtorch 1.13 needed");
+  return true;
+}
+
 // One line of keys.
 void read_key(const std::string& line, OpCase& result) {
   std::istringstream words(line);
@@ -121,6 +126,7 @@ void read_key(const std::string& line, OpCase& result) {
       {"flexible", [&] { read_flexible(words, result); }},
       {"warns", [&] { result.warnings.push_back(rest_of(words)); }},
       {"refused", [&] { result.refusals.push_back(rest_of(words)); }},
+      {"libtorch", [&] { result.is_of_1_13 = parse_libtorch(rest_of(words)); }},
       {"layout", [&] { result.layouts = {rest_of(words)}; }},
   };
   const auto reader = readers.find(key);

@@ -53,6 +53,7 @@ struct OpCase {
   std::vector<std::string> warnings;           // parts of warnings that must come
   std::vector<std::string> refusals;           // parts of the message, for a case that must be refused
   std::vector<std::string> layouts{"nhwc", "nchw"};
+  bool is_of_1_13 = false;  // later releases of LibTorch lack the operator, or compute something else
   std::string source;
   std::string golden;
   std::string shim_golden;  // the shim's model, if it differs

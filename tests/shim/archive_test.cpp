@@ -18,8 +18,8 @@
 
 using namespace nnapi_shim;
 using namespace nnapi_shim::testing;
-using Catch::Matchers::Contains;
-using Catch::Matchers::EndsWith;
+using Catch::Contains;
+using Catch::EndsWith;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 using namespace nnapi_shim;
 using namespace nnapi_shim::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using format::ExpressionKind;
 using format::Layout;
 using format::ValueSource;

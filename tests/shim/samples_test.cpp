@@ -9,7 +9,7 @@
 
 using namespace nnapi_shim;
 using namespace nnapi_shim::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 namespace samples = nnapi_convert::buffer_samples;
 
 namespace {

@@ -87,6 +87,11 @@ class Lite(CliTest, StockTorchTest):
                 module = load_lite(self.convert(name, *options, out="out.ptl"))
                 self.assert_close(call(load(self.fixture(name)), picture), call(module, picture))
 
+    def test_control_flow_with_segments_inside(self):
+        module = load_lite(self.convert("control_flow.pt", *IMAGE, out="out.ptl"))
+        for picture in (images(1, 3, 16, 16).abs(), -images(1, 3, 16, 16).abs()):  # both branches
+            self.assert_close(call(load(self.fixture("control_flow.pt")), picture), call(module, picture))
+
     def test_quantised(self):
         for mode in ("core", "full", "nnapi"):
             full, lite = (self.convert("quant.pt", "--nhwc", "--quant", mode, out=name) for name in ("a.pt", "a.ptl"))

@@ -207,6 +207,16 @@ void use_copies(Graph& graph, ClassCopies& classes) {
   });
 }
 
+// Control flow is copied with all constants that its blocks read, also with weights of segments, which are gone. The
+// lite interpreter's writer reads every constant.
+void drop_unused_constants(Graph& graph) {
+  std::vector<Node*> unused;
+  for_each_node(graph, [&](Node& node) {
+    if (node.kind() == c10::prim::Constant && node.output()->uses().empty()) unused.push_back(&node);
+  });
+  for (Node* node : unused) node->destroy();
+}
+
 // Returns forward's schema: the original's arguments, and the type of the graph's result.
 c10::FunctionSchema forward_schema(const PartitionedModuleRequest& request, const Graph& graph) {
   std::vector<c10::Argument> arguments{c10::Argument("self", graph.inputs()[0]->type())};
@@ -238,6 +248,7 @@ torch::jit::Module build_partitioned_module(const PartitionedModuleRequest& requ
   }
   set_bundled_inputs(host, request.bundled_inputs, request.model.arguments);
   const std::shared_ptr<Graph> graph = PartitionedGraph(request, host).run();
+  drop_unused_constants(*graph);
   use_copies(*graph, classes);
   use_scalars(*graph);
   keep_single_tensors(*graph);

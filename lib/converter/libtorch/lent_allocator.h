@@ -1,7 +1,6 @@
 // An allocator of LibTorch, whose functions LibTorch 1.13 and 2 declare differently.
 //
-// The program is built on LibTorch 1.13, 2.6 or 2.14. This folder holds all that depends on the release; no other
-// source asks for it.
+// The program is built on LibTorch 1.13, 2.6 or 2.14. This folder holds all that depends on the release.
 #pragma once
 
 #include <c10/core/Allocator.h>

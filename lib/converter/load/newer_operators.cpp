@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "lib/converter/graph/node_reads.h"
+#include "lib/converter/libtorch/androids_operators.h"
+#include "lib/converter/libtorch/changed_overload.h"
 
 namespace nnapi_convert {
 namespace {
@@ -100,8 +102,24 @@ bool declare_newer() {
 const Entry* entry_of(const Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr) return nullptr;
-  const auto found = entries().find(full_name(schema->operator_name()));
+  auto found = entries().find(full_name(schema->operator_name()));
+  if (found == entries().end()) found = entries().find(changed_overload(node));
   return found == entries().end() ? nullptr : &found->second;
+}
+
+// An operator that no row has, and that this program's LibTorch has and 1.13.1 has not.
+const NewerOperator& unlisted(const std::string& name) {
+  struct Unlisted {
+    std::string schema;
+    NewerOperator newer;
+  };
+  static std::map<std::string, Unlisted> known;
+  const auto [found, is_new] = known.try_emplace(name);
+  if (is_new) {
+    found->second.schema = name + "() -> ()";  // messages need its name alone
+    found->second.newer = {found->second.schema.c_str(), "", nullptr, "write it with operators of PyTorch 1.13"};
+  }
+  return found->second.newer;
 }
 
 void take_apart(Node* node, torch::jit::Function& function) {
@@ -135,8 +153,10 @@ void declare_newer_operators() {
 }
 
 const NewerOperator* newer_operator(const Node& node) {
-  const Entry* entry = entry_of(node);
-  return entry == nullptr ? nullptr : &entry->newer();
+  if (const Entry* entry = entry_of(node)) return &entry->newer();
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  if (schema == nullptr || is_androids_operator(schema->operator_name())) return nullptr;
+  return &unlisted(full_name(schema->operator_name()));
 }
 
 void take_newer_operators_apart(Graph& graph) {

@@ -12,6 +12,7 @@
 #include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/graph/torch_error.h"
+#include "lib/converter/libtorch/silenced_warnings.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/load.h"
@@ -36,16 +37,9 @@ std::string hint_for(const VerifyRequest& request) {
          "...), FILE)";
 }
 
-// PyTorch's warnings of its own operators are not of this comparison.
-class SilentWarnings : public c10::WarningHandler {
- public:
-  void process(const c10::SourceLocation& /*source*/, const std::string& /*message*/, bool /*is_verbatim*/) override {}
-};
-
 Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* which, const std::string& hint = "") {
   Tensors outputs;
-  SilentWarnings silent;
-  const c10::Warning::WarningHandlerGuard no_warnings(&silent);
+  const SilencedWarnings no_warnings;  // they are not of this comparison
   try {
     c10::InferenceMode guard;
     flatten(module.forward(inputs), outputs);
