@@ -15,12 +15,43 @@ def _log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
   return torch.log_softmax(self, dim)
 )";
 
+constexpr const char* kAdaptiveVolume = R"(
+def _adaptive_avg_pool3d(self: Tensor, output_size: List[int]) -> Tensor:
+  return torch.adaptive_avg_pool3d(self, output_size)
+)";
+
+// What scaled_dot_product_attention becomes for tensors of the CPU; in other programs the second result is not used.
+constexpr const char* kFlashAttention = R"(
+def _scaled_dot_product_flash_attention_for_cpu(query: Tensor, key: Tensor, value: Tensor, dropout_p: float,
+                                                is_causal: bool, attn_mask: Optional[Tensor],
+                                                scale: Optional[float]) -> Tuple[Tensor, Tensor]:
+  output = torch.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale)
+  if scale is None:
+    factor = float(query.size(-1)) ** -0.5
+  else:
+    factor = scale
+  scores = torch.matmul(query * factor, torch.transpose(key, -2, -1))
+  if is_causal:
+    later = torch.full([query.size(-2), key.size(-2)], float("-inf"), dtype=scores.dtype, device=scores.device)
+    scores = scores + torch.triu(later, 1)
+  if attn_mask is not None:
+    if attn_mask.dtype == 11:
+      scores = torch.masked_fill(scores, torch.logical_not(attn_mask), float("-inf"))
+    else:
+      scores = scores + attn_mask
+  return (output, torch.logsumexp(scores, [-1]))
+)";
+
 }  // namespace
 
 NewerOperators core_operators() {
   return {
       {"aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", "", kSoftmax},
       {"aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", "", kLogSoftmax},
+      {"aten::_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor", "", kAdaptiveVolume},
+      {"aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., "
+       "bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
+       "2.1", kFlashAttention},
   };
 }
 

@@ -159,13 +159,19 @@ const NewerOperator* newer_operator(const Node& node) {
   return &unlisted(full_name(schema->operator_name()));
 }
 
+// What they are made of may have such operators again. A round takes one level of them apart, and no chain of operators,
+// each made of the next, is longer than the table: a longer one has an operator that is made of itself.
 void take_newer_operators_apart(Graph& graph) {
-  std::vector<Node*> nodes;
-  for_each_node(graph, [&](Node& node) {
-    const Entry* entry = entry_of(node);
-    if (entry != nullptr && entry->function() != nullptr) nodes.push_back(&node);
-  });
-  for (Node* node : nodes) take_apart(node, *entry_of(*node)->function());
+  for (size_t round = 0; round <= entries().size(); ++round) {
+    std::vector<Node*> nodes;
+    for_each_node(graph, [&](Node& node) {
+      const Entry* entry = entry_of(node);
+      if (entry != nullptr && entry->function() != nullptr) nodes.push_back(&node);
+    });
+    if (nodes.empty()) return;
+    for (Node* node : nodes) take_apart(node, *entry_of(*node)->function());
+  }
+  throw std::logic_error("an operator in the table of newer operators is made of itself");
 }
 
 std::vector<std::shared_ptr<Graph>> saved_graphs(const torch::jit::Module& module) {
