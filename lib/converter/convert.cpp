@@ -9,6 +9,7 @@
 #include "lib/converter/options/stages.h"
 #include "lib/converter/partition/split.h"
 #include "lib/converter/partition/whole.h"
+#include "lib/converter/quantise/half_range_step.h"
 #include "lib/converter/quantise/quantise_plan.h"
 #include "lib/serialize/float16_weights.h"
 
@@ -70,8 +71,10 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, const Cali
     given = {std::move(quantised->first_samples), true};
   }
   if (options.fp16_weights) round_weights(planned, diagnostics);
+  ConvertOptions emitted = options;
+  emitted.relax_fp16 = fit_into_half_range(planned, loaded, options, given.tensors, diagnostics);
   // Serialize and emit.
-  Conversion conversion = emit(planned, loaded, options, given, diagnostics, stages);
+  Conversion conversion = emit(planned, loaded, emitted, given, diagnostics, stages);
   if (!quantised) return conversion;
   measure_whole(conversion, *quantised);
   conversion.recorded_options = with_calibration(conversion.recorded_options, quantised->recorded, quantised->parts);

@@ -56,6 +56,23 @@ TensorType type_of(const json& value) {
   return {dtype_of(value.at("dtype")), {}, quantization_of(value.at("quantization"))};
 }
 
+json variant_json(const MetadataVariant& variant) {
+  json entry = {{"name", variant.name}, {"quant", variant.quant}, {"feature_level", variant.feature_level}};
+  entry["sizes"] = json::array();
+  for (const Dims& dims : variant.sizes) entry["sizes"].push_back(shape_json(dims));
+  if (!variant.options.empty()) entry["options"] = json::parse(variant.options);
+  return entry;
+}
+
+MetadataVariant variant_of(const json& entry) {
+  MetadataVariant variant{entry.at("name"), entry.at("quant"), entry.at("feature_level"), {}, {}};
+  for (const json& sizes : entry.at("sizes")) {
+    variant.sizes.push_back(shape_of(sizes, static_cast<int>(variant.sizes.size())));
+  }
+  if (entry.contains("options")) variant.options = entry["options"].dump();
+  return variant;
+}
+
 }  // namespace
 
 Metadata make_metadata(const nnapi::Model& model, const ModuleInterface& interface, const std::string& quant) {
@@ -82,6 +99,7 @@ std::string to_json(const Metadata& metadata) {
   for (const Quantization& output : metadata.outputs)
     root["outputs"].push_back({{"quantization", quantization_json(output)}});
   if (!metadata.options.empty()) root["options"] = json::parse(metadata.options);
+  for (const MetadataVariant& variant : metadata.variants) root["package"].push_back(variant_json(variant));
   return json_text(root);
 }
 
@@ -105,6 +123,7 @@ Metadata parse_metadata(const std::string& text) {
     }
     for (const json& entry : root.at("outputs")) metadata.outputs.push_back(quantization_of(entry.at("quantization")));
     if (root.contains("options")) metadata.options = root["options"].dump();
+    for (const json& entry : root.value("package", json::array())) metadata.variants.push_back(variant_of(entry));
     return metadata;
   } catch (const json::exception& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));

@@ -20,12 +20,21 @@ struct MetadataInput {
   bool nhwc = false;    // NNAPI's input is NHWC
 };
 
+// A model of a package.
+struct MetadataVariant {
+  std::string name, quant;
+  int feature_level = 0;
+  std::vector<Dims> sizes;  // of the arguments
+  std::string options;      // as Metadata::options
+};
+
 struct Metadata {
   std::string quant;      // "none", "core", "full" or "nnapi"
   int feature_level = 0;  // the lowest level that runs the model
   std::vector<MetadataInput> inputs;
   std::vector<Quantization> outputs;
   std::string options;  // the options of the conversion as JSON, to convert the original again; empty: not recorded
+  std::vector<MetadataVariant> variants = {};  // of a package; the other fields are those of the first
 };
 
 Metadata make_metadata(const nnapi::Model& model, const ModuleInterface& interface, const std::string& quant);

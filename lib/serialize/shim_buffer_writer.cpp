@@ -106,6 +106,7 @@ class ShimBufferWriter {
       put(count(first + position, "words"));
       put(count(expression, "sizes to compute"));
     }
+    for (WeightWord& each : result_.weight_words) each.word += first;
     append(model);
     append(texts);
     write_samples();
@@ -247,7 +248,9 @@ class ShimBufferWriter {
       const bool is_float16 = operand.constant()->type() == nnapi::DataType::kFloat16;
       has_float16_ = has_float16_ || is_float16;
       source = is_float16 ? format::ValueSource::kFloat16Weight : format::ValueSource::kWeight;
-      offset = place_weight(*operand.constant());
+      const size_t number = place_weight(*operand.constant());
+      offset = result_.weights[number].offset;
+      result_.weight_words.push_back({words_.size() + kWordsBeforeOffset, number});
     }
     put(id);
     put(static_cast<int32_t>(source));
@@ -259,17 +262,18 @@ class ShimBufferWriter {
     return static_cast<uint64_t>(std::find(models_.begin(), models_.end(), &model) - models_.begin());
   }
 
-  // Returns the weight's offset. Several models may share a weight; one model has each weight once.
-  uint64_t place_weight(const nnapi::Constant& value) {
+  static constexpr size_t kWordsBeforeOffset = 2;  // of a value's record
+
+  // Returns the weight's number. Several models may share a weight; one model has each weight once.
+  size_t place_weight(const nnapi::Constant& value) {
     const auto same = std::find_if(result_.weights.begin(), result_.weights.end(), [&](const PlacedWeight& weight) {
       return models_.size() > 1 && weight.value == value;
     });
-    if (same != result_.weights.end()) return same->offset;
-    const uint64_t offset = result_.weight_bytes;
-    result_.weights.push_back({value, offset});
+    if (same != result_.weights.end()) return static_cast<size_t>(same - result_.weights.begin());
+    result_.weights.push_back({value, result_.weight_bytes});
     const uint64_t unit = format::kWeightAlignment;
     result_.weight_bytes += (value.byte_count() + unit - 1) / unit * unit;
-    return offset;
+    return result_.weights.size() - 1;
   }
 
   void write_value_data(const nnapi::Operand& operand) {

@@ -27,9 +27,16 @@ struct PlacedWeight {
   uint64_t offset;        // byte offset in the weights
 };
 
+// A word of the buffer that holds the low half of a weight's offset; the high half follows.
+struct WeightWord {
+  size_t word;
+  size_t weight;  // number
+};
+
 struct ShimBuffer {
   std::vector<int32_t> words;         // without the checksums, which seal() writes
   std::vector<PlacedWeight> weights;  // in ascending order of offsets
+  std::vector<WeightWord> weight_words;
   uint64_t weight_bytes = 0;
   size_t samples = 0;
 };

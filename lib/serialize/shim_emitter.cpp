@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <memory>
+#include <utility>
 
 #include "lib/serialize/shim_source.h"
 #include "lib/serialize/wrapper_source.h"
@@ -16,14 +17,15 @@ std::string source_of(const ShimModuleRequest& request) {
 }
 
 torch::jit::Module build_shim_module(const ShimModuleRequest& request, DeferredTensors& late) {
-  const at::Tensor words = words_tensor(request.buffer.words);
+  const at::Tensor words = words_tensor(request.buffer->words);
   const auto seal_words = [words](uint32_t checksum) {
     seal(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()), checksum);
   };
   seal_words(0);  // replaced when the weights are written: a compilation writes its words after its weights
-  const auto write = [buffer = std::make_shared<ShimBuffer>(request.buffer)](
-                         bool releases, const nnapi::ByteSink& sink) { write_weights(*buffer, releases, sink); };
-  const at::Tensor weights = late.add(request.buffer.weight_bytes, write, seal_words);
+  const auto write = [buffer = request.buffer](bool releases, const nnapi::ByteSink& sink) {
+    write_weights(*buffer, releases, sink);
+  };
+  const at::Tensor weights = late.add(request.buffer->weight_bytes, write, seal_words);
   ClassPlace place = request.place;
   if (request.cpu) place.unit = request.cpu->_ivalue()->compilation_unit();
   torch::jit::Module module = make_object(source_of(request), place);
@@ -33,6 +35,23 @@ torch::jit::Module build_shim_module(const ShimModuleRequest& request, DeferredT
   set_constant_outputs(module, request.interface);
   set_bundled_inputs(module, request.bundled_inputs);
   return module;
+}
+
+void set_package(torch::jit::Module& module, PackageBuffer package, MakeCompilation make_compilation,
+                 DeferredTensors& late) {
+  const at::Tensor words = words_tensor(package.words);
+  const uint64_t bytes = package.weight_bytes;
+  const auto written = std::make_shared<std::vector<uint32_t>>(package.places.size(), 0);
+  const auto seal_words = [words, written, places = package.places](uint32_t) {
+    seal_package(places, *written, words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));
+  };
+  seal_words(0);  // replaced when the weights are written
+  const auto write = [kept = std::make_shared<PackageBuffer>(std::move(package)), written](
+                         bool releases, const nnapi::ByteSink& sink) {
+    *written = write_weights(*kept, releases, sink);
+  };
+  const at::Tensor weights = late.add(bytes, write, seal_words);
+  module.setattr("comp", make_compilation(words, weights));
 }
 
 }  // namespace nnapi_convert

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "lib/shim/failure.h"
-#include "lib/shim/model.h"
+#include "lib/shim/package.h"
 #include "lib/shim/trial_process.h"
 
-struct nnapi_shim_model : nnapi_shim::Model {
-  using nnapi_shim::Model::Model;
+struct nnapi_shim_model : nnapi_shim::Package {
+  using nnapi_shim::Package::Package;
 };
 
 namespace {
@@ -39,13 +40,15 @@ int copy_tensor(const std::vector<nnapi_shim_tensor>& tensors, const char* what,
   return NNAPI_SHIM_OK;
 }
 
-int make_model(nnapi_shim::Archive archive, nnapi_shim_model** model, nnapi_shim_error* error) {
-  const nnapi_shim::Weights weights = archive.weights();
-  auto buffer = nnapi_shim::ModelBuffer::parse(archive.words().data(), archive.words().size(), weights.bytes, error);
-  if (!buffer) return NNAPI_SHIM_BAD_MODEL;
-  archive.drop_words();
-  *model = new nnapi_shim_model(std::move(buffer), weights, std::move(archive));
-  return NNAPI_SHIM_OK;
+int make_model(nnapi_shim::Archive opened, nnapi_shim_model** model, nnapi_shim_error* error) {
+  const auto archive = std::make_shared<nnapi_shim::Archive>(std::move(opened));
+  std::vector<nnapi_shim::PackagedModel> models;
+  const int status = nnapi_shim::Package::read(archive->words().data(), archive->words().size(), archive->weights(),
+                                               archive, &models, error);
+  if (status != NNAPI_SHIM_OK) return status;
+  archive->drop_words();
+  *model = new nnapi_shim_model(std::move(models));
+  return status;
 }
 
 }  // namespace
@@ -59,13 +62,13 @@ int nnapi_shim_open_memory(const void* words, size_t word_count, const void* wei
   *model = nullptr;
   if (!words) return fail_null(error, "nnapi_shim_open_memory", "words");
   if (!weights && weight_bytes > 0) return fail_null(error, "nnapi_shim_open_memory", "weights");
-  auto buffer = nnapi_shim::ModelBuffer::parse(words, word_count, weight_bytes, error);
-  if (!buffer) return NNAPI_SHIM_BAD_MODEL;
   nnapi_shim::Weights where;
   where.data = static_cast<const uint8_t*>(weights);
   where.bytes = weight_bytes;
-  *model = new nnapi_shim_model(std::move(buffer), where);
-  return NNAPI_SHIM_OK;
+  std::vector<nnapi_shim::PackagedModel> models;
+  const int status = nnapi_shim::Package::read(words, word_count, where, nullptr, &models, error);
+  if (status == NNAPI_SHIM_OK) *model = new nnapi_shim_model(std::move(models));
+  return status;
 }
 
 int nnapi_shim_open_file(const char* path, nnapi_shim_model** model, nnapi_shim_error* error) {
@@ -118,7 +121,7 @@ uint32_t nnapi_shim_output_count(const nnapi_shim_model* model) {
   return model ? model->buffer().output_count() : 0;
 }
 uint32_t nnapi_shim_feature_level(const nnapi_shim_model* model) {
-  return model ? model->buffer().feature_level() : 0;
+  return model ? model->feature_level() : 0;
 }
 
 int nnapi_shim_argument(const nnapi_shim_model* model, uint32_t index, uint32_t* rank, int64_t* sizes,
@@ -130,7 +133,7 @@ int nnapi_shim_argument(const nnapi_shim_model* model, uint32_t index, uint32_t*
   if (index >= count) {
     return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %u was asked for, the model has %u", index, count);
   }
-  const std::vector<int64_t> found = model->buffer().argument_sizes(index);
+  const std::vector<int64_t> found = model->argument_sizes(index);
   *rank = static_cast<uint32_t>(found.size());
   std::copy(found.begin(), found.end(), sizes);
   return NNAPI_SHIM_OK;
@@ -199,6 +202,12 @@ void nnapi_shim_get_profile(nnapi_shim_model* model, nnapi_shim_profile* profile
 void nnapi_shim_last_failure(nnapi_shim_model* model, nnapi_shim_error* error) {
   clear(error);
   if (model && error) model->last_failure(error);
+}
+
+void nnapi_shim_choice(nnapi_shim_model* model, char* text, size_t bytes) {
+  if (!text || bytes == 0) return;
+  const std::string choice = model ? model->choice() : std::string();
+  text[choice.copy(text, bytes - 1)] = '\0';
 }
 
 int nnapi_shim_visit_operations(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,

@@ -29,8 +29,6 @@ bool is_lasting(const nnapi_shim_error& failure) {
   }
 }
 
-constexpr uint32_t kGuardedRuns = 8;  // the first ones after compiling
-
 // Returns what files about the model are named by.
 std::string model_id(const ModelBuffer& buffer) {
   char id[24];
@@ -43,22 +41,9 @@ void give(const nnapi_shim_error& failure, nnapi_shim_error* error) {
   if (error) *error = failure;
 }
 
-int check_buffer(const char* what, uint32_t index, const nnapi_shim_buffer& found, const nnapi_shim_tensor& needed,
-                 nnapi_shim_error* error) {
-  if (found.data && found.bytes == needed.bytes) return NNAPI_SHIM_OK;
-  if (!found.data && needed.bytes > 0) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s %u: its buffer is null, %zu bytes are needed", what, index,
-                needed.bytes);
-  }
-  if (found.bytes == needed.bytes) return NNAPI_SHIM_OK;
-  return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
-              "%s %u: its buffer has %zu bytes, for arguments of these shapes %zu are needed", what, index, found.bytes,
-              needed.bytes);
-}
-
 }  // namespace
 
-Model::Model(std::unique_ptr<const ModelBuffer> buffer, const Weights& weights, Archive archive)
+Model::Model(std::unique_ptr<const ModelBuffer> buffer, const Weights& weights, std::shared_ptr<const Archive> archive)
     : buffer_(std::move(buffer)), archive_(std::move(archive)), weights_(weights) {}
 
 int Model::configure(const nnapi_shim_options* options, nnapi_shim_error* error) {
@@ -116,7 +101,10 @@ int Model::describe(const nnapi_shim_shape* arguments, uint32_t argument_count, 
 int Model::start(nnapi_shim_error* error) {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_started_ = true;
-  if (library_) return NNAPI_SHIM_OK;
+  if (library_) {
+    if (!weight_memory_) weight_memory_ = std::make_shared<WeightMemory>(*library_, weights_);
+    return NNAPI_SHIM_OK;
+  }
   const NnapiLibrary* library = nullptr;
   const int status = load_nnapi(options_.library_path(), options_.is_support_library, &library, error);
   if (status != NNAPI_SHIM_OK) return status;
@@ -132,6 +120,21 @@ int Model::start(nnapi_shim_error* error) {
   return status;
 }
 
+void Model::stop() {
+  shapes_.keep_compiled(0);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    weight_memory_.reset();
+  }
+  if (archive_) archive_->release_pages();
+}
+
+bool Model::is_on_reference(const nnapi_shim_shape* arguments, uint32_t argument_count) {
+  if (!options_.device.empty() || options_.device_kind != NNAPI_SHIM_ANY_DEVICE) return false;
+  const std::shared_ptr<ShapeEntry> entry = shapes_.find(arguments, argument_count);
+  return entry->is_compiled.load(std::memory_order_acquire) && entry->choice.is_reference;
+}
+
 // Computes the digest of the weights once, and only when a token needs it: the weights may be large.
 void Model::digest_weights() {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -139,7 +142,7 @@ void Model::digest_weights() {
   Sha256 sum;
   if (weights_.bytes > 0) sum.add(weights_.data, static_cast<size_t>(weights_.bytes));
   sum.finish(weights_digest_);
-  archive_.release_pages();
+  if (archive_) archive_->release_pages();
   has_digest_ = true;
 }
 
@@ -195,35 +198,6 @@ int Model::compile_checked(const ModelView& view, const nnapi_shim_shape* argume
   return status;
 }
 
-// Runs the model, the first times with a note in the journal.
-int Model::run_guarded(ShapeEntry& entry, const RunBuffers& buffers, DeviceTimes* times, nnapi_shim_error* error) {
-  uint32_t left = entry.guarded_runs.load(std::memory_order_relaxed);
-  if (left == 0) return entry.compiled->run(buffers, times, error);
-  if (entry.journal) entry.journal->enter();
-  const int status = entry.compiled->run(buffers, times, error);
-  if (entry.journal) entry.journal->leave();
-  while (status == NNAPI_SHIM_OK && left > 0 && !entry.guarded_runs.compare_exchange_weak(left, left - 1)) {
-  }
-  return status;
-}
-
-// Drops a compiled model that failed. Returns whether another device may run the model: one that fails among the first
-// runs is not used again, unless the other devices fail with this input, too.
-bool Model::drop_failed(ShapeEntry& entry, const nnapi_shim_error& failure) {
-  const bool has_died = failure.nnapi_code == static_cast<int32_t>(ResultCode::DEAD_OBJECT);
-  const bool is_guarded = entry.guarded_runs.load(std::memory_order_relaxed) > 0;
-  const Verdict verdict = verdict_of(failure);
-  const bool may_try_another = is_guarded && verdict != Verdict::kUnknown && failure.status == NNAPI_SHIM_FAILED;
-  // Its driver died and the compiled model with it: the next run compiles again.
-  if (has_died || may_try_another) shapes_.drop(&entry);
-  if (may_try_another && has_died) {
-    verdicts_.set(entry.choice.key, entry.choice.version, verdict, failure.message);
-  } else if (may_try_another) {
-    verdicts_.suspect(entry.choice.key, entry.choice.version, verdict, failure.message);
-  }
-  return may_try_another;
-}
-
 int Model::get_compiled(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
                         nnapi_shim_error* error) {
   int status = check_arguments(arguments, argument_count, error);
@@ -255,140 +229,6 @@ int Model::get_compiled(const nnapi_shim_shape* arguments, uint32_t argument_cou
 int Model::warm_up(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error) {
   std::shared_ptr<ShapeEntry> entry;
   return get_compiled(arguments, argument_count, &entry, error);
-}
-
-int Model::check_buffers(const ShapeEntry& entry, const RunBuffers& buffers, nnapi_shim_error* error) const {
-  if (buffers.input_count != entry.inputs.size() || buffers.output_count != entry.outputs.size() ||
-      (!buffers.inputs && buffers.input_count > 0) || (!buffers.outputs && buffers.output_count > 0)) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
-                "%u inputs and %u outputs were given, the model has %zu inputs and %zu outputs",
-                buffers.inputs ? buffers.input_count : 0, buffers.outputs ? buffers.output_count : 0,
-                entry.inputs.size(), entry.outputs.size());
-  }
-  int status = NNAPI_SHIM_OK;
-  for (uint32_t i = 0; i < buffers.input_count && status == NNAPI_SHIM_OK; ++i) {
-    status = check_buffer("input", i, buffers.inputs[i], entry.inputs[i], error);
-  }
-  for (uint32_t i = 0; i < buffers.output_count && status == NNAPI_SHIM_OK; ++i) {
-    status = check_buffer("output", i, buffers.outputs[i], entry.outputs[i], error);
-  }
-  return status;
-}
-
-int Model::run(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
-               nnapi_shim_error* error) {
-  bool may_try_another = false;
-  nnapi_shim_error failure{};
-  int status = run_on_one(arguments, argument_count, buffers, &may_try_another, &failure);
-  if (!may_try_another) {
-    if (status != NNAPI_SHIM_OK) give(failure, error);
-    return status;
-  }
-  // Ends, as each round condemns a device.
-  while (may_try_another) {
-    nnapi_shim_error later{};
-    status = run_on_one(arguments, argument_count, buffers, &may_try_another, &later);
-  }
-  if (status == NNAPI_SHIM_OK) {
-    verdicts_.confirm();
-    return status;
-  }
-  verdicts_.acquit();
-  give(failure, error);
-  return failure.status;
-}
-
-int Model::run_on_one(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
-                      bool* may_try_another, nnapi_shim_error* error) {
-  *may_try_another = false;
-  std::shared_ptr<ShapeEntry> entry;
-  int status = get_compiled(arguments, argument_count, &entry, error);
-  if (status == NNAPI_SHIM_OK) status = check_buffers(*entry, buffers, error);
-  if (status != NNAPI_SHIM_OK) return status;
-  DeviceTimes times;
-  const uint64_t start = now_ns();
-  status = run_guarded(*entry, buffers, &times, error);
-  const uint64_t taken = now_ns() - start;
-  if (status != NNAPI_SHIM_OK) {
-    *may_try_another = drop_failed(*entry, *error);
-    remember(*error);
-    return status;
-  }
-  executions_.fetch_add(1, std::memory_order_relaxed);
-  total_execute_ns_.fetch_add(taken, std::memory_order_relaxed);
-  last_execute_ns_.store(taken, std::memory_order_relaxed);
-  last_on_device_ns_.store(times.on_device, std::memory_order_relaxed);
-  last_in_driver_ns_.store(times.in_driver, std::memory_order_relaxed);
-  return status;
-}
-
-int fail_no_cache(nnapi_shim_error* error) {
-  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "options: a trial needs cache_directory, where its verdicts are kept");
-}
-
-int Model::try_devices(nnapi_shim_error* error) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    options_.is_trial = true;
-  }
-  if (options_.cache_directory.empty()) return fail_no_cache(error);
-  if (!is_checked()) {
-    return fail(error, NNAPI_SHIM_BAD_MODEL, "the file has no samples; convert the model with --self-check");
-  }
-  std::vector<Sample> samples(buffer_->sample_count());
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const int status = buffer_->read_sample(i, &samples[i], error);
-    if (status != NNAPI_SHIM_OK) return status;
-  }
-  // As many runs as the journal guards in the app: what crashes there shows here.
-  for (uint32_t run = 0; run < kGuardedRuns; ++run) {
-    const int status = run_trial_once(samples[run % samples.size()], error);
-    if (status != NNAPI_SHIM_OK) return status;
-  }
-  return NNAPI_SHIM_OK;
-}
-
-// Runs a sample by run(), on one device after the other until one gives the right results. Ends, as each round condemns
-// a device.
-int Model::run_trial_once(const Sample& sample, nnapi_shim_error* error) {
-  const std::vector<nnapi_shim_shape> shapes = sample.shapes();
-  const auto count = static_cast<uint32_t>(shapes.size());
-  for (;;) {
-    SampleBuffers buffers(sample);
-    int status = run(shapes.data(), count, buffers.run_buffers(), error);
-    if (status != NNAPI_SHIM_OK) return status;
-    status = buffers.compare(error);
-    if (status == NNAPI_SHIM_OK) return status;
-    const std::shared_ptr<ShapeEntry> entry = shapes_.find(shapes.data(), count);
-    verdicts_.set(entry->choice.key, entry->choice.version, Verdict::kWrong, error->message);
-    shapes_.drop(entry.get());
-  }
-}
-
-int Model::visit_operations(const nnapi_shim_shape* arguments, uint32_t argument_count, const char* device,
-                            nnapi_shim_operation_visitor visit, void* user, nnapi_shim_error* error) {
-  int status = check_arguments(arguments, argument_count, error);
-  if (status == NNAPI_SHIM_OK) status = start(error);
-  ModelView view;
-  if (status == NNAPI_SHIM_OK) status = buffer_->bind(arguments, argument_count, &view, error);
-  if (status != NNAPI_SHIM_OK) return status;
-  Options asked;
-  asked.device = device ? device : options_.device;
-  if (!device) asked.device_kind = options_.device_kind;
-  DeviceChoice choice;
-  status = choose_devices(*library_, asked, &choice, error);
-  BuiltModel built(*library_, weight_memory_);
-  if (status == NNAPI_SHIM_OK) status = built.build(view, error);
-  std::vector<int8_t> supported;
-  const std::vector<OperationView>& operations = view.models[0].operations;
-  if (status == NNAPI_SHIM_OK) {
-    status = query_support(*library_, choice, built.main(), operations.size(), &supported, error);
-  }
-  if (status != NNAPI_SHIM_OK) return status;
-  for (size_t i = 0; i < operations.size(); ++i) {
-    visit(user, static_cast<uint32_t>(i), operations[i].code, operations[i].name, operations[i].source, supported[i]);
-  }
-  return status;
 }
 
 void Model::get_profile(nnapi_shim_profile* profile) {

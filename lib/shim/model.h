@@ -21,7 +21,8 @@ int fail_no_cache(nnapi_shim_error* error);
 class Model {
  public:
   // `weights` have to outlive the model. The weights of `archive` do, as the model keeps the archive.
-  Model(std::unique_ptr<const ModelBuffer> buffer, const Weights& weights, Archive archive = Archive());
+  Model(std::unique_ptr<const ModelBuffer> buffer, const Weights& weights,
+        std::shared_ptr<const Archive> archive = nullptr);
 
   int configure(const nnapi_shim_options* options, nnapi_shim_error* error);
   const ModelBuffer& buffer() const { return *buffer_; }
@@ -35,6 +36,15 @@ class Model {
   int visit_operations(const nnapi_shim_shape* arguments, uint32_t argument_count, const char* device,
                        nnapi_shim_operation_visitor visit, void* user, nnapi_shim_error* error);
 
+  // Of the devices that the options leave, NNAPI's own CPU apart: the largest share of the operations that one of them
+  // supports; 1 below feature level 3, where NNAPI can't tell.
+  int supported_share(const nnapi_shim_shape* arguments, uint32_t argument_count, double* share,
+                      nnapi_shim_error* error);
+  // Returns whether the model is compiled for NNAPI's own CPU because no other device could be trusted.
+  bool is_on_reference(const nnapi_shim_shape* arguments, uint32_t argument_count);
+  // Frees what was compiled, and NNAPI's hold of the weights. No call may be running. A later call compiles again.
+  void stop();
+
   // The trial: finds a device that can be trusted with the samples' shapes, and writes the verdicts.
   int try_devices(nnapi_shim_error* error);
 
@@ -42,6 +52,10 @@ class Model {
   void last_failure(nnapi_shim_error* error);
 
  private:
+  static constexpr uint32_t kGuardedRuns = 8;  // the first ones after compiling
+
+  int build_for_questions(const nnapi_shim_shape* arguments, uint32_t argument_count, ModelView* view,
+                          std::unique_ptr<BuiltModel>* built, nnapi_shim_error* error);
   int run_trial_once(const Sample& sample, nnapi_shim_error* error);
   int check_arguments(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error) const;
   int bind(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry, ModelView* view,
@@ -62,7 +76,7 @@ class Model {
   void remember(const nnapi_shim_error& failure);
 
   const std::unique_ptr<const ModelBuffer> buffer_;
-  const Archive archive_;
+  const std::shared_ptr<const Archive> archive_;
   const Weights weights_;
   Options options_;  // do not change after start()
   ShapeCache shapes_;

@@ -2,6 +2,8 @@
  * without PyTorch.
  *
  * A model is a buffer of 32-bit words and its weights; both lie in the archive (.pt, .ptl) that nnapi-convert writes.
+ * An archive may be a package of several models of one network: then each warm-up and run uses the one that suits this
+ * phone, and all of them have the same inputs and outputs.
  * Sizes are in bytes unless a comment says otherwise. Every function that can fail returns an nnapi_shim_status. If
  * `error` is not NULL, the function writes one sentence for people into it. No function ends the process or throws.
  *
@@ -101,6 +103,7 @@ typedef struct {
   uint32_t max_compiled;       /* how many shapes stay compiled; 0: 4 */
   int32_t no_burst, no_reuse;  /* 1: use no bursts, reuse no executions, even if NNAPI can */
   int32_t no_self_check;       /* 1: don't run the samples of the file before a device is trusted */
+  uint32_t variant;            /* of a package: the number of the model to use, from 1 on; 0: the library chooses */
 } nnapi_shim_options;
 
 /* Measurements of a model. Times are in nanoseconds; 0 means not measured. */
@@ -181,6 +184,10 @@ NNAPI_SHIM_API int nnapi_shim_probe_process(const char* program, const char* pat
 NNAPI_SHIM_API void nnapi_shim_get_profile(nnapi_shim_model* model, nnapi_shim_profile* profile);
 /* Writes the newest failure of NNAPI on this model into `error`; its status is NNAPI_SHIM_OK if nothing failed. */
 NNAPI_SHIM_API void nnapi_shim_last_failure(nnapi_shim_model* model, nnapi_shim_error* error);
+
+/* Writes one sentence into `text`, cut to `bytes`: which model of a package runs, and why not those before it. Empty
+ * for a file of one model, and before the first warm-up or run. */
+NNAPI_SHIM_API void nnapi_shim_choice(nnapi_shim_model* model, char* text, size_t bytes);
 
 /* Calls `visit` for each operation of the main model, with its NNAPI code, its name and its source line ("" if
  * stripped). `is_supported` is 1 if `device` can run the operation, 0 if not, -1 below feature level 3, where NNAPI

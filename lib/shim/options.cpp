@@ -83,6 +83,7 @@ int read_options(const nnapi_shim_options* from, Options* options, nnapi_shim_er
   options->no_burst = known.no_burst != 0;
   options->no_reuse = known.no_reuse != 0;
   options->no_self_check = known.no_self_check != 0;
+  options->variant = known.variant;
   return NNAPI_SHIM_OK;
 }
 

@@ -21,6 +21,7 @@ struct Options {
   uint32_t max_compiled = 4;
   bool no_burst = false, no_reuse = false;
   bool no_self_check = false;
+  uint32_t variant = 0;   // of a package, from 1 on; 0: the package chooses
   bool is_trial = false;  // the process may die: nnapi_shim_probe sets it
 
   bool needs_one_device() const { return compile_timeout_ns != 0 || execute_timeout_ns != 0 || measure_timing; }

@@ -117,6 +117,7 @@ nnapi_shim_options shim_options(const Options& options) {
       {"preference", number(result.preference)},
       {"priority", number(result.priority)},
       {"support_library", text(result.library)},
+      {"variant", number(result.variant)},
   };
   for (const auto& entry : options) {
     const auto found = known.find(entry.key());
@@ -209,11 +210,15 @@ class Compilation : public torch::CustomClassHolder {
     select_.measure(values.cache_directory != nullptr ? choice_file(values.cache_directory) : "");
   }
 
-  // Returns the side on which the next call runs ("measuring" until it is chosen) and NNAPI's newest failure, if any.
+  // Returns the side on which the next call runs ("measuring" until it is chosen), the model of a package, and NNAPI's
+  // newest failure, if any.
   std::string state() {
     nnapi_shim_error failure;
     nnapi_shim_last_failure(model_, &failure);
     std::string text = select_.choice();
+    char choice[1024];
+    nnapi_shim_choice(model_, choice, sizeof choice);
+    if (choice[0] != '\0') text += std::string(", ") + choice;
     if (failure.status != NNAPI_SHIM_OK) text += std::string(": ") + failure.message;
     return text;
   }

@@ -208,7 +208,7 @@ JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_configure(JNIEnv* env, j
   const auto string = [&](jsize i) { return static_cast<jstring>(env->GetObjectArrayElement(strings, i)); };
   const Text library(env, string(0)), device(env, string(1)), cache(env, string(2));
   if (library.has_failed() || device.has_failed() || cache.has_failed()) return;
-  constexpr jsize kNumbers = 7;
+  constexpr jsize kNumbers = 9;
   jlong number[kNumbers];
   env->GetLongArrayRegion(numbers, 0, kNumbers, number);
   if (env->ExceptionCheck()) return;
@@ -225,6 +225,8 @@ JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_configure(JNIEnv* env, j
   options.execute_timeout_ns = static_cast<uint64_t>(number[4]);
   options.measure_timing = static_cast<int32_t>(number[5]);
   options.max_compiled = static_cast<uint32_t>(number[6]);
+  options.no_self_check = static_cast<int32_t>(number[7]);
+  options.variant = static_cast<uint32_t>(number[8]);
   nnapi_shim_error error;
   check(env, nnapi_shim_configure(model_of(handle), &options, &error), error);
 }
@@ -323,6 +325,12 @@ JNIEXPORT jstring JNICALL Java_org_nnapiconvert_NnapiModel_devices(JNIEnv* env, 
   nnapi_shim_profile profile;
   nnapi_shim_get_profile(model_of(handle), &profile);
   return env->NewStringUTF(profile.devices);
+}
+
+JNIEXPORT jstring JNICALL Java_org_nnapiconvert_NnapiModel_choice(JNIEnv* env, jclass, jlong handle) {
+  char text[1024];
+  nnapi_shim_choice(model_of(handle), text, sizeof text);
+  return env->NewStringUTF(text);
 }
 
 JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_close(JNIEnv*, jclass, jlong handle) {

@@ -10,14 +10,16 @@
 #include <vector>
 
 #include "lib/format/crc32.h"
+#include "lib/format/package_format.h"
 #include "lib/shim/archive.h"
 #include "lib/shim/model_buffer.h"
+#include "lib/shim/package_index.h"
 
 namespace {
 
 using namespace nnapi_shim;
 
-enum Kind : uint8_t { kBuffer, kArchive, kKinds };
+enum Kind : uint8_t { kBuffer, kArchive, kPackage, kKinds };
 
 volatile uint64_t g_read;  // so that reading is not left out
 
@@ -129,6 +131,31 @@ uint64_t weight_bytes_of(const std::vector<int32_t>& words) {
          uint64_t{static_cast<uint32_t>(words[format::kWeightBytesHigh])} << 32;
 }
 
+void fuzz_package(std::vector<int32_t> words) {
+  namespace package = nnapi_convert::package_format;
+  if (words.size() < package::kHeaderWords) return;
+  words[package::kVersionWord] = package::kVersion;
+  words[package::kWordCount] = static_cast<int32_t>(words.size());
+  words[package::kChecksum] = 0;
+  words[package::kChecksum] = static_cast<int32_t>(nnapi_convert::crc32(words.data(), words.size() * sizeof(int32_t)));
+  const uint64_t weight_bytes = static_cast<uint32_t>(words[package::kWeightBytesLow]) |
+                                uint64_t{static_cast<uint32_t>(words[package::kWeightBytesHigh])} << 32;
+  nnapi_shim_error error{};
+  std::vector<PackageEntry> entries;
+  const bool is_good = read_package(words, weight_bytes, &entries, &error);
+  require(is_good || (error.status == NNAPI_SHIM_BAD_MODEL && error.message[0] != 0), "one sentence");
+  if (!is_good) return;
+  for (const PackageEntry& entry : entries) {
+    require(entry.first_word <= words.size() && entry.word_count <= words.size() - entry.first_word, "words in range");
+    require(entry.weight_begin <= weight_bytes && entry.weight_bytes <= weight_bytes - entry.weight_begin,
+            "weights too");
+    nnapi_shim_error problem{};
+    const auto buffer =
+        ModelBuffer::parse(words.data() + entry.first_word, entry.word_count, entry.weight_bytes, &problem);
+    check_parsed(buffer.get(), problem);
+  }
+}
+
 void fuzz_buffer(std::vector<int32_t> words) {
   if (words.size() >= format::kHeaderWords) {
     words[format::kWordCount] = static_cast<int32_t>(words.size());
@@ -169,6 +196,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   std::vector<int32_t> words(size / sizeof(int32_t));
   if (!words.empty()) std::memcpy(words.data(), data, words.size() * sizeof(int32_t));
-  fuzz_buffer(words);
+  kind == kPackage ? fuzz_package(words) : fuzz_buffer(words);
   return 0;
 }

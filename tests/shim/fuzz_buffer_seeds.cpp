@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "tests/shim/buffer_maker.h"
+#include "tests/shim/package_maker.h"
 #include "tests/shim/three_operations.h"
 #include "tests/shim/zip_maker.h"
 
@@ -13,7 +14,7 @@ using namespace nnapi_shim::testing;
 using Bytes = std::vector<uint8_t>;
 
 // The first bytes of inputs, as fuzz_buffer.cpp tells them apart.
-constexpr uint8_t kBuffer = 0, kArchive = 1;
+constexpr uint8_t kBuffer = 0, kArchive = 1, kPackage = 2;
 
 void write(const std::filesystem::path& folder, const char* name, uint8_t kind, const Bytes& bytes) {
   std::ofstream file(folder / name, std::ios::binary);
@@ -53,6 +54,7 @@ int main(int argc, char** argv) {
       joined({{2, 3}, stored_input(Bytes(24, 1)), float_output({0, 1, 2, 3, 4, 5}, 0.01f, 2)}),
   };
   write(folder, "sampled", kBuffer, bytes_of(make_buffer(sampled).words));
+  write(folder, "package", kPackage, bytes_of(make_package({{"a", add_net()}, {"b", sampled}}).words));
   write(folder, "archive", kArchive, archive_of(make_buffer(add_net()), false));
   write(folder, "archive_64", kArchive, archive_of(make_buffer(full_net()), true));
   return 0;

@@ -86,6 +86,8 @@ int run_verify(const Arguments& command_line) {
       ->group("More options");
   app.add_option("--tolerance", request.tolerance, "largest error allowed, as a share of the output's range")
       ->check(not_negative());
+  app.add_flag("--fp16", request.fp16,
+               "of a file made with --relax-fp16: round each float result to half precision, as drivers may");
   app.add_flag("--per-op", arguments.per_op,
                "compare every value on the way instead, and name the first operation whose result drifts");
   add_library_option(app, arguments.torch_libraries);

@@ -16,6 +16,7 @@
 #include "lib/nnapi/shipped_profiles.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/input_spec.h"
+#include "tools/nnapi-convert/package_option.h"
 
 namespace nnapi_convert {
 namespace {
@@ -251,6 +252,12 @@ void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
       ->type_name("OUT");
   add_model_options(app, arguments);
   add_calibration_options(app, arguments.calibration);
+  app.add_option("--package", arguments.package_text,
+                 "with the shim: several models of the network in one file, of which each phone takes the first that\n"
+                 "suits it, such as \"level=3,quant=nnapi; level=3; level=1\"; also shape=1,3,320,320, per-channel,\n"
+                 "relax-fp16")
+      ->type_name("LIST")
+      ->group(kResult);
   app.add_option("--emit-cpu", arguments.options.emit_cpu, "also write the CPU counterpart, optimised for mobile")
       ->type_name("FILE")
       ->group(kResult);
@@ -310,6 +317,26 @@ void check_calibration(const CLI::App& app, const CalibrationOptions& calibratio
   }
 }
 
+void read_package(const CLI::App& app, ConvertArguments& arguments) {
+  if (arguments.package_text.empty()) return;
+  arguments.package = parse_package(arguments.package_text);
+  ConvertOptions& options = arguments.options;
+  if (options.runtime != Runtime::kShim) {
+    throw ConvertError(ExitCode::kUsage, "--package: PyTorch's own loader can't choose a model; use --runtime shim");
+  }
+  if (!arguments.calibration.table.empty() && !arguments.calibration.reads_table()) {
+    throw ConvertError(ExitCode::kUsage,
+                       "--calibration: the models of a package may have different scales; write the "
+                       "table in a conversion without --package");
+  }
+  if (options.fallback != Fallback::kPartition) return;
+  if (app.count("--fallback") > 0) {
+    throw ConvertError(ExitCode::kUsage,
+                       "--fallback partition: packages hold whole models; use none, cpu or cpu-plain");
+  }
+  options.fallback = Fallback::kNone;
+}
+
 void read_self_check(ConvertArguments& arguments) {
   const bool is_shim = arguments.options.runtime == Runtime::kShim;
   if (arguments.check_samples && !is_shim) {
@@ -338,6 +365,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
     throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
   }
   read_self_check(arguments);
+  read_package(app, arguments);
   check_control_flow(arguments.options);
   check_calibration(app, arguments.calibration);
 }

@@ -8,6 +8,7 @@
 
 #include "lib/converter/options/calibration_options.h"
 #include "lib/converter/options/options.h"
+#include "lib/converter/options/package_options.h"
 #include "lib/converter/verify/verify.h"
 
 namespace nnapi_convert {
@@ -15,7 +16,8 @@ namespace nnapi_convert {
 struct ConvertArguments {
   std::string model, output, dump_after;
   std::vector<std::string> inputs, torch_libraries, reports;
-  std::string nhwc, device_profile;
+  std::string nhwc, device_profile, package_text;
+  std::vector<PackageRequest> package;  // of package_text; empty: one model
   int64_t min_api = 0;
   bool nchw = false, verify = false, no_self_check = false;
   std::optional<int> check_samples;

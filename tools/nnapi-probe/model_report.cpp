@@ -4,8 +4,6 @@
 #include <memory>
 
 #include "lib/format/operation_table.h"
-#include "lib/shim/archive.h"
-#include "lib/shim/buffer_layout.h"
 #include "lib/shim/failure.h"
 
 namespace nnapi_probe {
@@ -35,19 +33,14 @@ void take_operation(void* user, uint32_t number, int32_t code, const char* name,
   row.devices += (row.devices.empty() ? "" : ", ") + *visit->device;
 }
 
-// Reads the arguments' sizes from the model.
-int read_shapes(const std::string& path, std::vector<std::vector<int64_t>>* shapes, nnapi_shim_error* error) {
-  nnapi_shim::Archive archive;
-  if (const int status = archive.open(path.c_str(), error)) return status;
-  nnapi_shim::BufferLayout layout;
-  const std::vector<int32_t>& words = archive.words();
-  if (!nnapi_shim::find_layout(words.data(), words.size(), &layout, error)) return NNAPI_SHIM_BAD_MODEL;
-  size_t at = layout.arguments;
-  for (uint32_t i = 0; i < layout.argument_count; ++i) {
-    const auto rank = static_cast<size_t>(words[at]);
-    shapes->emplace_back(words.begin() + static_cast<std::ptrdiff_t>(at + 1),
-                         words.begin() + static_cast<std::ptrdiff_t>(at + 1 + rank));
-    at += 1 + rank;
+// Takes the arguments' sizes from the model.
+int read_shapes(const nnapi_shim_model* model, const std::string& path, std::vector<std::vector<int64_t>>* shapes,
+                nnapi_shim_error* error) {
+  for (uint32_t i = 0; i < nnapi_shim_argument_count(model); ++i) {
+    uint32_t rank = 0;
+    int64_t sizes[NNAPI_SHIM_MOST_AXES];
+    if (const int status = nnapi_shim_argument(model, i, &rank, sizes, error)) return status;
+    shapes->emplace_back(sizes, sizes + rank);
     for (const int64_t size : shapes->back()) {
       if (size != 0) continue;
       return nnapi_shim::fail(error, NNAPI_SHIM_BAD_ARGUMENT,
@@ -68,16 +61,16 @@ void print_row(size_t number, const Row& row) {
 }  // namespace
 
 int report_model(const ModelReportRequest& request, nnapi_shim_error* error) {
-  std::vector<std::vector<int64_t>> sizes = request.shapes;
-  if (sizes.empty()) {
-    if (const int status = read_shapes(request.path, &sizes, error)) return status;
-  }
-  std::vector<nnapi_shim_shape> shapes;
-  for (const std::vector<int64_t>& one : sizes) shapes.push_back({static_cast<uint32_t>(one.size()), one.data()});
   nnapi_shim_model* opened = nullptr;
   if (const int status = nnapi_shim_open_file(request.path.c_str(), &opened, error)) return status;
   const std::unique_ptr<nnapi_shim_model, void (*)(nnapi_shim_model*)> model(opened, nnapi_shim_close);
   if (const int status = nnapi_shim_configure(model.get(), &request.options, error)) return status;
+  std::vector<std::vector<int64_t>> sizes = request.shapes;
+  if (sizes.empty()) {
+    if (const int status = read_shapes(model.get(), request.path, &sizes, error)) return status;
+  }
+  std::vector<nnapi_shim_shape> shapes;
+  for (const std::vector<int64_t>& one : sizes) shapes.push_back({static_cast<uint32_t>(one.size()), one.data()});
   std::vector<Row> rows;
   std::vector<size_t> taken;
   for (const std::string& device : request.devices) {

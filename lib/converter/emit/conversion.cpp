@@ -17,6 +17,11 @@ ArchiveExtras extras_of(const Conversion& conversion) {
                                     name_of(conversion.quant));
   metadata.feature_level = conversion.feature_level();
   metadata.options = conversion.recorded_options;
+  for (const VariantSummary& variant : conversion.variants) {
+    metadata.variants.push_back(
+        {variant.name, name_of(variant.quant), variant.feature_level, variant.sizes, variant.recorded_options});
+    metadata.feature_level = std::min(metadata.feature_level, variant.feature_level);
+  }
   extras.metadata = to_json(metadata);
   extras.has_shim_index = conversion.runtime == Runtime::kShim && conversion.is_whole;
   if (conversion.embeds_shim_source) extras.shim_source = shim_files();

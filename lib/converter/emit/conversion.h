@@ -16,6 +16,7 @@
 #include "lib/serialize/buffer_writer.h"
 #include "lib/serialize/deferred_tensors.h"
 #include "lib/serialize/module_interface.h"
+#include "lib/serialize/shim_buffer_writer.h"
 
 namespace nnapi_convert {
 
@@ -38,6 +39,20 @@ struct SegmentSummary {
   size_t uncounted = 0;                       // operations among `products` whose multiply-adds are unknown
   std::vector<BlockPlace> places = {};        // the branches and loops around the segment, the outermost first
   SerializedModel serialized = {};            // filled for PyTorch's runtime only
+  std::shared_ptr<ShimBuffer> shim = {};      // the same for the shim
+  std::string shim_source = {};               // of the segment's module
+};
+
+// A model of a package in numbers.
+struct VariantSummary {
+  std::string name;
+  QuantMode quant = QuantMode::kNone;
+  int feature_level = 1;
+  size_t operations = 0, buffer_bytes = 0;
+  uint64_t weight_bytes = 0;  // that it reads
+  uint64_t own_bytes = 0;     // of them, those that no earlier model of the package has
+  std::vector<Dims> sizes;    // of the arguments
+  std::string recorded_options;
 };
 
 struct Conversion {
@@ -57,6 +72,7 @@ struct Conversion {
   std::string recorded_options;                       // by recorded_options.h
   std::optional<quantise::QuantisedParts> quantised;  // by data
   std::string calibration_table;                      // where the options ask for one
+  std::vector<VariantSummary> variants;               // of a package; the other numbers are those of the first
 
   // Returns the lowest feature level that has all operations of the segments.
   int feature_level() const;

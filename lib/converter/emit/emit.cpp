@@ -37,6 +37,8 @@ struct Emitted {
   torch::jit::Module module;
   std::shared_ptr<DeferredTensors> late = std::make_shared<DeferredTensors>();
   std::vector<SerializedModel> serialized;        // by segment
+  std::vector<std::shared_ptr<ShimBuffer>> shim;  // by segment
+  std::vector<std::string> shim_sources;          // by segment
   std::vector<std::vector<BufferSample>> checks;  // by segment
   size_t buffer_bytes = 0;
   uint64_t weight_bytes = 0;
@@ -45,6 +47,8 @@ struct Emitted {
     buffer_bytes += part.buffer_bytes;
     weight_bytes += part.weight_bytes;
     serialized.push_back(std::move(part.serialized));
+    shim.push_back(std::move(part.shim));
+    shim_sources.push_back(std::move(part.shim_source));
     return std::move(part.module);
   }
 };
@@ -141,7 +145,11 @@ Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions
   result.buffer_bytes = emitted.buffer_bytes;
   result.weight_bytes = emitted.weight_bytes;
   result.bundled_inputs = samples;
-  for (size_t i = 0; i < result.segments.size(); ++i) result.segments[i].serialized = std::move(emitted.serialized[i]);
+  for (size_t i = 0; i < result.segments.size(); ++i) {
+    result.segments[i].serialized = std::move(emitted.serialized[i]);
+    result.segments[i].shim = std::move(emitted.shim[i]);
+    result.segments[i].shim_source = std::move(emitted.shim_sources[i]);
+  }
   return result;
 }
 

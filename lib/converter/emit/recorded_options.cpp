@@ -82,6 +82,7 @@ void read_record(const std::string& text, ConvertOptions& options) {
   options.segments.max_segments = record.at("max_segments");
   options.segments.rows_per_call = record.value("rows_per_call", options.segments.rows_per_call);
   options.fp16_weights = record.value("fp16_weights", false);
+  options.relax_fp16 = record.value("relax_fp16", false);
   options.bound = bound_of(record);
   options.disabled_passes = record.at("disabled_passes").get<std::set<std::string>>();
 }
@@ -100,6 +101,7 @@ std::string record_options(const ConvertOptions& options) {
               {"rows_per_call", options.segments.rows_per_call},
               {"disabled_passes", options.disabled_passes}};
   if (options.fp16_weights) record["fp16_weights"] = true;
+  if (options.relax_fp16) record["relax_fp16"] = true;
   for (const BoundArgument& each : options.bound) record["bound"][each.name] = each.text;
   return record.dump();
 }

@@ -10,6 +10,7 @@
 #include "lib/converter/load/file_kind.h"
 #include "lib/converter/load/load.h"
 #include "lib/serialize/shim_source.h"
+#include "lib/shim/package_index.h"
 #include "lib/shim/torch_binding.h"
 
 namespace nnapi_convert {
@@ -29,6 +30,30 @@ BufferModel buffer_of(const torch::jit::Module& module, Runtime runtime) {
   }
   const auto read = runtime == Runtime::kShim ? read_shim_buffer : read_buffer;
   return read(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));
+}
+
+// Reads the models of a package. A file of another kind has none.
+void read_variants(ConvertedFile& file) {
+  if (file.runtime != Runtime::kShim || file.is_partitioned()) return;
+  const nnapi_shim::CompilationTensors tensors = nnapi_shim::tensors_of(file.module.attr("comp"));
+  const auto count = static_cast<size_t>(tensors.words.numel());
+  const int32_t* first = tensors.words.data_ptr<int32_t>();
+  if (!nnapi_shim::is_package(first, count)) return;
+  const std::vector<int32_t> words(first, first + count);
+  std::vector<nnapi_shim::PackageEntry> entries;
+  nnapi_shim_error error{};
+  if (!nnapi_shim::read_package(words, tensors.weights.nbytes(), &entries, &error)) {
+    throw ConvertError(ExitCode::kBadFile, error.message);
+  }
+  if (entries.size() != file.metadata.variants.size()) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("the package has {} models, {} are described", entries.size(),
+                                                       file.metadata.variants.size()));
+  }
+  file.weight_bytes = tensors.weights.nbytes();
+  for (const nnapi_shim::PackageEntry& entry : entries) {
+    file.variants.push_back(
+        {entry.weight_begin, entry.weight_bytes, read_shim_buffer(words.data() + entry.first_word, entry.word_count)});
+  }
 }
 
 // The modules that hold a buffer: the file's own, or the segments of a partitioned model.
@@ -72,11 +97,30 @@ ConvertedFile read_converted_file(const std::string& path) {
   }
   try {
     file.metadata = parse_metadata(extra_files[kMetadataFile]);
+    read_variants(file);
+    if (!file.variants.empty()) {
+      file.buffers.push_back(file.variants[0].buffer);
+      return file;
+    }
     for (const torch::jit::Module& part : parts) file.buffers.push_back(buffer_of(part, file.runtime));
   } catch (const ConvertError& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.what()));
   }
   return file;
+}
+
+void select_variant(ConvertedFile& file, size_t number) {
+  const MetadataVariant& variant = file.metadata.variants.at(number);
+  file.metadata.quant = variant.quant;
+  file.metadata.feature_level = variant.feature_level;
+  file.metadata.options = variant.options;
+  for (size_t i = 0; i < file.metadata.inputs.size() && i < variant.sizes.size(); ++i) {
+    file.metadata.inputs[i].type.dims = variant.sizes[i];
+  }
+  file.buffers = {file.variants.at(number).buffer};
+  c10::Dict<std::string, std::string> options;
+  options.insert("variant", std::to_string(number + 1));
+  file.module.run_method("nnapi_configure", options);
 }
 
 }  // namespace nnapi_convert

@@ -11,10 +11,18 @@
 
 namespace nnapi_convert {
 
+// A model of a package: its part of the weights, which other models may share, and its buffer.
+struct ConvertedVariant {
+  uint64_t weight_begin = 0, weight_bytes = 0;
+  BufferModel buffer;
+};
+
 struct ConvertedFile {
   torch::jit::Module module;
   Metadata metadata;
-  std::vector<BufferModel> buffers;  // one for each segment
+  std::vector<BufferModel> buffers;        // one for each segment; of a package, that of the first model
+  std::vector<ConvertedVariant> variants;  // of a package, in the order of Metadata::variants
+  uint64_t weight_bytes = 0;               // of a package
   Runtime runtime = Runtime::kPytorch;
   bool is_partitioned() const { return module.hasattr("segment_0"); }
 };
@@ -22,5 +30,9 @@ struct ConvertedFile {
 // Throws ConvertError (kBadFile) for a file that can't be read, that nnapi-convert didn't write, or whose buffer is
 // damaged.
 ConvertedFile read_converted_file(const std::string& path);
+
+// Makes a file that was read the file of one model of its package: its metadata are that model's, and the module runs
+// no other. Its module must not have run.
+void select_variant(ConvertedFile& file, size_t number);
 
 }  // namespace nnapi_convert

@@ -153,20 +153,34 @@ ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& opti
   return request;
 }
 
+// The scales that a model quantised by data has for float outputs mean nothing to the module.
+ModuleInterface without_float_scales(const NnapiPart& part) {
+  ModuleInterface interface = part.interface;
+  for (InterfaceOutput& output : interface.outputs) {
+    if (output.source != InterfaceOutput::Source::kNnapi) continue;
+    const nnapi::Operand& operand = part.model.at(part.model.outputs[output.index].operand);
+    if (operand.type == OperandCode::TENSOR_FLOAT32) output.quantization = {};
+  }
+  return interface;
+}
+
 EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request,
                           DeferredTensors& late, Stages& stages) {
   stages.begin("serialize");
   EmittedPart result;
-  const ShimBuffer buffer = write_shim_buffer(shim_request(part, options, request.samples));
-  result.buffer_bytes = 4 * buffer.words.size();
-  result.weight_bytes = buffer.weight_bytes;
-  stages.end([&] { return to_text(buffer); });
+  result.shim = std::make_shared<ShimBuffer>(write_shim_buffer(shim_request(part, options, request.samples)));
+  result.buffer_bytes = 4 * result.shim->words.size();
+  result.weight_bytes = result.shim->weight_bytes;
+  stages.end([&] { return to_text(*result.shim); });
 
   stages.begin("emit");
-  const ShimModuleRequest module{part.model,  part.interface,         buffer,       nnapi_shim::make_compilation,
+  const ShimModuleRequest module{part.model,  part.interface,         result.shim,  nnapi_shim::make_compilation,
                                  request.cpu, request.bundled_inputs, request.place};
   result.module = build_shim_module(module, late);
   stages.end([&] { return source_of(module); });
+  const ModuleInterface interface = without_float_scales(part);
+  result.shim_source = source_of({part.model, interface, result.shim, nnapi_shim::make_compilation, request.cpu,
+                                  request.bundled_inputs, request.place});
   return result;
 }
 

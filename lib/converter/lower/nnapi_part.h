@@ -4,6 +4,7 @@
 
 #include <torch/csrc/jit/api/module.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "lib/serialize/deferred_tensors.h"
 #include "lib/serialize/emitted_class.h"
 #include "lib/serialize/module_interface.h"
+#include "lib/serialize/shim_buffer_writer.h"
 
 namespace nnapi_convert {
 
@@ -52,7 +54,9 @@ std::string reason_of(const SegmentRefusal& refusal, const ConvertOptions& optio
 
 struct EmittedPart {
   torch::jit::Module module;
-  SerializedModel serialized;  // filled for PyTorch's runtime only
+  SerializedModel serialized;             // filled for PyTorch's runtime only
+  std::shared_ptr<ShimBuffer> shim = {};  // the same for the shim
+  std::string shim_source = {};           // of the module
   size_t buffer_bytes = 0;
   uint64_t weight_bytes = 0;
 };

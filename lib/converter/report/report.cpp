@@ -143,6 +143,11 @@ json to_json(const Verification& verification) {
                  {"borders", borders},
                  {"criterion", verification.criterion},
                  {"outputs", outputs}};
+  for (const VariantVerification& variant : verification.variants) {
+    json entry = to_json(variant.result);
+    entry["name"] = variant.name;
+    result["package"].push_back(std::move(entry));
+  }
   if (const auto& original = verification.original) {
     result["original"] = {{"relative_error", finite(original->relative_error)}, {"snr_db", finite(original->snr_db)}};
   }
@@ -165,6 +170,15 @@ json make_report(const std::string& model, const std::string& output, const Conv
   if (!conversion.is_whole) report["partition"] = partition_json(conversion);
   report["weight_bytes"] = conversion.weight_bytes;
   report["buffer_bytes"] = conversion.buffer_bytes;
+  for (const VariantSummary& variant : conversion.variants) {
+    report["package"].push_back({{"name", variant.name},
+                                 {"quant", name_of(variant.quant)},
+                                 {"feature_level", variant.feature_level},
+                                 {"operation_count", variant.operations},
+                                 {"buffer_bytes", variant.buffer_bytes},
+                                 {"weight_bytes", variant.weight_bytes},
+                                 {"own_weight_bytes", variant.own_bytes}});
+  }
   report["graph"] = to_json(conversion.graph);
   report.update(diagnostics_json(diagnostics));
   if (conversion.quantised) report["calibration"] = to_json(*conversion.quantised);

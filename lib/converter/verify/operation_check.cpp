@@ -202,6 +202,11 @@ OperationCheck check_operations(const VerifyRequest& request) {
   Diagnostics ignored;
   LoadedModel original = load_model(request.original, ignored);
   ConvertedFile file = read_converted_file(request.converted);
+  if (!file.variants.empty()) {
+    throw ConvertError(ExitCode::kUsage, fmt::format("--per-op: {} is a package of several models; verify it without "
+                                                     "--per-op, which compares each of them",
+                                                     request.converted));
+  }
   if (recorded_calibration(file)) {
     throw ConvertError(
         ExitCode::kUsage,

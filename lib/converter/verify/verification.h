@@ -51,6 +51,8 @@ struct BorderFinding {
   bool is_fault = false;
 };
 
+struct VariantVerification;
+
 struct Verification {
   std::vector<OutputComparison> outputs;
   bool is_of_meaning = false;                // the converted model is compared with the original's float model
@@ -65,6 +67,12 @@ struct Verification {
   bool is_per_channel = false;           // the original has per-channel weights
   std::string criterion;                 // what had to hold
   bool passed = false;
+  std::vector<VariantVerification> variants;  // of a package: each model's; then the rest is that of the first
+};
+
+struct VariantVerification {
+  std::string name;
+  Verification result;
 };
 
 }  // namespace nnapi_convert

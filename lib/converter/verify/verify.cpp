@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "lib/base/error.h"
@@ -20,6 +21,7 @@
 #include "lib/converter/normalise/arguments.h"
 #include "lib/converter/normalise/float_meaning.h"
 #include "lib/converter/samples/argument_samples.h"
+#include "lib/converter/verify/accumulator.h"
 #include "lib/converter/verify/border_check.h"
 #include "lib/converter/verify/verify_inputs.h"
 
@@ -58,128 +60,6 @@ std::optional<Tensors> run_if_possible(torch::jit::Module& module, const InputTu
     return std::nullopt;
   }
 }
-
-at::Tensor real_values(const at::Tensor& tensor) {
-  if (tensor.is_complex()) return at::view_as_real(tensor.resolve_conj()).to(at::kDouble);
-  return (tensor.is_quantized() ? tensor.dequantize() : tensor).to(at::kDouble);
-}
-
-// Returns the relative distance of neighbouring numbers in float16 or bfloat16; 0 for other dtypes.
-double step_of(at::ScalarType dtype) {
-  if (dtype == at::kHalf) return std::numeric_limits<c10::Half>::epsilon();
-  return dtype == at::kBFloat16 ? static_cast<double>(std::numeric_limits<c10::BFloat16>::epsilon()) : 0;
-}
-
-// Sums over the samples of one output.
-class Accumulator {
- public:
-  void add(const at::Tensor& original, const at::Tensor& converted) {
-    if (shape_.empty()) {
-      shape_ = fmt::format("[{}]", fmt::join(original.sizes(), ", "));
-      dtype_ = dtype_name(converted.scalar_type());
-      step_ = step_of(converted.scalar_type());
-      first_ = finite_or_zero(real_values(original));
-    }
-    ++samples_;
-    if (original.numel() == 0) return;  // nothing was detected, for example
-    const at::Tensor expected = real_values(original);
-    const at::Tensor found = real_values(converted);
-    count(expected, found);
-    difference_ = std::max(difference_, difference(finite_or_zero(expected)));
-    const at::Tensor compared = expected.isfinite().logical_or(same_values(expected, found).logical_not());
-    add_errors(expected.masked_select(compared), found.masked_select(compared));
-    const at::Tensor same = expected.argmax(-1).eq(found.argmax(-1));
-    agreed_ += same.sum().item().toDouble();
-    rows_ += static_cast<double>(same.numel());
-  }
-
-  OutputComparison result(const Quantization& quantization) const {
-    OutputComparison comparison;
-    comparison.shape = shape_;
-    comparison.dtype = dtype_;
-    comparison.range = highest_ > lowest_ ? highest_ - lowest_ : 0;
-    comparison.is_constant = !(comparison.range > 0);
-    comparison.ignores_input = samples_ > 1 && difference_ < VerifyDefaults::kVaryingShare * comparison.range;
-    comparison.max_error = max_error_;
-    const double scale =
-        comparison.is_constant ? std::max(std::isfinite(highest_) ? std::abs(highest_) : 0, 1.0) : comparison.range;
-    comparison.relative_error = max_error_ / scale;
-    const bool has_values = lowest_ <= highest_;  // finite ones
-    comparison.rounding = has_values ? step_ * std::max(std::abs(lowest_), std::abs(highest_)) / scale : 0;
-    comparison.snr_db = noise_ > 0 ? 10 * std::log10(signal_ / noise_) : std::numeric_limits<double>::infinity();
-    comparison.top1 = rows_ > 0 ? agreed_ / rows_ : 1;
-    if (quantization.scale > 0) comparison.quanta = max_error_ / quantization.scale;
-    comparison.histogram = histogram_;
-    return comparison;
-  }
-
- private:
-  static at::Tensor finite_or_zero(const at::Tensor& values) {
-    return values.masked_fill(values.isfinite().logical_not(), 0);
-  }
-
-  // Infinite ones and NaN, too: masked scores, or the logarithm of 0.
-  static at::Tensor same_values(const at::Tensor& expected, const at::Tensor& found) {
-    return expected.eq(found).logical_or(expected.isnan().logical_and(found.isnan()));
-  }
-
-  // Adds the errors of values that are finite or differ.
-  void add_errors(const at::Tensor& expected, const at::Tensor& found) {
-    if (expected.numel() == 0) return;
-    const at::Tensor error = (found - expected).abs();
-    const double largest = error.max().item().toDouble();
-    max_error_ = std::isnan(largest) ? std::numeric_limits<double>::infinity() : std::max(max_error_, largest);
-    const at::Tensor finite = expected.masked_select(expected.isfinite());
-    if (finite.numel() > 0) {
-      lowest_ = std::min(lowest_, finite.min().item().toDouble());
-      highest_ = std::max(highest_, finite.max().item().toDouble());
-    }
-    signal_ += expected.square().sum().item().toDouble();
-    const double noise = error.square().sum().item().toDouble();
-    noise_ += std::isnan(noise) ? std::numeric_limits<double>::infinity() : noise;
-  }
-
-  void count(const at::Tensor& expected, const at::Tensor& found) {
-    const auto finite = [](const at::Tensor& values) { return values.masked_select(values.isfinite()); };
-    const at::Tensor original = finite(expected), converted = finite(found);
-    if (histogram_.original.empty()) {
-      const at::Tensor all = at::cat({original, converted});
-      if (all.numel() == 0) return;
-      histogram_.lowest = all.min().item().toDouble();
-      histogram_.highest = all.max().item().toDouble();
-      histogram_.original.resize(Histogram::kBins);
-      histogram_.converted.resize(Histogram::kBins);
-    }
-    count(original, histogram_.original);
-    count(converted, histogram_.converted);
-  }
-
-  void count(const at::Tensor& values, std::vector<uint64_t>& bins) const {
-    const double width = (histogram_.highest - histogram_.lowest) / Histogram::kBins;
-    const at::Tensor numbers = width > 0 ? ((values - histogram_.lowest) / width).floor().clamp(0, Histogram::kBins - 1)
-                                         : at::zeros_like(values);
-    const at::Tensor counts = at::bincount(numbers.to(at::kLong), {}, Histogram::kBins);
-    for (size_t i = 0; i < bins.size(); ++i) {
-      bins[i] += static_cast<uint64_t>(counts[static_cast<int64_t>(i)].item().toLong());
-    }
-  }
-
-  // From the first sample's result; results of another size differ without limit.
-  double difference(const at::Tensor& expected) const {
-    if (expected.sizes() != first_.sizes()) return std::numeric_limits<double>::infinity();
-    return (expected - first_).abs().max().item().toDouble();
-  }
-
-  std::string shape_, dtype_;
-  Histogram histogram_;
-  at::Tensor first_;
-  int samples_ = 0;
-  double step_ = 0;
-  double difference_ = 0;  // largest between the first sample's result and another's
-  double max_error_ = 0, signal_ = 0, noise_ = 0, agreed_ = 0, rows_ = 0;
-  double lowest_ = std::numeric_limits<double>::infinity();
-  double highest_ = -std::numeric_limits<double>::infinity();
-};
 
 void check_same_outputs(const Tensors& original, const Tensors& converted) {
   if (original.size() != converted.size()) {
@@ -281,10 +161,10 @@ void judge(Verification& result, const VerifyRequest& request) {
   });
 }
 
-// Runs border samples, unless the model is quantised or the user gave the inputs.
+// Numbers at the borders of float32 are beyond float16's.
 void check_at_borders(Verification& result, const VerifyRequest& request, const LoadedModel& original,
                       const Metadata& metadata, const Values& ordinary, const BorderRuns& runs) {
-  if (result.is_quantized || result.reference || !request.inputs_file.empty()) return;
+  if (result.is_quantized || result.reference || !request.inputs_file.empty() || request.fp16) return;
   BorderLimits limits = limits_of(original.module);
   limits.takes_indices = indices_of(request, original, metadata);
   const std::vector<BorderSample> samples = border_samples(ordinary, limits);
@@ -294,15 +174,46 @@ void check_at_borders(Verification& result, const VerifyRequest& request, const 
                                                 [](const BorderFinding& finding) { return finding.is_fault; });
 }
 
-}  // namespace
+// While it lives, the host's NNAPI computes relaxed models in half precision.
+class HalfPrecision {
+ public:
+  explicit HalfPrecision(bool is_wanted) : is_wanted_(is_wanted) {
+    if (is_wanted_) ::setenv(kVariable, "fp16", 1);
+  }
+  ~HalfPrecision() {
+    if (is_wanted_) ::unsetenv(kVariable);
+  }
+  HalfPrecision(const HalfPrecision&) = delete;
+  HalfPrecision& operator=(const HalfPrecision&) = delete;
 
-Verification verify(const VerifyRequest& request) {
-  load_host_library();
-  Diagnostics ignored;
-  LoadedModel original = load_model(request.original, ignored);
-  ConvertedFile converted = read_converted_file(request.converted);
-  std::optional<LoadedModel> reference;
-  if (!request.reference.empty()) reference = load_model(request.reference, ignored);
+ private:
+  static constexpr const char* kVariable = "NNAPI_HOST_RELAX";
+  bool is_wanted_;
+};
+
+void check_is_relaxed(const VerifyRequest& request, const ConvertedFile& converted) {
+  if (!request.fp16 || recorded_options(converted).relax_fp16) return;
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("--fp16: {} asks drivers for float32, so that half precision changes nothing: it was "
+                                 "converted without --relax-fp16, or had to leave it out",
+                                 request.converted));
+}
+
+double default_tolerance(const VerifyRequest& request, const ConvertedFile& converted) {
+  using Defaults = VerifyDefaults;
+  const double weights =
+      has_float16_weights(converted) ? Defaults::kFloat16WeightsTolerance : Defaults::kFloatTolerance;
+  if (!request.fp16) return weights;
+  size_t operations = 0;
+  for (const BufferModel& buffer : converted.buffers) operations += buffer.operations.size();
+  const double half = Defaults::kHalfTolerance * std::sqrt(static_cast<double>(operations));
+  return std::max({weights, half, Defaults::kFewestHalf});
+}
+
+Verification verify_file(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
+                         ConvertedFile& converted) {
+  check_is_relaxed(request, converted);
+  const HalfPrecision half_precision(request.fp16);
   const int count = request.samples.value_or(reference ? VerifyDefaults::kReferenceSamples : VerifyDefaults::kSamples);
   const ForwardArguments arguments = arguments_of(converted);
   const std::vector<Values> samples = make_samples(request, original, converted, arguments, count);
@@ -331,9 +242,7 @@ Verification verify(const VerifyRequest& request) {
   Verification result;
   result.samples = static_cast<int>(samples.size());
   result.is_quantized = converted.metadata.quant != "none";
-  const bool has_float16 = has_float16_weights(converted);
-  result.tolerance = request.tolerance.value_or(has_float16 ? VerifyDefaults::kFloat16WeightsTolerance
-                                                            : VerifyDefaults::kFloatTolerance);
+  result.tolerance = request.tolerance.value_or(default_tolerance(request, converted));
   if (const auto calibration = recorded_calibration(converted)) result.calibrated_snr = calibration->snr_db;
   const bool loses_channels = result.is_quantized && converted.runtime == Runtime::kPytorch;
   result.is_per_channel = loses_channels && has_per_channel_weights(original.module);
@@ -358,6 +267,50 @@ Verification verify(const VerifyRequest& request) {
   return result;
 }
 
+// Each model of the package by itself: the shim has to take that one. Where data have quantised some, the inputs are
+// such data, and float models get random ones.
+Verification verify_package(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
+                            ConvertedFile& first) {
+  std::vector<VariantVerification> variants;
+  std::vector<bool> is_calibrated;
+  for (size_t i = 0; i < first.metadata.variants.size(); ++i) {
+    ConvertedFile described;
+    described.metadata.options = first.metadata.variants[i].options;
+    is_calibrated.push_back(recorded_calibration(described).has_value());
+  }
+  const bool has_data = std::count(is_calibrated.begin(), is_calibrated.end(), true) > 0;
+  for (size_t i = 0; i < first.metadata.variants.size(); ++i) {
+    const std::string& name = first.metadata.variants[i].name;
+    ConvertedFile converted = i == 0 ? first : read_converted_file(request.converted);
+    select_variant(converted, i);
+    VerifyRequest own = request;
+    if (has_data && !is_calibrated[i]) own.inputs_file.clear();
+    try {
+      variants.push_back({name, verify_file(own, original, reference, converted)});
+    } catch (const ConvertError& error) {
+      throw ConvertError(error.exit_code(), fmt::format("model {} ({}): {}", i + 1, name, error.what()));
+    }
+  }
+  Verification result = variants[0].result;
+  result.passed = std::all_of(variants.begin(), variants.end(),
+                              [](const VariantVerification& variant) { return variant.result.passed; });
+  result.variants = std::move(variants);
+  return result;
+}
+
+}  // namespace
+
+Verification verify(const VerifyRequest& request) {
+  load_host_library();
+  Diagnostics ignored;
+  LoadedModel original = load_model(request.original, ignored);
+  ConvertedFile converted = read_converted_file(request.converted);
+  std::optional<LoadedModel> reference;
+  if (!request.reference.empty()) reference = load_model(request.reference, ignored);
+  return converted.variants.empty() ? verify_file(request, original, reference, converted)
+                                    : verify_package(request, original, reference, converted);
+}
+
 namespace {
 
 std::string verdict(const Verification& verification) {
@@ -368,6 +321,14 @@ std::string verdict(const Verification& verification) {
 }  // namespace
 
 std::string to_text(const Verification& verification) {
+  if (!verification.variants.empty()) {
+    std::string all;
+    for (size_t i = 0; i < verification.variants.size(); ++i) {
+      const VariantVerification& variant = verification.variants[i];
+      all += fmt::format("model {} ({})\n{}", i + 1, variant.name, to_text(variant.result));
+    }
+    return all;
+  }
   std::string text = fmt::format("{:<8} {:<18} {:<8} {:>11} {:>11} {:>9} {:>7} {:>7}\n", "output", "shape", "dtype",
                                  "max error", "of range", "SNR dB", "top-1", "quanta");
   for (size_t i = 0; i < verification.outputs.size(); ++i) {

@@ -11,8 +11,11 @@ namespace nnapi_convert {
 
 struct VerifyDefaults {
   static constexpr int kSamples = 4;
-  static constexpr int kReferenceSamples = 32;              // with a float reference
-  static constexpr double kFloatTolerance = 1e-4;           // max error over the range of the original's output
+  static constexpr int kReferenceSamples = 32;     // with a float reference
+  static constexpr double kFloatTolerance = 1e-4;  // max error over the range of the original's output
+  // In half precision: of a net of n operations n^0.5 times as much, but at least kFewestHalf.
+  static constexpr double kHalfTolerance = 4.0 / 2048;
+  static constexpr double kFewestHalf = 1e-3;
   static constexpr double kFloat16WeightsTolerance = 1e-2;  // the same, of a file with weights in float16
   static constexpr double kQuantizedSnr = 20;               // dB, of a quantised net without a reference
   // Of a model quantised by data: dB below what was measured on samples held back, on other ones of the same kind.
@@ -35,6 +38,7 @@ struct VerifyRequest {
   std::optional<double> tolerance;  // instead of kFloatTolerance
   std::optional<int> samples;
   uint64_t seed = 0;
+  bool fp16 = false;  // the host's NNAPI rounds each result to half precision, as drivers may with --relax-fp16
 };
 
 }  // namespace nnapi_convert

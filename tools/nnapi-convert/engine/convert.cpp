@@ -23,6 +23,7 @@
 #include "lib/converter/report/target_loss.h"
 #include "lib/converter/verify/verify.h"
 #include "tools/nnapi-convert/engine/functions.h"
+#include "tools/nnapi-convert/engine/package.h"
 
 namespace nnapi_convert {
 namespace {
@@ -137,6 +138,13 @@ Verification verify_output(const std::string& original, const std::vector<InputS
   return verify(request);
 }
 
+// Models of a package may have sizes of their own, which the file tells.
+std::vector<InputSpec> sizes_for_verify(const ConvertArguments& arguments, const ConvertOptions& options) {
+  const auto has_sizes = [](const PackageRequest& request) { return !request.inputs.empty(); };
+  const bool are_own = std::any_of(arguments.package.begin(), arguments.package.end(), has_sizes);
+  return are_own ? std::vector<InputSpec>{} : options.inputs;
+}
+
 // Flushes standard output before the files take their places: if that fails, no file is written.
 int finish(Outputs& outputs, bool is_verified, const ConvertArguments& arguments) {
   flush_standard_output();
@@ -167,7 +175,9 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   if (!arguments.options.emit_cpu.empty()) original = loaded;
   if (arguments.has_target) findings.loss = measure_loss(loaded, for_planning(options, arguments.calibration));
   // LibTorch's modules have no move: exchange lets go of this one.
-  Conversion conversion = convert(std::exchange(loaded, {}), options, arguments.calibration, diagnostics);
+  Conversion conversion = arguments.package.empty()
+                              ? convert(std::exchange(loaded, {}), options, arguments.calibration, diagnostics)
+                              : convert_package(std::exchange(loaded, {}), arguments, diagnostics);
   progress.show("write");
   Outputs outputs(arguments.output);
   const std::string converted = outputs.converted.path().string();
@@ -175,7 +185,8 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   std::optional<Verification> verification;
   if (arguments.verify) {
     progress.show("verify");
-    verification = verify_output(arguments.model, options.inputs, arguments.calibration, converted);
+    verification =
+        verify_output(arguments.model, sizes_for_verify(arguments, options), arguments.calibration, converted);
   }
   const bool is_verified = !verification || verification->passed;
   if (original && is_verified) {

@@ -1,6 +1,7 @@
 // `inspect`: what a converted file holds.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -101,10 +102,41 @@ std::string calibration_text(const ConvertedFile& file) {
   return text + "\n";
 }
 
+// The table of a package's models, and how many bytes of weights they share.
+std::string package_text(const ConvertedFile& file) {
+  if (file.variants.empty()) return "";
+  std::string text = fmt::format("package of {} models\n  {:<5} {:>5}  {:<6} {:>10} {:>14}  {}\n", file.variants.size(),
+                                 "model", "level", "quant", "operations", "weight bytes", "made as");
+  uint64_t sum = 0;
+  for (size_t i = 0; i < file.variants.size(); ++i) {
+    const MetadataVariant& variant = file.metadata.variants[i];
+    text += fmt::format("  {:<5} {:>5}  {:<6} {:>10} {:>14}  {}\n", i + 1, variant.feature_level, variant.quant,
+                        file.variants[i].buffer.operations.size(), file.variants[i].weight_bytes, variant.name);
+    sum += file.variants[i].weight_bytes;
+  }
+  const uint64_t shared = sum - std::min(sum, file.weight_bytes);
+  return text + fmt::format("{} bytes of weights in the file, {} bytes shared\nthe rest is of model 1\n",
+                            file.weight_bytes, shared);
+}
+
+json package_json(const ConvertedFile& file) {
+  json models = json::array();
+  for (size_t i = 0; i < file.variants.size(); ++i) {
+    const MetadataVariant& variant = file.metadata.variants[i];
+    models.push_back({{"name", variant.name},
+                      {"quant", variant.quant},
+                      {"feature_level", variant.feature_level},
+                      {"operation_count", file.variants[i].buffer.operations.size()},
+                      {"weight_begin", file.variants[i].weight_begin},
+                      {"weight_bytes", file.variants[i].weight_bytes}});
+  }
+  return {{"models", models}, {"weight_bytes", file.weight_bytes}};
+}
+
 std::string text_form(const ConvertedFile& file) {
   std::string text =
       fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\n{}inputs of forward\n", runtime_name(file),
-                  file.metadata.quant, file.metadata.feature_level, calibration_text(file));
+                  file.metadata.quant, file.metadata.feature_level, package_text(file) + calibration_text(file));
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
   const ModelGraph graph = graph_of(file);
   for (size_t i = 0; i < file.buffers.size(); ++i) {
@@ -154,6 +186,7 @@ json buffer_json(const BufferModel& buffer) {
 // Returns the JSON form. A whole model has its keys at the top; a partitioned model has them in "segments".
 json json_form(const ConvertedFile& file) {
   json form = {{"metadata", json::parse(to_json(file.metadata))}, {"runtime", runtime_name(file)}};
+  if (!file.variants.empty()) form["package"] = package_json(file);
   if (!file.is_partitioned()) {
     form.update(buffer_json(file.buffers[0]));
     return form;

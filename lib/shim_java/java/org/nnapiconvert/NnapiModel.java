@@ -157,6 +157,16 @@ public final class NnapiModel implements AutoCloseable {
     }
   }
 
+  /**
+   * Which model of a package runs, and why not those before it. Empty for a file of one model, and before the first
+   * {@link #warmUp} or run.
+   */
+  public String choice() {
+    try (Use use = new Use()) {
+      return choice(use.handle);
+    }
+  }
+
   /** The measurements of the model so far. */
   public NnapiProfile profile() {
     try (Use use = new Use()) {
@@ -268,6 +278,8 @@ public final class NnapiModel implements AutoCloseable {
   private static native long[] profile(long handle);
 
   private static native String devices(long handle);
+
+  private static native String choice(long handle);
 
   private static native void close(long handle);
 }

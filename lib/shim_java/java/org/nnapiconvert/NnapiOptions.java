@@ -33,6 +33,8 @@ public final class NnapiOptions {
   private long compileTimeoutNs;
   private long executeTimeoutNs;
   private int maxCompiled;
+  private boolean skipsSelfCheck;
+  private int variant;
 
   /** The path of the NNAPI library, in place of libneuralnetworks.so. */
   public NnapiOptions library(String path) {
@@ -93,6 +95,18 @@ public final class NnapiOptions {
     return this;
   }
 
+  /** Runs no samples of the file before a device is trusted. */
+  public NnapiOptions noSelfCheck(boolean skips) {
+    skipsSelfCheck = skips;
+    return this;
+  }
+
+  /** Of a package: the number of the model to use, from 1 on; 0: the library chooses. */
+  public NnapiOptions variant(int number) {
+    variant = number;
+    return this;
+  }
+
   String[] strings() {
     return new String[] {library, device, cacheDirectory};
   }
@@ -105,7 +119,9 @@ public final class NnapiOptions {
       compileTimeoutNs,
       executeTimeoutNs,
       measuresTiming ? 1 : 0,
-      maxCompiled
+      maxCompiled,
+      skipsSelfCheck ? 1 : 0,
+      variant
     };
   }
 }

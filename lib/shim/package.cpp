@@ -1,0 +1,384 @@
+#include "lib/shim/package.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "lib/shim/failure.h"
+#include "lib/shim/package_index.h"
+
+namespace nnapi_shim {
+namespace {
+
+constexpr size_t kMostPicks = 64;
+constexpr size_t kNoModel = ~size_t{0};
+
+std::vector<int64_t> shape_of(const nnapi_shim_shape* arguments, uint32_t argument_count) {
+  std::vector<int64_t> shape;
+  for (uint32_t i = 0; i < argument_count; ++i) {
+    shape.push_back(arguments[i].rank);
+    shape.insert(shape.end(), arguments[i].sizes, arguments[i].sizes + arguments[i].rank);
+  }
+  return shape;
+}
+
+bool same_tensors(const std::vector<nnapi_shim_tensor>& a, const std::vector<nnapi_shim_tensor>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const nnapi_shim_tensor& x, const nnapi_shim_tensor& y) {
+    return x.type == y.type && x.rank == y.rank && std::equal(x.sizes, x.sizes + x.rank, y.sizes) &&
+           x.scale == y.scale && x.zero_point == y.zero_point && x.bytes == y.bytes && x.argument == y.argument &&
+           x.is_nhwc == y.is_nhwc;
+  });
+}
+
+bool is_fault_of_the_call(int status) {
+  return status == NNAPI_SHIM_BAD_MODEL || status == NNAPI_SHIM_BAD_ARGUMENT;
+}
+
+Weights part_of(const Weights& weights, const PackageEntry& entry) {
+  Weights part = weights;
+  part.data = weights.data != nullptr ? weights.data + entry.weight_begin : nullptr;
+  part.bytes = entry.weight_bytes;
+  part.file_offset += entry.weight_begin;
+  if (part.bytes == 0) part = Weights();
+  return part;
+}
+
+}  // namespace
+
+// What a search for the model of a call's shapes knows.
+struct Package::Search {
+  const nnapi_shim_shape* arguments;
+  uint32_t argument_count;
+  Shape shape;
+  std::vector<bool> is_left_out;  // models not to try
+  std::vector<Candidate> candidates;
+  nnapi_shim_error first{};  // failure
+  std::string reasons;       // why models were not taken
+  void note(const std::string& title, const nnapi_shim_error& failure) {
+    if (first.status == NNAPI_SHIM_OK) first = failure;
+    reasons += "; not " + title + ": " + failure.message;
+  }
+};
+
+int Package::read(const void* words, size_t word_count, const Weights& weights,
+                  const std::shared_ptr<const Archive>& archive, std::vector<PackagedModel>* models,
+                  nnapi_shim_error* error) {
+  if (!is_package(words, word_count)) {
+    auto buffer = ModelBuffer::parse(words, word_count, weights.bytes, error);
+    if (!buffer) return NNAPI_SHIM_BAD_MODEL;
+    models->push_back({"", std::make_unique<Model>(std::move(buffer), weights, archive)});
+    return NNAPI_SHIM_OK;
+  }
+  std::vector<int32_t> copy(word_count);
+  std::memcpy(copy.data(), words, word_count * sizeof(int32_t));
+  std::vector<PackageEntry> entries;
+  if (!read_package(copy, weights.bytes, &entries, error)) return NNAPI_SHIM_BAD_MODEL;
+  for (PackageEntry& entry : entries) {
+    nnapi_shim_error problem{};
+    auto buffer = ModelBuffer::parse(copy.data() + entry.first_word, entry.word_count, entry.weight_bytes, &problem);
+    if (!buffer) {
+      return fail(error, NNAPI_SHIM_BAD_MODEL, "model %zu of the package: %.400s", models->size() + 1, problem.message);
+    }
+    const bool is_like_first = models->empty() || [&] {
+      const ModelBuffer& first = (*models)[0].model->buffer();
+      return first.argument_count() == buffer->argument_count() && first.input_count() == buffer->input_count() &&
+             first.output_count() == buffer->output_count();
+    }();
+    if (!is_like_first) {
+      return fail(error, NNAPI_SHIM_BAD_MODEL,
+                  "model %zu of the package has other arguments, inputs or outputs than model 1; convert it again",
+                  models->size() + 1);
+    }
+    models->push_back(
+        {std::move(entry.name), std::make_unique<Model>(std::move(buffer), part_of(weights, entry), archive)});
+  }
+  return NNAPI_SHIM_OK;
+}
+
+Package::Package(std::vector<PackagedModel> models) : models_(std::move(models)), is_rejected_(models_.size(), false) {}
+
+int Package::configure(const nnapi_shim_options* options, nnapi_shim_error* error) {
+  Options read;
+  if (const int status = read_options(options, &read, error)) return status;
+  if (read.variant > models_.size()) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "options: variant is %u, the file has %zu model%s", read.variant,
+                models_.size(), models_.size() == 1 ? "" : "s");
+  }
+  for (const PackagedModel& each : models_) {
+    if (const int status = each.model->configure(options, error)) return status;
+  }
+  only_ = read.variant;
+  return NNAPI_SHIM_OK;
+}
+
+uint32_t Package::feature_level() const {
+  uint32_t level = buffer().feature_level();
+  for (const PackagedModel& each : models_) level = std::min(level, each.model->buffer().feature_level());
+  return level;
+}
+
+std::vector<int64_t> Package::argument_sizes(uint32_t argument) const {
+  std::vector<int64_t> sizes = buffer().argument_sizes(argument);
+  for (const PackagedModel& each : models_) {
+    const std::vector<int64_t> others = each.model->buffer().argument_sizes(argument);
+    for (size_t axis = 0; axis < sizes.size() && axis < others.size(); ++axis) {
+      if (sizes[axis] != others[axis]) sizes[axis] = 0;
+    }
+  }
+  return sizes;
+}
+
+bool Package::takes(size_t number, const nnapi_shim_shape* arguments, uint32_t argument_count) const {
+  const ModelBuffer& buffer = models_[number].model->buffer();
+  if (only_ != 0 && number != only_ - 1) return false;
+  for (uint32_t i = 0; i < argument_count; ++i) {
+    const std::vector<int64_t> sizes = buffer.argument_sizes(i);
+    if (sizes.size() != arguments[i].rank) return false;
+    for (size_t axis = 0; axis < sizes.size(); ++axis) {
+      if (sizes[axis] != 0 && sizes[axis] != arguments[i].sizes[axis]) return false;
+    }
+  }
+  return true;
+}
+
+// Returns the first model that takes these shapes; if none does, the first, whose message tells the sizes needed.
+size_t Package::first_fit(const nnapi_shim_shape* arguments, uint32_t argument_count) const {
+  if (models_.size() == 1 || argument_count != buffer().argument_count() || !arguments) return 0;
+  for (uint32_t i = 0; i < argument_count; ++i) {
+    if (!arguments[i].sizes && arguments[i].rank > 0) return 0;
+  }
+  for (size_t i = 0; i < models_.size(); ++i) {
+    if (takes(i, arguments, argument_count)) return i;
+  }
+  return only_ != 0 ? only_ - 1 : 0;
+}
+
+int Package::describe(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
+                      nnapi_shim_error* error) {
+  return models_[first_fit(arguments, argument_count)].model->describe(arguments, argument_count, entry, error);
+}
+
+bool Package::find_pick(const Shape& shape, size_t* number) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const Pick& pick : picks_) {
+    if (pick.shape != shape) continue;
+    *number = pick.number;
+    newest_ = pick.number;
+    return true;
+  }
+  return false;
+}
+
+int Package::pick(const nnapi_shim_shape* arguments, uint32_t argument_count, size_t* number, nnapi_shim_error* error) {
+  *number = 0;
+  if (models_.size() == 1) return NNAPI_SHIM_OK;
+  std::shared_ptr<ShapeEntry> entry;
+  if (const int status = describe(arguments, argument_count, &entry, error)) return status;
+  Search search{arguments, argument_count, shape_of(arguments, argument_count), {}, {}, {}, {}};
+  if (find_pick(search.shape, number)) return NNAPI_SHIM_OK;
+  const std::lock_guard<std::mutex> choosing(choosing_);
+  if (find_pick(search.shape, number)) return NNAPI_SHIM_OK;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    search.is_left_out = is_rejected_;
+  }
+  return choose(search, number, error);
+}
+
+void Package::list_candidates(Search& search) {
+  for (size_t i = 0; i < models_.size(); ++i) {
+    if (search.is_left_out[i] || !takes(i, search.arguments, search.argument_count)) continue;
+    nnapi_shim_error failure{};
+    double share = 0;
+    if (models_[i].model->supported_share(search.arguments, search.argument_count, &share, &failure) == NNAPI_SHIM_OK) {
+      search.candidates.push_back({i, share});
+    } else {
+      search.note(title(i), failure);
+      models_[i].model->stop();
+    }
+  }
+  std::stable_sort(search.candidates.begin(), search.candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.share > b.share; });
+}
+
+// The caller holds `choosing_`.
+int Package::choose(Search& search, size_t* number, nnapi_shim_error* error) {
+  list_candidates(search);
+  size_t on_reference = kNoModel;
+  for (const Candidate& candidate : search.candidates) {
+    nnapi_shim_error failure{};
+    bool is_found = false;
+    const int status = try_candidate(search, candidate, &is_found, &failure);
+    if (is_fault_of_the_call(status)) {
+      if (error) *error = failure;
+      return status;
+    }
+    if (is_found) {
+      if (on_reference != kNoModel) models_[on_reference].model->stop();
+      keep(search, *number = candidate.number, std::move(search.reasons));
+      return NNAPI_SHIM_OK;
+    }
+    if (status == NNAPI_SHIM_OK && on_reference == kNoModel) {
+      on_reference = candidate.number;
+    } else {
+      models_[candidate.number].model->stop();
+    }
+  }
+  if (on_reference != kNoModel) {
+    keep(search, *number = on_reference, std::move(search.reasons));
+    return NNAPI_SHIM_OK;
+  }
+  if (error) *error = search.first;
+  return search.first.status;
+}
+
+// Compiles and checks a model. `is_found`: no other model can be better.
+int Package::try_candidate(Search& search, const Candidate& candidate, bool* is_found, nnapi_shim_error* failure) {
+  Model& model = *models_[candidate.number].model;
+  int status = check_interface(search, candidate.number, failure);
+  if (status == NNAPI_SHIM_OK) status = model.warm_up(search.arguments, search.argument_count, failure);
+  if (status == NNAPI_SHIM_OK && !model.is_on_reference(search.arguments, search.argument_count)) {
+    *is_found = true;
+    return status;
+  }
+  if (status == NNAPI_SHIM_OK) {
+    model.last_failure(failure);
+    fail(failure, NNAPI_SHIM_OK, "only NNAPI's own CPU can be trusted with it: %.300s",
+         std::string(failure->message).c_str());
+  }
+  search.note(title(candidate.number), *failure);
+  return status;
+}
+
+// Callers have the tensors of the first model that takes the shapes: another model must not need others.
+int Package::check_interface(const Search& search, size_t number, nnapi_shim_error* error) {
+  std::shared_ptr<ShapeEntry> first, other;
+  int status = describe(search.arguments, search.argument_count, &first, error);
+  if (status == NNAPI_SHIM_OK) {
+    status = models_[number].model->describe(search.arguments, search.argument_count, &other, error);
+  }
+  if (status != NNAPI_SHIM_OK) return status;
+  if (same_tensors(first->inputs, other->inputs) && same_tensors(first->outputs, other->outputs)) return status;
+  return fail(error, NNAPI_SHIM_BAD_MODEL, "%s has other inputs or outputs than %s; convert the package again",
+              title(number).c_str(), title(first_fit(search.arguments, search.argument_count)).c_str());
+}
+
+void Package::keep(const Search& search, size_t number, std::string reasons) {
+  double share = 0;
+  for (const Candidate& candidate : search.candidates) {
+    if (candidate.number == number) share = candidate.share;
+  }
+  for (const Candidate& candidate : search.candidates) {
+    if (candidate.number >= number || candidate.share >= share) continue;
+    char text[96];
+    std::snprintf(text, sizeof text, ": one device takes at most %.0f %% of its operations", 100 * candidate.share);
+    reasons += "; later " + title(candidate.number) + text;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (picks_.size() >= kMostPicks) picks_.erase(picks_.begin());
+  picks_.push_back({search.shape, number});
+  newest_ = number;
+  choice_ = title(number) + reasons;
+}
+
+std::string Package::title(size_t number) const {
+  char text[32];
+  std::snprintf(text, sizeof text, "model %zu of %zu (", number + 1, models_.size());
+  return text + models_[number].name + ")";
+}
+
+int Package::warm_up(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error) {
+  size_t number = 0;
+  if (const int status = pick(arguments, argument_count, &number, error)) return status;
+  return models_[number].model->warm_up(arguments, argument_count, error);
+}
+
+// A model that fails while it runs is replaced if another one can run the same input.
+int Package::run(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
+                 nnapi_shim_error* error) {
+  size_t number = 0;
+  if (const int status = pick(arguments, argument_count, &number, error)) return status;
+  nnapi_shim_error failure{};
+  const int status = models_[number].model->run(arguments, argument_count, buffers, &failure);
+  if (status == NNAPI_SHIM_OK) return status;
+  if (error) *error = failure;
+  if (models_.size() == 1 || (status != NNAPI_SHIM_FAILED && status != NNAPI_SHIM_REFUSED)) return status;
+  const std::lock_guard<std::mutex> choosing(choosing_);
+  Search search{arguments, argument_count, shape_of(arguments, argument_count), {}, {}, {}, {}};
+  const auto forget = [&] {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto is_of_shape = [&](const Pick& each) { return each.shape == search.shape; };
+    picks_.erase(std::remove_if(picks_.begin(), picks_.end(), is_of_shape), picks_.end());
+  };
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    search.is_left_out = is_rejected_;
+  }
+  forget();
+  search.is_left_out[number] = true;
+  search.note(title(number), failure);
+  size_t other = 0;
+  // Ends, as each round leaves out one model more.
+  while (choose(search, &other, nullptr) == NNAPI_SHIM_OK) {
+    if (models_[other].model->run(arguments, argument_count, buffers, nullptr) == NNAPI_SHIM_OK) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      is_rejected_ = std::move(search.is_left_out);
+      if (error) *error = nnapi_shim_error{};
+      return NNAPI_SHIM_OK;
+    }
+    forget();
+    search.is_left_out[other] = true;
+    search.candidates.clear();
+  }
+  return failure.status;
+}
+
+int Package::visit_operations(const nnapi_shim_shape* arguments, uint32_t argument_count, const char* device,
+                              nnapi_shim_operation_visitor visit, void* user, nnapi_shim_error* error) {
+  size_t number = first_fit(arguments, argument_count);
+  if (models_.size() > 1 && pick(arguments, argument_count, &number, nullptr) != NNAPI_SHIM_OK) {
+    number = first_fit(arguments, argument_count);
+  }
+  return models_[number].model->visit_operations(arguments, argument_count, device, visit, user, error);
+}
+
+int Package::try_devices(nnapi_shim_error* error) {
+  nnapi_shim_error first{};
+  bool is_one_good = false;
+  for (size_t i = 0; i < models_.size(); ++i) {
+    if (only_ != 0 && i != only_ - 1) continue;
+    nnapi_shim_error failure{};
+    is_one_good = models_[i].model->try_devices(&failure) == NNAPI_SHIM_OK || is_one_good;
+    if (first.status == NNAPI_SHIM_OK) first = failure;
+    if (models_.size() > 1) models_[i].model->stop();
+  }
+  if (is_one_good) return NNAPI_SHIM_OK;
+  if (error) *error = first;
+  return first.status;
+}
+
+void Package::get_profile(nnapi_shim_profile* profile) {
+  size_t number = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    number = newest_;
+  }
+  models_[number].model->get_profile(profile);
+}
+
+void Package::last_failure(nnapi_shim_error* error) {
+  size_t number = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    number = newest_;
+  }
+  models_[number].model->last_failure(error);
+}
+
+std::string Package::choice() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return choice_;
+}
+
+}  // namespace nnapi_shim

@@ -1,0 +1,130 @@
+"""--relax-fp16 and verify --fp16: values beyond float16's range are divided by powers of two, or the model stays float32."""
+
+import json
+import unittest
+
+import torch
+from torch import nn
+from torch.utils import bundled_inputs
+
+from cli import CliTest, run
+from mobile_models import seeded
+
+
+class Squeeze(nn.Module):
+    """Squeeze-and-excitation whose squeezed values are near 1e6."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 16, 3, padding=1)
+        self.squeeze = nn.Conv2d(16, 8, 1)
+        self.excite = nn.Conv2d(8, 16, 1)
+        self.head = nn.Conv2d(16, 4, 1)
+        with torch.no_grad():
+            self.squeeze.weight *= 1e6
+            self.squeeze.bias.fill_(2e5)
+            self.excite.weight *= 2e-5
+
+    def forward(self, x):
+        x = torch.relu(self.stem(x))
+        s = torch.relu(self.squeeze(nn.functional.adaptive_avg_pool2d(x, 1)))
+        return self.head(x * torch.sigmoid(self.excite(s)))
+
+
+class Residual(nn.Module):
+    """Large values through a sum, a product with a constant and a pool."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.second = nn.Conv2d(8, 8, 3, padding=1)
+        self.last = nn.Conv2d(8, 4, 1)
+        with torch.no_grad():
+            self.first.weight *= 1e6
+            self.last.weight *= 1e-6
+
+    def forward(self, x):
+        y = torch.relu(self.first(x))
+        y = nn.functional.max_pool2d(self.second(y) + y, 2) * 0.5
+        return self.last(y)
+
+
+class Sigmoid(nn.Module):
+    """Large values that a function without a factor reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.last = nn.Conv2d(8, 4, 1)
+        with torch.no_grad():
+            self.first.weight *= 1e6
+
+    def forward(self, x):
+        y = self.first(x)
+        return self.last(torch.sigmoid(y * 1e-6) + torch.sigmoid(y))
+
+
+class HalfPrecision(CliTest):
+    def saved(self, kind):
+        path = self.folder / "model.pt"
+        torch.jit.trace(seeded(kind).eval(), torch.randn(1, 3, 16, 16)).save(str(path))
+        return path
+
+    def relaxed(self, model, *options):
+        out = self.folder / "out.pt"
+        done = self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--relax-fp16", *options, "-o", out)
+        return out, done.stderr
+
+    def check_cured(self, model, *options):
+        out, warnings = self.relaxed(model, "--verify", "--report", self.folder / "report.json", *options)
+        self.assertIn("--relax-fp16: the result of CONV_2D", warnings)
+        self.assertIn("divided by 2^", warnings)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertTrue(any("divided by 2^" in each for each in report["warnings"]))
+        self.assertIn("passed", self.succeed("verify", model, out, "--fp16").stdout)
+
+    def test_squeeze_and_excitation(self):
+        for runtime in ("pytorch", "shim"):
+            self.check_cured(self.saved(Squeeze), "--runtime", runtime, "--fallback", "none")
+
+    def test_wrong_without_it(self):
+        # Zeros as samples show no large values.
+        module = seeded(Squeeze).eval()
+        with torch.no_grad():
+            module.squeeze.bias.zero_()
+            module.stem.bias.zero_()
+        model = self.folder / "model.pt"
+        traced = torch.jit.trace(module, torch.randn(1, 3, 16, 16))
+        bundled_inputs.augment_model_with_bundled_inputs(traced, [(torch.zeros(1, 3, 16, 16),)])
+        traced.save(str(model))
+        out, warnings = self.relaxed(model, "--fallback", "none")
+        self.assertNotIn("2^", warnings)
+        self.succeed("verify", model, out)
+        wrong = run("verify", model, out, "--fp16")
+        self.assertEqual(4, wrong.code, wrong)
+        self.assertIn("FAILED", wrong.stdout)
+
+    def test_sums_products_and_pools(self):
+        self.check_cured(self.saved(Residual), "--fallback", "none")
+
+    def test_what_has_no_factor_stays_float32(self):
+        model = self.saved(Sigmoid)
+        out, warnings = self.relaxed(model, "--verify", "--fallback", "none")
+        self.assertIn("--relax-fp16 is left out, the model stays float32", warnings)
+        self.assertIn("LOGISTIC", warnings)
+        self.fail_with(2, "verify", model, out, "--fp16", needed=["--relax-fp16"])
+
+    def test_only_for_relaxed_files(self):
+        model = self.saved(Squeeze)
+        out = self.folder / "float32.pt"
+        self.succeed(model, "--nhwc", "--input", "1,3,16,16", "-o", out)
+        self.fail_with(2, "verify", model, out, "--fp16", needed=["--fp16", "--relax-fp16"])
+
+    def test_nothing_changes_without_large_values(self):
+        out, warnings = self.relaxed(self.fixture("residual.pt"), "--fallback", "none")
+        self.assertNotIn("relax", warnings)
+        self.succeed("verify", self.fixture("residual.pt"), out, "--fp16")
+
+
+if __name__ == "__main__":
+    unittest.main()

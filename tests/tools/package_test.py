@@ -1,0 +1,177 @@
+"""--package: several models of one network in one file, and which of them each NNAPI gets."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import jsonschema
+import torch
+from torch import nn
+
+from cli import PROGRAM, ROOT, CliTest, environment
+from mobile_models import seeded
+
+BUILD = pathlib.Path(PROGRAM).resolve().parents[1]
+HOST = BUILD / "lib" / "host"
+BINDING = BUILD / "lib" / "libnnapi_shim_torch.so"
+SIZE = "1,3,32,32"
+
+
+class Small(nn.Module):
+    """Heavy enough that weights are most of the file."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(3, 64, 3, padding=1), nn.Hardswish(), nn.Conv2d(64, 128, 3, padding=1), nn.ReLU(),
+                                    nn.Conv2d(128, 64, 3, padding=1), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        self.head = nn.Linear(64, 10)
+
+    def forward(self, x):
+        return self.head(self.layers(x))
+
+
+RUN = """
+import json, sys, torch
+binding, path, folder = sys.argv[1:4]
+torch.ops.load_library(binding)
+module = torch.jit.load(path)
+results = []
+for name in sys.argv[4:]:
+    results.append(module(torch.load(folder + "/" + name)))
+torch.save(results, folder + "/results.pt")
+print(json.dumps(module.nnapi_state()))
+"""
+
+
+class Package(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.module = seeded(Small).eval()
+        self.model = self.folder / "model.pt"
+        torch.jit.trace(self.module, torch.randn(1, 3, 32, 32)).save(str(self.model))
+        torch.manual_seed(3)
+        self.data = torch.randn(24, 3, 32, 32)
+        torch.save(self.data, self.folder / "data.pt")
+
+    def packed(self, package, *options, name="out.pt", size=SIZE):
+        path = self.folder / name
+        more = ["--package", package] if package else []
+        self.succeed(self.model, "--nhwc", "--runtime", "shim", "--input", size, *more, *options, "-o", path)
+        return path
+
+    def calibrated(self, package, *options, name="out.pt"):
+        return self.packed(package, "--calibrate", self.folder / "data.pt", *options, name=name)
+
+    def run_app(self, path, tensors, level=None, profile=None):
+        """Gives the results and the state, in a process of its own, on an NNAPI of that level."""
+        for i, tensor in enumerate(tensors):
+            torch.save(tensor, self.folder / f"x{i}.pt")
+        library = HOST if level is None or level > 4 else HOST / f"level{level}"
+        extra = {"LD_LIBRARY_PATH": str(library), "OMP_NUM_THREADS": "1"}
+        if profile is not None:
+            extra["NNAPI_HOST_PROFILE"] = str(profile)
+        if level is not None:
+            extra["NNAPI_HOST_FEATURE_LEVEL"] = str(level)
+        names = [f"x{i}.pt" for i in range(len(tensors))]
+        done = subprocess.run([sys.executable, "-c", RUN, BINDING, path, self.folder, *names], env=environment(extra),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200)
+        self.assertEqual(0, done.returncode, done.stderr.decode())
+        return torch.load(self.folder / "results.pt"), json.loads(done.stdout.decode().splitlines()[-1])
+
+    def check(self, found, tensor, tolerance):
+        expected = self.module(tensor)
+        span = (expected.max() - expected.min()).item()
+        self.assertGreater(span, 0)
+        self.assertLess((found - expected).abs().max().item(), tolerance * span)
+
+    def test_each_level_gets_its_model(self):
+        # HARD_SWISH is of level 4; before, a formula takes its place.
+        path = self.calibrated("level=4,quant=nnapi,per-channel; level=4; level=1", "--verify")
+        x = self.data[:1]
+        for level, text, tolerance in ((1, "model 3 of 3 (level=1)", 1e-4), (3, "model 3 of 3 (level=1)", 1e-4),
+                                       (8, "model 1 of 3 (level=4,quant=nnapi,per-channel)", 0.1)):
+            (found,), state = self.run_app(path, [x], level)
+            self.assertTrue(state.startswith("nnapi, " + text), (level, state))
+            self.check(found, x, tolerance)
+
+    def test_a_device_gets_the_model_that_it_takes(self):
+        path = self.calibrated("quant=nnapi; level=3")
+        x = self.data[:1]
+        floats_only = {"version": 1, "device": {"name": "floats", "version": "1", "type": "accelerator", "feature_level": 3},
+                       "refuses": [{"types": {"*": ["TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED"]}}]}
+        profile = self.folder / "floats.json"
+        profile.write_text(json.dumps(floats_only))
+        # The host's own device takes all; the profile's device alone does not.
+        (found,), state = self.run_app(path, [x], profile=profile)
+        self.assertTrue(state.startswith("nnapi, model 1 of 2 (quant=nnapi)"), state)
+        self.check(found, x, 0.1)
+
+    def test_sizes_of_each_model(self):
+        path = self.packed("shape=1,3,32,32; shape=1,3,48,48", "--verify")
+        torch.manual_seed(5)
+        small, large = torch.randn(1, 3, 32, 32), torch.randn(1, 3, 48, 48)
+        (first, second, third), state = self.run_app(path, [large, small, large])
+        self.check(first, large, 1e-4)
+        self.check(second, small, 1e-4)
+        self.check(third, large, 1e-4)
+        self.assertTrue(state.startswith("nnapi, model 1 of 2 (shape=1,3,32,32)"), state)
+        plain = self.packed("", name="plain.pt")
+        self.assertLess(path.stat().st_size, 1.1 * plain.stat().st_size)
+
+    def test_weights_are_shared(self):
+        both = self.calibrated("level=3; level=1; quant=nnapi")
+        floats = self.packed("", name="float.pt")
+        integers = self.calibrated("", name="integer.pt")
+        self.assertLess(both.stat().st_size, 1.1 * (floats.stat().st_size + integers.stat().st_size))
+        shown = json.loads(self.succeed("inspect", both, "--format", "json").stdout)["package"]
+        self.assertEqual(["none", "none", "nnapi"], [model["quant"] for model in shown["models"]])
+        self.assertEqual(shown["models"][0]["weight_bytes"], shown["models"][1]["weight_bytes"])
+        self.assertEqual(shown["models"][0]["weight_begin"], shown["models"][1]["weight_begin"])
+        self.assertEqual(0, shown["models"][2]["weight_begin"] % 16384)
+        self.assertIn("bytes shared", self.succeed("inspect", both).stdout)
+
+    def test_report_and_verification_have_every_model(self):
+        self.calibrated("quant=nnapi; level=1", "--verify", "--report", self.folder / "report.json")
+        report = json.loads((self.folder / "report.json").read_text())
+        schema = json.loads((ROOT / "schemas" / "report.schema.json").read_text())
+        jsonschema.Draft202012Validator(schema).validate(report)
+        self.assertEqual(["quant=nnapi", "level=1"], [model["name"] for model in report["package"]])
+        self.assertEqual(["nnapi", "none"], [model["quant"] for model in report["package"]])
+        checks = report["verification"]["package"]
+        self.assertEqual([True, True], [check["passed"] for check in checks])
+        self.assertIn("SNR", checks[0]["criterion"])
+        self.assertIn("0.0001", checks[1]["criterion"])
+        verified = self.succeed("verify", self.model, self.folder / "out.pt")
+        self.assertIn("model 2 (level=1)", verified.stdout)
+        self.fail_with(2, "verify", self.model, self.folder / "out.pt", "--per-op", needed=["package", "without --per-op"])
+
+    def test_the_same_bytes_each_time(self):
+        first = self.packed("level=3; level=1").read_bytes()
+        self.assertEqual(first, self.packed("level=3; level=1").read_bytes())
+
+    def refused(self, code, package, *options, needed):
+        runtime = [] if "--runtime" in options else ["--runtime", "shim"]
+        self.fail_with(code, self.model, "--nhwc", "--input", SIZE, *runtime, "--package", package, *options, "-o",
+                       self.folder / "refused.pt", needed=needed)
+        self.assertFalse((self.folder / "refused.pt").exists())
+
+    def test_refusals(self):
+        self.refused(2, "level=9", needed=["level '9' found, 1 to 8 needed"])
+        self.refused(2, "level=3; ", needed=["'' found"])
+        self.refused(2, "speed=3", needed=["'speed=3' found"])
+        self.refused(2, "quant=int4", needed=["quant 'int4' found"])
+        self.refused(2, "level=3,per-channel", needed=["add quant="])
+        self.refused(2, "level=3; level=3", needed=["there twice"])
+        self.refused(2, ";".join(f"level={1 + i % 8},shape=1,3,32,{32 + i}" for i in range(17)), needed=["17 models found"])
+        self.refused(2, "level=3", "--runtime", "pytorch", needed=["--runtime shim"])
+        self.refused(2, "level=3", "--fallback", "partition", needed=["whole models"])
+        self.refused(2, "level=3", "--calibrate", "random:8", "--calibration", self.folder / "table.json",
+                     needed=["--calibration"])
+        self.refused(1, "quant=nnapi", needed=["model 1 (quant=nnapi)", "--calibrate"])
+        self.refused(1, "level=3; quant=full", "--calibrate", "random:8", needed=["model 2 (quant=full)", "same"])
+
+
+if __name__ == "__main__":
+    unittest.main()

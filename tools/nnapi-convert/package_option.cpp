@@ -1,0 +1,107 @@
+#include "tools/nnapi-convert/package_option.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "lib/base/error.h"
+#include "tools/nnapi-convert/input_spec.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr int kHighestLevel = 8;
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::stringstream stream(text + separator);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+class PackageParser {
+ public:
+  explicit PackageParser(const std::string& text) { request_.name = text; }
+
+  PackageRequest parse() {
+    for (const std::string& item : split(request_.name, ',')) take(item);
+    take_shape();
+    if (request_.is_per_channel && !request_.is_quantised()) fail("per-channel is of quantised weights; add quant=");
+    return request_;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("--package: '{}': {}; for example --package \"level=3,quant=nnapi; level=1\"",
+                                   request_.name, problem));
+  }
+
+  void take(const std::string& item) {
+    const size_t equals = item.find('=');
+    const std::string key = item.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
+    // The sizes of a shape are behind commas, too.
+    const bool is_size = !item.empty() && item.find_first_not_of("0123456789?") == std::string::npos;
+    if (equals == std::string::npos && is_size && !shape_.empty()) {
+      shape_ += "," + item;
+      return;
+    }
+    take_shape();
+    if (key == "level") return take_level(value);
+    if (key == "quant") return take_quant(value);
+    if (key == "shape" && !value.empty()) {
+      shape_ = value;
+      return;
+    }
+    if (item == "per-channel") {
+      request_.is_per_channel = true;
+    } else if (item == "relax-fp16") {
+      request_.relax_fp16 = true;
+    } else {
+      fail(fmt::format("'{}' found, level=N, quant=MODE, shape=SIZES, per-channel or relax-fp16 needed", item));
+    }
+  }
+
+  void take_level(const std::string& value) {
+    const bool is_level = value.size() == 1 && value[0] >= '1' && value[0] <= '0' + kHighestLevel;
+    if (!is_level) fail(fmt::format("level '{}' found, 1 to {} needed", value, kHighestLevel));
+    request_.feature_level = value[0] - '0';
+  }
+
+  void take_quant(const std::string& value) {
+    const std::map<std::string, QuantMode> modes = {{"none", QuantMode::kNone},
+                                                    {"core", QuantMode::kCore},
+                                                    {"full", QuantMode::kFull},
+                                                    {"nnapi", QuantMode::kNnapi}};
+    if (const auto found = modes.find(value); found != modes.end()) request_.quant = found->second;
+    if (!request_.quant) fail(fmt::format("quant '{}' found, none, core, full or nnapi needed", value));
+  }
+
+  void take_shape() {
+    if (!shape_.empty()) request_.inputs.push_back(parse_input_spec(shape_));
+    shape_.clear();
+  }
+
+  PackageRequest request_;
+  std::string shape_;  // the sizes that are being read
+};
+
+}  // namespace
+
+std::vector<PackageRequest> parse_package(const std::string& text) {
+  std::vector<PackageRequest> requests;
+  for (std::string each : split(text, ';')) {
+    each.erase(std::remove(each.begin(), each.end(), ' '), each.end());
+    requests.push_back(PackageParser(each).parse());
+    for (size_t i = 0; i + 1 < requests.size(); ++i) {
+      if (requests[i].name != each) continue;
+      throw ConvertError(ExitCode::kUsage, fmt::format("--package: '{}' is there twice; leave one out", each));
+    }
+  }
+  return requests;
+}
+
+}  // namespace nnapi_convert
