@@ -1,11 +1,10 @@
 // Finds the types of values that enter or leave the blocks of branches and loops that stay TorchScript.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
-#include "lib/converter/graph/normalised_model.h"
+#include "lib/converter/infer/loop_trial.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
@@ -14,9 +13,6 @@ namespace nnapi_convert {
 bool same_type(const TensorType& a, const TensorType& b);
 
 using KnownTypes = std::vector<std::optional<TensorType>>;  // nothing: branches or rounds differ in the type
-
-// Returns the types of all values of a graph whose inputs have the given types.
-using InferTypes = std::function<TypeMap(NormalisedModel& body, const TypeMap& input_types)>;
 
 // Returns the types of the inputs of a loop's body: the counter and the carried values. A carried tensor has a known
 // type if each round returns the type that it takes; `infer_types` finds this on a copy of the body.

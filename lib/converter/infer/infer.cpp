@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/remove_mutation.h>
 
 #include <algorithm>
 #include <unordered_set>
@@ -16,6 +17,7 @@
 #include "lib/converter/infer/expand_composite.h"
 #include "lib/converter/infer/graph_before.h"
 #include "lib/converter/infer/known_rewrites.h"
+#include "lib/converter/infer/loop_trial.h"
 #include "lib/converter/infer/missing_rule.h"
 #include "lib/converter/infer/runtime_sizes.h"
 #include "lib/converter/infer/state_types.h"
@@ -82,9 +84,15 @@ class Inference {
     return true;
   }
 
-  // Unrolls loops if the number of rounds of this loop is now constant. True if loops were unrolled.
-  bool unroll(const Node& node) {
+  // Unrolls loops if the number of rounds of this loop is now known. True if loops were unrolled.
+  bool unroll(Node& node) {
     if (node.kind() != c10::prim::Loop || !torch::jit::toIValue(node.input(0))) return false;
+    if (!is_counted(node)) {
+      if (!options_.tries_loops) return false;
+      const auto rounds = tried_rounds(node, result_.types, on_trial());
+      if (!rounds) return false;
+      count_rounds(node, *rounds);
+    }
     if (options_.keeps_numbers && !options_.is_trial) note_changed_constants(model_.graph, kept_);
     return rewrites_.unroll();
   }
@@ -170,13 +178,20 @@ class Inference {
     if (node->kind() == c10::prim::Uninitialized) return failed(*node);  // a value that an error leaves unset
     if (is_structural(*node) || rewrites_.take_apart(node)) return;
     if (const auto types = types_of_state(*node, state_)) return set_types(node->outputs(), *types);
-    if (!is_kept(*node) && rewrites_.evaluate(node, result_.types)) return;
+    if (!is_kept(*node) && !is_filled_later(*node) && rewrites_.evaluate(node, result_.types)) return;
     rewrites_.keep(*node);
     if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
     if (node->kind() == c10::prim::ListUnpack) return visit_unpack(*node);
     if (!visit_operator(node)) return;
     if (options_.keeps_numbers) forget_changed_lists(*node);
     if (!is_kept(*node)) rewrites_.replace_fixed_sizes(node, result_.types);
+  }
+
+  // True for a list of tensors that the graph changes: its elements are known when its changes are removed.
+  bool is_filled_later(const Node& node) const {
+    if (options_.keeps_numbers || node.kind() != c10::prim::ListConstruct) return false;
+    const bool has_tensors = node.output()->type()->isSubtypeOf(*c10::ListType::ofTensors());
+    return has_tensors && may_be_changed(*node.output());
   }
 
   // Forgets the types of result lists that are changed later: their first elements don't tell the later ones.
@@ -212,7 +227,7 @@ class Inference {
   // Types a node by its rule or by observation. False if constants replaced the node.
   bool visit_operator(Node* node) {
     if (visit_open_sizes(*node)) return true;
-    const bool reads_failed = needs_failed(*node);
+    const bool reads_failed = needs_failed(*node) || (!options_.keeps_numbers && reads_changed_list(*node));
     const OpRule* rule = find_typed_rule(*node, result_.types);
     std::optional<Refusal> refusal;
     if (rule != nullptr && !reads_failed) refusal = type_by_rule(*node, *rule);
@@ -364,18 +379,29 @@ class Inference {
   std::unordered_set<const Value*> failed_;
 };
 
+bool remove_changes_of_lists(NormalisedModel& model) {
+  return keeping_outputs(model, [](auto& graph) { return torch::jit::RemoveListMutation(graph); });
+}
+
 // Repeats inference until it finds nothing new. This ends: it begins again only after it unrolled loops
-// (unroll_loops.h), or at most kMostRounds times.
+// (unroll_loops.h), after there are fewer changes of lists, or at most kMostRounds times.
 // `kept` grows if inference made a constant of a node that has to stay: the caller then drops the result.
-InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options,
+InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, InferOptions options,
                                const StateTypes& state, std::set<int64_t>& kept) {
-  constexpr int kMostRounds = 20;  // of what is known of sizes and of containers in turn
+  constexpr int kMostRounds = 20;     // of what is known of sizes and of containers in turn
+  constexpr int kMostUnrolled = 200;  // times that loops are tried: each begins inference again
+  int unrolled = 0;
   const bool may_know_more = options.keeps_numbers && !options.is_trial;
   for (int round = 0;;) {
     auto types = Inference(model, input_types, options, state, kept).run();
     if (types && may_know_more) note_changed_constants(model.graph, kept);
     if (kept.size() > options.kept.size()) return types ? std::move(*types) : InferredTypes();
-    if (!types) continue;
+    if (!types) {
+      options.tries_loops = ++unrolled < kMostUnrolled;
+      continue;
+    }
+    // Chosen branches may hold changes of lists.
+    if (!options.keeps_numbers && !types->refusals.empty() && remove_changes_of_lists(model)) continue;
     if (!may_know_more || round++ == kMostRounds || !keeping_outputs(model, simplify_containers))
       return std::move(*types);
   }

@@ -3,7 +3,9 @@
 #include "lib/converter/graph/glue.h"
 
 #include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/runtime/slice_indices_adjust.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -45,6 +47,13 @@ std::optional<std::vector<Value*>> elements_of(Value* list, Node& reader, const 
   return std::vector<Value*>(maker->inputs().begin(), maker->inputs().end());
 }
 
+std::vector<Value*> new_list(Node& node, const std::vector<Value*>& elements) {
+  Node* list = node.owningGraph()->createList(c10::TensorType::get(), elements);
+  list->insertBefore(&node);
+  list->setSourceRange(node.sourceRange());
+  return {list->output()};
+}
+
 // Replaces list + list by one new list.
 std::vector<Value*> joined(Node& node, const TypeMap& types) {
   std::vector<Value*> elements;
@@ -53,10 +62,25 @@ std::vector<Value*> joined(Node& node, const TypeMap& types) {
     if (!more) return {};
     elements.insert(elements.end(), more->begin(), more->end());
   }
-  Node* list = node.owningGraph()->createList(c10::TensorType::get(), elements);
-  list->insertBefore(&node);
-  list->setSourceRange(node.sourceRange());
-  return {list->output()};
+  return new_list(node, elements);
+}
+
+// Replaces list[begin:end:step] by a new list, if the three numbers are known.
+std::vector<Value*> sliced(Node& node, const TypeMap& types) {
+  const auto begin = torch::jit::toIValue(node.input(1)), end = torch::jit::toIValue(node.input(2)),
+             step = torch::jit::toIValue(node.input(3));
+  if (!begin || !end || !step || step->toInt() == 0) return {};
+  const auto elements = elements_of(node.input(0), node, types);
+  if (!elements) return {};
+  const bool is_backwards = step->toInt() < 0;
+  int64_t from = begin->isNone() ? (is_backwards ? INT64_MAX : 0) : begin->toInt();
+  int64_t to = end->isNone() ? (is_backwards ? INT64_MIN : INT64_MAX) : end->toInt();
+  const auto size = static_cast<int64_t>(elements->size());
+  std::vector<Value*> picked(static_cast<size_t>(torch::jit::slice_indices_adjust(size, &from, &to, step->toInt())));
+  for (size_t i = 0; i < picked.size(); ++i) {
+    picked[i] = (*elements)[static_cast<size_t>(from + static_cast<int64_t>(i) * step->toInt())];
+  }
+  return new_list(node, picked);
 }
 
 }  // namespace
@@ -69,8 +93,9 @@ std::vector<Value*> known_elements(Node& node, const TypeMap& types) {
     return elements && elements->size() == node.outputs().size() ? *elements : std::vector<Value*>();
   }
   const c10::FunctionSchema* schema = node.maybeSchema();
-  const bool is_sum = schema != nullptr && schema->name() == "aten::add" && schema->overload_name() == "t";
-  return is_sum ? joined(node, types) : std::vector<Value*>();
+  const bool is_of_list = schema != nullptr && schema->overload_name() == "t";
+  if (is_of_list && schema->name() == "aten::add") return joined(node, types);
+  return is_of_list && schema->name() == "aten::slice" ? sliced(node, types) : std::vector<Value*>();
 }
 
 }  // namespace nnapi_convert

@@ -17,15 +17,17 @@ namespace {
 using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
+using torch::jit::Value;
+
+bool is_true(const Value* value) {
+  const auto constant = torch::jit::toIValue(value);
+  return constant && constant->isBool() && constant->toBool();
+}
 
 std::optional<int64_t> known_rounds(const Node& node) {
-  if (node.kind() != c10::prim::Loop) return std::nullopt;
+  if (node.kind() != c10::prim::Loop || !is_counted(node)) return std::nullopt;
   const auto rounds = torch::jit::toIValue(node.input(0));
-  const auto begins = torch::jit::toIValue(node.input(1)),
-             goes_on = torch::jit::toIValue(node.blocks()[0]->outputs()[0]);
-  const bool is_counted =
-      begins && begins->isBool() && begins->toBool() && goes_on && goes_on->isBool() && goes_on->toBool();
-  return is_counted && rounds && rounds->isInt() ? std::optional(rounds->toInt()) : std::nullopt;
+  return rounds && rounds->isInt() ? std::optional(rounds->toInt()) : std::nullopt;
 }
 
 int64_t limited(int64_t size) {
@@ -76,6 +78,19 @@ void drop_negative_rounds(Graph& graph) {
 }
 
 }  // namespace
+
+bool is_counted(const Node& loop) {
+  return is_true(loop.input(1)) && is_true(loop.blocks()[0]->outputs()[0]);
+}
+
+void count_rounds(Node& loop, int64_t rounds) {
+  Graph& graph = *loop.owningGraph();
+  torch::jit::WithInsertPoint before(&loop);
+  Value* goes_on = graph.insertConstant(true);
+  loop.replaceInput(0, graph.insertConstant(rounds));
+  loop.replaceInput(1, goes_on);
+  loop.blocks()[0]->return_node()->replaceInput(0, goes_on);
+}
 
 bool is_too_long(const Node& node) {
   return known_rounds(node) && is_too_large(*node.owningGraph());

@@ -12,6 +12,11 @@ namespace nnapi_convert {
 // torch.sin() convert in 11 s, twice as many in more than a minute.
 constexpr int64_t kMostUnrolledNodes = 100000;
 
+// True for a loop that runs as often as input 0 says: no condition ends it.
+bool is_counted(const torch::jit::Node& loop);
+// Makes a loop a counted one of `rounds` rounds.
+void count_rounds(torch::jit::Node& loop, int64_t rounds);
+
 // True for a loop of known rounds in a graph that would have more than kMostUnrolledNodes nodes when unrolled.
 bool is_too_long(const torch::jit::Node& node);
 
