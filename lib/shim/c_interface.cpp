@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "lib/shim/failure.h"
@@ -206,8 +205,8 @@ void nnapi_shim_last_failure(nnapi_shim_model* model, nnapi_shim_error* error) {
 
 void nnapi_shim_choice(nnapi_shim_model* model, char* text, size_t bytes) {
   if (!text || bytes == 0) return;
-  const std::string choice = model ? model->choice() : std::string();
-  text[choice.copy(text, bytes - 1)] = '\0';
+  text[0] = '\0';
+  if (model) model->choice(text, bytes);
 }
 
 int nnapi_shim_visit_operations(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,

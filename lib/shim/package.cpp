@@ -1,6 +1,7 @@
 #include "lib/shim/package.h"
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -12,7 +13,15 @@ namespace nnapi_shim {
 namespace {
 
 constexpr size_t kMostPicks = 64;
-constexpr size_t kNoModel = ~size_t{0};
+
+// Writes behind the text that is there, as far as there is room.
+[[gnu::format(printf, 3, 4)]] void append(char* text, size_t bytes, const char* format, ...) {
+  const size_t length = std::strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text + length, bytes - length, format, arguments);
+  va_end(arguments);
+}
 
 std::vector<int64_t> shape_of(const nnapi_shim_shape* arguments, uint32_t argument_count) {
   std::vector<int64_t> shape;
@@ -51,14 +60,10 @@ struct Package::Search {
   const nnapi_shim_shape* arguments;
   uint32_t argument_count;
   Shape shape;
-  std::vector<bool> is_left_out;  // models not to try
+  uint32_t left_out = 0;  // a bit for each model not to try
   std::vector<Candidate> candidates;
-  nnapi_shim_error first{};  // failure
-  std::string reasons;       // why models were not taken
-  void note(const std::string& title, const nnapi_shim_error& failure) {
-    if (first.status == NNAPI_SHIM_OK) first = failure;
-    reasons += "; not " + title + ": " + failure.message;
-  }
+  nnapi_shim_error first{};       // failure
+  char reasons[kTextBytes] = "";  // why models were not taken
 };
 
 int Package::read(const void* words, size_t word_count, const Weights& weights,
@@ -96,7 +101,7 @@ int Package::read(const void* words, size_t word_count, const Weights& weights,
   return NNAPI_SHIM_OK;
 }
 
-Package::Package(std::vector<PackagedModel> models) : models_(std::move(models)), is_rejected_(models_.size(), false) {}
+Package::Package(std::vector<PackagedModel> models) : models_(std::move(models)) {}
 
 int Package::configure(const nnapi_shim_options* options, nnapi_shim_error* error) {
   Options read;
@@ -162,7 +167,7 @@ int Package::describe(const nnapi_shim_shape* arguments, uint32_t argument_count
 bool Package::find_pick(const Shape& shape, size_t* number) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Pick& pick : picks_) {
-    if (pick.shape != shape) continue;
+    if (pick.number == kNoModel || pick.shape != shape) continue;
     *number = pick.number;
     newest_ = pick.number;
     return true;
@@ -175,31 +180,31 @@ int Package::pick(const nnapi_shim_shape* arguments, uint32_t argument_count, si
   if (models_.size() == 1) return NNAPI_SHIM_OK;
   std::shared_ptr<ShapeEntry> entry;
   if (const int status = describe(arguments, argument_count, &entry, error)) return status;
-  Search search{arguments, argument_count, shape_of(arguments, argument_count), {}, {}, {}, {}};
+  Search search{arguments, argument_count, shape_of(arguments, argument_count), 0, {}, {}, ""};
   if (find_pick(search.shape, number)) return NNAPI_SHIM_OK;
   const std::lock_guard<std::mutex> choosing(choosing_);
   if (find_pick(search.shape, number)) return NNAPI_SHIM_OK;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    search.is_left_out = is_rejected_;
+    search.left_out = rejected_;
   }
   return choose(search, number, error);
 }
 
 void Package::list_candidates(Search& search) {
   for (size_t i = 0; i < models_.size(); ++i) {
-    if (search.is_left_out[i] || !takes(i, search.arguments, search.argument_count)) continue;
+    if ((search.left_out >> i & 1) != 0 || !takes(i, search.arguments, search.argument_count)) continue;
     nnapi_shim_error failure{};
     double share = 0;
     if (models_[i].model->supported_share(search.arguments, search.argument_count, &share, &failure) == NNAPI_SHIM_OK) {
-      search.candidates.push_back({i, share});
+      auto place = search.candidates.begin();
+      while (place != search.candidates.end() && place->share >= share) ++place;
+      search.candidates.insert(place, {i, share});
     } else {
-      search.note(title(i), failure);
+      note(search, i, failure);
       models_[i].model->stop();
     }
   }
-  std::stable_sort(search.candidates.begin(), search.candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.share > b.share; });
 }
 
 // The caller holds `choosing_`.
@@ -216,7 +221,7 @@ int Package::choose(Search& search, size_t* number, nnapi_shim_error* error) {
     }
     if (is_found) {
       if (on_reference != kNoModel) models_[on_reference].model->stop();
-      keep(search, *number = candidate.number, std::move(search.reasons));
+      keep(search, *number = candidate.number);
       return NNAPI_SHIM_OK;
     }
     if (status == NNAPI_SHIM_OK && on_reference == kNoModel) {
@@ -226,7 +231,7 @@ int Package::choose(Search& search, size_t* number, nnapi_shim_error* error) {
     }
   }
   if (on_reference != kNoModel) {
-    keep(search, *number = on_reference, std::move(search.reasons));
+    keep(search, *number = on_reference);
     return NNAPI_SHIM_OK;
   }
   if (error) *error = search.first;
@@ -243,11 +248,11 @@ int Package::try_candidate(Search& search, const Candidate& candidate, bool* is_
     return status;
   }
   if (status == NNAPI_SHIM_OK) {
-    model.last_failure(failure);
-    fail(failure, NNAPI_SHIM_OK, "only NNAPI's own CPU can be trusted with it: %.300s",
-         std::string(failure->message).c_str());
+    nnapi_shim_error last{};
+    model.last_failure(&last);
+    fail(failure, NNAPI_SHIM_OK, "only NNAPI's own CPU can be trusted with it: %.300s", last.message);
   }
-  search.note(title(candidate.number), *failure);
+  note(search, candidate.number, *failure);
   return status;
 }
 
@@ -260,32 +265,35 @@ int Package::check_interface(const Search& search, size_t number, nnapi_shim_err
   }
   if (status != NNAPI_SHIM_OK) return status;
   if (same_tensors(first->inputs, other->inputs) && same_tensors(first->outputs, other->outputs)) return status;
-  return fail(error, NNAPI_SHIM_BAD_MODEL, "%s has other inputs or outputs than %s; convert the package again",
-              title(number).c_str(), title(first_fit(search.arguments, search.argument_count)).c_str());
+  return fail(error, NNAPI_SHIM_BAD_MODEL,
+              "model %zu of %zu (%s) has other inputs or outputs than model %zu; convert the package again", number + 1,
+              models_.size(), models_[number].name.c_str(), first_fit(search.arguments, search.argument_count) + 1);
 }
 
-void Package::keep(const Search& search, size_t number, std::string reasons) {
+void Package::note(Search& search, size_t number, const nnapi_shim_error& failure) const {
+  if (search.first.status == NNAPI_SHIM_OK) search.first = failure;
+  append(search.reasons, sizeof search.reasons, "; not model %zu of %zu (%s): %s", number + 1, models_.size(),
+         models_[number].name.c_str(), failure.message);
+}
+
+void Package::keep(Search& search, size_t number) {
   double share = 0;
   for (const Candidate& candidate : search.candidates) {
     if (candidate.number == number) share = candidate.share;
   }
   for (const Candidate& candidate : search.candidates) {
     if (candidate.number >= number || candidate.share >= share) continue;
-    char text[96];
-    std::snprintf(text, sizeof text, ": one device takes at most %.0f %% of its operations", 100 * candidate.share);
-    reasons += "; later " + title(candidate.number) + text;
+    append(search.reasons, sizeof search.reasons,
+           "; later model %zu of %zu (%s): one device takes at most %.0f %% of its operations", candidate.number + 1,
+           models_.size(), models_[candidate.number].name.c_str(), 100 * candidate.share);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (picks_.size() >= kMostPicks) picks_.erase(picks_.begin());
+  if (picks_.size() >= kMostPicks) picks_.clear();
   picks_.push_back({search.shape, number});
   newest_ = number;
-  choice_ = title(number) + reasons;
-}
-
-std::string Package::title(size_t number) const {
-  char text[32];
-  std::snprintf(text, sizeof text, "model %zu of %zu (", number + 1, models_.size());
-  return text + models_[number].name + ")";
+  choice_[0] = '\0';
+  append(choice_, sizeof choice_, "model %zu of %zu (%s)%s", number + 1, models_.size(), models_[number].name.c_str(),
+         search.reasons);
 }
 
 int Package::warm_up(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error) {
@@ -305,30 +313,31 @@ int Package::run(const nnapi_shim_shape* arguments, uint32_t argument_count, con
   if (error) *error = failure;
   if (models_.size() == 1 || (status != NNAPI_SHIM_FAILED && status != NNAPI_SHIM_REFUSED)) return status;
   const std::lock_guard<std::mutex> choosing(choosing_);
-  Search search{arguments, argument_count, shape_of(arguments, argument_count), {}, {}, {}, {}};
+  Search search{arguments, argument_count, shape_of(arguments, argument_count), 0, {}, {}, ""};
   const auto forget = [&] {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto is_of_shape = [&](const Pick& each) { return each.shape == search.shape; };
-    picks_.erase(std::remove_if(picks_.begin(), picks_.end(), is_of_shape), picks_.end());
+    for (Pick& each : picks_) {
+      if (each.shape == search.shape) each.number = kNoModel;
+    }
   };
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    search.is_left_out = is_rejected_;
+    search.left_out = rejected_;
   }
   forget();
-  search.is_left_out[number] = true;
-  search.note(title(number), failure);
+  search.left_out |= 1u << number;
+  note(search, number, failure);
   size_t other = 0;
   // Ends, as each round leaves out one model more.
   while (choose(search, &other, nullptr) == NNAPI_SHIM_OK) {
     if (models_[other].model->run(arguments, argument_count, buffers, nullptr) == NNAPI_SHIM_OK) {
       const std::lock_guard<std::mutex> lock(mutex_);
-      is_rejected_ = std::move(search.is_left_out);
+      rejected_ = search.left_out;
       if (error) *error = nnapi_shim_error{};
       return NNAPI_SHIM_OK;
     }
     forget();
-    search.is_left_out[other] = true;
+    search.left_out |= 1u << other;
     search.candidates.clear();
   }
   return failure.status;
@@ -376,9 +385,9 @@ void Package::last_failure(nnapi_shim_error* error) {
   models_[number].model->last_failure(error);
 }
 
-std::string Package::choice() {
+void Package::choice(char* text, size_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return choice_;
+  std::snprintf(text, bytes, "%s", choice_);
 }
 
 }  // namespace nnapi_shim

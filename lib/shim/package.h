@@ -50,13 +50,16 @@ class Package {
   void get_profile(nnapi_shim_profile* profile);
   void last_failure(nnapi_shim_error* error);
   // Says which model was chosen last, and why not those before it; empty in a file of one model, and before a choice.
-  std::string choice();
+  void choice(char* text, size_t bytes);
 
  private:
+  static constexpr size_t kNoModel = ~size_t{0};
+  static constexpr size_t kTextBytes = 1024;
+
   using Shape = std::vector<int64_t>;  // of each argument its rank, then its sizes
   struct Pick {
     Shape shape;
-    size_t number;  // of the model
+    size_t number;  // of the model; kNoModel: none any more
   };
   struct Candidate {
     size_t number;
@@ -72,8 +75,8 @@ class Package {
   void list_candidates(Search& search);
   int try_candidate(Search& search, const Candidate& candidate, bool* is_found, nnapi_shim_error* failure);
   int check_interface(const Search& search, size_t number, nnapi_shim_error* error);
-  void keep(const Search& search, size_t number, std::string reasons);
-  std::string title(size_t number) const;
+  void keep(Search& search, size_t number);
+  void note(Search& search, size_t number, const nnapi_shim_error& failure) const;
 
   const std::vector<PackagedModel> models_;
   uint32_t only_ = 0;  // the options' choice, counted from 1; 0: the package chooses
@@ -81,9 +84,9 @@ class Package {
   std::mutex choosing_;  // held while models are tried
   std::mutex mutex_;     // guards all below
   std::vector<Pick> picks_;
-  std::vector<bool> is_rejected_;  // failed while others ran
+  uint32_t rejected_ = 0;  // a bit for each model that failed while others ran
   size_t newest_ = 0;
-  std::string choice_;
+  char choice_[kTextBytes] = "";
 };
 
 }  // namespace nnapi_shim
