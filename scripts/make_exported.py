@@ -7,6 +7,7 @@ Run with PyTorch 2.6 or later:
 """
 import collections
 import copy
+import importlib.util
 import pathlib
 import sys
 import zipfile
@@ -132,12 +133,37 @@ class Indexed(nn.Module):
         return self.layers(x).masked_fill(~seen, -1.0), x[torch.arange(2), torch.tensor([0, 3])]
 
 
+class Lanes(nn.Module):
+    """Functions that torch.vmap runs: one level in another, as masks of attention are made, and lanes of the second
+    axis."""
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(5, 7))
+        self.bias = nn.Parameter(torch.randn(3))
+
+    def element(self, row, column):
+        is_seen = (column <= row + 2).to(torch.float32)
+        return is_seen * torch.ops.aten.index(self.table, [row, column]) + self.bias
+
+    def forward(self, x, factors):
+        scaled = torch.vmap(lambda column, factor: (column * factor).sin() + 1.0, in_dims=(1, 0))(x, factors)
+        elements = torch.vmap(torch.vmap(self.element, in_dims=(None, 0)), in_dims=(0, None))
+        return scaled, scaled.sum() * elements(torch.arange(5), torch.arange(7))
+
+
 def attention():
     return nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
 
 
 def lstm():
     return nn.LSTM(4, 6, batch_first=True)
+
+
+def lanes():
+    """Nothing with a PyTorch that can't export torch.vmap (2.6)."""
+    if importlib.util.find_spec("torch._functorch.predispatch") is None:
+        return {}
+    return {"lanes": (Lanes(), (torch.randn(4, 6), torch.randn(6)), {}, {})}
 
 
 def programs():
@@ -158,7 +184,7 @@ def programs():
         "attention": (attention(), (torch.randn(2, 5, 16),), {}, {}),
         "lstm": (lstm(), (torch.randn(2, 5, 4),), {}, {}),
         "indexed": (Indexed(), (torch.randn(2, 4, 6), (torch.arange(12) % 3 > 0).long().view(2, 6)), {}, {}),
-    }
+    } | lanes()
 
 
 def write(folder, name, program, arguments, keywords, expected):

@@ -45,6 +45,9 @@ class Exported(CliTest, StockTorchTest):
                     with self.subTest(layout=layout, name=name, options=options):
                         self.assert_results(layout, name, *options)
 
+    def test_lanes_of_vmap(self):
+        self.assert_results("since_2.9", "lanes")
+
     def test_decomposed(self):
         for layout in LAYOUTS:
             for name in ("cnn_decomposed", "attention_decomposed"):
@@ -253,6 +256,32 @@ class ExportedFiles(CliTest):
         def change(program):
             self.graph(program)["nodes"][0]["target"] = "torch.ops.aten.no_such.default"
         self.fail(1, self.changed(change), "make_exported.py:", "aten.no_such.default", "no such operator")
+
+    def test_unknown_function(self):
+        def change(program):
+            self.graph(program)["nodes"][0]["target"] = "torch._no_such.function"
+        self.fail(1, self.changed(change), "make_exported.py:", "torch._no_such.function", "no operator")
+
+    def test_operator_in_lanes(self):
+        """Only operators with a known form over all lanes of torch.vmap are taken."""
+        def change(program):
+            for node in self.graph(program)["nodes"]:
+                if node["target"] == "torch.ops.aten.sin.default":
+                    node["target"] = "torch.ops.aten.cumsum.default"
+        self.fail(1, self.changed(change, name="lanes"), "make_exported.py:", "aten.cumsum", "torch.vmap")
+
+    def test_level_that_is_not_open(self):
+        def change(program):
+            nodes = self.graph(program)["nodes"]
+            nodes[:] = [node for node in nodes if not node["target"].endswith("_vmap_increment_nesting")]
+        self.fail(3, self.changed(change, name="lanes"), "level 1 found, 0 are open")
+
+    def test_random_numbers_of_lanes(self):
+        def change(program):
+            for node in self.graph(program)["nodes"]:
+                if node["target"].endswith("_vmap_increment_nesting"):
+                    node["inputs"][1]["arg"] = {"as_string": "different"}
+        self.fail(1, self.changed(change, name="lanes"), "random numbers that differ", "randomness")
 
     def test_unknown_value(self):
         def change(program):

@@ -23,10 +23,23 @@ struct QuantisedValues {
   std::set<std::string> of_call;                          // scales and zero points that each call computes anew
 };
 
+// A tensor in a function that torch.vmap runs: its first axes are those of the levels around it, the outermost first.
+// One that is the same in all lanes of a level has size 1 there.
+struct BatchedTensor {
+  int64_t levels;  // how many axes these are
+  int64_t rank;    // the number of the others, which the function sees
+};
+
+struct BatchedValues {
+  int64_t open_levels = 0;  // of torch.vmap, at the node that is read
+  std::map<std::string, BatchedTensor> tensors;
+};
+
 // The values of a graph of an exported program, by name. A graph within it has its own.
 struct ExportScope {
   std::map<std::string, torch::jit::Value*> values;
   QuantisedValues quantised = {};
+  BatchedValues batched = {};
 
   // Throw ConvertError: kBadFile for a name that nothing made before, or that was made before; kNotConvertible for what
   // each call rounds anew.

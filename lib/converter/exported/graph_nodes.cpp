@@ -13,6 +13,7 @@
 #include "lib/converter/exported/export_json.h"
 #include "lib/converter/exported/quantised_nodes.h"
 #include "lib/converter/exported/size_nodes.h"
+#include "lib/converter/exported/vmap_nodes.h"
 
 namespace nnapi_convert {
 namespace {
@@ -211,7 +212,8 @@ void add_operator(Graph& graph, const ExportNode& node, ExportScope& scope) {
   name_results(node, results_of(graph, node, made), scope);
 }
 
-void add_node(Graph& graph, const ExportNode& node, ExportScope& scope) {
+void add_node(Graph& graph, const ExportNode& node, const json& graph_json, ExportScope& scope) {
+  if (add_vmap_node(graph, node, graph_json, scope, add_operator)) return;
   if (add_size_node(graph, node, scope) || add_control_flow(graph, node, scope, add_nodes)) return;
   if (add_quantised_node(graph, node, scope)) return;
   add_operator(graph, node, scope);
@@ -231,7 +233,7 @@ void add_nodes(Graph& graph, const json& graph_json, ExportScope& scope) {
     const ExportNode node{node_json, target_of(node_json), frame ? fmt::format("{}:{}", frame->file, frame->line) : ""};
     const auto cursor = graph.insertPoint();
     Node* before = cursor->prev();
-    add_node(graph, node, scope);
+    add_node(graph, node, graph_json, scope);
     if (!frame) continue;
     const torch::jit::SourceRange range = range_of(*frame);
     for (Node* made = cursor->prev(); made != before; made = made->prev()) made->setSourceRange(range);

@@ -50,15 +50,26 @@ constexpr NumberFunction kFunctions[] = {
     {"aten.sym_numel.default", "aten::numel"},
 };
 
+bool is_of_sizes(const std::string& target) {
+  static const std::vector<std::string> prefixes = {"_operator.", "math.", "torch.sym_", "torch._sym_"};
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const std::string& prefix) { return target.rfind(prefix, 0) == 0; });
+}
+
 }  // namespace
 
 bool add_size_node(torch::jit::Graph& graph, const ExportNode& node, ExportScope& scope) {
   const auto* const found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
                                          [&](const NumberFunction& each) { return node.target == each.target; });
   if (found == std::end(kFunctions)) {
-    const bool is_of_python = node.target.rfind("_operator.", 0) == 0 || node.target.rfind("math.", 0) == 0 ||
-                              node.target.rfind("torch.", 0) == 0;
-    if (is_of_python) refuse_node(node, "a function of sizes that TorchScript has not; compute it before the model");
+    if (is_of_sizes(node.target)) {
+      refuse_node(node, "a function of sizes that TorchScript has not; compute it before the model");
+    }
+    if (node.target.rfind("torch.", 0) == 0) {
+      refuse_node(node,
+                  "a function of PyTorch 2 that is no operator, and TorchScript has none like it; replace it in "
+                  "the model");
+    }
     return false;
   }
   std::vector<torch::jit::NamedValue> arguments;
