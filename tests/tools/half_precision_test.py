@@ -1,4 +1,5 @@
-"""--relax-fp16 and verify --fp16: values beyond float16's range are divided by powers of two, or the model stays float32."""
+"""--relax-fp16 and verify --fp16: values beyond float16's range are divided by powers of two, or the model stays
+float32."""
 
 import json
 import unittest

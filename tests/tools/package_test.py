@@ -24,7 +24,8 @@ class Small(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.layers = nn.Sequential(nn.Conv2d(3, 64, 3, padding=1), nn.Hardswish(), nn.Conv2d(64, 128, 3, padding=1), nn.ReLU(),
+        self.layers = nn.Sequential(nn.Conv2d(3, 64, 3, padding=1), nn.Hardswish(),
+                                    nn.Conv2d(64, 128, 3, padding=1), nn.ReLU(),
                                     nn.Conv2d(128, 64, 3, padding=1), nn.AdaptiveAvgPool2d(1), nn.Flatten())
         self.head = nn.Linear(64, 10)
 
@@ -99,7 +100,8 @@ class Package(CliTest):
     def test_a_device_gets_the_model_that_it_takes(self):
         path = self.calibrated("quant=nnapi; level=3")
         x = self.data[:1]
-        floats_only = {"version": 1, "device": {"name": "floats", "version": "1", "type": "accelerator", "feature_level": 3},
+        device = {"name": "floats", "version": "1", "type": "accelerator", "feature_level": 3}
+        floats_only = {"version": 1, "device": device,
                        "refuses": [{"types": {"*": ["TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED"]}}]}
         profile = self.folder / "floats.json"
         profile.write_text(json.dumps(floats_only))
@@ -145,7 +147,8 @@ class Package(CliTest):
         self.assertIn("0.0001", checks[1]["criterion"])
         verified = self.succeed("verify", self.model, self.folder / "out.pt")
         self.assertIn("model 2 (level=1)", verified.stdout)
-        self.fail_with(2, "verify", self.model, self.folder / "out.pt", "--per-op", needed=["package", "without --per-op"])
+        self.fail_with(2, "verify", self.model, self.folder / "out.pt", "--per-op",
+                       needed=["package", "without --per-op"])
 
     def test_the_same_bytes_each_time(self):
         first = self.packed("level=3; level=1").read_bytes()
@@ -164,7 +167,8 @@ class Package(CliTest):
         self.refused(2, "quant=int4", needed=["quant 'int4' found"])
         self.refused(2, "level=3,per-channel", needed=["add quant="])
         self.refused(2, "level=3; level=3", needed=["there twice"])
-        self.refused(2, ";".join(f"level={1 + i % 8},shape=1,3,32,{32 + i}" for i in range(17)), needed=["17 models found"])
+        many = ";".join(f"level={1 + i % 8},shape=1,3,32,{32 + i}" for i in range(17))
+        self.refused(2, many, needed=["17 models found"])
         self.refused(2, "level=3", "--runtime", "pytorch", needed=["--runtime shim"])
         self.refused(2, "level=3", "--fallback", "partition", needed=["whole models"])
         self.refused(2, "level=3", "--calibrate", "random:8", "--calibration", self.folder / "table.json",

@@ -26,7 +26,8 @@ class MobileNet(CliTest):
         subprocess.run(["/usr/bin/python3", *command], check=True, stdout=subprocess.DEVNULL)
         model = self.folder / "mobilenet_v2_float.pt"
         data = ["--calibrate", "random:8"]
-        package = self.converted(model, "package.pt", *data, "--package", "level=4,quant=nnapi,per-channel; level=3; level=1")
+        package = self.converted(model, "package.pt", *data, "--package",
+                                 "level=4,quant=nnapi,per-channel; level=3; level=1")
         single = [self.converted(model, "float.pt"), self.converted(model, "integer.pt", *data)]
         self.assertLess(package.stat().st_size, 1.1 * sum(path.stat().st_size for path in single))
         torch.manual_seed(1)
@@ -37,7 +38,8 @@ class MobileNet(CliTest):
         # What the float model has at level 3 runs at level 1, too.
         for level, folder, text in ((1, "level1", "model 2 of 3"), (2, "level2", "model 2 of 3"),
                                     (8, ".", "model 1 of 3")):
-            extra = {"LD_LIBRARY_PATH": str(HOST / folder), "NNAPI_HOST_FEATURE_LEVEL": str(level), "OMP_NUM_THREADS": "1"}
+            extra = {"LD_LIBRARY_PATH": str(HOST / folder), "NNAPI_HOST_FEATURE_LEVEL": str(level),
+                     "OMP_NUM_THREADS": "1"}
             done = subprocess.run([sys.executable, "-c", RUN, BINDING, package, self.folder, "x.pt"], timeout=300,
                                   env=environment(extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.assertEqual(0, done.returncode, done.stderr.decode())
