@@ -103,6 +103,33 @@ class Warnings(IntegerTest):
         _, text = self.converted(lambda a: a.sum(1), LARGE.int(), options=["--feature-level", "4"])
         self.assertRegex(text, WIDE + r", and larger ones come out wrong: results of aten::sum at \S*integers_test.py:\d+")
 
+    def test_names_results_of_the_cpu(self):
+        """A mask times itself, computed on the CPU, goes to NNAPI as a condition: 2^48 is 0 there."""
+        linear = nn.Linear(3, 64)
+
+        class Masked(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = linear
+
+            def forward(self, x, mask):
+                return self.linear(x).softmax(1).masked_fill((mask * mask).to(torch.bool), 0.5)
+
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.script(Masked().eval()).save(str(path))
+        options = ["--input", "2,3", "--input", "2,1:int64", "--min-segment-macs", "0", "--fallback", "partition"]
+        result = run(path, "-o", out, *options)
+        self.assertEqual(0, result.code, f"\n{result}")
+        self.assertRegex(result.stderr, WIDE + r", and larger ones come out wrong: results of aten::mul")
+        x = torch.randn(2, 3)
+        with torch.no_grad():
+            for mask in ([[0], [1]], [[-3], [2]]):
+                found = load(out)(x, torch.tensor(mask))
+                self.assertLessEqual((found - Masked()(x, torch.tensor(mask))).abs().max().item(), 1e-5)
+        failed = run(path, "-o", out, *options, "--verify")
+        self.assertEqual(4, failed.code, f"\n{failed}")
+        self.assertIn("(whole numbers near 2^24): output 0: off by", failed.stdout)
+
     def test_indices_are_small(self):
         table = nn.Embedding(30, 8)
         ids = torch.tensor([[1, 29, 4], [0, 3, 3]])
