@@ -31,7 +31,7 @@ PlannedModel make_plan(const LoadedModel& loaded, const ConvertOptions& options,
   return split(loaded, options, refusal, diagnostics, stages);
 }
 
-// What --quant asks for is done to the float model's plan.
+// Calibration quantises the plan of the float model: the plan itself is made as without --quant.
 ConvertOptions planning_options(ConvertOptions options, const CalibrationOptions& calibration) {
   if (calibration.is_asked_for()) options.quant = QuantMode::kAuto;
   return options;

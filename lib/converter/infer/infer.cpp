@@ -42,7 +42,7 @@ void note_changed_constants(const std::shared_ptr<torch::jit::Graph>& graph, std
 
 class Inference {
  public:
-  // What has to be kept is added to `kept`.
+  // Adds the numbers of nodes that must not become constants to `kept`.
   Inference(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options, const StateTypes& state,
             std::set<int64_t>& kept)
       : model_(model), options_(options), state_(state), kept_(kept), rewrites_(model) {
@@ -204,6 +204,7 @@ class Inference {
   }
 
   bool is_kept(const Node& node) const { return !options_.kept.empty() && options_.kept.count(number_of(node)) != 0; }
+
   // Types a node with open sizes in a graph that TorchScript runs. Rules must not take open sizes to be equal.
   bool visit_open_sizes(const Node& node) {
     if (!options_.keeps_numbers || (!has_open_sizes(node, result_.types) && !any_failed(node.inputs()))) return false;

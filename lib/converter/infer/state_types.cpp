@@ -104,7 +104,8 @@ class Copy {
     }
   }
 
-  // What a run leaves in the attributes: of each all that may be put there, but None.
+  // Infers the types with `state`, and returns the types of the values that the graph puts into each attribute, without
+  // None.
   std::map<std::string, std::vector<KnownTypes>> run(const StateTypes& state, const InferWithState& infer) {
     const TypeMap types = infer(model_, input_types_, state);
     std::map<std::string, std::vector<KnownTypes>> left;

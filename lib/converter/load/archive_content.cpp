@@ -165,7 +165,7 @@ class ValueCheck {
   const RecordSizes& sizes_;
 };
 
-// Which text of the original's source each part of the code is of: lines that messages name.
+// Checks the table that gives each part of the code its lines of the original source. Messages name these lines.
 class SourceRangeCheck {
  public:
   explicit SourceRangeCheck(const Pickle& pickle) : pickle_(pickle) {}

@@ -1,5 +1,5 @@
-// What run_decompositions() leaves in an exported program: forms of operators of PyTorch 1.13.1 that models seldom call
-// themselves, as the forms that they call.
+// Operators that run_decompositions() leaves in an exported program and that models seldom call themselves. Each is
+// written as the operator of PyTorch 1.13.1 that models call.
 #include "lib/converter/load/newer_operator_table.h"
 
 namespace nnapi_convert {

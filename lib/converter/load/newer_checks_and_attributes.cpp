@@ -3,7 +3,7 @@
 namespace nnapi_convert {
 namespace {
 
-// What an export checks of its inputs: nothing is computed, and nothing is left of it.
+// Checks of inputs that an export adds. They compute nothing, and are removed.
 constexpr const char* kAssertScalar = R"(
 def _assert_scalar(self: number, assert_msg: str) -> None:
   return None

@@ -159,8 +159,8 @@ const NewerOperator* newer_operator(const Node& node) {
   return &unlisted(full_name(schema->operator_name()));
 }
 
-// What they are made of may have such operators again. A round takes one level of them apart, and no chain of
-// operators, each made of the next, is longer than the table: a longer one has an operator that is made of itself.
+// Takes newer operators apart in rounds, as an operator of the table may be made of others in the table. A chain of
+// operators, each made of the next, is no longer than the table: else an operator is made of itself.
 void take_newer_operators_apart(Graph& graph) {
   for (size_t round = 0; round <= entries().size(); ++round) {
     std::vector<Node*> nodes;

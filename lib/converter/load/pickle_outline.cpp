@@ -8,7 +8,7 @@
 namespace nnapi_convert {
 namespace {
 
-// What stands for a value of the pickle. A dict keeps the keys and no values, so that no value holds another one.
+// Stands for a value of the pickle. A dict keeps its keys without their values, so that no value holds another one.
 struct Value {
   enum class Kind { kOther, kMark, kString, kClass, kDict, kTensor, kObject };
   Kind kind = Kind::kOther;
@@ -118,7 +118,7 @@ class Machine {
     return push(std::move(value));
   }
 
-  // What is above the last mark, which is taken away, too.
+  // Moves the values above the last mark to `values`, and removes the mark. False if there is no mark.
   bool pop_to_mark(std::vector<Ref>& values) {
     const auto is_mark = [](const Ref& value) { return value->kind == ValueKind::kMark; };
     const auto above = std::find_if(stack_.rbegin(), stack_.rend(), is_mark).base();

@@ -19,7 +19,7 @@ bool reads_mode(const TorchNode& node) {
   return node.kind() == c10::prim::GetAttr && node.s(c10::attr::name) == kAttribute;
 }
 
-// What a trace made of self.training.
+// True if an argument `training` or `train` of the node is the constant True: a trace records self.training so.
 bool has_mode_recorded(const TorchNode& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr) return false;

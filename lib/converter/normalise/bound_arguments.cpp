@@ -133,7 +133,7 @@ InputSpec spec_of(const ExportedTensor& stated) {
   return spec;
 }
 
-// What the exported program states, with the sizes that --input gives.
+// Returns the inputs that the exported program states, with the sizes that --input gives.
 std::vector<InputSpec> with_stated(const std::vector<InputSpec>& given, const std::vector<ExportedTensor>& stated) {
   std::vector<InputSpec> specs;
   for (const ExportedTensor& tensor : stated) specs.push_back(spec_of(tensor));

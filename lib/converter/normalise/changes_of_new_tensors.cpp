@@ -110,7 +110,7 @@ void make_safe(Node* chunk, c10::Symbol kind) {
   chunk->destroy();
 }
 
-// True if an operator has just made what the node changes, and all that came in between read it.
+// True if an operator of the same block made the tensor that the node changes, and nodes between them only read it.
 bool changes_new_tensor(const Node& change) {
   const Value& self = *change.input(0);
   if (!makes_new_tensor(*self.node()) || self.node()->owningBlock() != change.owningBlock()) return false;

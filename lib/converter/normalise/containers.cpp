@@ -112,7 +112,7 @@ bool keeps_length(const torch::jit::Use& use) {
   return keeps_elements(use) || (use.offset == 0 && is_kind(*use.user, "aten::_set_item") && !use.user->hasUses());
 }
 
-// True if all that is done to a list or dict before `read` are uses of this kind.
+// True if all uses of a list or dict before `read` are harmless.
 bool is_read_first(const Node& container, Node* read, bool (*is_harmless)(const torch::jit::Use&)) {
   const auto& uses = container.output()->uses();
   const Node* at = at_level_of(container, read);

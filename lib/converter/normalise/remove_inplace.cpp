@@ -242,7 +242,8 @@ void remove_part_writes(const std::shared_ptr<Graph>& graph, Diagnostics& diagno
   }
 }
 
-// One by one, as a change of what another one made is seen only once that is functional.
+// Removes in-place changes in blocks of control flow. The changes are removed one by one: a change of another change's
+// result can be judged only when the other one is functional.
 void remove_in_blocks(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
   std::vector<Node*> nodes;
   append_inplace_in_blocks(graph->block(), nodes);

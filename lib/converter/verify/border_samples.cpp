@@ -15,8 +15,8 @@
 namespace nnapi_convert {
 namespace {
 
-// Whole numbers around `middle`, in turn above and below, then around its negative; each another one, as far as 4096 of
-// them go.
+// Returns whole numbers around `middle`, in turn below and above it, each followed by its negative. After 4,096 numbers
+// they repeat.
 at::Tensor around(const at::Tensor& like, int64_t middle, int64_t least, int64_t greatest) {
   const at::Tensor step = at::arange(like.numel(), at::TensorOptions(at::kLong)).remainder(4096);
   const at::Tensor offset = at::where(step.remainder(4).lt(2), step.div(4, "floor"), step.div(4, "floor").add(1).neg());
