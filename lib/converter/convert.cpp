@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lib/base/error.h"
 #include "lib/converter/emit/emit.h"
+#include "lib/converter/emit/method_state.h"
 #include "lib/converter/emit/recorded_calibration.h"
+#include "lib/converter/load/method_view.h"
+#include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/options/control_flow_options.h"
 #include "lib/converter/options/stages.h"
 #include "lib/converter/partition/split.h"
@@ -81,6 +86,64 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, const Cali
   if (!calibration.table.empty()) conversion.calibration_table = table_of(*quantised);
   conversion.quantised = std::move(quantised->parts);
   return conversion;
+}
+
+namespace {
+
+PlannedMethod plan_method(const std::string& name, LoadedModel loaded, const ConvertOptions& options,
+                          Diagnostics& diagnostics, Stages& stages) {
+  PlannedMethod method{name, std::move(loaded), options, {}};
+  try {
+    method.options = bind_arguments(method.loaded, options);
+    method.planned = make_plan(method.loaded, method.options, method.diagnostics, stages);
+    if (options.fp16_weights) round_weights(method.planned, method.diagnostics);
+  } catch (const ConvertError& error) {
+    diagnostics.refusals = std::move(method.diagnostics.refusals);
+    for (Warning& warning : method.diagnostics.warnings) diagnostics.warn(std::move(warning));
+    throw ConvertError(error.exit_code(), fmt::format("method {}: {}", name, error.what()));
+  }
+  return method;
+}
+
+// Plans methods again that assume too much about state that others change; false if there is none. Each time one more
+// attribute is known to change.
+bool settle_state(std::vector<PlannedMethod>& planned, const LoadedModel& loaded,
+                  const std::vector<std::string>& methods, const ConvertOptions& options, Diagnostics& diagnostics,
+                  Stages& stages) {
+  bool has_changed = false;
+  for (size_t i = 0; i < planned.size(); ++i) {
+    std::vector<std::string> unsettled = unsettled_state(planned, i);
+    if (unsettled == planned[i].loaded.unsettled) continue;
+    LoadedModel view = as_forward(loaded, methods[i]);
+    view.unsettled = std::move(unsettled);
+    planned[i] = plan_method(methods[i], std::move(view), options_of_method(loaded, methods, methods[i], options),
+                             diagnostics, stages);
+    has_changed = true;
+  }
+  return has_changed;
+}
+
+}  // namespace
+
+MethodsConversion convert_methods(const LoadedModel& loaded, const std::vector<std::string>& methods,
+                                  const ConvertOptions& options, Diagnostics& diagnostics) {
+  Stages stages(options);
+  std::vector<PlannedMethod> planned;
+  for (const std::string& name : methods) {
+    planned.push_back(plan_method(name, as_forward(loaded, name), options_of_method(loaded, methods, name, options),
+                                  diagnostics, stages));
+  }
+  while (settle_state(planned, loaded, methods, options, diagnostics, stages)) {
+  }
+  return emit_methods(std::move(planned), loaded.module, diagnostics, stages);
+}
+
+ConvertOptions options_of_method(const LoadedModel& loaded, const std::vector<std::string>& methods,
+                                 const std::string& method, const ConvertOptions& options) {
+  const auto number = static_cast<size_t>(std::find(methods.begin(), methods.end(), method) - methods.begin());
+  ConvertOptions result = options;
+  result.inputs = inputs_by_method(loaded.module, methods, options.inputs).at(number);
+  return result;
 }
 
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {

@@ -1,8 +1,12 @@
 // The whole conversion, from a loaded TorchScript module to the module that runs on NNAPI.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "lib/base/diagnostics.h"
 #include "lib/converter/emit/conversion.h"
+#include "lib/converter/emit/emit_methods.h"
 #include "lib/converter/load/load.h"
 #include "lib/converter/options/calibration_options.h"
 #include "lib/converter/options/options.h"
@@ -16,6 +20,15 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostic
 // The same, and the model is quantised by data where that is asked for (docs/quantising.md).
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, const CalibrationOptions& calibration,
                    Diagnostics& diagnostics);
+
+// Converts these methods of the model to one module; its other methods stay as they are, and all see the same state.
+// Messages about a method name it. Throws ConvertError (kUsage) for methods that the model lacks.
+MethodsConversion convert_methods(const LoadedModel& loaded, const std::vector<std::string>& methods,
+                                  const ConvertOptions& options, Diagnostics& diagnostics);
+
+// The options for one of the methods, as --input gives them (method_view.h).
+ConvertOptions options_of_method(const LoadedModel& loaded, const std::vector<std::string>& methods,
+                                 const std::string& method, const ConvertOptions& options);
 
 // What convert() would convert, with the same errors, refusals and warnings of all stages before the buffer is written:
 // models and numbers, but no module, weights or buffer.

@@ -54,6 +54,16 @@ at::Tensor DeferredTensors::add(const nnapi::Constant& constant) {
       {reserved_tensor(constant.shape(), scalar_type(constant.type()), constant.byte_count()), write, [](uint32_t) {}});
 }
 
+at::Tensor DeferredTensors::add_shared(const nnapi::Constant& constant) {
+  const auto [begin, end] = shared_.equal_range(constant.byte_count());
+  for (auto it = begin; it != end; ++it) {
+    if (it->second.first == constant) return it->second.second;
+  }
+  const at::Tensor tensor = add(constant);
+  shared_.emplace(constant.byte_count(), std::make_pair(constant, tensor));
+  return tensor;
+}
+
 at::Tensor DeferredTensors::add(uint64_t size, Write write, OnWritten on_written) {
   const std::vector<int64_t> shape = {static_cast<int64_t>(size)};
   if (size < kLeastBytes) {

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <unordered_map>
+#include <utility>
 
 #include "lib/nnapi/constant.h"
 
@@ -20,6 +21,9 @@ class DeferredTensors {
 
   // Returns the constant as a tensor. A large tensor is late: its data are zeros, which take no memory, until fill().
   at::Tensor add(const nnapi::Constant& constant);
+  // As add(), but gives the same tensor for an equal constant, until forget_shared().
+  at::Tensor add_shared(const nnapi::Constant& constant);
+  void forget_shared() { shared_.clear(); }
   // Returns a late tensor of `size` bytes that `write` makes.
   at::Tensor add(uint64_t size, Write write, OnWritten on_written);
 
@@ -41,7 +45,8 @@ class DeferredTensors {
   };
   at::Tensor keep(Late late);
 
-  std::unordered_map<const void*, Late> late_;  // by the address of their data
+  std::unordered_multimap<size_t, std::pair<nnapi::Constant, at::Tensor>> shared_;  // by the number of bytes
+  std::unordered_map<const void*, Late> late_;                                      // by the address of their data
 };
 
 // Frees the bytes of a constant that is large enough for a late tensor.

@@ -84,8 +84,11 @@ Metadata make_metadata(const nnapi::Model& model, const ModuleInterface& interfa
   return metadata;
 }
 
-std::string to_json(const Metadata& metadata) {
-  json root = {{"version", kMetadataVersion}, {"quant", metadata.quant}, {"feature_level", metadata.feature_level}};
+namespace {
+
+json json_of(const Metadata& metadata) {
+  json root = {{"quant", metadata.quant}, {"feature_level", metadata.feature_level}};
+  if (!metadata.method.empty()) root["method"] = metadata.method;
   root["inputs"] = json::array();
   for (const MetadataInput& input : metadata.inputs) {
     json entry = type_json(input.type);
@@ -100,13 +103,45 @@ std::string to_json(const Metadata& metadata) {
     root["outputs"].push_back({{"quantization", quantization_json(output)}});
   if (!metadata.options.empty()) root["options"] = json::parse(metadata.options);
   for (const MetadataVariant& variant : metadata.variants) root["package"].push_back(variant_json(variant));
+  return root;
+}
+
+Metadata metadata_of(const json& root) {
+  Metadata metadata{root.at("quant").get<std::string>(), root.at("feature_level").get<int>(), {}, {}, {}};
+  metadata.method = root.value("method", "");
+  for (const json& entry : root.at("inputs")) {
+    MetadataInput input{entry.at("name").get<std::string>(), type_of(entry), type_of(entry.at("original")),
+                        entry.at("nhwc").get<bool>()};
+    input.type.dims = shape_of(entry.at("shape"), static_cast<int>(metadata.inputs.size()));
+    metadata.inputs.push_back(std::move(input));
+  }
+  for (const json& entry : root.at("outputs")) metadata.outputs.push_back(quantization_of(entry.at("quantization")));
+  if (root.contains("options")) metadata.options = root["options"].dump();
+  for (const json& entry : root.value("package", json::array())) metadata.variants.push_back(variant_of(entry));
+  return metadata;
+}
+
+[[noreturn]] void fail_malformed(const std::string& problem) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, problem));
+}
+
+}  // namespace
+
+std::string to_json(const Metadata& metadata) {
+  json root = json_of(metadata);
+  root["version"] = kMetadataVersion;
   return json_text(root);
 }
 
-Metadata parse_metadata(const std::string& text) {
+std::string to_json(const std::vector<Metadata>& methods) {
+  json root = {{"version", kMetadataVersion}, {"methods", json::array()}};
+  for (const Metadata& method : methods) root["methods"].push_back(json_of(method));
+  return json_text(root);
+}
+
+std::vector<Metadata> parse_methods_metadata(const std::string& text) {
   if (is_nested_too_deep(text)) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: lists or objects more than {} deep found",
-                                                       kMetadataFile, kMostNestedJson));
+    fail_malformed(fmt::format("lists or objects more than {} deep found", kMostNestedJson));
   }
   try {
     const json root = json::parse(text);
@@ -114,20 +149,23 @@ Metadata parse_metadata(const std::string& text) {
       throw ConvertError(ExitCode::kBadFile, fmt::format("version {} of {} found, {} needed", root.at("version").dump(),
                                                          kMetadataFile, kMetadataVersion));
     }
-    Metadata metadata{root.at("quant").get<std::string>(), root.at("feature_level").get<int>(), {}, {}, {}};
-    for (const json& entry : root.at("inputs")) {
-      MetadataInput input{entry.at("name").get<std::string>(), type_of(entry), type_of(entry.at("original")),
-                          entry.at("nhwc").get<bool>()};
-      input.type.dims = shape_of(entry.at("shape"), static_cast<int>(metadata.inputs.size()));
-      metadata.inputs.push_back(std::move(input));
+    if (!root.contains("methods")) return {metadata_of(root)};
+    std::vector<Metadata> methods;
+    for (const json& each : root["methods"]) {
+      methods.push_back(metadata_of(each));
+      if (methods.back().method.empty()) fail_malformed("a method without a name found");
     }
-    for (const json& entry : root.at("outputs")) metadata.outputs.push_back(quantization_of(entry.at("quantization")));
-    if (root.contains("options")) metadata.options = root["options"].dump();
-    for (const json& entry : root.value("package", json::array())) metadata.variants.push_back(variant_of(entry));
-    return metadata;
+    if (methods.empty()) fail_malformed("no methods found");
+    return methods;
   } catch (const json::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));
+    fail_malformed(error.what());
   }
+}
+
+Metadata parse_metadata(const std::string& text) {
+  const std::vector<Metadata> methods = parse_methods_metadata(text);
+  if (methods.size() != 1 || !methods[0].method.empty()) fail_malformed("several methods found, one needed");
+  return methods[0];
 }
 
 }  // namespace nnapi_convert

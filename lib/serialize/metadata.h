@@ -35,11 +35,16 @@ struct Metadata {
   std::vector<Quantization> outputs;
   std::string options;  // the options of the conversion as JSON, to convert the original again; empty: not recorded
   std::vector<MetadataVariant> variants = {};  // of a package; the other fields are those of the first
+  std::string method = {};                     // of a file of several methods; else empty
 };
 
 Metadata make_metadata(const nnapi::Model& model, const ModuleInterface& interface, const std::string& quant);
 std::string to_json(const Metadata& metadata);
+// Of a file of several methods.
+std::string to_json(const std::vector<Metadata>& methods);
 // Throws ConvertError (kBadFile) for text that is no metadata of a known version.
 Metadata parse_metadata(const std::string& text);
+// Of each method; one without a name for a file of one method.
+std::vector<Metadata> parse_methods_metadata(const std::string& text);
 
 }  // namespace nnapi_convert

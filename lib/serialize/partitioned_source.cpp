@@ -5,7 +5,6 @@
 #include "lib/serialize/argument_source.h"
 #include "lib/serialize/boundary_source.h"
 #include "lib/serialize/source_text.h"
-#include "lib/serialize/wrapper_source.h"
 
 namespace nnapi_convert {
 namespace {
@@ -33,9 +32,9 @@ std::string check_method(const std::string& self, const ModuleInterface& origina
 }  // namespace
 
 std::string partitioned_source(const PartitionedSource& source) {
-  const std::string self = qualified_class(kWrapperClass);
+  const std::string self = qualified_class(source.class_name);
   const std::string bundled = source.has_bundled_inputs ? bundled_type(source.arguments) : "";
-  std::string text = fmt::format("class {}(Module):\n", kWrapperClass);
+  std::string text = fmt::format("class {}(Module):\n", source.class_name);
   text += "  __parameters__ = []\n  __buffers__ = []\n  training : bool\n";
   for (size_t i = 0; i < source.segment_classes.size(); ++i) {
     text += fmt::format("  segment_{} : {}\n", i, qualified_class(source.segment_classes[i]));

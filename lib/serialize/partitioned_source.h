@@ -7,6 +7,7 @@
 #include "lib/serialize/argument_tree.h"
 #include "lib/serialize/module_interface.h"
 #include "lib/serialize/row_calls_source.h"
+#include "lib/serialize/wrapper_source.h"
 
 namespace nnapi_convert {
 
@@ -19,9 +20,10 @@ struct PartitionedSource {
   std::vector<std::string> segment_classes;
   std::vector<RowCalls> row_calls;
   bool has_bundled_inputs = false;
+  std::string class_name = kWrapperClass;
 };
 
-// Returns the source of the class kWrapperClass. The class has the attributes training, segment_<n> and, if there are
+// Returns the source of the class. The class has the attributes training, segment_<n> and, if there are
 // any, bundled_inputs. Its method kCheckMethod raises an error for sizes that the model was not converted for. It has a
 // method for each of `row_calls` and, if an argument is no leaf, the method kFlattenMethod.
 std::string partitioned_source(const PartitionedSource& source);

@@ -41,7 +41,9 @@ torch::jit::Module build_module(const ModuleRequest& request, DeferredTensors& l
   module.setattr("training", false);
   module.setattr("ser_model", words_tensor(serialized.words));
   c10::List<at::Tensor> weights;
-  for (const nnapi::Constant& constant : serialized.buffers) weights.push_back(late.add(constant));
+  for (const nnapi::Constant& constant : serialized.buffers) {
+    weights.push_back(request.shares_weights ? late.add_shared(constant) : late.add(constant));
+  }
   module.setattr("weights", weights);
   set_flexible_attributes(module, serialized, request.interface.inputs.size());
   set_constant_outputs(module, request.interface);

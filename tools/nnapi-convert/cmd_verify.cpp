@@ -69,6 +69,9 @@ int run_verify(const Arguments& command_line) {
   CLI::App app(description(), "nnapi-convert verify");
   app.add_option("MODEL", request.original, "the original TorchScript file")->required()->type_name(" ");
   app.add_option("OUT", request.converted, "the converted file")->required();
+  app.add_option("--method", arguments.methods, "of a file of several methods, compare this one; repeatable; else all")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   app.add_option("--input", inputs, "size of an argument with flexible sizes, in order; scripts may give all of them")
       ->type_name("SPEC")
       ->allow_extra_args(false);

@@ -177,6 +177,12 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
                  "number, bool, string or Optional (None)")
       ->type_name("SPEC")
       ->allow_extra_args(false);
+  app.add_option("--method", arguments.methods,
+                 "convert this method instead of forward; repeatable; the others stay as they are (docs/methods.md);\n"
+                 "--input METHOD.NAME=DIMS is for one of them")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->group(kResult);
   // A flag with a value accepts the value only in the form "--nhwc=...".
   auto* nhwc =
       app.add_flag("--nhwc", arguments.nhwc, "hand 4-D inputs to NNAPI as NHWC (--nhwc=0,2: these); callers keep NCHW");
@@ -349,6 +355,29 @@ void read_self_check(ConvertArguments& arguments) {
 
 }  // namespace
 
+// Methods are converted together by their plans alone: what works on forward alone is refused.
+void check_methods(const ConvertArguments& arguments) {
+  const std::vector<std::string>& methods = arguments.methods;
+  if (methods.empty()) return;
+  for (size_t i = 0; i < methods.size(); ++i) {
+    if (std::count(methods.begin(), methods.end(), methods[i]) > 1) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--method {}: given twice", methods[i]));
+    }
+  }
+  const Fallback fallback = arguments.options.fallback;
+  std::string refused;
+  if (arguments.calibration.is_asked_for()) refused = "--calibrate";
+  if (!arguments.calibration.table.empty()) refused = "--calibration";
+  if (!arguments.options.emit_cpu.empty()) refused = "--emit-cpu";
+  if (arguments.options.bundle_inputs) refused = "--bundle-inputs";
+  if (fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain) refused = "--fallback cpu";
+  const auto is_html = [](const std::string& path) { return std::filesystem::path(path).extension() == ".html"; };
+  if (std::any_of(arguments.reports.begin(), arguments.reports.end(), is_html)) refused = "--report with a page";
+  if (refused.empty()) return;
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("{}: it is for forward alone and can't be used with --method", refused));
+}
+
 void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   if (!arguments.output.empty()) refuse_standard_output("--output", arguments.output);
   refuse_standard_output("--calibration", arguments.calibration.table);
@@ -368,6 +397,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   read_package(app, arguments);
   check_control_flow(arguments.options);
   check_calibration(app, arguments.calibration);
+  check_methods(arguments);
 }
 
 FilesInUse files_of(const ConvertArguments& arguments) {

@@ -15,7 +15,7 @@ namespace nnapi_convert {
 
 struct ConvertArguments {
   std::string model, output, dump_after;
-  std::vector<std::string> inputs, torch_libraries, reports;
+  std::vector<std::string> inputs, methods, torch_libraries, reports;
   std::string nhwc, device_profile, package_text;
   std::vector<PackageRequest> package;  // of package_text; empty: one model
   int64_t min_api = 0;
@@ -34,6 +34,7 @@ struct CheckArguments {
 
 struct VerifyArguments {
   VerifyRequest request;
+  std::vector<std::string> methods;  // empty: all that the file has
   std::vector<std::string> torch_libraries;
   bool per_op = false;
   std::string format = "text";

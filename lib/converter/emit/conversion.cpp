@@ -4,7 +4,6 @@
 
 #include "lib/nnapi/validate.h"
 #include "lib/serialize/archive_writer.h"
-#include "lib/serialize/metadata.h"
 #include "lib/shim_files/shim_files.h"
 
 namespace nnapi_convert {
@@ -12,17 +11,7 @@ namespace {
 
 ArchiveExtras extras_of(const Conversion& conversion) {
   ArchiveExtras extras;
-  const nnapi::Model none;  // in a partitioned model, no NNAPI model has forward's interface
-  Metadata metadata = make_metadata(conversion.is_whole ? conversion.segments[0].model : none, conversion.interface,
-                                    name_of(conversion.quant));
-  metadata.feature_level = conversion.feature_level();
-  metadata.options = conversion.recorded_options;
-  for (const VariantSummary& variant : conversion.variants) {
-    metadata.variants.push_back(
-        {variant.name, name_of(variant.quant), variant.feature_level, variant.sizes, variant.recorded_options});
-    metadata.feature_level = std::min(metadata.feature_level, variant.feature_level);
-  }
-  extras.metadata = to_json(metadata);
+  extras.metadata = to_json(metadata_of(conversion));
   extras.has_shim_index = conversion.runtime == Runtime::kShim && conversion.is_whole;
   if (conversion.embeds_shim_source) extras.shim_source = shim_files();
   return extras;
@@ -35,6 +24,27 @@ void release_constants(nnapi::Model& model) {
 }
 
 }  // namespace
+
+Metadata metadata_of(const Conversion& conversion) {
+  const nnapi::Model none;  // in a partitioned model, no NNAPI model has forward's interface
+  Metadata metadata = make_metadata(conversion.is_whole ? conversion.segments[0].model : none, conversion.interface,
+                                    name_of(conversion.quant));
+  metadata.feature_level = conversion.feature_level();
+  metadata.options = conversion.recorded_options;
+  for (const VariantSummary& variant : conversion.variants) {
+    metadata.variants.push_back(
+        {variant.name, name_of(variant.quant), variant.feature_level, variant.sizes, variant.recorded_options});
+    metadata.feature_level = std::min(metadata.feature_level, variant.feature_level);
+  }
+  return metadata;
+}
+
+void release_constants(Conversion& conversion) {
+  for (SegmentSummary& segment : conversion.segments) {
+    release_constants(segment.model);
+    for (nnapi::Constant& constant : segment.serialized.buffers) release_late(constant);
+  }
+}
 
 int Conversion::feature_level() const {
   int level = 1;
@@ -53,10 +63,7 @@ void write_conversion(const Conversion& conversion, const std::string& path) {
 
 void write_and_release(Conversion& conversion, const std::string& path) {
   const ArchiveExtras extras = extras_of(conversion);
-  for (SegmentSummary& segment : conversion.segments) {
-    release_constants(segment.model);
-    for (nnapi::Constant& constant : segment.serialized.buffers) release_late(constant);
-  }
+  release_constants(conversion);
   write_and_release_module(conversion.module, *conversion.late, path, extras);
 }
 

@@ -15,6 +15,7 @@
 #include "lib/quantise/quantised_parts.h"
 #include "lib/serialize/buffer_writer.h"
 #include "lib/serialize/deferred_tensors.h"
+#include "lib/serialize/metadata.h"
 #include "lib/serialize/module_interface.h"
 #include "lib/serialize/shim_buffer_writer.h"
 
@@ -79,6 +80,12 @@ struct Conversion {
   // Returns the module with all its weights; this takes the memory for them.
   torch::jit::Module runnable_module() const;
 };
+
+// Returns what the file tells of the conversion.
+Metadata metadata_of(const Conversion& conversion);
+
+// Frees the weights of the NNAPI models that are written late: they can't be used any more.
+void release_constants(Conversion& conversion);
 
 // Writes the archive to `path` and overwrites any file there: give a temporary path. Throws ConvertError (kBadFile).
 void write_conversion(const Conversion& conversion, const std::string& path);

@@ -35,6 +35,7 @@ std::optional<torch::jit::Module> cpu_fallback(const LoadedModel& loaded, const 
 // The module, the late weights and the buffers that are made of a plan.
 struct Emitted {
   torch::jit::Module module;
+  const MethodPlace* place = nullptr;  // in a file of several methods
   std::shared_ptr<DeferredTensors> late = std::make_shared<DeferredTensors>();
   std::vector<SerializedModel> serialized;        // by segment
   std::vector<std::shared_ptr<ShimBuffer>> shim;  // by segment
@@ -56,25 +57,42 @@ struct Emitted {
 // Makes the module of a plan of one segment: that segment's module.
 void emit_whole(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
                 const BundledInputs& samples, Diagnostics& /*diagnostics*/, Stages& stages) {
-  const EmitRequest request{samples, cpu_fallback(loaded, planned.interface, options.fallback), {}, emitted.checks[0]};
+  EmitRequest request{samples, cpu_fallback(loaded, planned.interface, options.fallback), {}, emitted.checks[0]};
+  if (emitted.place != nullptr) {
+    request.place = {kWrapperClass + emitted.place->host.suffix, emitted.place->unit};
+    request.shares_weights = true;
+  }
   loaded.release();
   emitted.module = emitted.add(emit_part(planned.plan.segments[0].part, options, request, *emitted.late, stages));
 }
 
-void emit_split(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
-                const BundledInputs& samples, Diagnostics& diagnostics, Stages& stages) {
-  std::vector<StateAttribute> state = state_of(planned.model);
-  const std::vector<KeptMethod> methods = kept_methods(loaded.module, state, diagnostics);
-  release_weights(loaded, planned.model, planned.plan);
-  const auto unit = std::make_shared<torch::jit::CompilationUnit>();
+// The modules of the segments, in the host's unit.
+std::vector<torch::jit::Module> emit_segments(Emitted& emitted, PlannedModel& planned, const ConvertOptions& options,
+                                              const std::shared_ptr<torch::jit::CompilationUnit>& unit,
+                                              Stages& stages) {
   const BundledInputs no_samples;
+  const std::string suffix = emitted.place == nullptr ? "" : emitted.place->host.suffix;
   std::vector<torch::jit::Module> modules;
   for (PlannedSegment& segment : planned.plan.segments) {
-    const EmitRequest request{no_samples, {}, {segment_class(modules.size()), unit}, emitted.checks[modules.size()]};
+    const size_t number = modules.size();
+    const EmitRequest request{
+        no_samples, {}, {segment_class(number, suffix), unit}, emitted.checks[number], emitted.place != nullptr};
     modules.push_back(emitted.add(emit_part(segment.part, options, request, *emitted.late, stages)));
   }
-  emitted.module = build_partitioned_module(
-      {planned.model, planned.plan, modules, planned.interface, samples, unit, state, methods});
+  return modules;
+}
+
+void emit_split(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
+                const BundledInputs& samples, Diagnostics& diagnostics, Stages& stages) {
+  const MethodPlace* place = emitted.place;
+  std::vector<StateAttribute> state = place == nullptr ? state_of(planned.model) : place->state;
+  std::vector<KeptMethod> methods;
+  if (place == nullptr) methods = kept_methods(loaded.module, {}, state, diagnostics);
+  release_weights(loaded, planned.model, planned.plan);
+  const auto unit = place == nullptr ? std::make_shared<torch::jit::CompilationUnit>() : place->unit;
+  const std::vector<torch::jit::Module> modules = emit_segments(emitted, planned, options, unit, stages);
+  emitted.module = build_partitioned_module({planned.model, planned.plan, modules, planned.interface, samples, unit,
+                                             state, methods, place == nullptr ? HostPlace() : place->host});
 }
 
 std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& nodes) {
@@ -132,13 +150,12 @@ Conversion describe(PlannedModel& planned, const ConvertOptions& options) {
   return result;
 }
 
-Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options, const GivenSamples& given,
-                Diagnostics& diagnostics, Stages& stages) {
-  const BundledInputs samples = bundled(planned, loaded, options, diagnostics);
-  Emitted emitted;
-  emitted.checks = check_samples({planned, loaded, options, data_of(given, samples), given.is_calibrated}, diagnostics);
-  const auto emit_plan = planned.plan.is_whole() ? emit_whole : emit_split;
-  emit_plan(emitted, planned, loaded, options, samples, diagnostics, stages);
+namespace {
+
+Conversion emit_plan(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
+                     const BundledInputs& samples, Diagnostics& diagnostics, Stages& stages) {
+  const auto emit_kind = planned.plan.is_whole() ? emit_whole : emit_split;
+  emit_kind(emitted, planned, loaded, options, samples, diagnostics, stages);
   Conversion result = describe(planned, options);
   result.module = std::move(emitted.module);
   result.late = std::move(emitted.late);
@@ -151,6 +168,25 @@ Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions
     result.segments[i].shim_source = std::move(emitted.shim_sources[i]);
   }
   return result;
+}
+
+}  // namespace
+
+Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options, const GivenSamples& given,
+                Diagnostics& diagnostics, Stages& stages) {
+  const BundledInputs samples = bundled(planned, loaded, options, diagnostics);
+  Emitted emitted;
+  emitted.checks = check_samples({planned, loaded, options, data_of(given, samples), given.is_calibrated}, diagnostics);
+  return emit_plan(emitted, planned, loaded, options, samples, diagnostics, stages);
+}
+
+Conversion emit_method(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
+                       const MethodPlace& place, Diagnostics& diagnostics, Stages& stages) {
+  Emitted emitted;
+  emitted.place = &place;
+  emitted.late = place.late;
+  emitted.checks = check_samples({planned, loaded, options, {}, false}, diagnostics);
+  return emit_plan(emitted, planned, loaded, options, {}, diagnostics, stages);
 }
 
 }  // namespace nnapi_convert

@@ -2,8 +2,12 @@
 // host module is made around it.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "lib/base/diagnostics.h"
 #include "lib/converter/emit/conversion.h"
+#include "lib/converter/emit/partitioned_module.h"
 #include "lib/converter/load/load.h"
 #include "lib/converter/options/stages.h"
 #include "lib/converter/partition/planned_model.h"
@@ -18,6 +22,18 @@ struct GivenSamples {
   std::vector<std::vector<at::Tensor>> tensors;  // may be empty
   bool is_calibrated = false;                    // the model was quantised by them
 };
+
+// The place of a method's module in a file of several methods.
+struct MethodPlace {
+  HostPlace host;
+  std::vector<StateAttribute> state;  // of all methods
+  std::shared_ptr<torch::jit::CompilationUnit> unit;
+  std::shared_ptr<DeferredTensors> late;
+};
+
+// Makes the module of a plan for that place. Its forward is the method. It shares weights with the others.
+Conversion emit_method(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
+                       const MethodPlace& place, Diagnostics& diagnostics, Stages& stages);
 
 // Makes the module of the plan. Takes the module out of `loaded`, and frees its weights as they are converted.
 Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options, const GivenSamples& given,

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lib/base/error.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/load/newer_branches.h"
 #include "lib/serialize/class_copies.h"
@@ -52,15 +53,34 @@ c10::TypePtr type_of(const Node& access) {
   return access.input(0)->type()->expectRef<c10::ClassType>().getAttribute(access.s(c10::attr::name));
 }
 
+// What code may hold as a constant: parameters are constants without a gradient.
+c10::IValue as_constant(const c10::IValue& value) {
+  return value.isTensor() && value.toTensor().defined() ? c10::IValue(value.toTensor().detach()) : value;
+}
+
+bool can_be_constant(const c10::IValue& value) {
+  Graph scratch;
+  return torch::jit::tryInsertConstant(scratch, as_constant(value)).has_value();
+}
+
 // What a method needs, and what the converted module has.
 class Choice {
  public:
-  Choice(const torch::jit::Module& original, std::vector<StateAttribute>& state) : original_(original), state_(state) {
-    const std::shared_ptr<Graph> forward = inlined(original, "forward");
-    for (const Node* access : accesses(*forward)) of_forward_.insert(attribute_path(*access));
+  Choice(const torch::jit::Module& original, const MethodChoice& which, std::vector<StateAttribute>& state)
+      : original_(original), keeps_all_(which.keeps_all), state_(state) {
+    for (const std::string& method : which.converted) {
+      const std::shared_ptr<Graph> graph = inlined(original, method);
+      for (const Node* access : accesses(*graph)) of_converted_.insert(attribute_path(*access));
+    }
+    if (!keeps_all_) return;
+    for (const torch::jit::Method& method : original.get_methods()) {
+      const std::set<std::string> more = attributes_changed_by(original, method.name());
+      changed_.insert(more.begin(), more.end());
+    }
   }
 
-  bool works_with_state(Graph& graph) const {
+  bool is_wanted(Graph& graph) const {
+    if (keeps_all_) return true;
     const std::vector<Node*> all = accesses(graph);
     return std::any_of(all.begin(), all.end(), [&](const Node* access) {
       return access->kind() == c10::prim::SetAttr || find(state_, attribute_path(*access)) != nullptr;
@@ -69,6 +89,35 @@ class Choice {
 
   // Why a method can't be kept; empty if it can.
   std::string problem(Graph& graph) const {
+    const std::string of_attributes = keeps_all_ ? problem_of_values(graph) : problem_of_state(graph);
+    if (!of_attributes.empty()) return of_attributes;
+    return uses_module(graph) ? "it uses a module as a value" : "";
+  }
+
+  // Those that converted methods don't have.
+  void add_own(Graph& graph) {
+    for (const Node* access : accesses(graph)) {
+      const std::string path = attribute_path(*access);
+      const bool is_changed = access->kind() == c10::prim::SetAttr || changed_.count(path) != 0;
+      if (!is_changed || find(state_, path) != nullptr) continue;
+      state_.push_back(state_attribute(state_.size(), path, type_of(*access), attribute_value(original_, path)));
+    }
+  }
+
+ private:
+  std::string problem_of_values(Graph& graph) const {
+    for (const Node* access : accesses(graph)) {
+      const std::string path = attribute_path(*access);
+      if (find(state_, path) != nullptr) continue;
+      const bool is_changed = access->kind() == c10::prim::SetAttr || changed_.count(path) != 0;
+      const bool has_place =
+          is_changed ? can_copy_values_of(type_of(*access)) : can_be_constant(attribute_value(original_, path));
+      if (!has_place) return fmt::format("its attribute {} is a {}", path, type_of(*access)->repr_str());
+    }
+    return "";
+  }
+
+  std::string problem_of_state(Graph& graph) const {
     std::set<std::string> changed;
     for (const Node* access : accesses(graph)) {
       const std::string path = attribute_path(*access);
@@ -77,24 +126,14 @@ class Choice {
     for (const Node* access : accesses(graph)) {
       const std::string path = attribute_path(*access);
       if (find(state_, path) != nullptr) continue;
-      const bool is_own = changed.count(path) != 0 && of_forward_.count(path) == 0;
+      const bool is_own = changed.count(path) != 0 && of_converted_.count(path) == 0;
       if (is_own && can_copy_values_of(type_of(*access))) continue;
       if (changed.count(path) != 0) return "it changes the attribute " + path + ", which forward reads as a constant";
       if (!is_plain(attribute_value(original_, path))) return "it reads the attribute " + path;
     }
-    return uses_module(graph) ? "it uses a module as a value" : "";
+    return "";
   }
 
-  // Those that the method alone changes.
-  void add_own(Graph& graph) {
-    for (const Node* access : accesses(graph)) {
-      const std::string path = attribute_path(*access);
-      if (access->kind() != c10::prim::SetAttr || find(state_, path) != nullptr) continue;
-      state_.push_back(state_attribute(state_.size(), path, type_of(*access), attribute_value(original_, path)));
-    }
-  }
-
- private:
   static bool uses_module(Graph& graph) {
     bool uses = false;
     for_each_node(graph, [&](const Node& node) {
@@ -106,8 +145,10 @@ class Choice {
   }
 
   const torch::jit::Module& original_;
+  bool keeps_all_;
   std::vector<StateAttribute>& state_;
-  std::set<std::string> of_forward_;
+  std::set<std::string> of_converted_;
+  std::set<std::string> changed_;  // by any method; empty unless all are kept
 };
 
 void redirect(Node* access, Value* self, const std::vector<StateAttribute>& state, const torch::jit::Module& original) {
@@ -116,30 +157,43 @@ void redirect(Node* access, Value* self, const std::vector<StateAttribute>& stat
   const std::string path = attribute_path(*access);
   const StateAttribute* attribute = find(state, path);
   if (attribute == nullptr) {
-    access->output()->replaceAllUsesWith(graph.insertConstant(attribute_value(original, path)));
+    access->output()->replaceAllUsesWith(graph.insertConstant(as_constant(attribute_value(original, path))));
   } else if (access->kind() == c10::prim::GetAttr) {
-    Value* read = graph.insertNode(graph.createGetAttr(self, attribute->name))->output();
+    Value* read = graph.insertNode(graph.createGetAttr(holder_of_state(graph, self), attribute->name))->output();
     access->output()->replaceAllUsesWith(read);
   } else {
-    graph.insertNode(graph.createSetAttr(self, attribute->name, access->input(1)));
+    graph.insertNode(graph.createSetAttr(holder_of_state(graph, self), attribute->name, access->input(1)));
   }
   access->destroy();
 }
 
+void leave_out(const std::string& method, const std::string& problem, const MethodChoice& which,
+               Diagnostics& diagnostics) {
+  if (which.keeps_all && method == "forward") {
+    throw ConvertError(ExitCode::kNotConvertible, fmt::format("forward can't stay as it is: {}; convert it, too: "
+                                                              "--method forward",
+                                                              problem));
+  }
+  diagnostics.warn(fmt::format("the method {} is left out: {}", method, problem));
+}
+
 }  // namespace
 
-std::vector<KeptMethod> kept_methods(const torch::jit::Module& original, std::vector<StateAttribute>& state,
-                                     Diagnostics& diagnostics) {
-  if (state.empty()) return {};
+std::vector<KeptMethod> kept_methods(const torch::jit::Module& original, const MethodChoice& which,
+                                     std::vector<StateAttribute>& state, Diagnostics& diagnostics) {
+  if (state.empty() && !which.keeps_all) return {};
   std::vector<KeptMethod> kept;
-  Choice choice(original, state);
+  Choice choice(original, which, state);
   for (const torch::jit::Method& method : original.get_methods()) {
-    if (method.name() == "forward") continue;
+    const bool is_converted =
+        std::find(which.converted.begin(), which.converted.end(), method.name()) != which.converted.end();
+    const bool is_of_bundling = which.keeps_all && method.name().find("bundled_input") != std::string::npos;
+    if (is_converted || is_of_bundling) continue;
     const std::shared_ptr<Graph> graph = inlined(original, method.name());
-    if (!choice.works_with_state(*graph)) continue;
+    if (!choice.is_wanted(*graph)) continue;
     const std::string problem = choice.problem(*graph);
     if (!problem.empty()) {
-      diagnostics.warn(fmt::format("the method {} is left out: {}", method.name(), problem));
+      leave_out(method.name(), problem, which, diagnostics);
       continue;
     }
     raise_for_newer_operators(*graph);
@@ -147,6 +201,17 @@ std::vector<KeptMethod> kept_methods(const torch::jit::Module& original, std::ve
     kept.push_back({method.function().getSchema(), graph, original});
   }
   return kept;
+}
+
+void add_state(torch::jit::Module& holder, const std::vector<StateAttribute>& state, ClassCopies& classes) {
+  for (const StateAttribute& attribute : state) {
+    holder.register_attribute(attribute.name, classes.type(attribute.type), classes.value(attribute.value));
+  }
+}
+
+Value* holder_of_state(Graph& graph, Value* self) {
+  if (!self->type()->expectRef<c10::ClassType>().hasAttribute(kStateHolder)) return self;
+  return graph.insertNode(graph.createGetAttr(self, kStateHolder))->output();
 }
 
 void add_method(const torch::jit::Module& host, const KeptMethod& method, const std::vector<StateAttribute>& state) {

@@ -10,6 +10,7 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/converter/graph/changed_attributes.h"
+#include "lib/serialize/class_copies.h"
 
 namespace nnapi_convert {
 
@@ -19,11 +20,27 @@ struct KeptMethod {
   torch::jit::Module original;
 };
 
+// Which methods are kept, besides those that are converted.
+struct MethodChoice {
+  std::vector<std::string> converted = {"forward"};
+  bool keeps_all = false;  // as they are, with their weights; false: only those that work with the state
+};
+
 // The methods that read or change attributes of `state`, and can do so in the converted module: they read nothing else
 // but numbers and strings, and change nothing that forward reads as a constant. Attributes that they alone change are
-// added to `state`. Warns of each that can't be kept.
-std::vector<KeptMethod> kept_methods(const torch::jit::Module& original, std::vector<StateAttribute>& state,
-                                     Diagnostics& diagnostics);
+// added to `state`. Warns of each that can't be kept. If all are to be kept, they may read other attributes, too, and
+// throws ConvertError (kNotConvertible) if forward can't be kept.
+std::vector<KeptMethod> kept_methods(const torch::jit::Module& original, const MethodChoice& which,
+                                     std::vector<StateAttribute>& state, Diagnostics& diagnostics);
+
+// Hosts of several methods have a common object that holds the state, in their attribute of this name.
+constexpr const char* kStateHolder = "nnapi_state";
+
+// Adds the attributes of the state to their holder.
+void add_state(torch::jit::Module& holder, const std::vector<StateAttribute>& state, ClassCopies& classes);
+
+// The value whose attributes are the state: kStateHolder of `self` if there is one, else `self`.
+torch::jit::Value* holder_of_state(torch::jit::Graph& graph, torch::jit::Value* self);
 
 // Puts the method into the converted module, whose attributes have the names in `state`.
 void add_method(const torch::jit::Module& host, const KeptMethod& method, const std::vector<StateAttribute>& state);

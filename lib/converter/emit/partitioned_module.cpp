@@ -123,11 +123,13 @@ class PartitionedGraph {
                                         [&](const StateAttribute& each) { return each.path == path; });
     NNC_ASSERT(attribute != request_.state.end(), path);
     if (node.kind() == c10::prim::GetAttr) {
-      set(node.output(), graph_->insertNode(graph_->createGetAttr(self_, attribute->name))->output());
+      Value* holder = holder_of_state(*graph_, self_);
+      set(node.output(), graph_->insertNode(graph_->createGetAttr(holder, attribute->name))->output());
       return;
     }
     map(node.input(1));
-    graph_->insertNode(graph_->createSetAttr(self_, attribute->name, values_.at(node.input(1))));
+    Value* holder = holder_of_state(*graph_, self_);
+    graph_->insertNode(graph_->createSetAttr(holder, attribute->name, values_.at(node.input(1))));
   }
 
   void copy_control_flow(Node& node) {
@@ -197,16 +199,6 @@ std::vector<RowCalls> row_calls(const Plan& plan) {
   return result;
 }
 
-// Replaces the original's classes, and constants that are objects of these classes, by their copies.
-void use_copies(Graph& graph, ClassCopies& classes) {
-  graph.remapTypes([&](const c10::TypePtr& type) { return classes.type(type); });
-  for_each_node(graph, [&](Node& node) {
-    const bool is_value = node.kind() == c10::prim::Constant && node.hasAttribute(c10::attr::value) &&
-                          node.kindOf(c10::attr::value) == torch::jit::AttributeKind::ival;
-    if (is_value) node.ival_(c10::attr::value, classes.value(node.ival(c10::attr::value)));
-  });
-}
-
 // Control flow is copied with all constants that its blocks read, also with weights of segments, which are gone. The
 // lite interpreter's writer reads every constant.
 void drop_unused_constants(Graph& graph) {
@@ -228,20 +220,35 @@ c10::FunctionSchema forward_schema(const PartitionedModuleRequest& request, cons
 
 }  // namespace
 
-std::string segment_class(size_t number) {
-  return fmt::format("NnapiSegment{}", number);
+void use_copies(Graph& graph, ClassCopies& classes) {
+  graph.remapTypes([&](const c10::TypePtr& type) { return classes.type(type); });
+  for_each_node(graph, [&](Node& node) {
+    const bool is_value = node.kind() == c10::prim::Constant && node.hasAttribute(c10::attr::value) &&
+                          node.kindOf(c10::attr::value) == torch::jit::AttributeKind::ival;
+    if (is_value) node.ival_(c10::attr::value, classes.value(node.ival(c10::attr::value)));
+  });
+}
+
+std::string segment_class(size_t number, const std::string& suffix) {
+  return fmt::format("NnapiSegment{}{}", number, suffix);
 }
 
 torch::jit::Module build_partitioned_module(const PartitionedModuleRequest& request) {
   std::vector<std::string> segments;
-  for (size_t i = 0; i < request.segments.size(); ++i) segments.push_back(segment_class(i));
-  PartitionedSource source{request.interface, request.model.arguments, segments, row_calls(request.plan),
-                           !request.bundled_inputs.empty()};
-  torch::jit::Module host = make_object(partitioned_source(source), {kWrapperClass, request.unit});
+  for (size_t i = 0; i < request.segments.size(); ++i) {
+    segments.push_back(segment_class(i, request.place.suffix));
+  }
+  PartitionedSource source{
+      request.interface,       request.model.arguments,         segments,
+      row_calls(request.plan), !request.bundled_inputs.empty(), kWrapperClass + request.place.suffix};
+  torch::jit::Module host = make_object(partitioned_source(source), {source.class_name, request.unit});
   host.setattr("training", false);
-  ClassCopies classes(request.unit);
-  for (const StateAttribute& attribute : request.state) {
-    host.register_attribute(attribute.name, classes.type(attribute.type), classes.value(attribute.value));
+  const auto copies = request.place.classes ? request.place.classes : std::make_shared<ClassCopies>(request.unit);
+  ClassCopies& classes = *copies;
+  if (request.place.state) {
+    host.register_module(kStateHolder, *request.place.state);
+  } else {
+    add_state(host, request.state, classes);
   }
   for (size_t i = 0; i < request.segments.size(); ++i) {
     host.setattr(fmt::format("segment_{}", i), request.segments[i]._ivalue());

@@ -1,11 +1,14 @@
 #include "lib/converter/graph/changed_attributes.h"
 
 #include <fmt/format.h>
+#include <torch/csrc/jit/ir/alias_analysis.h>
+#include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
 #include <cctype>
 
 #include "lib/base/error.h"
+#include "lib/converter/graph/node_reads.h"
 #include "lib/serialize/class_copies.h"
 
 namespace nnapi_convert {
@@ -87,6 +90,34 @@ c10::IValue attribute_value(const torch::jit::Module& module, const std::string&
   const size_t dot = path.find('.');
   const c10::IValue value = module.attr(path.substr(0, dot));
   return dot == std::string::npos ? value : attribute_value(value.toModule(), path.substr(dot + 1));
+}
+
+std::set<std::string> attributes_changed_by(const torch::jit::Module& module, const std::string& method) {
+  const std::shared_ptr<torch::jit::Graph> graph = module.get_method(method).graph()->copy();
+  torch::jit::Inline(*graph);
+  const torch::jit::AliasDb aliases(graph, true);  // each read of an attribute has memory of its own
+  std::set<std::string> changed;
+  for_each_node(*graph, [&](const Node& node) {
+    const bool is_set = node.kind() == c10::prim::SetAttr;
+    const bool is_read = node.kind() == c10::prim::GetAttr && !gives_module(node);
+    if (!is_set && !(is_read && aliases.hasWriters(node.output()))) return;
+    const std::string path = attribute_path(node);
+    if (!path.empty()) changed.insert(path);
+  });
+  return changed;
+}
+
+std::set<std::string> attributes_read_beside(const torch::jit::Module& module, const std::string& method) {
+  std::set<std::string> read;
+  for (const torch::jit::Method& other : module.get_methods()) {
+    if (other.name() == method) continue;
+    const std::shared_ptr<torch::jit::Graph> graph = other.graph()->copy();
+    torch::jit::Inline(*graph);
+    for_each_node(*graph, [&](Node& node) {
+      if (node.kind() == c10::prim::GetAttr && !gives_module(node)) read.insert(attribute_path(node));
+    });
+  }
+  return read;
 }
 
 std::vector<StateAttribute> state_of(const NormalisedModel& model) {

@@ -2,6 +2,7 @@
 // them too.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,12 @@ std::string attribute_path(const torch::jit::Node& access);
 
 // What the attribute of that path holds.
 c10::IValue attribute_value(const torch::jit::Module& module, const std::string& path);
+
+// The paths of the attributes that a method of the module sets or changes in place.
+std::set<std::string> attributes_changed_by(const torch::jit::Module& module, const std::string& method);
+
+// The paths of the attributes that the module's other methods read.
+std::set<std::string> attributes_read_beside(const torch::jit::Module& module, const std::string& method);
 
 // Throws ConvertError (kNotConvertible) where a module is used in another way than for its attributes, or an attribute
 // holds what can't be copied (class_copies.h).

@@ -66,21 +66,18 @@ std::vector<torch::jit::Module> parts_of(const torch::jit::Module& module) {
   return parts;
 }
 
-}  // namespace
+// A file's module and its metadata.
+struct Archive {
+  torch::jit::Module module;
+  std::string metadata;
+};
 
-ConvertedFile read_converted_file(const std::string& path) {
-  if (check_file_kind(path, true) == FileKind::Format::kExported) {
-    throw ConvertError(ExitCode::kBadFile,
-                       fmt::format("can't read {}: nnapi-convert didn't write it: it is an exported program (.pt2) to "
-                                   "convert",
-                                   path));
-  }
-  declare_custom_operators();  // those of torchvision that a partitioned model leaves to the CPU
+Archive read_archive(const std::string& path) {
   torch::jit::ExtraFilesMap extra_files{{kMetadataFile, ""}};
-  ConvertedFile file;
   try {
     check_archive(path);
-    file.module = torch::jit::load(path, at::kCPU, extra_files);
+    const torch::jit::Module module = torch::jit::load(path, at::kCPU, extra_files);
+    return {module, extra_files[kMetadataFile]};
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {
@@ -89,24 +86,78 @@ ConvertedFile read_converted_file(const std::string& path) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one: {}",
                                                        path, first_line(error)));
   }
+}
+
+[[noreturn]] void fail_not_ours(const std::string& path) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: nnapi-convert didn't write it", path));
+}
+
+torch::jit::Module module_of(const torch::jit::Module& module, const Metadata& metadata, const std::string& path) {
+  if (metadata.method.empty()) return module;
+  const std::string attribute = method_attribute(metadata.method);
+  if (!module.hasattr(attribute) || !module.attr(attribute).isModule()) fail_not_ours(path);
+  return module.attr(attribute).toModule();
+}
+
+ConvertedFile converted_file(const torch::jit::Module& module, Metadata metadata, const std::string& path) {
+  ConvertedFile file;
+  file.module = module_of(module, metadata, path);
+  file.metadata = std::move(metadata);
   const std::vector<torch::jit::Module> parts = parts_of(file.module);
   file.runtime = is_for_shim(parts[0]) ? Runtime::kShim : Runtime::kPytorch;
   const bool has_buffer = file.runtime == Runtime::kShim || parts[0].hasattr("ser_model");
-  if (extra_files[kMetadataFile].empty() || !has_buffer) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: nnapi-convert didn't write it", path));
+  if (!has_buffer) fail_not_ours(path);
+  read_variants(file);
+  if (!file.variants.empty()) {
+    file.buffers.push_back(file.variants[0].buffer);
+    return file;
   }
-  try {
-    file.metadata = parse_metadata(extra_files[kMetadataFile]);
-    read_variants(file);
-    if (!file.variants.empty()) {
-      file.buffers.push_back(file.variants[0].buffer);
-      return file;
-    }
-    for (const torch::jit::Module& part : parts) file.buffers.push_back(buffer_of(part, file.runtime));
-  } catch (const ConvertError& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.what()));
-  }
+  for (const torch::jit::Module& part : parts) file.buffers.push_back(buffer_of(part, file.runtime));
   return file;
+}
+
+}  // namespace
+
+std::string method_attribute(const std::string& method) {
+  return "nnapi_method_" + method;
+}
+
+std::vector<ConvertedFile> read_converted_methods(const std::string& path) {
+  if (check_file_kind(path, true) == FileKind::Format::kExported) {
+    throw ConvertError(ExitCode::kBadFile,
+                       fmt::format("can't read {}: nnapi-convert didn't write it: it is an exported program (.pt2) to "
+                                   "convert",
+                                   path));
+  }
+  declare_custom_operators();  // those of torchvision that a partitioned model leaves to the CPU
+  const Archive archive = read_archive(path);
+  if (archive.metadata.empty()) fail_not_ours(path);
+  std::vector<ConvertedFile> files;
+  try {
+    for (Metadata& method : parse_methods_metadata(archive.metadata)) {
+      files.push_back(converted_file(archive.module, std::move(method), path));
+    }
+  } catch (const ConvertError& error) {
+    const std::string message = error.what(), prefix = "can't read " + path;
+    if (message.rfind(prefix, 0) == 0) throw;
+    throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {}", prefix, message));
+  }
+  return files;
+}
+
+ConvertedFile read_converted_file(const std::string& path, const std::string& method) {
+  std::string methods;
+  for (ConvertedFile& file : read_converted_methods(path)) {
+    if (file.metadata.method == method) return std::move(file);
+    if (!file.metadata.method.empty()) methods += (methods.empty() ? "" : ", ") + file.metadata.method;
+  }
+  if (methods.empty()) {
+    throw ConvertError(ExitCode::kUsage, fmt::format("--method {}: {} was converted without --method", method, path));
+  }
+  throw ConvertError(ExitCode::kUsage,
+                     method.empty()
+                         ? fmt::format("{} has several methods; give --method with one of: {}", path, methods)
+                         : fmt::format("--method {}: {} has the methods {}", method, path, methods));
 }
 
 void select_variant(ConvertedFile& file, size_t number) {

@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <string>
+#include <vector>
 
 #include "lib/converter/options/options.h"
 #include "lib/serialize/buffer_reader.h"
@@ -27,9 +28,17 @@ struct ConvertedFile {
   bool is_partitioned() const { return module.hasattr("segment_0"); }
 };
 
-// Throws ConvertError (kBadFile) for a file that can't be read, that nnapi-convert didn't write, or whose buffer is
-// damaged.
-ConvertedFile read_converted_file(const std::string& path);
+// Returns the methods of a file of several methods, each with the module that is its forward; of other files one
+// without a name. Throws ConvertError (kBadFile) for a file that can't be read, that nnapi-convert didn't write, or
+// whose buffer is damaged.
+std::vector<ConvertedFile> read_converted_methods(const std::string& path);
+
+// Returns the method of this name, or a file of one method if the name is empty. Throws ConvertError as
+// read_converted_methods(), and kUsage for a method that the file lacks.
+ConvertedFile read_converted_file(const std::string& path, const std::string& method = "");
+
+// Returns the attribute of a file's module that holds a method's module.
+std::string method_attribute(const std::string& method);
 
 // Makes a file that was read the file of one model of its package: its metadata are that model's, and the module runs
 // no other. Its module must not have run.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/custom_operators.h"
@@ -76,11 +77,12 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
     if (missing.empty()) missing = missing_class(error.what());
     fail(path, missing.empty() ? "not a TorchScript archive, or a damaged one: " + first_line(error) : missing);
   }
-  if (!loaded.module.find_method("forward")) fail(path, "the module has no forward method");
+  if (loaded.module.get_methods().empty()) fail(path, "the module has no method");
   check_no_other_backend(loaded.module, path);
   leave_training_mode(loaded.module, diagnostics);
   if (is_dynamically_quantised(loaded.module)) warn_of_dynamic_quantisation(diagnostics);
   warn_of_float_width(loaded.module, diagnostics);
+  loaded.read_elsewhere = attributes_read_beside(loaded.module, "forward");
   return loaded;
 }
 

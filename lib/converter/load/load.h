@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct LoadedModel {
   std::vector<InputTuple> bundled_inputs;
   InputTuple traced_inputs = {};  // traced_inputs.h
   BoundValues bound = {};
+  std::vector<std::string> changed_elsewhere = {};        // attributes that other methods change (method_view.h)
+  std::set<std::string> read_elsewhere = {};              // attributes that other methods read
+  std::vector<std::string> unsettled = {};                // attributes among them whose sizes or dtypes may change
   std::vector<ExportedTensor> stated = {};                // of an exported program: the tensors that forward takes
   mutable std::optional<torch::jit::Module> frozen = {};  // kept by normalise() for its next call; nothing changes it
 
@@ -43,8 +47,8 @@ struct LoadedModel {
 };
 
 // `path` is what torch.jit.save wrote, a .ptl that still holds its code, or what torch.export.save wrote (.pt2). Warns
-// for a model saved in training mode. Throws ConvertError (kBadFile) for a file that can't be read or is of another
-// kind.
+// for a model saved in training mode. The model may have no forward. Throws ConvertError (kBadFile) for a file that
+// can't be read or is of another kind.
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics);
 
 // Throws ConvertError (kBadFile) unless the file exists, can be read and begins like a zip archive.

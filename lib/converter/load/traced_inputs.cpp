@@ -49,10 +49,10 @@ class TracedInputs {
  public:
   explicit TracedInputs(const Pickle& pickle) : pickle_(pickle) {}
 
-  std::vector<c10::IValue> of_forward() const {
+  std::vector<c10::IValue> of(const std::string& method) const {
     const c10::IValue methods = value(pickle_.root);
-    if (!methods.isGenericDict() || !methods.toGenericDict().contains("forward")) return {};
-    const c10::IValue arguments = methods.toGenericDict().at("forward");
+    if (!methods.isGenericDict() || !methods.toGenericDict().contains(method)) return {};
+    const c10::IValue arguments = methods.toGenericDict().at(method);
     return arguments.isList() ? arguments.toListRef().vec() : std::vector<c10::IValue>();
   }
 
@@ -144,13 +144,13 @@ class TracedInputs {
 
 }  // namespace
 
-std::vector<c10::IValue> read_traced_inputs(const std::string& path) {
+std::vector<c10::IValue> read_traced_inputs(const std::string& path, const std::string& method) {
   caffe2::serialize::PyTorchStreamReader reader(path);
   if (!reader.hasRecord(kRecord)) return {};
   const auto [data, size] = reader.getRecord(kRecord);
   try {
     const Pickle pickle = read_pickle({static_cast<const char*>(data.get()), size});
-    return TracedInputs(pickle).of_forward();
+    return TracedInputs(pickle).of(method);
   } catch (const std::exception&) {
     return {};
   }

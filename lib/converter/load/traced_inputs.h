@@ -8,8 +8,8 @@
 
 namespace nnapi_convert {
 
-// Arguments of forward like those of the trace, in lists, tuples and dicts as there; each tensor is a single zero that
-// is repeated. Empty where the file says nothing, or something that can't be.
-std::vector<c10::IValue> read_traced_inputs(const std::string& path);
+// Arguments of the method like those of the trace, in lists, tuples and dicts as there; each tensor is a single zero
+// that is repeated. Empty where the file says nothing, or something that can't be.
+std::vector<c10::IValue> read_traced_inputs(const std::string& path, const std::string& method = "forward");
 
 }  // namespace nnapi_convert

@@ -132,7 +132,7 @@ EmittedPart emit_for_pytorch(NnapiPart& part, const ConvertOptions& options, con
 
   stages.begin("emit");
   const ModuleRequest module{part.model,         result.serialized,      part.interface, options.preference,
-                             options.relax_fp16, request.bundled_inputs, request.place};
+                             options.relax_fp16, request.bundled_inputs, request.place,  request.shares_weights};
   result.module = build_module(module, late);
   stages.end([&] { return source_of(module); });
   return result;

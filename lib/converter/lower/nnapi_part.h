@@ -66,6 +66,7 @@ struct EmitRequest {
   std::optional<torch::jit::Module> cpu = {};  // the shim runs this module on devices without NNAPI
   ClassPlace place = {};
   std::vector<BufferSample> samples = {};  // the shim checks a device by them
+  bool shares_weights = false;             // with other parts of the file
 };
 
 // Writes the buffer and makes the module, for the runtime that the options name. Its large weights are added to `late`.

@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/graph/float_width.h"
+#include "lib/converter/load/method_view.h"
 
 namespace nnapi_convert {
 namespace {
@@ -171,6 +172,7 @@ BoundValues bound_values(const c10::FunctionSchema& forward, const std::vector<B
 }
 
 ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options) {
+  check_has_forward(loaded);
   const c10::FunctionSchema& forward = loaded.module.get_method("forward").function().getSchema();
   ConvertOptions result = options;
   result.inputs.clear();

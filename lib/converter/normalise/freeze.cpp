@@ -10,6 +10,8 @@
 #include <torch/csrc/jit/passes/peephole.h>
 #include <torch/csrc/jit/passes/remove_mutation.h>
 
+#include <algorithm>
+
 #include "lib/base/error.h"
 #include "lib/converter/graph/element_writes.h"
 #include "lib/converter/graph/float_width.h"
@@ -96,6 +98,36 @@ void simplify(std::shared_ptr<Graph> graph, std::optional<at::ScalarType> width)
   drop_dropouts(*graph, false);
 }
 
+// Attributes that freezing must not make constants.
+std::vector<std::string> kept_attributes(const LoadedModel& loaded) {
+  std::vector<std::string> paths = changed_objects(loaded.module);
+  for (const std::string& path : loaded.changed_elsewhere) {
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+  }
+  return paths;
+}
+
+// Takes away the attributes' values, from which their types would be read.
+void forget_values(torch::jit::Module module, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    torch::jit::Module holder = module;
+    std::string name = path;
+    for (size_t dot = name.find('.'); dot != std::string::npos && holder.hasattr(name.substr(0, dot));
+         dot = name.find('.')) {
+      holder = holder.attr(name.substr(0, dot)).toModule();
+      name = name.substr(dot + 1);
+    }
+    if (!holder.hasattr(name)) continue;
+    const c10::IValue value = holder.attr(name);
+    // Module::setattr() would ask for the type of the undefined tensor.
+    if (value.isTensor()) holder._ivalue()->setAttr(name, at::Tensor());
+    if (!value.isTuple()) continue;
+    std::vector<c10::IValue> elements = value.toTupleRef().elements().vec();
+    for (c10::IValue& element : elements) element = element.isTensor() ? c10::IValue(at::Tensor()) : element;
+    holder._ivalue()->setAttr(name, c10::ivalue::Tuple::create(std::move(elements)));
+  }
+}
+
 constexpr int kMostFreezes = 2;
 
 bool keeps_weights(Graph& graph) {
@@ -123,11 +155,12 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     mark_numbers(*graph);
     make_changes_functional(*graph);
     for (int round = 0; round < kMostFreezes; ++round) {
-      torch::jit::freeze_module_inplace(&module, changed_objects(loaded.module));
+      torch::jit::freeze_module_inplace(&module, kept_attributes(loaded));
       if (!keeps_weights(*module.get_method("forward").graph())) break;
     }
     simplify(module.get_method("forward").graph(), float_width(loaded.module));
     check_bound_values(*module.get_method("forward").graph(), loaded.bound);
+    forget_values(module, loaded.unsettled);
     loaded.frozen = module;
     return module;
   } catch (const ConvertError&) {

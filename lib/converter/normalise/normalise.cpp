@@ -5,6 +5,7 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/load/custom_operators.h"
@@ -201,7 +202,19 @@ void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit
 
 namespace {
 
+// Attributes that forward sets and doesn't read again would be dropped, but other methods read them.
+void check_effects_on_methods(Graph& graph, const LoadedModel& loaded) {
+  for_each_node(graph, [&](const torch::jit::Node& node) {
+    if (node.kind() != c10::prim::SetAttr || loaded.read_elsewhere.count(attribute_path(node)) == 0) return;
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("forward changes the attribute {}, which other methods read; without --fallback "
+                                   "none it converts in parts",
+                                   attribute_path(node)));
+  });
+}
+
 void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, Diagnostics& diagnostics) {
+  check_effects_on_methods(*model.graph, loaded);
   if (changes_containers(*model.graph)) simplify_containers(model.graph);
   read_inputs(model, loaded.module);
   warn_of_dropped_effects(*model.graph, diagnostics);

@@ -1,7 +1,6 @@
 #include "lib/converter/report/check.h"
 
 #include <fmt/format.h>
-#include "lib/converter/normalise/bound_arguments.h"
 
 #include <algorithm>
 #include <map>
@@ -9,6 +8,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/percent.h"
+#include "lib/converter/load/method_view.h"
+#include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/report/json_values.h"
 #include "lib/converter/report/mac_share.h"
 #include "lib/format/operation_table.h"
@@ -136,29 +137,69 @@ SpeedReport speed_of(const CheckResult& result, const LoadedModel& original, con
 
 }  // namespace
 
-CheckResult check_model(const std::string& path, const CheckRequest& request) {
-  CheckResult result;
-  result.model = path;
-  result.target_level = request.options.target_level();
-  LoadedModel loaded = load_model(path, result.diagnostics);
+namespace {
+
+// Converts the model, or the one method of it that it has in the place of forward.
+void check_loaded(CheckResult& result, LoadedModel loaded, const CheckRequest& request) {
   const ConvertOptions options = bind_arguments(loaded, request.options);
   if (request.measure_loss) result.loss = measure_loss(loaded, options);
   // A copy keeps the weights in memory; only the other interfaces of a quantised model need them.
   std::optional<LoadedModel> original;
   if (request.explain_speed) original = loaded;
   try {
-    result.conversion = convert(std::exchange(loaded, {}), options, result.diagnostics);
+    // A method's module alone would lack the others.
+    result.conversion = result.method.empty() ? convert(std::exchange(loaded, {}), options, result.diagnostics)
+                                              : plan_conversion(loaded, options, result.diagnostics);
     result.converts = true;
   } catch (const ConvertError& error) {
     if (error.exit_code() != ExitCode::kNotConvertible) throw;
     result.error = error.what();
   }
   if (original) result.speed = speed_of(result, *original, options);
+}
+
+}  // namespace
+
+CheckResult check_model(const std::string& path, const CheckRequest& request) {
+  CheckResult result;
+  result.model = path;
+  result.target_level = request.options.target_level();
+  check_loaded(result, load_model(path, result.diagnostics), request);
   return result;
 }
 
+std::vector<CheckResult> check_methods(const std::string& path, const std::vector<std::string>& methods,
+                                       const CheckRequest& request) {
+  Diagnostics of_loading;
+  const LoadedModel loaded = load_model(path, of_loading);
+  std::vector<CheckResult> results;
+  for (const std::string& method : methods) {
+    CheckRequest of_method = request;
+    of_method.options = options_of_method(loaded, methods, method, request.options);
+    CheckResult& result = results.emplace_back();
+    result.model = path;
+    result.method = method;
+    result.target_level = request.options.target_level();
+    result.diagnostics = of_loading;
+    check_loaded(result, as_forward(loaded, method), of_method);
+  }
+  return results;
+}
+
+json to_json(const std::vector<CheckResult>& methods) {
+  json report = {{"version", kCheckVersion}, {"model", methods.at(0).model}, {"converts", true}};
+  report["methods"] = json::array();
+  for (const CheckResult& method : methods) {
+    report["methods"].push_back(to_json(method));
+    report["methods"].back()["method"] = method.method;
+    if (!method.converts) report["converts"] = false;
+  }
+  return report;
+}
+
 std::string to_text(const CheckResult& result) {
-  std::string text = fmt::format("{} {}\n", result.model, headline(result));
+  const std::string method = result.method.empty() ? "" : " method " + result.method;
+  std::string text = fmt::format("{}{} {}\n", result.model, method, headline(result));
   if (result.converts) {
     text += segment_table(result);
   } else if (result.diagnostics.refusals.empty()) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lib/converter/convert.h"
 #include "lib/converter/report/explain_speed.h"
@@ -20,7 +21,8 @@ struct CheckRequest {
 };
 
 struct CheckResult {
-  std::string model;  // its path
+  std::string model;        // its path
+  std::string method = {};  // of check_methods()
   bool converts = false;
   std::string error;  // why the model doesn't convert; else empty
   int target_level = 0;
@@ -29,6 +31,12 @@ struct CheckResult {
   std::optional<TargetLoss> loss;
   std::optional<SpeedReport> speed;
 };
+
+// Checks each of these methods of the model at `path` by itself. Throws as check_model().
+std::vector<CheckResult> check_methods(const std::string& path, const std::vector<std::string>& methods,
+                                       const CheckRequest& request);
+// Returns the form of schemas/check.schema.json for these results.
+nlohmann::json to_json(const std::vector<CheckResult>& methods);
 
 // Checks the model at `path`. Throws ConvertError only for errors other than the model's: a file that can't be read,
 // options that don't fit.

@@ -158,9 +158,11 @@ json to_json(const Verification& verification) {
   return result;
 }
 
-json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
-                 const Diagnostics& diagnostics, const std::optional<Verification>& verification) {
-  json report = {{"version", kReportVersion}, {"model", model}, {"output", output}, {"converted", true}};
+namespace {
+
+// Adds what is known of a conversion.
+void add_conversion(json& report, const Conversion& conversion, const Diagnostics& diagnostics,
+                    const std::optional<Verification>& verification) {
   report["quant"] = name_of(conversion.quant);
   report["feature_level"] = conversion.feature_level();
   report["inputs"] = inputs_json(conversion);
@@ -183,6 +185,48 @@ json make_report(const std::string& model, const std::string& output, const Conv
   report.update(diagnostics_json(diagnostics));
   if (conversion.quantised) report["calibration"] = to_json(*conversion.quantised);
   if (verification) report["verification"] = to_json(*verification);
+}
+
+// What all methods have together.
+void add_sums(json& report) {
+  std::map<std::string, size_t> operations;
+  int level = 1;
+  size_t weights = 0, buffers = 0;
+  for (const json& method : report["methods"]) {
+    for (const auto& [name, count] : method["operations"].items()) operations[name] += count.get<size_t>();
+    level = std::max(level, method["feature_level"].get<int>());
+    weights += method["weight_bytes"].get<size_t>();
+    buffers += method["buffer_bytes"].get<size_t>();
+  }
+  report["quant"] = report["methods"][0]["quant"];
+  report["feature_level"] = level;
+  report["operation_count"] = total(operations);
+  report["operations"] = operations;
+  report["weight_bytes"] = weights;
+  report["buffer_bytes"] = buffers;
+}
+
+}  // namespace
+
+json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
+                 const Diagnostics& diagnostics, const std::optional<Verification>& verification) {
+  json report = {{"version", kReportVersion}, {"model", model}, {"output", output}, {"converted", true}};
+  add_conversion(report, conversion, diagnostics, verification);
+  return report;
+}
+
+json make_report(const std::string& model, const std::string& output, const Diagnostics& diagnostics,
+                 const std::vector<MethodFindings>& methods) {
+  json report = {{"version", kReportVersion}, {"model", model}, {"output", output}, {"converted", true}};
+  report.update(diagnostics_json(diagnostics));
+  report["methods"] = json::array();
+  for (const MethodFindings& each : methods) {
+    json entry = {{"method", each.method.name}};
+    add_conversion(entry, each.method.conversion, each.method.diagnostics, each.verification);
+    if (!each.target.is_null()) entry["target"] = each.target;
+    report["methods"].push_back(std::move(entry));
+  }
+  add_sums(report);
   return report;
 }
 

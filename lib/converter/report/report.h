@@ -4,15 +4,28 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lib/base/report_version.h"
 #include "lib/converter/emit/conversion.h"
+#include "lib/converter/emit/emit_methods.h"
 #include "lib/converter/verify/verify.h"
 
 namespace nnapi_convert {
 
 nlohmann::json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
                            const Diagnostics& diagnostics, const std::optional<Verification>& verification);
+
+// A method of a file of several methods, in a report.
+struct MethodFindings {
+  const MethodConversion& method;
+  std::optional<Verification> verification = {};
+  nlohmann::json target = {};  // null, or what the target costs
+};
+
+// The same for a file of several methods.
+nlohmann::json make_report(const std::string& model, const std::string& output, const Diagnostics& diagnostics,
+                           const std::vector<MethodFindings>& methods);
 
 // Returns a text for the terminal: the segments of a partitioned model and the operations on the CPU.
 std::string partition_text(const Conversion& conversion);

@@ -200,8 +200,8 @@ Tensors for_reference(const Tensors& sample, const ConvertedFile& file) {
 OperationCheck check_operations(const VerifyRequest& request) {
   load_host_library();
   Diagnostics ignored;
-  LoadedModel original = load_model(request.original, ignored);
-  ConvertedFile file = read_converted_file(request.converted);
+  LoadedModel original = load_method(request.original, request.method);
+  ConvertedFile file = read_converted_file(request.converted, request.method);
   if (!file.variants.empty()) {
     throw ConvertError(ExitCode::kUsage, fmt::format("--per-op: {} is a package of several models; verify it without "
                                                      "--per-op, which compares each of them",

@@ -281,7 +281,7 @@ Verification verify_package(const VerifyRequest& request, LoadedModel& original,
   const bool has_data = std::count(is_calibrated.begin(), is_calibrated.end(), true) > 0;
   for (size_t i = 0; i < first.metadata.variants.size(); ++i) {
     const std::string& name = first.metadata.variants[i].name;
-    ConvertedFile converted = i == 0 ? first : read_converted_file(request.converted);
+    ConvertedFile converted = i == 0 ? first : read_converted_file(request.converted, request.method);
     select_variant(converted, i);
     VerifyRequest own = request;
     if (has_data && !is_calibrated[i]) own.inputs_file.clear();
@@ -302,11 +302,10 @@ Verification verify_package(const VerifyRequest& request, LoadedModel& original,
 
 Verification verify(const VerifyRequest& request) {
   load_host_library();
-  Diagnostics ignored;
-  LoadedModel original = load_model(request.original, ignored);
-  ConvertedFile converted = read_converted_file(request.converted);
+  LoadedModel original = load_method(request.original, request.method);
+  ConvertedFile converted = read_converted_file(request.converted, request.method);
   std::optional<LoadedModel> reference;
-  if (!request.reference.empty()) reference = load_model(request.reference, ignored);
+  if (!request.reference.empty()) reference = load_method(request.reference, request.method);
   return converted.variants.empty() ? verify_file(request, original, reference, converted)
                                     : verify_package(request, original, reference, converted);
 }

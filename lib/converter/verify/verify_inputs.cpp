@@ -3,11 +3,14 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lib/base/error.h"
 #include "lib/calibration/file_bytes.h"
 #include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/exported/saved_tensors.h"
+#include "lib/converter/load/method_view.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/samples/argument_samples.h"
 #include "lib/converter/samples/calibration_samples.h"
@@ -150,6 +153,26 @@ std::vector<Values> like_calibration(const VerifyRequest& request, const LoadedM
 }
 
 }  // namespace
+
+VerifyRequest request_of_method(const VerifyRequest& request, const std::string& method,
+                                const std::vector<std::string>& methods) {
+  VerifyRequest result = request;
+  result.method = method;
+  if (request.inputs.empty()) return result;
+  Diagnostics ignored;
+  const LoadedModel loaded = load_model(request.original, ignored);
+  const auto number = static_cast<size_t>(std::find(methods.begin(), methods.end(), method) - methods.begin());
+  result.inputs = inputs_by_method(loaded.module, methods, request.inputs).at(number);
+  return result;
+}
+
+LoadedModel load_method(const std::string& path, const std::string& method) {
+  Diagnostics ignored;
+  LoadedModel loaded = load_model(path, ignored);
+  if (!method.empty()) return as_forward(loaded, method);
+  check_has_forward(loaded);
+  return loaded;
+}
 
 void flatten(const c10::IValue& value, Tensors& tensors) {
   if (value.isTensor()) {

@@ -16,6 +16,9 @@ namespace nnapi_convert {
 using Tensors = std::vector<at::Tensor>;
 using Values = std::vector<c10::IValue>;  // the leaves of forward's arguments
 
+// Loads an original without its warnings. With a name, that method is in the place of forward.
+LoadedModel load_method(const std::string& path, const std::string& method);
+
 // Appends the tensors of a result, in the order of its tuples and lists.
 void flatten(const c10::IValue& value, Tensors& tensors);
 

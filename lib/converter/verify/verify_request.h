@@ -38,7 +38,12 @@ struct VerifyRequest {
   std::optional<double> tolerance;  // instead of kFloatTolerance
   std::optional<int> samples;
   uint64_t seed = 0;
-  bool fp16 = false;  // the host's NNAPI rounds each result to half precision, as drivers may with --relax-fp16
+  bool fp16 = false;        // the host's NNAPI rounds each result to half precision, as drivers may with --relax-fp16
+  std::string method = {};  // of files of several methods
 };
+
+// The request for one of a file's methods; the names of its inputs may begin with a method and a point.
+VerifyRequest request_of_method(const VerifyRequest& request, const std::string& method,
+                                const std::vector<std::string>& methods);
 
 }  // namespace nnapi_convert

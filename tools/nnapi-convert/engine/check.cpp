@@ -1,6 +1,7 @@
 // `check`: whether and how well a model would convert.
 #include "lib/converter/report/check.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "lib/base/error.h"
@@ -9,6 +10,23 @@
 
 namespace nnapi_convert {
 
+namespace {
+
+int print_methods(const CheckArguments& arguments, const CheckRequest& request) {
+  const std::vector<CheckResult> results =
+      check_methods(arguments.conversion.model, arguments.conversion.methods, request);
+  if (arguments.format == "json") {
+    std::cout << to_json(results).dump(2) + "\n";
+  } else {
+    for (const CheckResult& result : results) std::cout << to_text(result);
+  }
+  const bool convert =
+      std::all_of(results.begin(), results.end(), [](const CheckResult& result) { return result.converts; });
+  return static_cast<int>(convert ? ExitCode::kDone : ExitCode::kNotConvertible);
+}
+
+}  // namespace
+
 int check_and_print(const CheckArguments& arguments) {
   const ConvertArguments& conversion = arguments.conversion;
   for (const std::string& path : conversion.torch_libraries) load_torch_library(path);
@@ -16,6 +34,7 @@ int check_and_print(const CheckArguments& arguments) {
   request.options = conversion.options;
   request.measure_loss = conversion.has_target;
   request.explain_speed = arguments.explain_speed;
+  if (!conversion.methods.empty()) return print_methods(arguments, request);
   const CheckResult result = check_model(conversion.model, request);
   std::cout << (arguments.format == "json" ? to_json(result).dump(2) + "\n" : to_text(result));
   return static_cast<int>(result.converts ? ExitCode::kDone : ExitCode::kNotConvertible);

@@ -16,6 +16,7 @@
 #include "lib/converter/convert.h"
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/load/custom_operators.h"
+#include "lib/converter/load/method_view.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/quantise/quantise_plan.h"
 #include "lib/converter/report/report.h"
@@ -85,10 +86,10 @@ void log_loss(const std::optional<TargetLoss>& loss) {
 }
 
 // Logs the segments of a partitioned model: as a warning, or, if one segment has all operations, as information.
-void log_parts(const Conversion& conversion) {
+void log_parts(const Conversion& conversion, const std::string& before = "") {
   if (conversion.is_whole) return;
   const bool is_one = conversion.segments.size() == 1 && conversion.cpu_nodes.empty();
-  spdlog::log(is_one ? spdlog::level::info : spdlog::level::warn, "{}", partition_text(conversion));
+  spdlog::log(is_one ? spdlog::level::info : spdlog::level::warn, "{}{}", before, partition_text(conversion));
 }
 
 // What quantising by data has come to.
@@ -129,8 +130,10 @@ struct Outputs {
 };
 
 Verification verify_output(const std::string& original, const std::vector<InputSpec>& inputs,
-                           const CalibrationOptions& calibration, const std::string& converted) {
+                           const CalibrationOptions& calibration, const std::string& converted,
+                           const std::string& method = "") {
   VerifyRequest request;
+  request.method = method;
   request.original = original;
   request.converted = converted;
   request.inputs = inputs;
@@ -143,6 +146,39 @@ std::vector<InputSpec> sizes_for_verify(const ConvertArguments& arguments, const
   const auto has_sizes = [](const PackageRequest& request) { return !request.inputs.empty(); };
   const bool are_own = std::any_of(arguments.package.begin(), arguments.package.end(), has_sizes);
   return are_own ? std::vector<InputSpec>{} : options.inputs;
+}
+
+// Compares each method with the original's.
+void verify_methods(std::vector<MethodFindings>& methods, const ConvertArguments& arguments,
+                    const std::string& converted) {
+  for (MethodFindings& each : methods) {
+    each.verification =
+        verify_output(arguments.model, each.method.inputs, arguments.calibration, converted, each.method.name);
+  }
+}
+
+// Measures what the target costs each method; empty without a target.
+std::vector<TargetLoss> losses_of(const LoadedModel& loaded, const ConvertArguments& arguments) {
+  std::vector<TargetLoss> losses;
+  if (!arguments.has_target) return losses;
+  for (const std::string& method : arguments.methods) {
+    LoadedModel view = as_forward(loaded, method);
+    const ConvertOptions options =
+        bind_arguments(view, options_of_method(loaded, arguments.methods, method, arguments.options));
+    losses.push_back(measure_loss(view, options));
+  }
+  return losses;
+}
+
+void log_method(const MethodFindings& found, const std::optional<TargetLoss>& loss, bool is_stdout_taken) {
+  const std::string& name = found.method.name;
+  for (const std::string& line : summary_of(found.method.diagnostics.warnings)) spdlog::warn("{}: {}", name, line);
+  if (loss) {
+    spdlog::log(loss->costs_parts() ? spdlog::level::warn : spdlog::level::info, "{}: {}", name, to_text(*loss));
+  }
+  log_parts(found.method.conversion, name + ": ");
+  if (!found.verification) return;
+  (is_stdout_taken ? std::cerr : std::cout) << "method " << name << "\n" << to_text(*found.verification);
 }
 
 // Flushes standard output before the files take their places: if that fails, no file is written.
@@ -162,6 +198,41 @@ int finish(Outputs& outputs, bool is_verified, const ConvertArguments& arguments
   return static_cast<int>(ExitCode::kDone);
 }
 
+// Converts the methods that --method names, and writes the output; with --verify, checks each before the file takes its
+// place.
+int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loaded, Findings& findings,
+                              Progress& progress) {
+  const std::vector<TargetLoss> losses = losses_of(loaded, arguments);
+  MethodsConversion conversion = convert_methods(loaded, arguments.methods, arguments.options, findings.diagnostics);
+  loaded = {};
+  progress.show("write");
+  Outputs outputs(arguments.output);
+  const std::string converted = outputs.converted.path().string();
+  write_and_release(conversion, converted);
+  std::vector<MethodFindings> methods;
+  for (size_t i = 0; i < conversion.methods.size(); ++i) {
+    methods.push_back({conversion.methods[i]});
+    if (!losses.empty()) methods.back().target = to_json(losses[i]);
+  }
+  if (arguments.verify) {
+    progress.show("verify");
+    verify_methods(methods, arguments, converted);
+  }
+  progress.clear();
+  log_warnings(findings.diagnostics);
+  for (size_t i = 0; i < methods.size(); ++i) {
+    log_method(methods[i], losses.empty() ? std::nullopt : std::optional(losses[i]), has_stdout(arguments.reports));
+  }
+  if (!arguments.reports.empty()) {
+    add_reports(outputs.reports, arguments.reports,
+                make_report(arguments.model, arguments.output, findings.diagnostics, methods));
+  }
+  const bool is_verified = std::all_of(methods.begin(), methods.end(), [](const MethodFindings& each) {
+    return !each.verification || each.verification->passed;
+  });
+  return finish(outputs, is_verified, arguments);
+}
+
 // Converts and writes the output; with --verify, checks the result before the file takes its place.
 int convert_and_write(const ConvertArguments& arguments, Findings& findings, Progress& progress) {
   Diagnostics& diagnostics = findings.diagnostics;
@@ -169,6 +240,9 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   progress.show("load");
   spdlog::info("load {}", arguments.model);
   LoadedModel loaded = load_model(arguments.model, diagnostics);
+  if (!arguments.methods.empty()) {
+    return convert_methods_and_write(arguments, std::exchange(loaded, {}), findings, progress);
+  }
   const ConvertOptions options = bind_arguments(loaded, arguments.options);
   // Copies the original only for the CPU counterpart: a copy keeps its weights in memory.
   std::optional<LoadedModel> original;

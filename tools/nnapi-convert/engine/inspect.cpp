@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/error.h"
 #include "lib/base/json_text.h"
 #include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/load/converted_file.h"
@@ -135,8 +136,9 @@ json package_json(const ConvertedFile& file) {
 
 std::string text_form(const ConvertedFile& file) {
   std::string text =
-      fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\n{}inputs of forward\n", runtime_name(file),
-                  file.metadata.quant, file.metadata.feature_level, package_text(file) + calibration_text(file));
+      fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\n{}inputs of {}\n", runtime_name(file),
+                  file.metadata.quant, file.metadata.feature_level, package_text(file) + calibration_text(file),
+                  file.metadata.method.empty() ? "forward" : file.metadata.method);
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
   const ModelGraph graph = graph_of(file);
   for (size_t i = 0; i < file.buffers.size(); ++i) {
@@ -203,8 +205,28 @@ json json_form(const ConvertedFile& file) {
 
 }  // namespace
 
+namespace {
+
+std::string shown_methods(const std::vector<ConvertedFile>& files, const std::string& path, const std::string& format) {
+  if (format == "html") {
+    throw ConvertError(ExitCode::kUsage, "--format html: " + path + " has several methods; use text, json or dot");
+  }
+  json form = {{"methods", json::array()}};
+  std::string text;
+  for (const ConvertedFile& file : files) {
+    if (format == "json") form["methods"].push_back(json_form(file));
+    if (format == "text") text += fmt::format("method {}: {}", file.metadata.method, text_form(file));
+    if (format == "dot") text += to_dot(graph_of(file));
+  }
+  return format == "json" ? json_text(form, 2) + "\n" : text;
+}
+
+}  // namespace
+
 std::string shown_file(const std::string& path, const std::string& format) {
-  const ConvertedFile file = read_converted_file(path);
+  const std::vector<ConvertedFile> files = read_converted_methods(path);
+  const ConvertedFile& file = files[0];
+  if (!file.metadata.method.empty()) return shown_methods(files, path, format);
   if (format == "json") return json_text(json_form(file), 2) + "\n";
   if (format == "dot") return to_dot(graph_of(file));
   if (format == "html") return report_page(report_of(file, path));

@@ -1,10 +1,13 @@
 // `verify`: original and result on the same inputs.
 #include "lib/converter/verify/verify.h"
 
+#include <fmt/format.h>
+
 #include <iostream>
 
 #include "lib/base/error.h"
 #include "lib/base/json_text.h"
+#include "lib/converter/load/converted_file.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/report/report.h"
 #include "lib/converter/verify/operation_check.h"
@@ -19,11 +22,47 @@ int check_each_operation(const VerifyRequest& request, bool is_json) {
   return static_cast<int>(check.first_drift() == nullptr ? ExitCode::kDone : ExitCode::kVerificationFailed);
 }
 
+// The methods to compare; empty for a file of one method.
+std::vector<std::string> methods_of(const VerifyArguments& arguments) {
+  if (!arguments.methods.empty()) return arguments.methods;
+  std::vector<std::string> methods;
+  for (const ConvertedFile& file : read_converted_methods(arguments.request.converted)) {
+    if (!file.metadata.method.empty()) methods.push_back(file.metadata.method);
+  }
+  return methods;
+}
+
+// Compares one method after the other.
+int verify_methods(const VerifyArguments& arguments, const std::vector<std::string>& methods) {
+  nlohmann::json report = {{"passed", true}, {"methods", nlohmann::json::array()}};
+  const bool is_json = arguments.format == "json";
+  for (const std::string& method : methods) {
+    const Verification verification = verify(request_of_method(arguments.request, method, methods));
+    report["methods"].push_back(to_json(verification));
+    report["methods"].back()["method"] = method;
+    if (!verification.passed) report["passed"] = false;
+    if (!is_json) std::cout << "method " << method << "\n" << to_text(verification);
+  }
+  if (is_json) std::cout << json_text(report, 2) + "\n";
+  return static_cast<int>(report["passed"] ? ExitCode::kDone : ExitCode::kVerificationFailed);
+}
+
+int check_methods(const VerifyArguments& arguments, const std::vector<std::string>& methods) {
+  if (methods.size() > 1) {
+    throw ConvertError(ExitCode::kUsage, fmt::format("--per-op: {} has several methods; give --method with one of: {}",
+                                                     arguments.request.converted, fmt::join(methods, ", ")));
+  }
+  return check_each_operation(request_of_method(arguments.request, methods[0], methods), arguments.format == "json");
+}
+
 }  // namespace
 
 int verify_and_print(const VerifyArguments& arguments) {
   const bool is_json = arguments.format == "json";
   for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
+  const std::vector<std::string> methods = methods_of(arguments);
+  if (!methods.empty())
+    return arguments.per_op ? check_methods(arguments, methods) : verify_methods(arguments, methods);
   if (arguments.per_op) return check_each_operation(arguments.request, is_json);
   const Verification verification = verify(arguments.request);
   std::cout << (is_json ? json_text(to_json(verification), 2) + "\n" : to_text(verification));

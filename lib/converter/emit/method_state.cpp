@@ -1,0 +1,87 @@
+#include "lib/converter/emit/method_state.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lib/converter/graph/changed_attributes.h"
+#include "lib/converter/graph/node_reads.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+bool is_access(const Node& node, c10::Symbol kind) {
+  return node.kind() == kind && !gives_module(node) && !attribute_path(node).empty();
+}
+
+// Returns whether the plan knows that the value has the dtype and the sizes of the tensor.
+bool is_known_as(const Value& value, const c10::IValue& tensor, const ModelGraph& graph) {
+  if (!tensor.isTensor() || !tensor.toTensor().defined()) return false;
+  return std::any_of(graph.values.begin(), graph.values.end(), [&](const GraphValue& known) {
+    return known.name == value.debugName() && known.shape &&
+           known.type == dtype_name(tensor.toTensor().scalar_type()) &&
+           *known.shape == to_dims(tensor.toTensor().sizes().vec());
+  });
+}
+
+// An operator such as aten::add_ gives the attribute itself, whose sizes it keeps.
+bool is_changed_in_place(const Value& value, const std::string& path) {
+  const Node& maker = *value.node();
+  const std::string name = maker.kind().toQualString();
+  if (name.back() != '_' || name == "aten::resize_" || maker.inputs().empty()) return false;
+  const Node& first = *maker.input(0)->node();
+  return is_access(first, c10::prim::GetAttr) && attribute_path(first) == path;
+}
+
+// Returns whether setting the attribute to the value leaves its types as they are in `before`.
+bool keeps_type(const Value& value, const std::string& path, const c10::IValue& before, const ModelGraph& graph) {
+  const Node& maker = *value.node();
+  if (maker.kind() != c10::prim::TupleConstruct) {
+    return is_known_as(value, before, graph) || is_changed_in_place(value, path);
+  }
+  if (!before.isTuple() || before.toTupleRef().elements().size() != maker.inputs().size()) return false;
+  for (size_t i = 0; i < maker.inputs().size(); ++i) {
+    if (!is_known_as(*maker.input(i), before.toTupleRef().elements()[i], graph)) return false;
+  }
+  return true;
+}
+
+// The attributes that the method may leave with other types.
+std::set<std::string> unsettled_by(const PlannedMethod& method) {
+  std::set<std::string> unsettled;
+  if (method.planned.plan.is_whole()) return unsettled;
+  for_each_node(*method.planned.model.graph, [&](const Node& node) {
+    if (!is_access(node, c10::prim::SetAttr)) return;
+    const std::string path = attribute_path(node);
+    const c10::IValue before = attribute_value(method.loaded.module, path);
+    if (!keeps_type(*node.input(1), path, before, method.planned.graph)) unsettled.insert(path);
+  });
+  return unsettled;
+}
+
+std::set<std::string> read_by(const PlannedMethod& method) {
+  std::set<std::string> read;
+  if (method.planned.plan.is_whole()) return read;
+  for_each_node(*method.planned.model.graph, [&](const Node& node) {
+    if (is_access(node, c10::prim::GetAttr)) read.insert(attribute_path(node));
+  });
+  return read;
+}
+
+}  // namespace
+
+std::vector<std::string> unsettled_state(const std::vector<PlannedMethod>& methods, size_t number) {
+  const std::set<std::string> read = read_by(methods[number]);
+  std::set<std::string> unsettled(methods[number].loaded.unsettled.begin(), methods[number].loaded.unsettled.end());
+  for (size_t i = 0; i < methods.size(); ++i) {
+    if (i == number) continue;
+    for (const std::string& path : unsettled_by(methods[i])) {
+      if (read.count(path) != 0) unsettled.insert(path);
+    }
+  }
+  return {unsettled.begin(), unsettled.end()};
+}
+
+}  // namespace nnapi_convert
