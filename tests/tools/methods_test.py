@@ -205,6 +205,7 @@ class Errors(MethodsTest):
 
     def test_options_for_forward_alone(self):
         for option in (["--bundle-inputs"], ["--calibrate", "random:4"], ["--emit-cpu", str(self.folder / "cpu.pt")],
+                       ["--package", "level=3; level=4", "--runtime", "shim"],
                        ["--fallback", "cpu", "--runtime", "shim"], ["--report", str(self.folder / "page.html")]):
             self.refuse("--method", "encode", "--input", "2,64", *option,
                         needed=[option[0], "can't be used with --method"])

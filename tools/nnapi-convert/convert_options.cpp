@@ -370,6 +370,7 @@ void check_methods(const ConvertArguments& arguments) {
   if (!arguments.calibration.table.empty()) refused = "--calibration";
   if (!arguments.options.emit_cpu.empty()) refused = "--emit-cpu";
   if (arguments.options.bundle_inputs) refused = "--bundle-inputs";
+  if (!arguments.package_text.empty()) refused = "--package";
   if (fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain) refused = "--fallback cpu";
   const auto is_html = [](const std::string& path) { return std::filesystem::path(path).extension() == ".html"; };
   if (std::any_of(arguments.reports.begin(), arguments.reports.end(), is_html)) refused = "--report with a page";

@@ -9,6 +9,7 @@
 #include "lib/base/json_text.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/load/custom_operators.h"
+#include "lib/converter/load/file_kind.h"
 #include "lib/converter/report/report.h"
 #include "lib/converter/verify/operation_check.h"
 #include "tools/nnapi-convert/engine/functions.h"
@@ -60,6 +61,7 @@ int check_methods(const VerifyArguments& arguments, const std::vector<std::strin
 int verify_and_print(const VerifyArguments& arguments) {
   const bool is_json = arguments.format == "json";
   for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
+  check_file_kind(arguments.request.original, false);
   const std::vector<std::string> methods = methods_of(arguments);
   if (!methods.empty())
     return arguments.per_op ? check_methods(arguments, methods) : verify_methods(arguments, methods);
