@@ -211,7 +211,8 @@ class ExportedSizes(CliTest, StockTorchTest):
     def test_stated_sizes(self):
         for layout in LAYOUTS:
             with self.subTest(layout=layout):
-                out = self.convert(EXPORTED / layout / "dynamic.pt2", "--fallback=partition", "--verify", out=f"{layout}.pt")
+                out = self.convert(EXPORTED / layout / "dynamic.pt2", "--fallback=partition", "--verify",
+                                   out=f"{layout}.pt")
                 arguments, _, expected = torch.load(EXPORTED / layout / "dynamic.results")
                 self.assert_close(expected, load(out)(*arguments))
 

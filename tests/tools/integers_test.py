@@ -101,7 +101,8 @@ class Warnings(IntegerTest):
 
     def test_names_results(self):
         _, text = self.converted(lambda a: a.sum(1), LARGE.int(), options=["--feature-level", "4"])
-        self.assertRegex(text, WIDE + r", and larger ones come out wrong: results of aten::sum at \S*integers_test.py:\d+")
+        needed = r", and larger ones come out wrong: results of aten::sum at \S*integers_test.py:\d+"
+        self.assertRegex(text, WIDE + needed)
 
     def test_names_results_of_the_cpu(self):
         """A mask times itself, computed on the CPU, goes to NNAPI as a condition: 2^48 is 0 there."""

@@ -164,7 +164,8 @@ class Commands(MethodsTest):
         self.assertEqual([("encode", "whole"), ("decode", "segments")],
                          [(each["method"], each["how"]) for each in report["methods"]])
         refused = self.fail_with  # a method that is refused is named
-        refused(1, self.path, "--method", "forward", "--input", "2,64", "--fallback", "none", "--device-profile", "quant-dsp-8.1",
+        refused(1, self.path, "--method", "forward", "--input", "2,64", "--fallback", "none",
+                "--device-profile", "quant-dsp-8.1",
                 "-o", self.out, needed=["method forward: "])
 
     def test_flexible_sizes(self):
@@ -175,8 +176,8 @@ class Commands(MethodsTest):
         models, out = self.folder / "models", self.folder / "converted"
         models.mkdir()
         self.path.rename(models / "model.pt")
-        manifest = self.folder / "manifest.json"
-        manifest.write_text(json.dumps({"version": 1, "models": [{"model": "models/model.pt", "options": {
+        manifest = models / "manifest.json"
+        manifest.write_text(json.dumps({"version": 1, "models": [{"model": "model.pt", "options": {
             "method": ["encode", "decode"], "input": ["x=2,64", "code=2,64", "strength=2.0"]}}]}))
         self.succeed("batch", manifest, "-o", out)
         self.assert_same(load(models / "model.pt"), load(out / "model.pt"), "encode", values(1, 2, 64))

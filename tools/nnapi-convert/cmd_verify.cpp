@@ -72,7 +72,7 @@ int run_verify(const Arguments& command_line) {
   app.add_option("--method", arguments.methods, "of a file of several methods, compare this one; repeatable; else all")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app.add_option("--input", inputs, "size of an argument with flexible sizes, in order; scripts may give all of them")
+  app.add_option("--input", inputs, "sizes of arguments with flexible sizes, or of a script's, in order")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   app.add_option("--inputs", request.inputs_file,
@@ -89,8 +89,7 @@ int run_verify(const Arguments& command_line) {
       ->group("More options");
   app.add_option("--tolerance", request.tolerance, "largest error allowed, as a share of the output's range")
       ->check(not_negative());
-  app.add_flag("--fp16", request.fp16,
-               "of a file made with --relax-fp16: round each float result to half precision, as drivers may");
+  app.add_flag("--fp16", request.fp16, "round each float result to half precision, as --relax-fp16 lets drivers");
   app.add_flag("--per-op", arguments.per_op,
                "compare every value on the way instead, and name the first operation whose result drifts");
   add_library_option(app, arguments.torch_libraries);
