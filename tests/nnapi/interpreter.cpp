@@ -93,7 +93,8 @@ Tensor run_mean(const Arguments& arguments) {
 
 Tensor run_softmax(const Arguments& arguments) {
   const Tensor& x = arguments.tensor(0);
-  const size_t axis = axis_of(arguments.integer(2), x.shape.size());
+  const bool names_axis = arguments.operation.inputs.size() > 2;
+  const size_t axis = axis_of(names_axis ? arguments.integer(2) : -1, x.shape.size());
   Tensor result(x.shape);
   Index index(x.shape.size(), 0);
   do {  // 1 / the sum of exp(other - this), which can't overflow to NaN
@@ -220,6 +221,24 @@ Tensor run_fully_connected(const Arguments& arguments) {
   return result;
 }
 
+Tensor run_batch_matmul(const Arguments& arguments) {
+  const auto matrices = [&](size_t input) {
+    const Tensor& tensor = arguments.tensor(input);
+    std::vector<int64_t> order{0, 1, 2};
+    if (arguments.flag(2 + input, false)) std::swap(order[1], order[2]);
+    return permuted(tensor, order);
+  };
+  const Tensor a = matrices(0), b = matrices(1);
+  Tensor result({a.shape[0], a.shape[1], b.shape[2]});
+  Index index(3, 0);
+  do {
+    for (int64_t i = 0; i < a.shape[2]; ++i) {
+      result.at(index) += a.at({index[0], index[1], i}) * b.at({index[0], i, index[2]});
+    }
+  } while (advance(index, result.shape));
+  return result;
+}
+
 // Output `number` of the operation.
 Tensor run_operation(const Arguments& arguments, size_t number) {
   switch (arguments.operation.code) {
@@ -257,6 +276,8 @@ Tensor run_operation(const Arguments& arguments, size_t number) {
       return permuted(arguments.tensor(0), arguments.integers(1));
     case OperationCode::RESHAPE:
       return Tensor(arguments.integers(1), arguments.tensor(0).values);
+    case OperationCode::BATCH_MATMUL:
+      return run_batch_matmul(arguments);
     case OperationCode::FULLY_CONNECTED:
       return run_fully_connected(arguments);
     case OperationCode::MAX_POOL_2D:

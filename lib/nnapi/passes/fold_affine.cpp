@@ -1,8 +1,10 @@
 #include "lib/nnapi/passes/fold_affine.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/affine.h"
 #include "lib/nnapi/passes/convolution_inputs.h"
 
 namespace nnapi_convert::nnapi {
@@ -21,28 +23,6 @@ int output_channel_axis(OperationCode code) {
     default:
       return -1;
   }
-}
-
-// Returns the value for each of `channels` of a float constant that varies at most along the channel axis of an operand
-// with `rank` axes; nothing for other operands.
-std::optional<std::vector<float>> per_channel_values(const Operand& operand, size_t rank, size_t channels) {
-  const Constant* constant = operand.constant();
-  if (constant == nullptr || constant->type() != DataType::kFloat32) return std::nullopt;
-  const size_t own_rank = constant->shape().size();
-  if (own_rank > rank) return std::nullopt;
-  for (size_t i = 0; i < own_rank; ++i) {
-    const bool is_channel_axis = i + rank - own_rank == 1;
-    if (constant->shape()[i] != 1 && !is_channel_axis) return std::nullopt;
-  }
-  std::vector<float> values = constant->floats();
-  if (values.size() == 1) values.assign(channels, values[0]);
-  if (values.size() != channels) return std::nullopt;
-  return values;
-}
-
-bool is_plain(const Model& model, const Operation& operation) {
-  const Dims* activation = model.at(operation.inputs.back()).ints();
-  return activation != nullptr && (*activation)[0] == Dim(static_cast<int64_t>(FuseCode::NONE));
 }
 
 // Returns true if the operation has constant float weights. Its activation is still NONE here: fusing comes later.
@@ -70,13 +50,8 @@ void fold_into(Model& model, Operation& producer, OperationCode code, std::vecto
   producer.inputs[kBias] = builder.tensor(bias.then(ScaleAxis{0, shared}));
 }
 
-bool is_affine(OperationCode code) {
-  return code == OperationCode::MUL || code == OperationCode::ADD || code == OperationCode::SUB;
-}
-
 // Folds `affine` into the operation that makes its variable input; returns true if it did.
 bool fold_one(Model& model, Uses& uses, const Operation& affine) {
-  if (!is_plain(model, affine)) return false;
   const bool constant_first = model.at(affine.inputs[0]).is_constant();
   if (affine.code == OperationCode::SUB && !constant_first) return false;
   const OperandId variable = affine.inputs[constant_first ? 1 : 0];
@@ -94,6 +69,73 @@ bool fold_one(Model& model, Uses& uses, const Operation& affine) {
   return true;
 }
 
+// The operations between a linear layer and a number that multiplies a part of its results.
+struct PartOfResults {
+  size_t producer;             // the layer
+  std::vector<float> factors;  // for each output of the layer
+  Operation* last;             // makes what is multiplied
+  size_t output;               // the number of the output of `last`
+};
+
+bool is_last_axis(const Model& model, const Operation& split) {
+  const Dims* axis = model.at(split.inputs[1]).ints();
+  const auto rank = static_cast<int64_t>(model.at(split.inputs[0]).dims.size());
+  return axis != nullptr && ((*axis)[0] == Dim(rank - 1) || (*axis)[0] == Dim(-1));
+}
+
+bool is_move(const Operation& operation) {
+  return operation.code == OperationCode::RESHAPE || operation.code == OperationCode::TRANSPOSE;
+}
+
+// Follows moves up to a SPLIT of a FULLY_CONNECTED's outputs: the queries among queries, keys and values.
+std::optional<PartOfResults> part_of_results(Model& model, const Uses& uses, OperandId multiplied, float factor) {
+  PartOfResults part{0, {}, nullptr, 0};
+  bool is_split = false;
+  size_t first = 0, count = 0;
+  for (OperandId id = multiplied;;) {
+    const auto at = static_cast<size_t>(id);
+    if (uses.producer[at] < 0 || uses.readers[at] != 1) return std::nullopt;
+    Operation& operation = model.operations[static_cast<size_t>(uses.producer[at])];
+    const auto output = static_cast<size_t>(std::find(operation.outputs.begin(), operation.outputs.end(), id) -
+                                            operation.outputs.begin());
+    if (part.last == nullptr) part.last = &operation, part.output = output;
+    if (operation.code == OperationCode::SPLIT && !is_split && is_last_axis(model, operation)) {
+      const Dim& last = model.at(id).dims.back();
+      if (!last.is_fixed()) return std::nullopt;
+      is_split = true;
+      count = static_cast<size_t>(last.value());
+      first = output * count;
+    } else if (operation.code == OperationCode::FULLY_CONNECTED && is_split && can_take(model, operation)) {
+      part.producer = static_cast<size_t>(uses.producer[at]);
+      part.factors.assign(model.at(operation.inputs[kBias]).constant()->element_count(), 1.0f);
+      std::fill_n(part.factors.begin() + static_cast<std::ptrdiff_t>(first), count, factor);
+      return part;
+    } else if (is_split ? operation.code != OperationCode::RESHAPE ||
+                              model.at(operation.inputs[0]).dims.back() != model.at(id).dims.back()
+                        : !is_move(operation)) {
+      return std::nullopt;
+    }
+    id = operation.inputs[0];
+  }
+}
+
+// Folds a number that multiplies a part of a linear layer's results; returns true if it did.
+bool fold_into_part(Model& model, Uses& uses, const Operation& affine) {
+  if (affine.code != OperationCode::MUL) return false;
+  const bool constant_first = model.at(affine.inputs[0]).is_constant();
+  const Constant* number = model.at(affine.inputs[constant_first ? 0 : 1]).constant();
+  const OperandId variable = affine.inputs[constant_first ? 1 : 0];
+  const bool is_number = number != nullptr && number->type() == DataType::kFloat32 && number->element_count() == 1;
+  if (!is_number) return false;
+  if (model.at(affine.outputs[0]).dims != model.at(variable).dims) return false;
+  const auto part = part_of_results(model, uses, variable, number->floats()[0]);
+  if (!part) return false;
+  fold_into(model, model.operations[part->producer], OperationCode::MUL, part->factors);
+  part->last->outputs[part->output] = affine.outputs[0];
+  uses.producer[static_cast<size_t>(affine.outputs[0])] = uses.producer[static_cast<size_t>(variable)];
+  return true;
+}
+
 }  // namespace
 
 void fold_affine(Model& model) {
@@ -102,8 +144,8 @@ void fold_affine(Model& model) {
   std::vector<bool> folded(model.operations.size(), false);
   for (size_t i = 0; i < model.operations.size(); ++i) {
     const Operation affine = model.operations[i];
-    if (!is_affine(affine.code)) continue;
-    folded[i] = fold_one(model, uses, affine);
+    if (!is_affine(model, affine)) continue;
+    folded[i] = fold_one(model, uses, affine) || fold_into_part(model, uses, affine);
   }
   for (size_t i = 0; i < model.operations.size(); ++i) {
     if (!folded[i]) kept.push_back(std::move(model.operations[i]));

@@ -167,13 +167,32 @@ class MoveMerger {
     if (maker != nullptr && is_move(*maker)) unread(maker->inputs[0]);
   }
 
+  // True if the order of the elements in memory stays.
+  bool keeps_order(const Operation& move) const {
+    if (move.code == OperationCode::RESHAPE) return true;
+    const Dims& from = model_.at(move.inputs[0]).dims;
+    int64_t last = -1;
+    for (const int64_t axis : fixed_values(*model_.at(move.inputs[1]).ints())) {
+      if (from[static_cast<size_t>(axis)] == Dim(1)) continue;
+      if (axis < last) return false;
+      last = axis;
+    }
+    return true;
+  }
+
+  // FULLY_CONNECTED takes the elements in their order, as many for each row as it has weights for an output. A tensor
+  // of rank 4 may get another layout, which changes their order.
   void read_through_reshape(Operation& operation) {
-    const Operation* reshape = producer(operation.inputs[0]);
-    if (reshape == nullptr || reshape->code != OperationCode::RESHAPE) return;
-    const OperandId source = reshape->inputs[0];
+    const Operation* move = producer(operation.inputs[0]);
+    if (move == nullptr || !is_move(*move) || !keeps_order(*move)) return;
+    const OperandId source = move->inputs[0];
     const Dims& from = model_.at(source).dims;
     const Dims& to = model_.at(operation.inputs[0]).dims;
-    if (from.size() < 2 || from.size() > 4 || from.back() != to.back()) return;
+    const Operation* before = producer(source);
+    const bool has_layout = from.size() < 4 || (before != nullptr && before->code == OperationCode::TRANSPOSE);
+    const bool can_be_read =
+        from.size() >= 2 && from.size() <= kMaxMoveRank && (has_layout || from.back() == to.back());
+    if (!can_be_read || (move->code == OperationCode::TRANSPOSE && from.size() == 4)) return;
     ++readers(source);
     unread(operation.inputs[0]);
     operation.inputs[0] = source;

@@ -1,5 +1,5 @@
 // Merges chains of RESHAPE and TRANSPOSE into the fewest operations that give the same result, and drops operations
-// that change nothing. FULLY_CONNECTED treats all axes of its input but the last as one, so it reads the input of a
+// that change nothing. FULLY_CONNECTED takes the elements of its input in their order, so it reads the input of a
 // RESHAPE before it. The pass does not depend on layouts: it may run before and after the layout is chosen.
 #pragma once
 

@@ -83,6 +83,27 @@ bool MoveChain::reshape(const Dims& dims) {
   return true;
 }
 
+std::optional<MoveChain::Part> MoveChain::part_of(size_t result_axis) const {
+  if (result_[result_axis].size() != 1) return std::nullopt;
+  const size_t piece = result_[result_axis].front();
+  const auto found = std::find_if(source_.begin(), source_.end(),
+                                  [&](const Axis& axis) { return !axis.empty() && axis.front() == piece; });
+  if (found == source_.end()) return std::nullopt;
+  Part part{static_cast<size_t>(found - source_.begin()), *this};
+  const auto rest = part.moves.source_dims_[part.source_axis].exact_div(pieces_[piece]);
+  if (!rest) return std::nullopt;
+  part.moves.source_dims_[part.source_axis] = *rest;
+  part.moves.result_dims_[result_axis] = Dim(1);
+  part.moves.pieces_.erase(part.moves.pieces_.begin() + static_cast<std::ptrdiff_t>(piece));
+  for (std::vector<Axis>* axes : {&part.moves.source_, &part.moves.result_}) {
+    for (Axis& axis : *axes) {
+      axis.erase(std::remove(axis.begin(), axis.end(), piece), axis.end());
+      for (size_t& other : axis) other -= other > piece ? 1 : 0;
+    }
+  }
+  return part;
+}
+
 Dim MoveChain::size_of(const Axis& axis) const {
   Dim size(1);
   for (const size_t piece : axis) size *= pieces_[piece];

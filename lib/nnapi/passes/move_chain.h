@@ -25,6 +25,12 @@ class MoveChain {
   // Adds a RESHAPE. Returns false if the sizes do not tell how to split the pieces: then the chain ends before it.
   bool reshape(const Dims& dims);
 
+  // A part of the source along one of its axes, and how it moves.
+  struct Part;
+  // Returns the axis of the source whose equal parts make the entries of an axis of the result, and the moves of one
+  // such part to one such entry; nothing if the entries are other elements.
+  std::optional<Part> part_of(size_t result_axis) const;
+
   // Returns the shortest list of moves from the source to the result. Every tensor between them has at most rank 4.
   std::optional<std::vector<Move>> shortest() const;
 
@@ -45,6 +51,11 @@ class MoveChain {
   std::vector<Axis> source_;
   std::vector<Axis> result_;
   Dims result_dims_;
+};
+
+struct MoveChain::Part {
+  size_t source_axis;
+  MoveChain moves;
 };
 
 }  // namespace nnapi_convert::nnapi

@@ -4,14 +4,19 @@
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/drop_tile.h"
 #include "lib/nnapi/passes/fit_device.h"
+#include "lib/nnapi/passes/flatten_rows.h"
 #include "lib/nnapi/passes/fold_affine.h"
+#include "lib/nnapi/passes/fold_input_affine.h"
 #include "lib/nnapi/passes/fold_padding.h"
 #include "lib/nnapi/passes/fuse_activation.h"
+#include "lib/nnapi/passes/gather_rows.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/reduce_rank.h"
 #include "lib/nnapi/passes/separate_outputs.h"
 #include "lib/nnapi/passes/shuffle_channels.h"
 #include "lib/nnapi/passes/sink_moves.h"
+#include "lib/nnapi/passes/split_after_moves.h"
+#include "lib/nnapi/passes/split_slices.h"
 #include "lib/nnapi/passes/split_untransposed.h"
 
 namespace nnapi_convert::nnapi {
@@ -36,11 +41,16 @@ const Pass kBeforeLayout[] = {
     {"sink_moves", plain<sink_moves>},
     {"split_untransposed", plain<split_untransposed>},
     kMergeMoves,
+    {"split_slices", [](Model& model, const OptimiseOptions& options) { split_slices(model, options.feature_level); }},
+    {"gather_rows", [](Model& model, const OptimiseOptions& options) { gather_rows(model, options.feature_level); }},
     {"fold_padding", plain<fold_padding>},
     {"fold_affine", plain<fold_affine>},
+    {"fold_input_affine", plain<fold_input_affine>},
     {"fuse_activation", plain<fuse_activation>},
     {"shuffle_channels",
      [](Model& model, const OptimiseOptions& options) { shuffle_channels(model, options.feature_level); }},
+    {"split_after_moves", plain<split_after_moves>},
+    {"flatten_rows", plain<flatten_rows>},
 };
 
 // Runs the pass on the model and its subgraphs.
@@ -66,8 +76,11 @@ void optimise_once(Model& model, const OptimiseOptions& options) {
 }
 
 // Passes that replace operations by others, which a device may refuse although it accepts the replaced ones.
-const std::set<std::string> kMakesOthers[] = {
-    {"fold_padding"}, {"shuffle_channels"}, {"fold_padding", "shuffle_channels"}};
+const std::set<std::string> kMakesOthers[] = {{"fold_padding"},
+                                              {"shuffle_channels"},
+                                              {"split_slices"},
+                                              {"gather_rows"},
+                                              {"fold_padding", "shuffle_channels", "split_slices", "gather_rows"}};
 
 // Returns whether a copy of the model is independent: a copy shares subgraphs, and passes change them.
 bool can_copy(const Model& model) {

@@ -180,3 +180,44 @@ TEST_CASE("fold_affine: not quantised operations") {
   fold_affine(net.model);
   CHECK(net.model.operations.size() == 2);
 }
+
+namespace {
+
+// Queries, keys and values of one layer; the queries are multiplied by a number behind their heads.
+struct Attention {
+  explicit Attention(Net& net, const std::vector<int64_t>& factors) {
+    const OperandId all = net.reshape(net.fully_connected(net.input({5, 6}), 24), {1, 5, 24});
+    parts = net.builder.add(OperationCode::SPLIT, {all, net.builder.int32(2), net.builder.int32(3)},
+                            std::vector<Operand>(3, testing::float_type({1, 5, 8})));
+    const OperandId heads = net.transpose(net.reshape(parts[1], {5, 2, 4}), {1, 0, 2});
+    product = net.binary(OperationCode::MUL, heads, net.weights(factors));
+  }
+  std::vector<OperandId> parts;
+  OperandId product;
+};
+
+}  // namespace
+
+TEST_CASE("fold_affine: a number that multiplies a part of a layer's results") {
+  Net net;
+  const Attention attention(net, {1});
+  net.output(attention.parts[0]);
+  net.output(attention.parts[2]);
+  check_folds_to(net, attention.product, 5);
+}
+
+TEST_CASE("fold_affine: several numbers, or a part that is read twice, stay") {
+  Net net;
+  check_folds_to(net, Attention(net, {4}).product, 6);
+  Net other;
+  const Attention attention(other, {1});
+  other.output(attention.parts[1]);
+  check_folds_to(other, attention.product, 6);
+}
+
+TEST_CASE("fold_affine: a part whose size is known only at run time stays") {
+  Net net;
+  const Attention attention(net, {1});
+  for (const OperandId part : attention.parts) net.model.at(part).dims.back() = Dim::of_input(0, 1);
+  check_folds_to(net, attention.product, 6);
+}

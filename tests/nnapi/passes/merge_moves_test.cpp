@@ -179,3 +179,23 @@ TEST_CASE("sink_moves: not below tensors joined along merged axes") {
                 {OperationCode::RELU1, OperationCode::RESHAPE, OperationCode::RELU, OperationCode::RESHAPE,
                  OperationCode::CONCATENATION});
 }
+
+TEST_CASE("merge_moves: FULLY_CONNECTED reads elements in their order, whatever their axes") {
+  Net joined;
+  const OperandId heads = joined.transpose(joined.input({2, 5, 3}), {1, 0, 2});
+  check_becomes(joined, joined.fully_connected(joined.reshape(heads, {5, 6}), 4), merge_moves,
+                {OperationCode::TRANSPOSE, OperationCode::FULLY_CONNECTED});
+  Net turned;
+  const OperandId rows = turned.transpose(turned.input({1, 5, 6}), {1, 0, 2});
+  const OperandId result = turned.builder.add(
+      OperationCode::FULLY_CONNECTED, {rows, turned.weights({4, 6}), turned.weights({4}), turned.builder.int32(0)},
+      testing::float_type({5, 4}));
+  check_becomes(turned, result, merge_moves, {OperationCode::FULLY_CONNECTED});
+  Net swapped;
+  const OperandId columns = swapped.transpose(swapped.input({2, 5, 6}), {1, 0, 2});
+  check_becomes(swapped, swapped.fully_connected(swapped.reshape(columns, {10, 6}), 4), merge_moves,
+                {OperationCode::TRANSPOSE, OperationCode::FULLY_CONNECTED});
+  Net picture;  // its layout may change
+  check_becomes(picture, picture.fully_connected(picture.reshape(picture.input({1, 2, 3, 4}), {1, 24}), 4), merge_moves,
+                {OperationCode::RESHAPE, OperationCode::FULLY_CONNECTED});
+}

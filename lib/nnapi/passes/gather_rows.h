@@ -1,0 +1,13 @@
+// Turns a long way of moves and slices that only puts whole rows in another order into one GATHER of rows. A shifted
+// window of attention is such a way: a roll along two axes, and a partition into windows.
+#pragma once
+
+#include "lib/nnapi/model.h"
+
+namespace nnapi_convert::nnapi {
+
+// Changes only ways that end in a linear layer or begin behind one: the layout of pictures isn't chosen yet. Changes
+// nothing below feature level 3, which has GATHER first.
+void gather_rows(Model& model, int feature_level);
+
+}  // namespace nnapi_convert::nnapi

@@ -1,0 +1,139 @@
+// Folding constant MUL and ADD into the weights that read them: the numbers, also at borders, and when it must not
+// happen.
+#include "lib/nnapi/passes/fold_input_affine.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/nnapi/interpreter.h"
+#include "tests/nnapi/small_models.h"
+
+using namespace nnapi_convert;
+using namespace nnapi_convert::nnapi;
+using testing::codes;
+using testing::Net;
+using testing::Tensor;
+
+namespace {
+
+// (x * scale - mean) / std by constants of `shape`.
+OperandId normalised(Net& net, OperandId x, const std::vector<int64_t>& shape) {
+  x = net.binary(OperationCode::MUL, x, net.weights({1}));
+  x = net.binary(OperationCode::ADD, net.weights(shape), x);  // the constant may come first
+  return net.binary(OperationCode::MUL, x, net.weights(shape));
+}
+
+OperandId conv_without_padding(Net& net, OperandId x) {
+  const OperandId y = net.conv(x, 4);
+  Operation& conv = net.model.operations.back();
+  for (size_t i = 3; i < 7; ++i) conv.inputs[i] = net.builder.int32(0);
+  Dims& dims = net.model.at(y).dims;
+  dims[2] = dims[2] + Dim(-2);
+  dims[3] = dims[3] + Dim(-2);
+  return y;
+}
+
+// Checks that folding leaves these operations and what they compute.
+void check_folds_to(Net& net, OperandId output, const std::vector<OperationCode>& left) {
+  net.output(output);
+  const std::vector<int64_t> shape = fixed_values(net.dims(net.model.inputs[0].operand));
+  Tensor argument(shape);
+  argument.values = testing::random_values(net.random, argument.values.size());
+  const std::vector<Tensor> before = testing::run(net.model, {argument});
+  fold_input_affine(net.model);
+  CHECK(codes(net.model) == left);
+  const std::vector<Tensor> after = testing::run(net.model, {argument});
+  REQUIRE(before.size() == after.size());
+  for (size_t i = 0; i < before.size(); ++i) CHECK(testing::close(before[i], after[i]));
+}
+
+constexpr OperationCode kConv = OperationCode::CONV_2D, kAdd = OperationCode::ADD, kMul = OperationCode::MUL;
+
+}  // namespace
+
+TEST_CASE("fold_input_affine: all of it goes into a convolution without padding") {
+  Net net;
+  check_folds_to(net, conv_without_padding(net, normalised(net, net.input({2, 3, 6, 5}), {1, 3, 1, 1})), {kConv});
+}
+
+TEST_CASE("fold_input_affine: one ADD stays before a convolution with padding") {
+  Net net;
+  check_folds_to(net, net.conv(normalised(net, net.input({2, 3, 6, 5}), {3, 1, 1}), 4), {kAdd, kConv});
+}
+
+TEST_CASE("fold_input_affine: a MUL goes into a convolution with padding") {
+  Net net;
+  const OperandId scaled = net.binary(kMul, net.input({1, 3, 6, 5}), net.weights({1, 3, 1, 1}));
+  check_folds_to(net, net.conv(scaled, 4), {kConv});
+}
+
+TEST_CASE("fold_input_affine: a single ADD before a convolution with padding stays as it is") {
+  Net net;
+  const OperandId moved = net.binary(kAdd, net.input({1, 3, 6, 5}), net.weights({1, 3, 1, 1}));
+  check_folds_to(net, net.conv(moved, 4), {kAdd, kConv});
+}
+
+TEST_CASE("fold_input_affine: channels last before a TRANSPOSE") {
+  Net net;
+  const OperandId x = normalised(net, net.input({2, 6, 5, 3}), {3});
+  check_folds_to(net, net.conv(net.transpose(x, {0, 3, 1, 2}), 4), {kAdd, OperationCode::TRANSPOSE, kConv});
+}
+
+TEST_CASE("fold_input_affine: on both sides of a TRANSPOSE") {
+  Net net;
+  OperandId x = net.binary(kMul, net.input({2, 6, 5, 3}), net.weights({3}));
+  x = normalised(net, net.transpose(x, {0, 3, 1, 2}), {3, 1, 1});
+  check_folds_to(net, conv_without_padding(net, x), {OperationCode::TRANSPOSE, kConv});
+}
+
+TEST_CASE("fold_input_affine: SUB from a constant, and of a constant") {
+  Net net;
+  OperandId x = net.binary(OperationCode::SUB, net.weights({3, 1, 1}), net.input({1, 3, 6, 5}));
+  x = net.binary(OperationCode::SUB, x, net.weights({3, 1, 1}));
+  check_folds_to(net, conv_without_padding(net, x), {kConv});
+}
+
+TEST_CASE("fold_input_affine: FULLY_CONNECTED") {
+  Net net;
+  check_folds_to(net, net.fully_connected(normalised(net, net.input({2, 6}), {6}), 5),
+                 {OperationCode::FULLY_CONNECTED});
+}
+
+TEST_CASE("fold_input_affine: FULLY_CONNECTED of vectors in rank 3, after a RESHAPE") {
+  Net net;
+  const OperandId x = normalised(net, net.input({2, 4, 6}), {6});
+  check_folds_to(net, net.fully_connected(net.reshape(x, {8, 6}), 5),
+                 {OperationCode::RESHAPE, OperationCode::FULLY_CONNECTED});
+}
+
+TEST_CASE("fold_input_affine: a RESHAPE that joins axes keeps constants of one of them") {
+  Net net;
+  const OperandId x = net.binary(kMul, net.input({2, 3, 4}), net.weights({4}));
+  check_folds_to(net, net.fully_connected(net.reshape(x, {2, 12}), 5),
+                 {kMul, OperationCode::RESHAPE, OperationCode::FULLY_CONNECTED});
+}
+
+TEST_CASE("fold_input_affine: a factor of 0 keeps ADDs before padding") {
+  Net net;
+  OperandId x = net.binary(kAdd, net.input({1, 3, 6, 5}), net.weights({3, 1, 1}));
+  x = net.binary(kMul, x, net.builder.tensor(Constant::of_floats({2, 0, 3}, {3, 1, 1})));
+  check_folds_to(net, net.conv(x, 4), {kAdd, kMul, kConv});
+}
+
+TEST_CASE("fold_input_affine: a result that another operation reads stays") {
+  Net net;
+  const OperandId scaled = net.binary(kMul, net.input({1, 3, 6, 5}), net.weights({1, 3, 1, 1}));
+  net.output(scaled);
+  check_folds_to(net, net.conv(scaled, 4), {kMul, kConv});
+}
+
+TEST_CASE("fold_input_affine: constants that vary along other axes stay") {
+  Net net;
+  const OperandId scaled = net.binary(kMul, net.input({1, 3, 6, 5}), net.weights({1, 3, 1, 5}));
+  check_folds_to(net, net.conv(scaled, 4), {kMul, kConv});
+}
+
+TEST_CASE("fold_input_affine: an operation that widens its input stays") {
+  Net net;
+  const OperandId wide = net.binary(kMul, net.input({1, 1, 6, 5}), net.weights({1, 3, 1, 1}));
+  check_folds_to(net, net.conv(wide, 4), {kMul, kConv});
+}
