@@ -7,12 +7,15 @@
 set -euo pipefail
 # shellcheck source=scripts/steps.sh
 source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
+# shellcheck source=scripts/own_apt.sh
+source "$ROOT/scripts/own_apt.sh"
 cd "$ROOT"
 
 core_size_limit=$((120 * 1024))
 page_size=$((16 * 1024))
 sysroot=$ROOT/build/arm64-root
 apt_folder=$ROOT/build/arm64-apt
+apt_sources=("debian bookworm" "debian bookworm-updates" "debian-security bookworm-security")
 emulator=(qemu-aarch64 -L "$sysroot")
 core_packages=(libc6-dev libstdc++-12-dev libfmt-dev nlohmann-json3-dev libdeflate-dev libjpeg62-turbo-dev libpng-dev catch2)
 torch_packages=(libtorch-dev libmimalloc-dev libcli11-dev libspdlog-dev libssl-dev libfarmhash-dev)
@@ -25,46 +28,23 @@ case ${1-} in
     ;;
 esac
 
-# Runs apt-get with a state of its own, which has no installed package and only the architecture arm64.
 arm64_apt() {
-  mkdir -p "$apt_folder"/{lists,archives}/partial "$apt_folder"/etc/{apt.conf.d,preferences.d}
-  : >"$apt_folder/status"
-  local key=/usr/share/keyrings/debian-archive-keyring.gpg mirror=http://deb.debian.org
-  printf "deb [signed-by=$key] $mirror/%s main\n" "debian bookworm" "debian bookworm-updates" \
-    "debian-security bookworm-security" >"$apt_folder/sources.list"
-  cat >"$apt_folder/apt.conf" <<-END
-	APT::Architecture "arm64";
-	APT::Architectures { "arm64"; };
-	APT::Install-Recommends "false";
-	Acquire::Languages "none";
-	Dir::Etc "$apt_folder/etc";
-	Dir::Etc::SourceList "$apt_folder/sources.list";
-	Dir::Etc::SourceParts "-";
-	Dir::State "$apt_folder";
-	Dir::State::status "$apt_folder/status";
-	Dir::Cache "$apt_folder";
-	Debug::NoLocking "true";
-	END
-  APT_CONFIG=$apt_folder/apt.conf apt-get -q "$@" </dev/null
+  own_apt -o APT::Architecture=arm64 -o APT::Architectures::=arm64 "$@"
 }
 
 # Does the work of the packages' own scripts: makes links within the root, and the alternatives of BLAS and LAPACK.
 mend_links() {
-  local link target library
+  local link target
   while IFS= read -r -d '' link; do
     target=$(readlink "$link")
     [[ ! -e $sysroot$target ]] || ln -sfnr "$sysroot$target" "$link"
   done < <(find "$sysroot" -type l -lname '/*' -not -lname "$sysroot/*" -print0)
-  for library in blas lapack; do
-    if [[ -d $sysroot/usr/lib/aarch64-linux-gnu/$library ]]; then
-      ln -sfn "$library/lib$library.so.3" "$sysroot/usr/lib/aarch64-linux-gnu/lib$library.so.3"
-    fi
-  done
+  link_blas "$sysroot/usr/lib/aarch64-linux-gnu"
 }
 
 # Unpacks the packages and all their dependencies, unless the root has them already.
 make_root() {
-  local wanted="${packages[*]}" archive stamp=$sysroot/.packages
+  local wanted="${packages[*]}" stamp=$sysroot/.packages
   if [[ -f $stamp && " $(<"$stamp") " == *" $wanted "* ]]; then
     echo "$sysroot has ${wanted// /, }"
     return
@@ -75,11 +55,7 @@ make_root() {
   rm -rf "$sysroot"
   mkdir -p "$sysroot"/usr/{bin,sbin,lib}
   ln -s usr/bin usr/sbin usr/lib "$sysroot"
-  for archive in "$apt_folder"/archives/*.deb; do
-    dpkg-deb --fsys-tarfile "$archive" |
-      tar --extract --keep-directory-symlink --no-same-owner --directory "$sysroot" \
-        --exclude './usr/share/doc/*' --exclude './usr/share/man/*' --exclude './usr/share/locale/*'
-  done
+  unpack_archives "$sysroot"
   mend_links
   echo "$wanted" >"$stamp"
   du -sh "$apt_folder/archives" "$sysroot"

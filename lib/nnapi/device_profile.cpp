@@ -117,7 +117,38 @@ std::optional<PaddingStyle> style_of(OperationCode code, const NamedOperands& op
   return is_same && code != OperationCode::TRANSPOSE_CONV_2D ? PaddingStyle::kSame : PaddingStyle::kExplicit;
 }
 
-bool holds(const DeviceRule& rule, OperationCode code, const NamedOperands& operands) {
+// Returns false if a size is not known.
+bool has_elements(const Operand& operand, int64_t least) {
+  int64_t count = 1;
+  for (const Dim& dim : operand.dims) {
+    const auto size = dim.fixed_value();
+    if (!size || __builtin_mul_overflow(count, *size, &count)) return false;
+  }
+  return count >= least;
+}
+
+bool follows(const DeviceRule& rule, const Model& model, OperandId operand) {
+  const auto is_operand = [operand](const Boundary& input) { return input.operand == operand; };
+  if (rule.is_after_input && std::any_of(model.inputs.begin(), model.inputs.end(), is_operand)) return true;
+  return std::any_of(model.operations.begin(), model.operations.end(), [&](const Operation& each) {
+    return rule.after.count(each.code) != 0 &&
+           std::find(each.outputs.begin(), each.outputs.end(), operand) != each.outputs.end();
+  });
+}
+
+// Returns whether the conditions hold that only driver rules have.
+bool holds_for_driver(const DeviceRule& rule, const Model& model, const Operation& operation,
+                      const NamedOperands& operands) {
+  if (rule.elements && !operands.any("*", [&](const Operand& each) { return has_elements(each, *rule.elements); })) {
+    return false;
+  }
+  if (rule.after.empty() && !rule.is_after_input) return true;
+  return std::any_of(operation.inputs.begin(), operation.inputs.end(),
+                     [&](OperandId input) { return follows(rule, model, input); });
+}
+
+bool holds(const DeviceRule& rule, const Model& model, const Operation& operation, const NamedOperands& operands) {
+  const OperationCode code = operation.code;
   if (!rule.operations.empty() && rule.operations.count(code) == 0) return false;
   if (!rule.nchw.empty() && (operands.get("layout") == nullptr || rule.nchw.count(operands.is_nchw()) == 0))
     return false;
@@ -149,7 +180,7 @@ bool holds(const DeviceRule& rule, OperationCode code, const NamedOperands& oper
     };
     if (!operands.any(name, fits)) return false;
   }
-  return true;
+  return holds_for_driver(rule, model, operation, operands);
 }
 
 }  // namespace
@@ -163,7 +194,8 @@ bool runs_in_nchw(const Model& model, const Operation& operation) {
 }
 
 bool DeviceRule::is_unconditional() const {
-  return types.empty() && ranks.empty() && constants.empty() && paddings.empty() && nchw.empty() && !strides;
+  return types.empty() && ranks.empty() && constants.empty() && paddings.empty() && nchw.empty() && !strides &&
+         !elements && after.empty() && !is_after_input;
 }
 
 bool DeviceProfile::may_take(OperationCode code) const {
@@ -182,12 +214,12 @@ std::string DeviceProfile::refusal(const Model& model, const Operation& operatio
   }
   const NamedOperands operands(model, operation);
   for (const DeviceRule& rule : refuses_) {
-    if (!holds(rule, operation.code, operands)) continue;
+    if (!holds(rule, model, operation, operands)) continue;
     return rule.reason.empty() ? "a rule of the profile refuses it" : rule.reason;
   }
   if (!accepts_) return "";
   const bool is_accepted = std::any_of(accepts_->begin(), accepts_->end(),
-                                       [&](const DeviceRule& rule) { return holds(rule, operation.code, operands); });
+                                       [&](const DeviceRule& rule) { return holds(rule, model, operation, operands); });
   return is_accepted ? "" : "no rule of the profile accepts it";
 }
 

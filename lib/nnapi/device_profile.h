@@ -1,6 +1,7 @@
 // Reads which operations the NNAPI driver of one device accepts and refuses, from a file
 // (schemas/device_profile.schema.json), so that a model uses only accepted operations. The rules apply to operations as
-// the driver gets them, after the layout was chosen.
+// the driver gets them, after the layout was chosen. What the device's driver is known to do wrong
+// (schemas/driver_rules.json) counts as refused, too.
 #pragma once
 
 #include <map>
@@ -37,6 +38,10 @@ struct DeviceRule {
   std::set<PaddingStyle> paddings;
   std::set<bool> nchw;
   std::optional<Range> strides;
+  // Of driver rules: the least number of elements of one operand, and what an input is the result of.
+  std::optional<int64_t> elements;
+  std::set<OperationCode> after;
+  bool is_after_input = false;  // an input of the model counts, too
   std::string reason;
 
   // Returns true if the rule has no condition except `operations`.

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "lib/base/error.h"
+#include "lib/format/driver_match.h"
 #include "lib/format/json_nesting.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/device_profile.h"
@@ -137,6 +138,82 @@ std::vector<DeviceRule> rules_of(const Item& list) {
   return rules;
 }
 
+json parsed_json(const std::string& text, const std::string& what) {
+  if (is_nested_too_deep(text)) {
+    throw ConvertError(ExitCode::kBadFile,
+                       fmt::format("{}: lists or objects more than {} deep found", what, kMostNestedJson));
+  }
+  json source = json::parse(text, nullptr, false);
+  if (source.is_discarded()) throw ConvertError(ExitCode::kBadFile, what + ": not JSON");
+  return source;
+}
+
+// A rule of schemas/driver_rules.schema.json.
+struct DriverRule {
+  std::string device, driver = "*", from, before;
+  DeviceRule refuses;
+
+  bool is_of(const std::string& name, const std::string& version) const {
+    return fits_pattern(name.c_str(), device.c_str()) && fits_pattern(version.c_str(), driver.c_str()) &&
+           (from.empty() || compare_versions(version.c_str(), from.c_str()) >= 0) &&
+           (before.empty() || compare_versions(version.c_str(), before.c_str()) < 0);
+  }
+};
+
+void read_after(const Item& list, DeviceRule& rule) {
+  for (const Item& item : list.elements(false)) {
+    if (item.text() == "INPUT") {
+      rule.is_after_input = true;
+    } else {
+      rule.after.insert(operation_of(item));
+    }
+  }
+}
+
+DriverRule driver_rule_of(const Item& source) {
+  DriverRule rule;
+  std::string source_url;
+  for (const auto& [key, item] : source.members()) {
+    if (key == "device") {
+      rule.device = item.text();
+    } else if (key == "driver") {
+      rule.driver = item.text();
+    } else if (key == "from") {
+      rule.from = item.text();
+    } else if (key == "before") {
+      rule.before = item.text();
+    } else if (key == "operations") {
+      rule.refuses.operations = set_of(item, operation_of);
+    } else if (key == "types") {
+      rule.refuses.types["*"] = set_of(item, type_of);
+    } else if (key == "elements") {
+      rule.refuses.elements = item.integer();
+    } else if (key == "after") {
+      read_after(item, rule.refuses);
+    } else if (key == "reason") {
+      rule.refuses.reason = item.text();
+    } else if (key == "sources") {
+      source_url = item.elements(false).front().text();
+    } else {
+      item.fail("another key");
+    }
+  }
+  rule.refuses.reason = fmt::format("its driver is known to be wrong: {} ({})", rule.refuses.reason, source_url);
+  return rule;
+}
+
+// Returns what the driver is known to do wrong.
+std::vector<DeviceRule> rules_of_driver(const std::string& name, const std::string& version) {
+  const FolderFile& file = shipped_driver_rules().front();
+  const json source = parsed_json(file.text, file.name);
+  std::vector<DeviceRule> rules;
+  for (const Item& item : Item{source.at("rules"), file.name}.elements(true)) {
+    DriverRule rule = driver_rule_of(item);
+    if (rule.is_of(name, version)) rules.push_back(std::move(rule.refuses));
+  }
+  return rules;
+}
+
 }  // namespace
 
 class ProfileReader {
@@ -161,6 +238,9 @@ class ProfileReader {
     }
     if (!has_version) fail_without(source, "version");
     if (!has_device) fail_without(source, "device");
+    const json& device = source.value.at("device");
+    std::vector<DeviceRule> faults = rules_of_driver(profile.name_, device.at("version").get<std::string>());
+    profile.refuses_.insert(profile.refuses_.begin(), faults.begin(), faults.end());
     return profile;
   }
 
@@ -196,12 +276,7 @@ class ProfileReader {
 namespace {
 
 DeviceProfile parse(const std::string& text, const std::string& what) {
-  if (is_nested_too_deep(text)) {
-    throw ConvertError(ExitCode::kBadFile,
-                       fmt::format("{}: lists or objects more than {} deep found", what, kMostNestedJson));
-  }
-  const json source = json::parse(text, nullptr, false);
-  if (source.is_discarded()) throw ConvertError(ExitCode::kBadFile, what + ": not JSON");
+  const json source = parsed_json(text, what);
   return ProfileReader::read({source, what});
 }
 

@@ -1,4 +1,5 @@
-// Gives the device profiles that come with the program: the files of schemas/profiles at build time.
+// Gives the device profiles and driver rules that come with the program: the files of schemas/profiles, and
+// schemas/driver_rules.json, at build time.
 #pragma once
 
 #include <string>
@@ -11,6 +12,9 @@ namespace nnapi_convert {
 
 // Returns the profiles by name, without ".json", in ascending order.
 const std::vector<FolderFile>& shipped_profiles();
+
+// Returns the driver rules as a list of one file.
+const std::vector<FolderFile>& shipped_driver_rules();
 
 namespace nnapi {
 

@@ -50,7 +50,7 @@ std::shared_ptr<CompiledModel> CompiledModel::make(const NnapiLibrary& library, 
   auto made = std::make_shared<CompiledModel>(library, options, std::move(weights));
   *status = check_functions(library, options, error);
   if (*status == NNAPI_SHIM_OK && choice) made->choice_ = *choice;
-  if (*status == NNAPI_SHIM_OK && !choice) *status = choose_devices(library, options, &made->choice_, error);
+  if (*status == NNAPI_SHIM_OK && !choice) *status = choose_devices(library, options, &view, &made->choice_, error);
   if (*status != NNAPI_SHIM_OK) return nullptr;
   const uint64_t start = now_ns();
   *status = made->model_.build(view, error);

@@ -41,6 +41,7 @@ class CompiledModel {
   uint64_t build_ns() const { return build_ns_; }
   uint64_t compile_ns() const { return compile_ns_; }
   const std::string& devices() const { return choice_.names; }
+  const std::string& forbidden() const { return choice_.forbidden; }  // see DeviceChoice
 
  private:
   int compile(const ModelView& view, const CacheToken* token, nnapi_shim_error* error);

@@ -63,7 +63,7 @@ Verdict verdict_of(const nnapi_shim_error& failure) {
 int DeviceSearch::find(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count,
                        Trusted* found, nnapi_shim_error* error) {
   std::vector<DeviceChoice> choices;
-  int status = list_choices(model_.library, model_.options, &choices, error);
+  int status = list_choices(model_.library, model_.options, &view, &choices, error);
   if (status != NNAPI_SHIM_OK) return status;
   std::vector<Verdict> verdicts;
   std::vector<std::string> reasons(choices.size());
@@ -149,7 +149,8 @@ std::shared_ptr<CompiledModel> DeviceSearch::compile(const ModelView& view, cons
 }
 
 // Runs all samples on a device that is not known yet, and one on a device that was good at an earlier start. Samples of
-// other shapes than the caller's need a compilation of their own: they are for devices that are not known.
+// other shapes than the caller's need a compilation of their own: they are for devices that are not known, and left out
+// where a driver rule is about these shapes.
 int DeviceSearch::check(const Request& request, const DeviceChoice& choice, Verdict before, Trusted* found,
                         nnapi_shim_error* error) {
   const bool is_known = is_good(before);
@@ -167,6 +168,7 @@ int DeviceSearch::check(const Request& request, const DeviceChoice& choice, Verd
         ModelView view;
         const std::vector<nnapi_shim_shape> shapes = sample.shapes();
         status = model_.buffer.bind(shapes.data(), static_cast<uint32_t>(shapes.size()), &view, error);
+        if (status == NNAPI_SHIM_OK && is_forbidden(view, choice)) continue;
         if (status == NNAPI_SHIM_OK) other = compile(view, choice, false, &status, error);
         if (status != NNAPI_SHIM_OK) return status;
         other_sizes = sample.sizes;
@@ -183,6 +185,13 @@ int DeviceSearch::check(const Request& request, const DeviceChoice& choice, Verd
     ++found->checked_samples;
   }
   return NNAPI_SHIM_OK;
+}
+
+// Returns whether a driver rule leaves out another device for the sizes of `view` than for the caller's.
+bool DeviceSearch::is_forbidden(const ModelView& view, const DeviceChoice& choice) const {
+  AllowedDevices allowed;
+  return list_allowed_devices(model_.library, model_.options, &view, &allowed, nullptr) == NNAPI_SHIM_OK &&
+         allowed.forbidden != choice.forbidden;
 }
 
 int DeviceSearch::run_sample(const Sample& sample, CompiledModel& compiled, nnapi_shim_error* error) const {

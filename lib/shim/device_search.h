@@ -61,6 +61,7 @@ class DeviceSearch {
             nnapi_shim_error* error);
   std::shared_ptr<CompiledModel> compile(const ModelView& view, const DeviceChoice& choice, bool is_cached, int* status,
                                          nnapi_shim_error* error) const;
+  bool is_forbidden(const ModelView& view, const DeviceChoice& choice) const;
   int run_sample(const Sample& sample, CompiledModel& compiled, nnapi_shim_error* error) const;
 
   const SearchedModel& model_;

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "lib/format/crc32.h"
 #include "lib/shim/name_list.h"
@@ -79,7 +80,13 @@ void add_device(const Device& device, DeviceChoice* choice) {
   choice->names += device.name;
 }
 
-int fail_no_device(const std::vector<Device>& devices, const Options& options, nnapi_shim_error* error) {
+int fail_no_device(const NnapiLibrary& library, const Options& options, const AllowedDevices& allowed,
+                   nnapi_shim_error* error) {
+  if (!allowed.forbidden.empty()) {
+    return fail(error, NNAPI_SHIM_NO_DEVICE, "no NNAPI device is left: %.400s", allowed.forbidden.c_str());
+  }
+  std::vector<Device> devices;
+  list_devices(library, &devices, nullptr);
   NameList names;
   for (const Device& device : devices) names.add("%s", device.name);
   if (!options.device.empty()) {
@@ -137,24 +144,50 @@ int list_devices(const NnapiLibrary& library, std::vector<Device>* devices, nnap
   return NNAPI_SHIM_OK;
 }
 
-int choose_devices(const NnapiLibrary& library, const Options& options, DeviceChoice* choice, nnapi_shim_error* error) {
+int list_allowed_devices(const NnapiLibrary& library, const Options& options, const ModelView* view,
+                         AllowedDevices* allowed, nnapi_shim_error* error) {
+  *allowed = AllowedDevices();
+  std::vector<Device> devices;
+  const int status = list_devices(library, &devices, error);
+  for (const Device& device : devices) {
+    if (!is_asked_for(device, options)) continue;
+    const char* reason = options.rules().find(device.name, device.version, view);
+    if (!reason) {
+      allowed->devices.push_back(device);
+      continue;
+    }
+    char text[400];
+    std::snprintf(text, sizeof text, "%s%.50s (driver %.50s) is not used, as its driver is known to be wrong: %.200s",
+                  allowed->forbidden.empty() ? "" : "; ", device.name, device.version, reason);
+    allowed->forbidden += text;
+  }
+  return status;
+}
+
+int choose_devices(const NnapiLibrary& library, const Options& options, const ModelView* view, DeviceChoice* choice,
+                   nnapi_shim_error* error) {
   *choice = DeviceChoice();
   const bool any = options.device.empty() && options.device_kind == NNAPI_SHIM_ANY_DEVICE;
+  const bool can_choose = library.ANeuralNetworksCompilation_createForDevices != nullptr;
+  AllowedDevices allowed;
   // A support library lacks ANeuralNetworksCompilation_create: there, "any device" names all devices below.
-  if (any && library.ANeuralNetworksCompilation_create) return check_one_device(*choice, options, error);
-  if (!library.ANeuralNetworksCompilation_createForDevices) {
+  if (any && library.ANeuralNetworksCompilation_create) {
+    const bool is_limited = can_choose && !options.rules().is_empty() &&
+                            list_allowed_devices(library, options, view, &allowed, nullptr) == NNAPI_SHIM_OK &&
+                            !allowed.forbidden.empty();
+    if (!is_limited) return check_one_device(*choice, options, error);
+  }
+  if (!can_choose) {
     return fail(error, NNAPI_SHIM_TOO_OLD,
                 "NNAPI can't compile for a chosen device below feature level 3 (Android 10), found level %u; leave the "
                 "choice to NNAPI",
                 library.feature_level);
   }
-  std::vector<Device> devices;
-  const int status = list_devices(library, &devices, error);
+  const int status = list_allowed_devices(library, options, view, &allowed, error);
   if (status != NNAPI_SHIM_OK) return status;
-  for (const Device& device : devices) {
-    if (is_asked_for(device, options)) add_device(device, choice);
-  }
-  if (choice->handles.empty()) return fail_no_device(devices, options, error);
+  for (const Device& device : allowed.devices) add_device(device, choice);
+  if (choice->handles.empty()) return fail_no_device(library, options, allowed, error);
+  choice->forbidden = std::move(allowed.forbidden);
   return check_one_device(*choice, options, error);
 }
 
@@ -192,19 +225,17 @@ DeviceChoice choice_of(const Device& device, bool may_add_reference) {
 
 }  // namespace
 
-int list_choices(const NnapiLibrary& library, const Options& options, std::vector<DeviceChoice>* choices,
-                 nnapi_shim_error* error) {
+int list_choices(const NnapiLibrary& library, const Options& options, const ModelView* view,
+                 std::vector<DeviceChoice>* choices, nnapi_shim_error* error) {
   choices->assign(1, DeviceChoice());
-  const int status = choose_devices(library, options, &choices->front(), error);
+  const int status = choose_devices(library, options, view, &choices->front(), error);
   if (status != NNAPI_SHIM_OK) return status;
-  std::vector<Device> all, asked;
-  if (list_devices(library, &all, nullptr) != NNAPI_SHIM_OK) {
+  AllowedDevices allowed;
+  if (list_allowed_devices(library, options, view, &allowed, nullptr) != NNAPI_SHIM_OK) {
     choices->front().key = "any";
     return NNAPI_SHIM_OK;
   }
-  for (const Device& device : all) {
-    if (is_asked_for(device, options)) asked.push_back(device);
-  }
+  const std::vector<Device>& asked = allowed.devices;
   const bool is_any = options.device.empty() && options.device_kind == NNAPI_SHIM_ANY_DEVICE;
   const bool can_choose = library.ANeuralNetworksCompilation_createForDevices != nullptr;
   if (asked.size() == 1) {
@@ -222,6 +253,7 @@ int list_choices(const NnapiLibrary& library, const Options& options, std::vecto
   for (const Device& device : asked) {
     if (is_any && is_reference(device)) choices->push_back(choice_of(device, false));
   }
+  for (DeviceChoice& choice : *choices) choice.forbidden = allowed.forbidden;
   return NNAPI_SHIM_OK;
 }
 

@@ -32,18 +32,32 @@ struct DeviceChoice {
   std::string key, version;
   bool may_add_reference = false;  // the reference CPU may run what the devices don't support
   bool is_reference = false;       // the choice is the reference CPU alone
+  std::string forbidden;           // which devices driver rules left out, and why; empty: none
 };
 
-// Chooses the devices that `options` ask for. NNAPI_SHIM_NO_DEVICE if no device matches, NNAPI_SHIM_BAD_ARGUMENT if
-// timeouts or timing are asked for and the choice is not exactly one device, NNAPI_SHIM_TOO_OLD if NNAPI can't compile
-// for chosen devices. A support library can't choose a device itself: "any device" means all of its devices.
-int choose_devices(const NnapiLibrary& library, const Options& options, DeviceChoice* choice, nnapi_shim_error* error);
+// The devices that the options ask for and that no driver rule keeps away.
+struct AllowedDevices {
+  std::vector<Device> devices;
+  std::string forbidden;  // as in DeviceChoice
+};
+
+// Lists them, for the model of `view`; null: for every model. Fails as list_devices() does.
+int list_allowed_devices(const NnapiLibrary& library, const Options& options, const ModelView* view,
+                         AllowedDevices* allowed, nnapi_shim_error* error);
+
+// Chooses the devices that `options` ask for and that the options' driver rules allow for the model of `view`; a null
+// `view` stands for every model. NNAPI_SHIM_NO_DEVICE if no device matches, NNAPI_SHIM_BAD_ARGUMENT if timeouts or
+// timing are asked for and the choice is not exactly one device, NNAPI_SHIM_TOO_OLD if NNAPI can't compile for chosen
+// devices. "Any device" leaves the choice to NNAPI, unless a rule forbids a device, or a support library is used, which
+// can't choose: then it means all devices that are allowed.
+int choose_devices(const NnapiLibrary& library, const Options& options, const ModelView* view, DeviceChoice* choice,
+                   nnapi_shim_error* error);
 
 // Lists the choices to try, one after the other, until one can be trusted: the options' own choice; if that is not one
 // device, each of its devices alone; if the options leave the choice to NNAPI, the reference CPU at the end. Fails as
 // choose_devices() does.
-int list_choices(const NnapiLibrary& library, const Options& options, std::vector<DeviceChoice>* choices,
-                 nnapi_shim_error* error);
+int list_choices(const NnapiLibrary& library, const Options& options, const ModelView* view,
+                 std::vector<DeviceChoice>* choices, nnapi_shim_error* error);
 
 // Asks the chosen devices which operations of the finished model they support, and completes the choice if some are
 // left over: NNAPI compiles a model only for devices that together support all of its operations.

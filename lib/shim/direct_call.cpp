@@ -122,8 +122,10 @@ c10::ScalarType scalar_type(int32_t operand_type) {
 
 void check_input(const at::Tensor& input, const nnapi_shim_tensor& needed, size_t index) {
   const c10::ScalarType dtype = scalar_type(needed.type);
-  TORCH_CHECK(input.scalar_type() == dtype, "nnapi-convert: input ", index, ": dtype ", input.scalar_type(), " found, ",
-              dtype, " needed");
+  // Codes of scale 1 and zero point 0 are the numbers themselves.
+  const bool is_bytes = dtype == at::kQUInt8 && needed.scale == 1 && needed.zero_point == 0;
+  const bool fits = input.scalar_type() == dtype || (is_bytes && input.scalar_type() == at::kByte);
+  TORCH_CHECK(fits, "nnapi-convert: input ", index, ": dtype ", input.scalar_type(), " found, ", dtype, " needed");
   TORCH_CHECK(input.device().is_cpu(), "nnapi-convert: input ", index, ": device ", input.device(),
               " found, cpu needed");
   if (!input.is_quantized()) return;

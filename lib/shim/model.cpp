@@ -171,6 +171,7 @@ int Model::compile(const nnapi_shim_shape* arguments, uint32_t argument_count, S
   compile_ns_ = entry->compiled->compile_ns();
   devices_ = entry->compiled->devices();
   ++compiled_count_;
+  note_forbidden(entry->compiled->forbidden());
   return status;
 }
 
@@ -253,6 +254,13 @@ void Model::get_profile(nnapi_shim_profile* profile) {
 void Model::remember(const nnapi_shim_error& failure) {
   const std::lock_guard<std::mutex> lock(mutex_);
   last_failure_ = failure;
+}
+
+// Notes the devices that driver rules left out before the failure that is known already. The caller holds `mutex_`.
+void Model::note_forbidden(const std::string& forbidden) {
+  if (forbidden.empty() || std::strstr(last_failure_.message, "known to be wrong") != nullptr) return;
+  const std::string later = last_failure_.message;
+  fail(&last_failure_, NNAPI_SHIM_REFUSED, "%.400s%s%s", forbidden.c_str(), later.empty() ? "" : "; ", later.c_str());
 }
 
 void Model::last_failure(nnapi_shim_error* error) {

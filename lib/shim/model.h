@@ -74,6 +74,7 @@ class Model {
   int check_buffers(const ShapeEntry& entry, const RunBuffers& buffers, nnapi_shim_error* error) const;
   void digest_weights();
   void remember(const nnapi_shim_error& failure);
+  void note_forbidden(const std::string& forbidden);
 
   const std::unique_ptr<const ModelBuffer> buffer_;
   const std::shared_ptr<const Archive> archive_;

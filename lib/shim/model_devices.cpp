@@ -6,24 +6,6 @@
 #include "lib/shim/model.h"
 
 namespace nnapi_shim {
-namespace {
-
-// The devices that the options leave to choose from.
-int list_asked(const NnapiLibrary& library, const Options& options, std::vector<Device>* devices,
-               nnapi_shim_error* error) {
-  DeviceChoice choice;
-  int status = choose_devices(library, options, &choice, error);
-  if (status == NNAPI_SHIM_OK) status = list_devices(library, devices, error);
-  if (status != NNAPI_SHIM_OK || choice.handles.empty()) return status;
-  const auto is_left_out = [&](const Device& device) {
-    return std::find(choice.handles.begin(), choice.handles.end(), device.handle) == choice.handles.end();
-  };
-  devices->erase(std::remove_if(devices->begin(), devices->end(), is_left_out), devices->end());
-  return status;
-}
-
-}  // namespace
-
 int Model::build_for_questions(const nnapi_shim_shape* arguments, uint32_t argument_count, ModelView* view,
                                std::unique_ptr<BuiltModel>* built, nnapi_shim_error* error) {
   int status = check_arguments(arguments, argument_count, error);
@@ -44,11 +26,22 @@ int Model::visit_operations(const nnapi_shim_shape* arguments, uint32_t argument
   asked.device = device ? device : options_.device;
   if (!device) asked.device_kind = options_.device_kind;
   DeviceChoice choice;
-  status = choose_devices(*library_, asked, &choice, error);
+  // A named device is asked even if a rule forbids it: its answers to the operations of rules are 0.
+  asked.replaces_rules = device != nullptr || options_.replaces_rules;
+  if (!device) asked.own_rules = options_.own_rules;
+  AllowedDevices named;
+  status = choose_devices(*library_, asked, &view, &choice, error);
   std::vector<int8_t> supported;
   const std::vector<OperationView>& operations = view.models[0].operations;
   if (status == NNAPI_SHIM_OK) {
     status = query_support(*library_, choice, built->main(), operations.size(), &supported, error);
+  }
+  if (device) list_allowed_devices(*library_, asked, nullptr, &named, nullptr);
+  for (const Device& each : named.devices) {
+    for (size_t i = 0; i < supported.size(); ++i) {
+      const bool is_wrong = options_.rules().is_about(each.name, each.version, view.models[0], operations[i]);
+      if (is_wrong && supported[i] == 1) supported[i] = 0;
+    }
   }
   if (status != NNAPI_SHIM_OK) return status;
   for (size_t i = 0; i < operations.size(); ++i) {
@@ -64,13 +57,15 @@ int Model::supported_share(const nnapi_shim_shape* arguments, uint32_t argument_
   if (!library_->ANeuralNetworksModel_getSupportedOperationsForDevices) return NNAPI_SHIM_OK;
   ModelView view;
   std::unique_ptr<BuiltModel> built;
-  std::vector<Device> devices;
   int status = build_for_questions(arguments, argument_count, &view, &built, error);
-  if (status == NNAPI_SHIM_OK) status = list_asked(*library_, options_, &devices, error);
+  DeviceChoice choice;
+  AllowedDevices allowed;
+  if (status == NNAPI_SHIM_OK) status = choose_devices(*library_, options_, &view, &choice, error);
+  if (status == NNAPI_SHIM_OK) status = list_allowed_devices(*library_, options_, &view, &allowed, error);
   if (status != NNAPI_SHIM_OK) return status;
   const size_t count = view.models[0].operations.size();
   size_t most = 0;
-  for (const Device& device : devices) {
+  for (const Device& device : allowed.devices) {
     if (std::strcmp(device.name, kReferenceDevice) == 0) continue;
     DeviceChoice alone;
     alone.handles.push_back(device.handle);

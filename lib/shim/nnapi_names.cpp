@@ -132,6 +132,24 @@ constexpr char kOperations[] =
     "MIRROR_PAD\0"
     "REVERSE\0";
 
+// Of tensors, without "TENSOR_".
+constexpr char kTypes[] =
+    "-\0"
+    "-\0"
+    "-\0"
+    "FLOAT32\0"
+    "INT32\0"
+    "QUANT8_ASYMM\0"
+    "-\0"
+    "QUANT16_SYMM\0"
+    "FLOAT16\0"
+    "BOOL8\0"
+    "-\0"
+    "QUANT8_SYMM_PER_CHANNEL\0"
+    "QUANT16_ASYMM\0"
+    "QUANT8_SYMM\0"
+    "QUANT8_ASYMM_SIGNED\0";
+
 // Returns name number `number` of the list, which an empty text ends; `unknown` for a number outside the list.
 const char* name_at(const char* names, int32_t number, const char* unknown) {
   if (number < 0) return unknown;
@@ -139,6 +157,15 @@ const char* name_at(const char* names, int32_t number, const char* unknown) {
     if (number-- == 0) return names;
   }
   return unknown;
+}
+
+// Sets the number of the name in the list; returns whether it is there.
+bool number_of(const char* names, const char* name, int32_t* number) {
+  *number = 0;
+  for (; *names != '\0'; names += std::strlen(names) + 1, ++*number) {
+    if (std::strcmp(names, name) == 0) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -149,6 +176,14 @@ const char* result_name(int32_t code) {
 
 const char* operation_name(int32_t code) {
   return name_at(kOperations, code, "an operation that this library has no name for");
+}
+
+bool operation_code(const char* name, int32_t* code) {
+  return number_of(kOperations, name, code);
+}
+
+bool tensor_code(const char* name, int32_t* code) {
+  return std::strncmp(name, "TENSOR_", 7) == 0 && name[7] != '-' && number_of(kTypes, name + 7, code);
 }
 
 }  // namespace nnapi_shim

@@ -86,7 +86,11 @@ typedef enum {
  * operations. Exception: if device_kind is GPU, accelerator or CPU and its devices support some of the operations,
  * NNAPI's own CPU runs the others; timeouts and timing rule this out, as they need exactly one device. Where NNAPI
  * lacks an option that only saves time (priority, cache, bursts, reuse), the library ignores the option. Where NNAPI
- * lacks an option that chooses a device, limits or measures, the library answers NNAPI_SHIM_TOO_OLD. */
+ * lacks an option that chooses a device, limits or measures, the library answers NNAPI_SHIM_TOO_OLD.
+ *
+ * Drivers that are known to be wrong: the library has rules about devices and operations in itself, and uses no device
+ * that a rule keeps away from the model. `driver_rules` or `driver_rules_file` replaces the rules
+ * (schemas/driver_rules.schema.json, at most 65,536 bytes); {"version": 1, "rules": []} switches them off. */
 typedef struct {
   size_t struct_bytes;         /* sizeof(nnapi_shim_options): lets the struct grow */
   const char* library;         /* path of the NNAPI library; NULL: libneuralnetworks.so */
@@ -97,13 +101,15 @@ typedef struct {
   int32_t priority;            /* 0: NNAPI's default; else ANEURALNETWORKS_PRIORITY_* */
   uint64_t compile_timeout_ns; /* 0: none. Timeouts and timing need exactly one device */
   uint64_t execute_timeout_ns;
-  uint64_t loop_timeout_ns;    /* of each WHILE operation; 0: NNAPI's default */
-  int32_t measure_timing;      /* 1: ask the driver for the device's time */
-  const char* cache_directory; /* where drivers keep compiled models, and this library its verdicts; NULL: nowhere */
-  uint32_t max_compiled;       /* how many shapes stay compiled; 0: 4 */
-  int32_t no_burst, no_reuse;  /* 1: use no bursts, reuse no executions, even if NNAPI can */
-  int32_t no_self_check;       /* 1: don't run the samples of the file before a device is trusted */
-  uint32_t variant;            /* of a package: the number of the model to use, from 1 on; 0: the library chooses */
+  uint64_t loop_timeout_ns;      /* of each WHILE operation; 0: NNAPI's default */
+  int32_t measure_timing;        /* 1: ask the driver for the device's time */
+  const char* cache_directory;   /* where drivers keep compiled models, and this library its verdicts; NULL: nowhere */
+  uint32_t max_compiled;         /* how many shapes stay compiled; 0: 4 */
+  int32_t no_burst, no_reuse;    /* 1: use no bursts, reuse no executions, even if NNAPI can */
+  int32_t no_self_check;         /* 1: don't run the samples of the file before a device is trusted */
+  uint32_t variant;              /* of a package: the number of the model to use, from 1 on; 0: the library chooses */
+  const char* driver_rules;      /* JSON of the drivers known to be wrong, in place of the library's own rules */
+  const char* driver_rules_file; /* path of such JSON, in place of `driver_rules` */
 } nnapi_shim_options;
 
 /* Measurements of a model. Times are in nanoseconds; 0 means not measured. */

@@ -1,7 +1,9 @@
 // Reads the caller's options.
 #include "lib/shim/options.h"
 
+#include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 
 namespace nnapi_shim {
@@ -55,6 +57,39 @@ int check_numbers(const nnapi_shim_options& options, nnapi_shim_error* error) {
   return NNAPI_SHIM_OK;
 }
 
+// Reads at most one byte more than rules may have.
+int read_file(const std::string& path, std::string* text, nnapi_shim_error* error) {
+  FILE* file = std::fopen(path.c_str(), "rbe");
+  if (file) {
+    text->resize(DriverRules::kMostBytes + 1);
+    text->resize(std::fread(&(*text)[0], 1, text->size(), file));
+  }
+  const bool is_read = file && std::ferror(file) == 0;
+  const int reason = errno;
+  if (file) std::fclose(file);
+  if (is_read) return NNAPI_SHIM_OK;
+  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "options: driver_rules_file %.200s can't be read: %s", path.c_str(),
+              std::strerror(reason));
+}
+
+int read_rules(Options* options, nnapi_shim_error* error) {
+  const bool is_file = !options->driver_rules_file.empty();
+  options->replaces_rules = is_file || !options->driver_rules.empty();
+  if (!options->replaces_rules) return NNAPI_SHIM_OK;
+  if (is_file && !options->driver_rules.empty()) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
+                "options: both driver_rules and driver_rules_file are set, leave one out");
+  }
+  std::string content;
+  if (is_file) {
+    const int status = read_file(options->driver_rules_file, &content, error);
+    if (status != NNAPI_SHIM_OK) return status;
+  }
+  const std::string& text = is_file ? content : options->driver_rules;
+  return options->own_rules.read(is_file ? options->driver_rules_file.c_str() : "options: driver_rules", text.data(),
+                                 text.size(), error);
+}
+
 const char* text_or_empty(const char* text) {
   return text ? text : "";
 }
@@ -84,7 +119,9 @@ int read_options(const nnapi_shim_options* from, Options* options, nnapi_shim_er
   options->no_reuse = known.no_reuse != 0;
   options->no_self_check = known.no_self_check != 0;
   options->variant = known.variant;
-  return NNAPI_SHIM_OK;
+  options->driver_rules = text_or_empty(known.driver_rules);
+  options->driver_rules_file = text_or_empty(known.driver_rules_file);
+  return read_rules(options, error);
 }
 
 }  // namespace nnapi_shim

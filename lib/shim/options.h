@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "lib/shim/driver_rules.h"
 #include "lib/shim/failure.h"
 
 namespace nnapi_shim {
@@ -21,10 +22,14 @@ struct Options {
   uint32_t max_compiled = 4;
   bool no_burst = false, no_reuse = false;
   bool no_self_check = false;
-  uint32_t variant = 0;   // of a package, from 1 on; 0: the package chooses
+  uint32_t variant = 0;  // of a package, from 1 on; 0: the package chooses
+  std::string driver_rules, driver_rules_file;
+  bool replaces_rules = false;
+  DriverRules own_rules;  // where `replaces_rules` is set
   bool is_trial = false;  // the process may die: nnapi_shim_probe sets it
 
   bool needs_one_device() const { return compile_timeout_ns != 0 || execute_timeout_ns != 0 || measure_timing; }
+  const DriverRules& rules() const { return replaces_rules ? own_rules : DriverRules::shipped(); }
   const char* library_path() const { return library.empty() ? nullptr : library.c_str(); }
 };
 

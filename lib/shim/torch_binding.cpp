@@ -106,6 +106,8 @@ nnapi_shim_options shim_options(const Options& options) {
       {"compile_timeout_ns", number(result.compile_timeout_ns)},
       {"device", text(result.device)},
       {"device_kind", [&](const std::string&, const std::string& value) { result.device_kind = device_kind(value); }},
+      {"driver_rules", text(result.driver_rules)},
+      {"driver_rules_file", text(result.driver_rules_file)},
       {"execute_timeout_ns", number(result.execute_timeout_ns)},
       {"library", text(result.library)},
       {"loop_timeout_ns", number(result.loop_timeout_ns)},

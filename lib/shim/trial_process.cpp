@@ -30,6 +30,8 @@ std::vector<std::string> arguments_of(const TrialRequest& request) {
   };
   if (!options.library.empty()) add(options.is_support_library ? "--support-library" : "--library", options.library);
   if (!options.device.empty()) add("--device", options.device);
+  if (!options.driver_rules.empty()) add("--driver-rules-text", options.driver_rules);
+  if (!options.driver_rules_file.empty()) add("--driver-rules", options.driver_rules_file);
   if (options.device_kind != NNAPI_SHIM_ANY_DEVICE) add("--device-kind", std::to_string(options.device_kind));
   return arguments;
 }

@@ -207,7 +207,9 @@ JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_configure(JNIEnv* env, j
                                                                   jobjectArray strings, jlongArray numbers) {
   const auto string = [&](jsize i) { return static_cast<jstring>(env->GetObjectArrayElement(strings, i)); };
   const Text library(env, string(0)), device(env, string(1)), cache(env, string(2));
+  const Text rules(env, string(3)), rules_file(env, string(4));
   if (library.has_failed() || device.has_failed() || cache.has_failed()) return;
+  if (rules.has_failed() || rules_file.has_failed()) return;
   constexpr jsize kNumbers = 9;
   jlong number[kNumbers];
   env->GetLongArrayRegion(numbers, 0, kNumbers, number);
@@ -218,6 +220,8 @@ JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_configure(JNIEnv* env, j
   options.library = library.get();
   options.device = device.get();
   options.cache_directory = cache.get();
+  options.driver_rules = rules.get();
+  options.driver_rules_file = rules_file.get();
   options.is_support_library = static_cast<int32_t>(number[0]);
   options.device_kind = static_cast<int32_t>(number[1]);
   options.preference = static_cast<int32_t>(number[2]);

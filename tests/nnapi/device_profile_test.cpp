@@ -183,6 +183,51 @@ TEST_CASE("device_profile: those that come with the program") {
   CHECK_FALSE(takes(find_profile("quant-dsp-8.1"), {}));
 }
 
+TEST_CASE("device_profile: what the driver is known to do wrong is refused") {
+  const auto of_driver = [](const std::string& name, const std::string& version) {
+    return parsed(R"({"version": 1, "device": {"name": ")" + name + R"(", "version": ")" + version +
+                  R"(", "type": "accelerator", "feature_level": 4}})");
+  };
+  const DeviceProfile faulty = of_driver("qti-dsp", "1.3-21:build_lahaina");
+  const auto refusal = [](const DeviceProfile& profile, const Net& net) {
+    return profile.refusal(net.model, net.model.operations.back());
+  };
+  const auto quantised = [](Net& net) {
+    for (Operand& operand : net.model.operands) {
+      if (operand.type == OperandCode::TENSOR_FLOAT32) operand.type = OperandCode::TENSOR_QUANT8_ASYMM;
+    }
+    const Operation& last = net.model.operations.back();
+    if (last.code != OperationCode::CONCATENATION) net.model.at(last.inputs[2]).type = OperandCode::TENSOR_INT32;
+  };
+  Net first;
+  const OperandId image = first.input({1, 8, 8, 4});
+  first.output(first.depthwise(image));
+  CHECK(refusal(faulty, first).empty());  // of floats
+  quantised(first);
+  CHECK_THAT(refusal(faulty, first), Catch::StartsWith("its driver is known to be wrong: Snapdragon 888: 8-bit models "
+                                                       "that begin with a depthwise convolution crash (https://"));
+  CHECK(refusal(of_driver("qti-default", "2:build_lahaina"), first) == refusal(faulty, first));
+  CHECK(refusal(of_driver("qti-gpu", "1.3-21:build_lahaina"), first).empty());
+  CHECK(refusal(of_driver("qti-dsp", "1.3-21:build_kona"), first).empty());
+  Net later;
+  later.output(later.depthwise(later.unary(OperationCode::RELU, later.input({1, 8, 8, 4}))));
+  quantised(later);
+  CHECK(refusal(faulty, later).empty());
+  for (const OperationCode before : {OperationCode::RELU, OperationCode::QUANTIZE}) {
+    Net joined;
+    const OperandId part = joined.unary(before, joined.input({1, 4}));
+    joined.output(joined.concatenation({joined.input({1, 4}), part}, 1));
+    quantised(joined);
+    CHECK(refusal(faulty, joined).empty() == (before == OperationCode::RELU));
+  }
+  for (const int64_t width : {3920, 4096}) {
+    Net dense;
+    dense.output(dense.fully_connected(dense.input({1, 1024}), width));
+    quantised(dense);
+    CHECK(refusal(faulty, dense).empty() == (width == 3920));
+  }
+}
+
 TEST_CASE("fit_device: padding becomes a PAD where the device takes both") {
   const std::string no_explicit = R"("refuses": [{"operations": ["CONV_2D"], "paddings": ["EXPLICIT"]})";
   Net net;

@@ -1,5 +1,6 @@
 // The fuzzer of what the shim reads: libFuzzer's entry points. The first byte of an input chooses what the others are:
-// a buffer or an archive. Word count and checksum of a buffer are made right, so that changes get past them.
+// a buffer, an archive, a package or driver rules. Word count and checksum of a buffer are made right, so that changes
+// get past them.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "lib/format/crc32.h"
 #include "lib/format/package_format.h"
 #include "lib/shim/archive.h"
+#include "lib/shim/driver_rules.h"
 #include "lib/shim/model_buffer.h"
 #include "lib/shim/package_index.h"
 
@@ -19,7 +21,7 @@ namespace {
 
 using namespace nnapi_shim;
 
-enum Kind : uint8_t { kBuffer, kArchive, kPackage, kKinds };
+enum Kind : uint8_t { kBuffer, kArchive, kPackage, kRules, kKinds };
 
 volatile uint64_t g_read;  // so that reading is not left out
 
@@ -183,6 +185,14 @@ void fuzz_archive(const uint8_t* data, size_t size) {
   fuzz_buffer(archive.words());
 }
 
+void fuzz_rules(const uint8_t* data, size_t size) {
+  nnapi_shim_error error{};
+  DriverRules rules;
+  const int status = rules.read("rules", reinterpret_cast<const char*>(data), size, &error);
+  require(status == NNAPI_SHIM_OK || (error.message[0] != 0 && rules.is_empty()), "one sentence, and no rule");
+  if (rules.find("qti-dsp", "1.3-21:build_lahaina", nullptr)) g_read = g_read + 1;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -192,6 +202,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   --size;
   if (kind == kArchive) {
     fuzz_archive(data, size);
+    return 0;
+  }
+  if (kind == kRules) {
+    fuzz_rules(data, size);
     return 0;
   }
   std::vector<int32_t> words(size / sizeof(int32_t));

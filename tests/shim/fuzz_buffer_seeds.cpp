@@ -14,7 +14,7 @@ using namespace nnapi_shim::testing;
 using Bytes = std::vector<uint8_t>;
 
 // The first bytes of inputs, as fuzz_buffer.cpp tells them apart.
-constexpr uint8_t kBuffer = 0, kArchive = 1, kPackage = 2;
+constexpr uint8_t kBuffer = 0, kArchive = 1, kPackage = 2, kRules = 3;
 
 void write(const std::filesystem::path& folder, const char* name, uint8_t kind, const Bytes& bytes) {
   std::ofstream file(folder / name, std::ios::binary);
@@ -57,5 +57,9 @@ int main(int argc, char** argv) {
   write(folder, "package", kPackage, bytes_of(make_package({{"a", add_net()}, {"b", sampled}}).words));
   write(folder, "archive", kArchive, archive_of(make_buffer(add_net()), false));
   write(folder, "archive_64", kArchive, archive_of(make_buffer(full_net()), true));
+  const std::string rules =
+      R"({"version": 1, "rules": [{"device": "qti-d*", "driver": "*", "from": "1", "before": "2.10", "operations": ["ADD"],)"
+      R"("types": ["TENSOR_FLOAT32"], "elements": 12, "after": ["INPUT", "MUL"], "reason": "\u0041"}]})";
+  write(folder, "rules", kRules, Bytes(rules.begin(), rules.end()));
   return 0;
 }

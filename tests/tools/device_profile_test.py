@@ -151,6 +151,41 @@ class OnTheDevice(CliTest, StockTorchTest):
         self.assertNotEqual(0, done.returncode)
         self.assertIn("picky", done.stderr)
 
+    def test_known_faults_of_a_driver(self):
+        """The first depthwise convolution stays on the CPU where the driver is known to fail with it."""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.quant, self.dequant = ao.QuantStub(), ao.DeQuantStub()
+                self.first, self.last = nn.Conv2d(4, 4, 3, padding=1, groups=4), nn.Conv2d(4, 8, 3, padding=1)
+
+            def forward(self, picture):
+                return self.dequant(self.last(self.first(self.quant(picture))))
+
+        ao = torch.ao.quantization
+        torch.manual_seed(0)
+        net = Net().eval()
+        net.qconfig = ao.get_default_qconfig("qnnpack")
+        prepared = ao.prepare(net)
+        picture = images(1, 4, 16, 16)
+        prepared(picture)
+        model = self.traced(ao.convert(prepared), picture)
+        options = ["--input", "1,4,16,16", "--nhwc", "--quant", "nnapi", "--min-segment-macs", 0]
+        profile = self.folder / "phone.json"
+        for version, is_faulty in (("1.3-21:build_lahaina", True), ("1.3-21:build_kona", False)):
+            device = {"name": "qti-dsp", "version": version, "type": "accelerator", "feature_level": 4}
+            profile.write_text(json.dumps({"version": 1, "device": device}))
+            whole = run(model, *options, "--device-profile", profile, "--fallback", "none", "-o", self.folder / "a.pt")
+            self.assertEqual(1 if is_faulty else 0, whole.code, f"\n{whole}")
+            if is_faulty:
+                self.assertIn("device qti-dsp doesn't take DEPTHWISE_CONV_2D", whole.stderr)
+                self.assertIn("its driver is known to be wrong: Snapdragon 888", whole.stderr)
+            report = self.folder / "report.json"
+            parts = run(model, *options, "--device-profile", profile, "--fallback", "partition", "--report", report,
+                        "--verify", "-o", self.folder / "b.pt")
+            self.assertEqual(0, parts.code, f"\n{parts}")
+            self.assertEqual(is_faulty, "its driver is known to be wrong" in report.read_text())
+
 
 if __name__ == "__main__":
     unittest.main()

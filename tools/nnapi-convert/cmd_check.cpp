@@ -5,6 +5,7 @@
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/convert_options.h"
 #include "tools/nnapi-convert/engine.h"
+#include "tools/nnapi-convert/parsed_options.h"
 
 namespace nnapi_convert {
 namespace {

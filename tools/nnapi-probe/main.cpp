@@ -41,6 +41,9 @@ Options:
   --trial OUT              a file with samples: find a device that gives the right results; needs --cache
   --cache DIR              the cache directory of the app that will run the file
   --device-kind N          with --trial, a nnapi_shim_device_kind, 0 to 4
+  --driver-rules FILE      with --model and --trial, the drivers known to be wrong, instead of the library's own rules
+                           (schemas/driver_rules.schema.json)
+  --driver-rules-text JSON the same, not in a file
   --list                   list the devices
   --help                   this text
 
@@ -48,7 +51,7 @@ Exit codes: 0 done, 1 NNAPI can't be asked, 2 wrong command line, 3 a file can't
 )";
 
 struct Arguments {
-  std::string device, output, folder, model, library, trial, cache;
+  std::string device, output, folder, model, library, trial, cache, rules, rules_file;
   int device_kind = 0;
   std::vector<std::vector<int64_t>> shapes;
   bool is_support_library = false, lists = false, prints_answers = false;
@@ -76,13 +79,22 @@ bool parse_shape(const char* text, std::vector<int64_t>* shape) {
 
 // Returns the exit code for the program, or -1 to go on.
 int parse(int argc, char** argv, Arguments* arguments) {
-  static const option kOptions[] = {{"device", 1, nullptr, 'd'},      {"output", 1, nullptr, 'o'},
-                                    {"folder", 1, nullptr, 'f'},      {"answers", 0, nullptr, 'a'},
-                                    {"model", 1, nullptr, 'm'},       {"shape", 1, nullptr, 's'},
-                                    {"library", 1, nullptr, 'l'},     {"support-library", 1, nullptr, 'p'},
-                                    {"trial", 1, nullptr, 't'},       {"cache", 1, nullptr, 'c'},
-                                    {"list", 0, nullptr, 'L'},        {"help", 0, nullptr, 'h'},
-                                    {"device-kind", 1, nullptr, 'k'}, {nullptr, 0, nullptr, 0}};
+  static const option kOptions[] = {{"device", 1, nullptr, 'd'},
+                                    {"output", 1, nullptr, 'o'},
+                                    {"folder", 1, nullptr, 'f'},
+                                    {"answers", 0, nullptr, 'a'},
+                                    {"model", 1, nullptr, 'm'},
+                                    {"shape", 1, nullptr, 's'},
+                                    {"library", 1, nullptr, 'l'},
+                                    {"support-library", 1, nullptr, 'p'},
+                                    {"trial", 1, nullptr, 't'},
+                                    {"cache", 1, nullptr, 'c'},
+                                    {"list", 0, nullptr, 'L'},
+                                    {"help", 0, nullptr, 'h'},
+                                    {"device-kind", 1, nullptr, 'k'},
+                                    {"driver-rules", 1, nullptr, 'r'},
+                                    {"driver-rules-text", 1, nullptr, 'R'},
+                                    {nullptr, 0, nullptr, 0}};
   for (int code = 0; (code = getopt_long(argc, argv, "h", kOptions, nullptr)) != -1;) {
     if (code == 'd') arguments->device = optarg;
     if (code == 'o') arguments->output = optarg;
@@ -94,6 +106,8 @@ int parse(int argc, char** argv, Arguments* arguments) {
     if (code == 'L') arguments->lists = true;
     if (code == 't') arguments->trial = optarg;
     if (code == 'c') arguments->cache = optarg;
+    if (code == 'r') arguments->rules_file = optarg;
+    if (code == 'R') arguments->rules = optarg;
     if (code == 'k') arguments->device_kind = std::atoi(optarg);
     if (code == '?') return complain(kWrongUsage, "see nnapi-probe --help");
     if (code == 'h') {
@@ -236,6 +250,8 @@ int run(const Arguments& arguments) {
   options.struct_bytes = sizeof(options);
   options.library = arguments.library.empty() ? nullptr : arguments.library.c_str();
   options.is_support_library = arguments.is_support_library ? 1 : 0;
+  options.driver_rules = arguments.rules.empty() ? nullptr : arguments.rules.c_str();
+  options.driver_rules_file = arguments.rules_file.empty() ? nullptr : arguments.rules_file.c_str();
   if (!arguments.trial.empty()) return run_trial(arguments, options);
   const NnapiLibrary* nnapi = nullptr;
   nnapi_shim_error error{};

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -196,6 +197,20 @@ public final class NnapiModelTest {
       error = failure(() -> model.run(floats("fixed.in0")));
       assertEquals(NnapiException.Status.NO_DEVICE, error.status());
     }
+    String rules = "{\"version\": 1, \"rules\": [{\"device\": \"*\", \"reason\": \"it is odd\"}]}";
+    Files.write(file("rules.json").toPath(), rules.getBytes(StandardCharsets.UTF_8));
+    NnapiOptions[] forbidding = {
+      new NnapiOptions().driverRules(rules), new NnapiOptions().driverRules(file("rules.json"))
+    };
+    for (NnapiOptions options : forbidding) {
+      try (NnapiModel model = NnapiModel.open(file("fixed.pt"), options)) {
+        error = failure(() -> model.run(floats("fixed.in0")));
+        assertEquals(NnapiException.Status.NO_DEVICE, error.status());
+        assertTrue(error.getMessage(), error.getMessage().contains("known to be wrong: it is odd"));
+      }
+    }
+    error = failure(() -> NnapiModel.open(file("fixed.pt"), new NnapiOptions().driverRules("{}")));
+    assertEquals(NnapiException.Status.BAD_ARGUMENT, error.status());
     try (NnapiModel model = NnapiModel.open(file("fixed.pt"))) {
       ByteBuffer[] outputs = {ByteBuffer.allocateDirect((int) model.output(0).bytes)};
       ByteBuffer[] small = {ByteBuffer.allocateDirect(4)};

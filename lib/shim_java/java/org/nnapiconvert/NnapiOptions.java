@@ -35,6 +35,8 @@ public final class NnapiOptions {
   private int maxCompiled;
   private boolean skipsSelfCheck;
   private int variant;
+  private String driverRules;
+  private String driverRulesFile;
 
   /** The path of the NNAPI library, in place of libneuralnetworks.so. */
   public NnapiOptions library(String path) {
@@ -107,8 +109,20 @@ public final class NnapiOptions {
     return this;
   }
 
+  /** The rules about drivers that are known to be wrong, as JSON, in place of the library's own. */
+  public NnapiOptions driverRules(String json) {
+    driverRules = json;
+    return this;
+  }
+
+  /** A file of such rules. */
+  public NnapiOptions driverRules(File file) {
+    driverRulesFile = file.getPath();
+    return this;
+  }
+
   String[] strings() {
-    return new String[] {library, device, cacheDirectory};
+    return new String[] {library, device, cacheDirectory, driverRules, driverRulesFile};
   }
 
   long[] numbers() {

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Writes lib/shim/driver_rules_text.inc from schemas/driver_rules.json: the rules that the shim has in itself.
+
+Run it after an edit of the rules and commit both; with --check it writes nothing and exits 1 if the file is stale. What
+the shim has no use for is left out: the sources, and white space.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+RULES = "schemas/driver_rules.json"
+OUTPUT = "lib/shim/driver_rules_text.inc"
+BANNER = f"// Generated from {RULES} by scripts/generate_driver_rules.py, do not edit.\n"
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def text_of(rules):
+    lines = [compact({key: value for key, value in rule.items() if key != "sources"}) for rule in rules["rules"]]
+    return BANNER + f'R"json({{"version":{rules["version"]},"rules":[\n' + ",\n".join(lines) + '\n]})json"\n'
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the committed file is stale")
+    check = parser.parse_args().check
+    text = text_of(json.loads((ROOT / RULES).read_text()))
+    path = ROOT / OUTPUT
+    if path.exists() and path.read_text() == text:
+        return
+    if check:
+        sys.exit(f"generate_driver_rules.py: stale, run scripts/generate_driver_rules.py: {OUTPUT}")
+    path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
