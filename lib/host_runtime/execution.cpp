@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "lib/host_runtime/failure.h"
 #include "lib/host_runtime/guard.h"
@@ -121,6 +122,24 @@ std::vector<Value> Execution::input_values() const {
   return values;
 }
 
+// Of each output; none where buffers of the caller overlap: an operation might read what an output has overwritten.
+std::vector<Destination> Execution::destinations() const {
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> ranges;
+  for (const auto* arguments : {&inputs_, &outputs_}) {
+    for (const Argument& argument : *arguments) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(argument.buffer);
+      if (argument.buffer) ranges.emplace_back(begin, begin + argument.length);
+    }
+  }
+  std::sort(ranges.begin(), ranges.end());
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    if (ranges[i].first < ranges[i - 1].second) return {};
+  }
+  std::vector<Destination> result;
+  for (const Argument& output : outputs_) result.push_back({output.buffer, output.length});
+  return result;
+}
+
 void Execution::write_outputs(const std::vector<Value>& values) {
   std::string complaint;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -135,7 +154,7 @@ void Execution::write_outputs(const std::vector<Value>& values) {
     if (!results_[i].fits && complaint.empty()) {
       complaint = fmt::format("output {}: {} bytes found, {} needed", i, output.length, needed);
     }
-    if (!results_[i].fits || needed == 0) continue;
+    if (!results_[i].fits || needed == 0 || values[i].codes.data_ptr() == output.buffer) continue;
     std::memcpy(output.buffer, values[i].codes.contiguous().data_ptr(), static_cast<std::size_t>(needed));
   }
   if (!complaint.empty()) fail(ResultCode::OUTPUT_INSUFFICIENT_SIZE, "{}", complaint);
@@ -148,7 +167,7 @@ void Execution::run(const RunSettings& settings) {
   for (const Argument& output : outputs_) declared.push_back(output.shape);
   const std::vector<Value> inputs = input_values();
   const auto started = RunSettings::Clock::now();
-  const std::vector<Value> outputs = Run(compilation_->program(), settings).compute(inputs, declared);
+  const std::vector<Value> outputs = Run(compilation_->program(), settings).compute(inputs, declared, destinations());
   const auto computed = RunSettings::Clock::now();
   write_outputs(outputs);
   on_hardware_ = computed - started;

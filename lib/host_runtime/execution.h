@@ -88,6 +88,7 @@ class Execution : public std::enable_shared_from_this<Execution> {
   ResultCode run_after(const std::vector<std::shared_ptr<const Event>>& dependencies, uint64_t nanoseconds);
   void end(ResultCode code);
   std::vector<Value> input_values() const;
+  std::vector<Destination> destinations() const;
   void write_outputs(const std::vector<Value>& values);
   void require_completed(const char* what) const;
 

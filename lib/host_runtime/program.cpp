@@ -1,8 +1,11 @@
 #include "lib/host_runtime/program.h"
 
+#include <cstring>
+
 #include "lib/host_runtime/failure.h"
 #include "lib/host_runtime/half_precision.h"
 #include "lib/host_runtime/log.h"
+#include "lib/host_runtime/storage.h"
 
 namespace nnapi_convert::host {
 namespace {
@@ -90,15 +93,33 @@ void Run::compute_timed(const Operation& operation) {
   if (settings_.logs_operations) log(LogLevel::kDebug, "{}: {} ns", subject_of(operation), taken.count());
 }
 
-std::vector<Value> Run::compute(const std::vector<Value>& inputs, const std::vector<Shape>& declared) {
+void Run::deliver_results(const Operation& operation) {
+  for (const uint32_t index : operation.outputs) {
+    const Destination& destination = destinations_[index];
+    if (!destination.buffer || !values_[index].defined()) continue;
+    const OperandCode type = program_.model().operands()[index].type;
+    const auto needed = static_cast<std::size_t>(byte_length(type, shapes_[index]));
+    const bool is_aligned =
+        reinterpret_cast<std::uintptr_t>(destination.buffer) % static_cast<std::size_t>(element_bytes(type)) == 0;
+    if (!is_aligned || needed == 0 || destination.length < needed) continue;
+    std::memcpy(destination.buffer, values_[index].contiguous().data_ptr(), needed);
+    values_[index] = view_of(destination.buffer, type, shapes_[index].dims);
+  }
+}
+
+std::vector<Value> Run::compute(const std::vector<Value>& inputs, const std::vector<Shape>& declared,
+                                const std::vector<Destination>& destinations) {
   const Model& model = program_.model();
   take_inputs(inputs);
+  if (!destinations.empty()) destinations_.resize(model.operands().size());
+  for (std::size_t i = 0; i < destinations.size(); ++i) destinations_[model.outputs()[i]] = destinations[i];
   for (std::size_t i = 0; i < declared.size(); ++i) {
     if (declared[i].rank_known) shapes_[model.outputs()[i]] = declared[i];
   }
   const bool timed = settings_.timed();
   for (std::size_t i = 0; i < model.operations().size(); ++i) {
     timed ? compute_timed(model.operations()[i]) : compute(model.operations()[i]);
+    if (!destinations_.empty()) deliver_results(model.operations()[i]);
     for (const uint32_t index : program_.last_uses()[i]) values_[index].reset();
   }
   std::vector<Value> outputs;

@@ -49,12 +49,21 @@ struct RunSettings {
   bool timed() const { return trace || logs_operations || deadline != Clock::time_point::max(); }
 };
 
+// Where the caller wants an output of the model.
+struct Destination {
+  void* buffer = nullptr;  // null: nowhere yet
+  std::size_t length = 0;
+};
+
 class Run final : public RunServices {
  public:
   Run(const Program& program, const RunSettings& settings, const Frame* frame = nullptr);
 
   // Computes the outputs from one value for each model input. `declared` are the output shapes that the caller knows.
-  std::vector<Value> compute(const std::vector<Value>& inputs, const std::vector<Shape>& declared);
+  // An output is copied to its destination, if there is one that holds it, as soon as it is computed, and the value
+  // returned is a view of it: outputs of many tensors would be in memory twice otherwise.
+  std::vector<Value> compute(const std::vector<Value>& inputs, const std::vector<Shape>& declared,
+                             const std::vector<Destination>& destinations = {});
 
   ConstantCache& cache() const override { return program_.cache(); }
   std::chrono::nanoseconds loop_timeout() const override { return settings_.loop_timeout; }
@@ -66,6 +75,7 @@ class Run final : public RunServices {
   void compute(const Operation& operation);
   void compute_timed(const Operation& operation);
   void round_results(const Operation& operation);
+  void deliver_results(const Operation& operation);
   void trace(const Operation& operation, std::chrono::nanoseconds taken) const;
 
   const Program& program_;
@@ -73,6 +83,7 @@ class Run final : public RunServices {
   const Frame* frame_;
   std::vector<Shape> shapes_;
   std::vector<at::Tensor> values_;
+  std::vector<Destination> destinations_;  // by operand; empty: none has one
 };
 
 }  // namespace nnapi_convert::host

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <map>
 #include <memory>
+#include <numeric>
+#include <set>
 
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/passes/compact.h"
@@ -38,8 +39,16 @@ float real(int stored, const Scale& scale) {
   return scale.scale * static_cast<float>(stored - scale.zero_point);
 }
 
+Values reals(const Bytes& stored, const Scale& scale) {
+  Values result;
+  result.reserve(stored.size());
+  for (const uint8_t each : stored) result.push_back(real(each, scale));
+  return result;
+}
+
 Values through(const Values& values, const Scale& scale) {
   Values result;
+  result.reserve(values.size());
   for (const float value : values) {
     const double steps = std::round(static_cast<double>(value) / static_cast<double>(scale.scale)) + scale.zero_point;
     result.push_back(real(static_cast<int>(std::min(255.0, std::max(0.0, steps))), scale));
@@ -64,14 +73,24 @@ struct Power {
   }
 };
 
+// The operation with its operands, which keep their numbers; the others are empty, so that this costs next to nothing
+// for a large model.
+Model with_operands_of(const Model& model, const Operation& operation) {
+  Model one;
+  one.operations = {operation};
+  one.operands.resize(model.operands.size());
+  for (const auto* side : {&operation.inputs, &operation.outputs}) {
+    for (const OperandId id : *side) one.at(id) = model.at(id);
+  }
+  return one;
+}
+
 // One operation of the model by itself, between floats: as floats, as integers, and with rounded weights.
 class Alone {
  public:
   Alone(const Model& model, size_t number, const Choice& choice, const DiagnoseRequest& request)
       : operation_(model.operations[number]), level_(request.rules.rules.feature_level) {
-    Model one = model;
-    one.operations = {operation_};
-    one.inputs.clear();
+    Model one = with_operands_of(model, operation_);
     for (const OperandId id : operation_.inputs) {
       if (model.at(id).is_constant() || std::count(inputs_.begin(), inputs_.end(), id) > 0) continue;
       one.inputs.push_back({id, false, inputs_.size()});
@@ -138,27 +157,45 @@ class Alone {
   std::unique_ptr<HostModel> integers_, floats_, rounded_;
 };
 
+// What one operation loses, over samples.
+struct Measured {
+  Power alone, cumulated, weights, activations;
+  double saturated = 0, count = 0;
+};
+
+// Of the operations that are measured, those that one run of the model serves.
+struct Part {
+  size_t begin = 0, end = 0;
+};
+
+// Goes sample by sample, and through the operations in parts: what all tensors of a model hold takes much memory.
 class Diagnosing {
  public:
-  Diagnosing(const Model& model, const Choice& choice, const std::vector<Sample>& samples,
-             const DiagnoseRequest& request)
-      : model_(model), choice_(choice), samples_(samples), request_(request) {
+  Diagnosing(const Model& model, const Choice& choice, const DiagnoseRequest& request)
+      : model_(model), choice_(choice), request_(request), floats_(model.operands.size(), nullptr) {
     for (size_t i = 0; i < model.operations.size(); ++i) {
       if (choice.assignment.is_integer[i] && can_run_alone(model.operations[i])) numbers_.push_back(i);
     }
+    measured_.resize(numbers_.size());
+    part();
   }
 
-  std::vector<OperationLoss> run() {
-    if (numbers_.empty()) return {};
-    measure_floats();
-    measure_cumulated();
+  std::vector<OperationLoss> run(const std::vector<KeptSample>& samples) {
+    for (const KeptSample& each : samples) {
+      const Sample sample = each.sample();
+      for (const Part& part : parts_) measure(sample, part);
+    }
     std::vector<OperationLoss> losses;
-    for (size_t i = 0; i < numbers_.size(); ++i) losses.push_back(loss_of(numbers_[i], cumulated_[i]));
+    for (size_t i = 0; i < numbers_.size(); ++i) losses.push_back(loss_of(numbers_[i], measured_[i]));
     return losses;
   }
 
  private:
   const Scale& scale(OperandId id) const { return *choice_.assignment.scales[static_cast<size_t>(id)]; }
+  OperandId result_of(size_t number) const { return model_.operations[number].outputs[0]; }
+
+  // What the float model's tensor holds on the sample; nothing of its own is kept.
+  const Bytes& floats(OperandId id) const { return *floats_[static_cast<size_t>(id)]; }
 
   // Reads and gives float tensors of known sizes.
   bool can_run_alone(const Operation& operation) const {
@@ -175,85 +212,112 @@ class Diagnosing {
     return true;
   }
 
-  // All that the operations read and give, by sample.
-  void measure_floats() {
-    Model exposing = model_;
-    exposing.outputs.clear();
-    std::map<OperandId, size_t> places;
-    for (size_t i = 0; i < model_.inputs.size(); ++i) places[model_.inputs[i].operand] = i;
-    std::vector<OperandId> made;
-    for (const Operation& operation : model_.operations) {
-      for (const OperandId id : operation.outputs) {
-        if (!is_float_variable(model_.at(id))) continue;
-        exposing.outputs.push_back({id});
-        made.push_back(id);
-      }
+  // So that the results of each part take about as much memory.
+  void part() {
+    constexpr double kParts = 4;  // each takes a run of the model
+    std::vector<double> sizes;
+    for (const size_t number : numbers_) {
+      double size = 1;
+      for (const Dim& dim : model_.at(result_of(number)).dims) size *= static_cast<double>(*dim.fixed_value());
+      sizes.push_back(size);
     }
-    HostModel host(exposing, request_.arguments, request_.rules.rules.feature_level);
-    for (const Sample& sample : samples_) {
-      std::map<OperandId, Values>& values = floats_.emplace_back();
-      for (const auto& [id, place] : places) {
-        if (is_float_variable(model_.at(id))) values[id] = floats_in(sample.inputs[place]);
+    const double most = std::accumulate(sizes.begin(), sizes.end(), 0.0) / kParts;
+    double held = 0;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (parts_.empty() || held + sizes[i] / 2 > most) {
+        parts_.push_back({i, i});
+        held = 0;
       }
-      const std::vector<Bytes>& results = host.run(sample);
-      for (size_t i = 0; i < made.size(); ++i) values[made[i]] = floats_in(results[i]);
+      parts_.back().end = i + 1;
+      held += sizes[i];
     }
   }
 
-  void measure_cumulated() {
+  // The float model that gives what the part's operations read and give, too. What it gave stays last: an input that
+  // only those outputs need would be left out.
+  Model exposing(const Part& part, std::vector<OperandId>& made) const {
+    std::set<OperandId> wanted;
+    for (size_t i = part.begin; i < part.end; ++i) {
+      const Operation& operation = model_.operations[numbers_[i]];
+      wanted.insert(operation.inputs.begin(), operation.inputs.end());
+      wanted.insert(operation.outputs[0]);
+    }
+    for (const Operation& operation : model_.operations) {
+      for (const OperandId id : operation.outputs) {
+        if (wanted.count(id) != 0) made.push_back(id);
+      }
+    }
+    Model model = model_;
+    model.outputs.clear();
+    for (const OperandId id : made) model.outputs.push_back({id});
+    for (const nnapi::Boundary& output : model_.outputs) {
+      if (wanted.count(output.operand) == 0) model.outputs.push_back(output);
+    }
+    nnapi::compact(model);
+    return model;
+  }
+
+  // What the quantised model gives for each of the part's operations; its own results follow.
+  std::vector<Bytes> run_integers(const Sample& sample, const Part& part) const {
     RewriteRequest rewriting{choice_.assignment, request_.rules.rules};
     if (!choice_.bias_changes.empty()) rewriting.bias_changes = &choice_.bias_changes;
     Rewritten rewritten = rewrite(model_, rewriting);
-    rewritten.model.outputs.clear();
-    for (const size_t number : numbers_) {
-      const OperandId id = model_.operations[number].outputs[0];
-      rewritten.model.outputs.push_back({rewritten.integer_operands[static_cast<size_t>(id)]});
+    std::vector<nnapi::Boundary> outputs;
+    for (size_t i = part.begin; i < part.end; ++i) {
+      outputs.push_back({rewritten.integer_operands[static_cast<size_t>(result_of(numbers_[i]))]});
     }
+    outputs.insert(outputs.end(), rewritten.model.outputs.begin(), rewritten.model.outputs.end());
+    rewritten.model.outputs = std::move(outputs);
     nnapi::compact(rewritten.model);
-    HostModel host(rewritten.model, request_.arguments, request_.rules.rules.feature_level);
-    cumulated_.resize(numbers_.size());
-    for (size_t sample = 0; sample < samples_.size(); ++sample) {
-      const std::vector<Bytes>& results = host.run(samples_[sample]);
-      for (size_t i = 0; i < numbers_.size(); ++i) {
-        const OperandId id = model_.operations[numbers_[i]].outputs[0];
-        Values found;
-        for (const uint8_t stored : results[i]) found.push_back(real(stored, scale(id)));
-        cumulated_[i].add(floats_[sample].at(id), found);
-      }
+    return HostModel(rewritten.model, request_.arguments, request_.rules.rules.feature_level).run_last(sample);
+  }
+
+  void measure(const Sample& sample, const Part& part) {
+    const std::vector<Bytes> integers = run_integers(sample, part);
+    std::vector<OperandId> made;
+    const std::vector<Bytes> results =
+        HostModel(exposing(part, made), request_.arguments, request_.rules.rules.feature_level).run_last(sample);
+    for (size_t i = 0; i < model_.inputs.size(); ++i) {
+      floats_[static_cast<size_t>(model_.inputs[i].operand)] = &sample.inputs[i];
+    }
+    for (size_t i = 0; i < made.size(); ++i) floats_[static_cast<size_t>(made[i])] = &results[i];
+    for (size_t i = part.begin; i < part.end; ++i) {
+      const OperandId id = result_of(numbers_[i]);
+      measured_[i].cumulated.add(floats_in(floats(id)), reals(integers[i - part.begin], scale(id)));
+      measure_alone(numbers_[i], measured_[i]);
     }
   }
 
-  OperationLoss loss_of(size_t number, const Power& cumulated) {
-    const Operation& operation = model_.operations[number];
-    const OperandId output = operation.outputs[0];
-    OperationLoss loss{
-        nnapi_convert::name_of(operation.code), model_.at(output).name, operation.source, {}, {}, {}, {}};
+  void measure_alone(size_t number, Measured& measured) {
+    const OperandId output = result_of(number);
     Alone alone(model_, number, choice_, request_);
-    Power integers, weights, activations;
-    double saturated = 0, count = 0;
-    for (std::map<OperandId, Values>& values : floats_) {
-      Sample sample, rounded;
-      for (const OperandId id : alone.inputs()) {
-        std::vector<int64_t> shape;
-        for (const Dim& dim : model_.at(id).dims) shape.push_back(*dim.fixed_value());
-        sample.shapes.push_back(shape);
-        rounded.shapes.push_back(shape);
-        sample.inputs.push_back(bytes_in(values.at(id)));
-        rounded.inputs.push_back(bytes_in(through(values.at(id), scale(id))));
-      }
-      const Values& expected = values.at(output);
-      integers.add(expected, alone.run_integers(sample));
-      if (alone.has_weights()) weights.add(expected, alone.run_rounded(sample));
-      activations.add(expected, through(alone.run_floats(rounded), scale(output)));
-      for (const float value : expected) saturated += is_saturated(value, scale(output)) ? 1 : 0;
-      count += static_cast<double>(expected.size());
+    Sample sample, rounded;
+    for (const OperandId id : alone.inputs()) {
+      std::vector<int64_t> shape;
+      for (const Dim& dim : model_.at(id).dims) shape.push_back(*dim.fixed_value());
+      sample.shapes.push_back(shape);
+      rounded.shapes.push_back(shape);
+      sample.inputs.push_back(floats(id));
+      rounded.inputs.push_back(bytes_in(through(floats_in(floats(id)), scale(id))));
     }
-    loss.alone = integers.snr();
-    loss.cumulated = cumulated.snr();
-    loss.weights = weights.snr();
-    loss.activations = activations.snr();
-    loss.saturated = count > 0 ? saturated / count : 0;
-    return loss;
+    const Values expected = floats_in(floats(output));
+    measured.alone.add(expected, alone.run_integers(sample));
+    if (alone.has_weights()) measured.weights.add(expected, alone.run_rounded(sample));
+    measured.activations.add(expected, through(alone.run_floats(rounded), scale(output)));
+    for (const float value : expected) measured.saturated += is_saturated(value, scale(output)) ? 1 : 0;
+    measured.count += static_cast<double>(expected.size());
+  }
+
+  OperationLoss loss_of(size_t number, const Measured& measured) const {
+    const Operation& operation = model_.operations[number];
+    return {nnapi_convert::name_of(operation.code),
+            model_.at(operation.outputs[0]).name,
+            operation.source,
+            measured.alone.snr(),
+            measured.cumulated.snr(),
+            measured.weights.snr(),
+            measured.activations.snr(),
+            measured.count > 0 ? measured.saturated / measured.count : 0};
   }
 
   static bool is_saturated(float value, const Scale& scale) {
@@ -263,18 +327,18 @@ class Diagnosing {
 
   const Model& model_;
   const Choice& choice_;
-  const std::vector<Sample>& samples_;
   const DiagnoseRequest& request_;
-  std::vector<size_t> numbers_;                      // of operations
-  std::vector<std::map<OperandId, Values>> floats_;  // by sample: what the float model's tensors hold
-  std::vector<Power> cumulated_;
+  std::vector<size_t> numbers_;  // of operations
+  std::vector<Part> parts_;
+  std::vector<Measured> measured_;    // by number
+  std::vector<const Bytes*> floats_;  // by operand: what the float model's tensors hold on the sample of now
 };
 
 }  // namespace
 
-std::vector<OperationLoss> diagnose(const Model& model, const Choice& choice, const std::vector<Sample>& samples,
+std::vector<OperationLoss> diagnose(const Model& model, const Choice& choice, const std::vector<KeptSample>& samples,
                                     const DiagnoseRequest& request) {
-  return Diagnosing(base_model(model, choice), choice, samples, request).run();
+  return Diagnosing(base_model(model, choice), choice, request).run(samples);
 }
 
 std::vector<const OperationLoss*> worst_of(const std::vector<OperationLoss>& losses, size_t most) {

@@ -7,7 +7,7 @@
 
 #include "lib/nnapi/model.h"
 #include "lib/quantise/choice.h"
-#include "lib/quantise/sample.h"
+#include "lib/quantise/kept_sample.h"
 
 namespace nnapi_convert::quantise {
 
@@ -29,8 +29,8 @@ struct DiagnoseRequest {
 
 // Of the integer operations, in their order, on these samples. `model` is the float model. Empty where the sizes of
 // tensors are flexible.
-std::vector<OperationLoss> diagnose(const nnapi::Model& model, const Choice& choice, const std::vector<Sample>& samples,
-                                    const DiagnoseRequest& request);
+std::vector<OperationLoss> diagnose(const nnapi::Model& model, const Choice& choice,
+                                    const std::vector<KeptSample>& samples, const DiagnoseRequest& request);
 
 // Those with the lowest SNR alone, the worst first.
 std::vector<const OperationLoss*> worst_of(const std::vector<OperationLoss>& losses, size_t most);

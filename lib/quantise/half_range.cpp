@@ -318,7 +318,7 @@ class Fitting {
 
 }  // namespace
 
-HalfRange fit_half_range(const HalfRangeRequest& request, const std::vector<Sample>& samples) {
+HalfRange fit_half_range(const HalfRangeRequest& request, const std::vector<KeptSample>& samples) {
   const Observations observations = observe({request.model, request.arguments, request.feature_level}, samples);
   return Fitting(request.model, observations).run();
 }

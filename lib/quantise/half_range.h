@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lib/nnapi/model.h"
-#include "lib/quantise/sample.h"
+#include "lib/quantise/kept_sample.h"
 
 namespace nnapi_convert::quantise {
 
@@ -27,6 +27,6 @@ struct HalfRange {
 };
 
 // Throws ConvertError (kVerificationFailed) where the host's NNAPI doesn't run the model.
-HalfRange fit_half_range(const HalfRangeRequest& request, const std::vector<Sample>& samples);
+HalfRange fit_half_range(const HalfRangeRequest& request, const std::vector<KeptSample>& samples);
 
 }  // namespace nnapi_convert::quantise

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "lib/nnapi/model.h"
@@ -20,6 +21,11 @@ class HostModel {
   // The results' bytes, in the order of the model's outputs; they stay until the next run. Throws ConvertError
   // (kVerificationFailed) where NNAPI fails.
   const std::vector<Bytes>& run(const Sample& sample);
+  // The same of a model that isn't needed afterwards.
+  std::vector<Bytes> run_last(const Sample& sample) && {
+    run(sample);
+    return std::move(results_);
+  }
 
  private:
   std::vector<int32_t> words_;

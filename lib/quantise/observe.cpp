@@ -1,9 +1,10 @@
 #include "lib/quantise/observe.h"
 
 #include <algorithm>
-#include <cstring>
+#include <limits>
 #include <set>
 
+#include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/signature.h"
 #include "lib/quantise/forms.h"
 #include "lib/quantise/host_model.h"
@@ -32,10 +33,29 @@ std::vector<OperandId> measured_operands(const Model& model) {
 struct Channels {
   size_t axis = 0;
   bool is_wanted = false;
+  bool joins_axes = false;  // the axes from `axis` on are the channels together
 };
+
+// Returns the first of the axes that a FULLY_CONNECTED reads as one row, as attention's heads; the last axis if rows
+// have other sizes. Of pictures, each channel stands for all its places.
+size_t first_axis_of_rows(const Model& model, const Operation& linear, const nnapi::Uses& uses) {
+  const Dims& dims = model.at(linear.inputs[0]).dims;
+  const nnapi::Constant* filter = model.at(linear.inputs[1]).constant();
+  const int producer = uses.producer[static_cast<size_t>(linear.inputs[0])];
+  const bool is_in_order =
+      producer >= 0 && model.operations[static_cast<size_t>(producer)].code == OperationCode::TRANSPOSE;
+  if (filter == nullptr || !is_in_order || !all_fixed(dims)) return dims.size() - 1;
+  int64_t width = 1;
+  for (size_t axis = dims.size(); axis-- > 0;) {
+    width *= dims[axis].value();
+    if (width == filter->shape().back()) return axis;
+  }
+  return dims.size() - 1;
+}
 
 std::vector<Channels> wanted_channels(const Model& model) {
   std::vector<Channels> wanted(model.operands.size());
+  const nnapi::Uses uses(model);
   for (const Operation& operation : model.operations) {
     if (form_of(operation.code) != Form::kWeighted) continue;
     const size_t axis = activation_axis(model, operation);
@@ -43,7 +63,10 @@ std::vector<Channels> wanted_channels(const Model& model) {
                                                          true};
     const nnapi::Operand& input = model.at(operation.inputs[0]);
     if (is_float_variable(input)) {
-      wanted[static_cast<size_t>(operation.inputs[0])] = {std::min(axis, input.dims.size() - 1), true};
+      const size_t last = input.dims.size() - 1;
+      const bool is_linear = operation.code == OperationCode::FULLY_CONNECTED;
+      const size_t first = is_linear ? first_axis_of_rows(model, operation, uses) : std::min(axis, last);
+      wanted[static_cast<size_t>(operation.inputs[0])] = {first, true, is_linear && first < last};
     }
   }
   return wanted;
@@ -83,10 +106,10 @@ class Observer {
 
   void add(OperandId id, const Bytes& bytes) {
     if (model_.at(id).type != OperandCode::TENSOR_FLOAT32) return;
-    values_.resize(bytes.size() / sizeof(float));
-    if (!bytes.empty()) std::memcpy(values_.data(), bytes.data(), bytes.size());
+    const auto* values = reinterpret_cast<const float*>(bytes.data());  // a copy would take as much memory again
+    const size_t count = bytes.size() / sizeof(float);
     const auto at = static_cast<size_t>(id);
-    result_.histograms[at].add(values_.data(), values_.size());
+    result_.histograms[at].add(values, count);
     const Channels& wanted = wanted_[at];
     const Dims& dims = model_.at(id).dims;
     if (!wanted.is_wanted || !dims[wanted.axis].is_fixed()) return;
@@ -96,7 +119,8 @@ class Observer {
       inner *= static_cast<size_t>(*dims[i].fixed_value());
     }
     const auto channels = static_cast<size_t>(*dims[wanted.axis].fixed_value());
-    add_channels(values_.data(), values_.size(), channels, inner, result_.channels[at]);
+    if (wanted.joins_axes) return add_channels(values, count, channels * inner, 1, result_.channels[at]);
+    add_channels(values, count, channels, inner, result_.channels[at]);
   }
 
   Observations& result() { return result_; }
@@ -104,7 +128,6 @@ class Observer {
  private:
   const Model& model_;
   std::vector<Channels> wanted_;
-  std::vector<float> values_;
   Observations result_;
 };
 
@@ -133,26 +156,23 @@ size_t activation_axis(const Model& model, const Operation& operation) {
   return 3;
 }
 
-Observations observe(const ObserveRequest& request, const std::vector<Sample>& samples) {
+Observations observe(const ObserveRequest& request, const std::vector<KeptSample>& samples) {
   const std::vector<OperandId> operands = measured_operands(request.model);
   Model measuring = request.model;
   measuring.outputs.clear();
   for (const OperandId id : operands) measuring.outputs.push_back({id});
+  nnapi::compact(measuring);  // leaves out the weights that equalised ones have replaced
   HostModel host(measuring, request.arguments, request.feature_level);
   Observer observer(request.model);
-  for (const Sample& sample : samples) {
+  size_t done = 0;
+  for (const KeptSample& each : samples) {
+    const Sample sample = each.sample();
     const std::vector<Bytes>& results = host.run(sample);
     for (size_t i = 0; i < request.model.inputs.size(); ++i) {
       observer.add(request.model.inputs[i].operand, sample.inputs[i]);
     }
     for (size_t i = 0; i < operands.size(); ++i) observer.add(operands[i], results[i]);
-    std::vector<Bytes> outputs;
-    for (const nnapi::Boundary& output : request.model.outputs) {
-      const auto at = std::lower_bound(operands.begin(), operands.end(), output.operand) - operands.begin();
-      outputs.push_back(results[static_cast<size_t>(at)]);
-    }
-    observer.result().outputs.push_back(std::move(outputs));
-    if (request.on_sample) request.on_sample(observer.result().outputs.size());
+    if (request.on_sample) request.on_sample(++done);
   }
   share_moved(request.model, observer.result());
   return std::move(observer.result());

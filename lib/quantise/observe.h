@@ -6,7 +6,7 @@
 
 #include "lib/nnapi/model.h"
 #include "lib/quantise/histogram.h"
-#include "lib/quantise/sample.h"
+#include "lib/quantise/kept_sample.h"
 
 namespace nnapi_convert::quantise {
 
@@ -22,7 +22,6 @@ struct ChannelStatistics {
 struct Observations {
   std::vector<Histogram> histograms;        // by operand; empty for what is no float variable
   std::vector<ChannelStatistics> channels;  // by operand; empty for others
-  std::vector<std::vector<Bytes>> outputs;  // by sample, what the model itself gives
 };
 
 struct ObserveRequest {
@@ -33,7 +32,7 @@ struct ObserveRequest {
 };
 
 // Throws ConvertError (kVerificationFailed) where the host's NNAPI doesn't run the model.
-Observations observe(const ObserveRequest& request, const std::vector<Sample>& samples);
+Observations observe(const ObserveRequest& request, const std::vector<KeptSample>& samples);
 
 // The axis of the channels in what the operation, one with weights, reads and gives.
 size_t activation_axis(const nnapi::Model& model, const nnapi::Operation& operation);

@@ -76,9 +76,7 @@ class Quantising {
     Candidate best = candidate(original, RangeMethod::kMinMax);
     check_any_integer(best);
     try_methods(best);
-    if (options_.techniques.equalises) {
-      for (const auto& base : equalised(*original)) try_base(base, best);
-    }
+    if (options_.techniques.equalises) try_equalised(*original, best);
     if (options_.techniques.searches_ranges && options_.techniques.refines_ranges) refine_ranges(best);
     if (options_.techniques.corrects_bias) take_if_nearer(best, with_correction(best));
     if (!is_met(best)) leave_float(best);
@@ -99,17 +97,24 @@ class Quantising {
   // Samples of the calibration choose, all over it, so that those held back have no part in the choice. With a target
   // operations stay float until those held back hold it: they choose.
   void select_choosing() {
-    constexpr size_t kMostChoosing = 30;
-    const std::vector<Sample>& all = options_.max_drop || options_.min_snr ? samples_.held_back : samples_.calibration;
-    const size_t step = std::max<size_t>(1, (all.size() + kMostChoosing - 1) / kMostChoosing);
+    const std::vector<KeptSample>& all =
+        options_.max_drop || options_.min_snr ? samples_.held_back : samples_.calibration;
+    const size_t most = most_choosing();
+    const size_t step = std::max<size_t>(1, (all.size() + most - 1) / most);
     for (size_t i = 0; i < all.size(); i += step) choosing_.push_back(&all[i]);
-    for (const Sample& sample : samples_.held_back) judging_.push_back(&sample);
+    for (const KeptSample& sample : samples_.held_back) judging_.push_back(&sample);
+  }
+
+  // What few samples choose fits others less. More choose where the model is small.
+  size_t most_choosing() const {
+    constexpr size_t kFewest = 30, kMeasures = 20;  // as many candidates are measured by all that choose
+    return std::max(kFewest, most_runs() / kMeasures);
   }
 
   void expect_results() {
     HostModel host(model_, arguments_, options_.feature_level);
-    for (const Sample* sample : choosing_) expected_.push_back(host.run(*sample));
-    for (const Sample* sample : judging_) expected_last_.push_back(host.run(*sample));
+    for (const KeptSample* sample : choosing_) expected_.push_back(host.run(sample->sample()));
+    for (const KeptSample* sample : judging_) expected_last_.push_back(host.run(sample->sample()));
   }
 
   // Runs of the model for refining ranges: those of small models take next to no time.
@@ -127,21 +132,20 @@ class Quantising {
                    samples_.calibration);
   }
 
-  // What equalisation makes of the model; twice where RELU6 cuts values off.
-  std::vector<std::shared_ptr<const Base>> equalised(const Base& original) {
-    std::vector<std::shared_ptr<const Base>> bases;
+  // Tries what equalisation makes of the model; twice where RELU6 cuts values off. One model is in memory at a time.
+  void try_equalised(const Base& original, Candidate& best) {
+    size_t pairs = 0;  // of layers that the one before found
     for (const bool drops_clipping : {false, true}) {
       Equalised made = equalise(original.model, original.observations, {drops_clipping});
-      const bool is_new = made.pairs > 0 && (bases.empty() || made.pairs > pairs_);
-      pairs_ = made.pairs;
-      if (is_new) {
+      if (made.pairs > pairs) {
         Observations observations = observed(made.model, "measure equalised");
-        bases.push_back(
-            std::make_shared<const Base>(Base{std::move(made.model), std::move(observations), true, drops_clipping}));
+        try_base(
+            std::make_shared<const Base>(Base{std::move(made.model), std::move(observations), true, drops_clipping}),
+            best);
       }
+      pairs = made.pairs;
       if (!made.has_clipping) break;
     }
-    return bases;
   }
 
   void try_methods(Candidate& best) {
@@ -337,11 +341,11 @@ class Quantising {
   }
 
   // With floats at the boundary, so that the results can be compared.
-  Results results_of(const Candidate& candidate, const std::vector<const Sample*>& samples, size_t count) {
+  Results results_of(const Candidate& candidate, const std::vector<const KeptSample*>& samples, size_t count) {
     HostModel host(integer_form(candidate, false, false), arguments_, options_.feature_level);
     Results found;
     for (size_t i = 0; i < count; ++i) {
-      found.push_back(host.run(*samples[i]));
+      found.push_back(host.run(samples[i]->sample()));
       show("compare", i + 1, count);
     }
     return found;
@@ -349,8 +353,9 @@ class Quantising {
 
   std::vector<OperationLoss> losses() const {
     constexpr size_t kMostSamples = 4;
-    std::vector<Sample> some = samples_.held_back;
-    if (some.size() > kMostSamples) some.resize(kMostSamples);
+    const std::vector<KeptSample>& all = samples_.held_back;
+    const std::vector<KeptSample> some(all.begin(),
+                                       all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostSamples)));
     return diagnose(model_, report_.choice, some, {arguments_, {rules_}});
   }
 
@@ -401,8 +406,7 @@ class Quantising {
   const Options& options_;
   Rules rules_;
   std::vector<bool> kept_;
-  size_t pairs_ = 0;  // of layers that the newest equalisation found
-  std::vector<const Sample*> choosing_, judging_;
+  std::vector<const KeptSample*> choosing_, judging_;
   Results expected_;       // of the choosing samples
   Results expected_last_;  // of those that judge
   Report report_;

@@ -15,8 +15,8 @@
 #include "lib/quantise/diagnose.h"
 #include "lib/quantise/distance.h"
 #include "lib/quantise/forms.h"
+#include "lib/quantise/kept_sample.h"
 #include "lib/quantise/range.h"
-#include "lib/quantise/sample.h"
 
 namespace nnapi_convert::quantise {
 
@@ -45,8 +45,8 @@ struct Options {
 };
 
 struct Samples {
-  std::vector<Sample> calibration;  // that ranges come from; some of them choose between ways
-  std::vector<Sample> held_back;    // that the results are judged by
+  std::vector<KeptSample> calibration;  // that ranges come from; some of them choose between ways
+  std::vector<KeptSample> held_back;    // that the results are judged by
 };
 
 struct Report {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "lib/nnapi/builder.h"
+#include "lib/quantise/byte_shift.h"
 
 namespace nnapi_convert::quantise {
 namespace {
@@ -67,6 +68,7 @@ class Rewriting {
       }
     }
     for (nnapi::Boundary& output : result_.model.outputs) output.operand = output_of(output.operand);
+    shift_bytes(result_.model);
     return std::move(result_);
   }
 

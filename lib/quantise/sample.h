@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/quantise/large_pages.h"
+
 namespace nnapi_convert::quantise {
 
-using Bytes = std::vector<uint8_t>;
+// Of one tensor.
+using Bytes = std::vector<uint8_t, LargePages<uint8_t>>;
 
 // One set of inputs.
 struct Sample {

@@ -157,16 +157,16 @@ class Pictures(CalibrateTest):
         pixels = ((picture_samples(40, seed=4) / 4 + 0.5).clamp(0, 1) * 255).to(torch.uint8)
         for i, picture in enumerate(pixels.permute(0, 2, 3, 1).numpy()):
             write_png(folder / f"{i:03}.png", picture)
-        self.pixels = pixels.float() / 255
+        self.pixels = pixels.double() / 255
 
     def convert_from(self, source, *options, out):
         return load(self.convert(self.model, *self.spec, "--nhwc", "--calibrate", source, *options, out=out)).ser_model
 
     def test_as_tensors(self):
-        mean = torch.tensor([0.485, 0.456, 0.406]).view(1, 3, 1, 1)
-        std = torch.tensor([0.229, 0.224, 0.225]).view(1, 3, 1, 1)
+        mean = torch.tensor([0.485, 0.456, 0.406], dtype=torch.double).view(1, 3, 1, 1)
+        std = torch.tensor([0.229, 0.224, 0.225], dtype=torch.double).view(1, 3, 1, 1)
         found = self.convert_from(self.folder / "pictures", *self.NORM, out="a.pt")
-        tensors = self.samples(list(((self.pixels - mean) / std).unsqueeze(1)), "tensors.pt")
+        tensors = self.samples(list(((self.pixels - mean) / std).float().unsqueeze(1)), "tensors.pt")
         self.assertTrue(found.equal(self.convert_from(tensors, out="b.pt")))
 
     def test_inspect_tells_of_the_pictures(self):

@@ -30,8 +30,8 @@ std::vector<InputTuple> real_samples(const LoadedModel& loaded, const Calibratio
   return real;
 }
 
-std::vector<quantise::Sample> make_samples(const NnapiPart& part, const LoadedModel& loaded,
-                                           const CalibrationSamples& given) {
+std::vector<quantise::KeptSample> make_samples(const NnapiPart& part, const LoadedModel& loaded,
+                                               const CalibrationSamples& given) {
   std::vector<std::string> names;
   std::vector<TensorType> types;
   for (const InterfaceInput& input : part.interface.inputs) {
@@ -42,14 +42,14 @@ std::vector<quantise::Sample> make_samples(const NnapiPart& part, const LoadedMo
   const IndexRanges ranges = index_ranges(loaded, names, types);
   const std::vector<InputTuple> real = real_samples(loaded, given, names.size());
   const auto count = real.empty() ? kSeededSamples : static_cast<uint32_t>(real.size());
-  std::vector<quantise::Sample> samples;
+  std::vector<quantise::KeptSample> samples;
   for (uint32_t number = 0; number < count; ++number) {
     CheckInputs inputs(part, ranges, false);
     inputs.make(number, real.empty() ? nullptr : &real[number], std::numeric_limits<size_t>::max());
     quantise::Sample sample;
     for (const at::Tensor& caller : inputs.callers()) sample.shapes.push_back(caller.sizes().vec());
     sample.inputs = inputs.physical();
-    samples.push_back(std::move(sample));
+    samples.emplace_back(sample);
   }
   return samples;
 }

@@ -12,6 +12,7 @@ at::ScalarType element_type(OperandCode type) {
     case OperandCode::TENSOR_INT32:
       return at::kInt;
     case OperandCode::TENSOR_BOOL8:
+    case OperandCode::TENSOR_QUANT8_ASYMM:  // bytes of pixels
       return at::kByte;
     default:
       return at::kFloat;

@@ -51,7 +51,7 @@ quantise::Samples apart(const nnapi::Model& model, CalibrationSamples given) {
   quantise::Samples samples;
   for (size_t i = 0; i < given.size(); ++i) {
     auto& side = is_held_back(i, given.size(), samples.held_back.size()) ? samples.held_back : samples.calibration;
-    side.push_back(physical_sample(model, std::exchange(given[i], {})));
+    side.emplace_back(physical_sample(model, std::exchange(given[i], {})));
   }
   if (samples.held_back.empty()) samples.held_back = samples.calibration;
   return samples;
@@ -66,6 +66,7 @@ void set_inputs(const nnapi::Model& model, QuantMode mode, ModuleInterface& inte
     const nnapi::Operand& operand = model.at(boundary.operand);
     if (!nnapi::is_quant8(operand.type)) continue;
     InterfaceInput& input = interface.inputs[boundary.argument];
+    if (input.type.dtype == at::kByte) continue;  // the bytes are the integers
     if (mode == QuantMode::kCore) {
       input.quantize = quantization_of(operand);
     } else {

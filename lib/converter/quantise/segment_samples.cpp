@@ -46,12 +46,6 @@ Reference reference_of(const PlannedModel& planned, const LoadedModel& loaded, c
   return {split_reference(loaded, options), requests};
 }
 
-uint64_t bytes_of(const quantise::Sample& sample) {
-  uint64_t bytes = 0;
-  for (const quantise::Bytes& input : sample.inputs) bytes += input.size();
-  return bytes;
-}
-
 }  // namespace
 
 SegmentRuns::SegmentRuns(const PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options)
@@ -88,8 +82,8 @@ void SegmentRuns::add_run(size_t segment, const ReferenceValues& values, Segment
 }
 
 void SegmentRuns::add_call(size_t segment, const std::vector<at::Tensor>& inputs, SegmentSamples& samples) {
-  quantise::Sample sample = physical_sample(planned_.plan.segments[segment].part.model, inputs);
-  const uint64_t bytes = bytes_of(sample);
+  quantise::KeptSample sample(physical_sample(planned_.plan.segments[segment].part.model, inputs));
+  const uint64_t bytes = sample.kept_bytes();
   if (bytes_[segment] + bytes > kMostBytes && !samples.calls.empty()) {
     ++samples.left_out;
     return;

@@ -8,13 +8,13 @@
 #include "lib/converter/partition/planned_model.h"
 #include "lib/converter/samples/calibration_samples.h"
 #include "lib/converter/samples/reference_values.h"
-#include "lib/quantise/sample.h"
+#include "lib/quantise/kept_sample.h"
 
 namespace nnapi_convert {
 
 // What one segment reads. A segment in a loop runs several times for each sample, one of rows in several calls.
 struct SegmentSamples {
-  std::vector<quantise::Sample> calls;
+  std::vector<quantise::KeptSample> calls;
   size_t left_out = 0;  // calls beyond what memory holds
   size_t unknown = 0;   // runs for which TorchScript has no value of an input
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -11,12 +12,13 @@
 #include "lib/base/error.h"
 #include "lib/calibration/file_bytes.h"
 #include "lib/calibration/numpy_file.h"
-#include "lib/calibration/picture.h"
 #include "lib/calibration/picture_list.h"
 #include "lib/converter/exported/saved_tensors.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/infer/index_range.h"
+#include "lib/converter/samples/picture_samples.h"
 #include "lib/converter/samples/sample_inputs.h"
+#include "lib/converter/samples/sample_limits.h"
 
 namespace nnapi_convert {
 namespace {
@@ -26,9 +28,6 @@ using Sample = std::vector<at::Tensor>;
 constexpr const char* kRandom = "random:";
 constexpr const char* kBundled = "bundled";
 constexpr int kMostRandom = 100'000;
-constexpr size_t kMostSamples = 1000;
-constexpr size_t kLeastSamples = 50;                // however large they are
-constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of all samples, where that leaves the least
 
 [[noreturn]] void fail(const std::string& source, const std::string& problem) {
   throw ConvertError(ExitCode::kBadFile, fmt::format("--calibrate {}: {}", source, problem));
@@ -57,26 +56,6 @@ std::vector<at::Tensor> pieces_of(const at::Tensor& tensor, const Dims& dims) {
     pieces.push_back(tensor.narrow(0, begin, batch));
   }
   return pieces;
-}
-
-// How many samples of these sizes are used.
-size_t most_samples(uint64_t bytes_each) {
-  const uint64_t fitting = kMostBytes / std::max<uint64_t>(bytes_each, 1);
-  return static_cast<size_t>(std::min<uint64_t>(kMostSamples, std::max<uint64_t>(kLeastSamples, fitting)));
-}
-
-// Keeps `most` of all, as evenly as they come.
-template <typename Each>
-void thin_out(std::vector<Each>& all, size_t most) {
-  if (all.size() <= most) return;
-  std::vector<Each> kept;
-  for (size_t i = 0; i < most; ++i) kept.push_back(std::move(all[i * all.size() / most]));
-  all = std::move(kept);
-}
-
-void warn_of_thinning(size_t used, size_t found, const char* what, Diagnostics& diagnostics) {
-  diagnostics.warn(fmt::format("calibration: {} of {} {} are used, evenly chosen: more need memory and change little",
-                               used, found, what));
 }
 
 uint64_t bytes_of(const Sample& sample) {
@@ -217,63 +196,6 @@ void read_numpy(const std::string& path, const ModuleInterface& interface, Sampl
   samples.add(by_name.size() == interface.inputs.size() ? by_name : in_order, "the file");
 }
 
-calibration::PictureSize picture_size(const std::string& source, const ModuleInterface& interface) {
-  const auto is_picture = [](const InterfaceInput& input) {
-    const Dims& dims = input.type.dims;
-    return dims.size() == 4 && input.type.dtype == at::kFloat && dims[0].fixed_value().value_or(1) == 1 &&
-           (dims[1].fixed_value() == 3 || dims[1].fixed_value() == 1);
-  };
-  if (interface.inputs.size() != 1 || !is_picture(interface.inputs[0])) {
-    fail(source,
-         "pictures are for models with one input, float32[1, 3, H, W] or [1, 1, H, W]; give tensors in a .pt, "
-         ".npy or .npz file");
-  }
-  const Dims& dims = interface.inputs[0].type.dims;
-  return {*dims[1].fixed_value(), dims[2].fixed_value().value_or(0), dims[3].fixed_value().value_or(0)};
-}
-
-void check_channels(const char* option, const std::vector<double>& values, int64_t channels) {
-  if (values.size() <= 1 || static_cast<int64_t>(values.size()) == channels) return;
-  throw ConvertError(ExitCode::kUsage, fmt::format("{}: {} numbers found, 1 or {} needed, one for each channel", option,
-                                                   values.size(), channels));
-}
-
-// Reads on where single pictures can't be read.
-void read_pictures(const CalibrationOptions& options, const ModuleInterface& interface, SampleList& samples,
-                   Diagnostics& diagnostics) {
-  const calibration::PictureSize size = picture_size(options.source, interface);
-  const PictureChoice& choice = options.pictures;
-  check_channels("--mean", choice.mean, size.channels);
-  check_channels("--std", choice.std, size.channels);
-  const calibration::PictureOptions how{choice.resize, choice.crop, choice.pixel_max,
-                                        choice.mean,   choice.std,  choice.is_bgr};
-  std::vector<std::string> paths = calibration::list_pictures(options.source);
-  const size_t found = paths.size();
-  thin_out(paths, most_samples(static_cast<uint64_t>(size.channels * size.height * size.width) * sizeof(float)));
-  if (paths.size() < found) warn_of_thinning(paths.size(), found, "pictures", diagnostics);
-  std::string first_problem;
-  size_t bad = 0;
-  for (size_t i = 0; i < paths.size(); ++i) {
-    std::optional<calibration::Picture> picture;
-    try {
-      picture = calibration::read_picture(paths[i]);
-    } catch (const ConvertError& error) {
-      if (++bad == 1) first_problem = error.what();
-      continue;
-    }
-    const calibration::PictureTensor tensor = calibration::to_tensor(*picture, size, how);
-    const at::Tensor values = at::empty({1, tensor.channels, tensor.height, tensor.width}, at::kFloat);
-    std::memcpy(values.data_ptr(), tensor.values.data(), tensor.values.size() * sizeof(float));
-    samples.add({values}, paths[i]);
-    if (options.on_progress) options.on_progress("read", i + 1, paths.size());
-  }
-  if (bad == paths.size()) fail(options.source, fmt::format("none of {} pictures can be read: {}", bad, first_problem));
-  if (bad > 0) {
-    diagnostics.warn(fmt::format("calibration: {} of {} pictures can't be read and are left out, the first: {}", bad,
-                                 paths.size(), first_problem));
-  }
-}
-
 int random_count(const std::string& source) {
   const std::string text = source.substr(std::string(kRandom).size());
   const bool is_number = !text.empty() && text.size() < 7 && text.find_first_not_of("0123456789") == std::string::npos;
@@ -365,7 +287,8 @@ CalibrationSamples read_calibration(const CalibrationOptions& options, const Mod
   } else if (source == kBundled) {
     take_bundled(loaded, samples);
   } else if (is_pictures) {
-    read_pictures(options, interface, samples, diagnostics);
+    const auto add = [&](const at::Tensor& picture, const std::string& path) { samples.add({picture}, path); };
+    read_pictures(options, interface, diagnostics, add);
   } else if (ends_with(source, ".npy") || ends_with(source, ".npz")) {
     read_numpy(source, interface, samples);
   } else {

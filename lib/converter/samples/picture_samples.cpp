@@ -1,0 +1,122 @@
+#include "lib/converter/samples/picture_samples.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <optional>
+
+#include "lib/base/error.h"
+#include "lib/calibration/picture.h"
+#include "lib/calibration/picture_list.h"
+#include "lib/converter/samples/sample_limits.h"
+
+namespace nnapi_convert {
+namespace {
+
+[[noreturn]] void no_pictures(const std::string& source, const std::string& problem) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("--calibrate {}: {}", source, problem));
+}
+
+// The bytes of pixels, with the channels last; 4 channels are those of a color and alpha.
+bool takes_pixels(const TensorType& type) {
+  return type.dtype == at::kByte;
+}
+
+calibration::PictureSize picture_size(const std::string& source, const ModuleInterface& interface) {
+  const auto size_of = [](const TensorType& type) -> std::optional<calibration::PictureSize> {
+    Dims dims = type.dims;
+    const bool fits = dims.size() == 4 && dims[0].fixed_value().value_or(1) == 1;
+    if (!fits || (type.dtype != at::kFloat && !takes_pixels(type))) return std::nullopt;
+    if (takes_pixels(type)) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+    const int64_t channels = dims[1].fixed_value().value_or(0);
+    if (channels != 1 && channels != 3 && (channels != 4 || !takes_pixels(type))) return std::nullopt;
+    return calibration::PictureSize{channels == 1 ? 1 : 3, dims[2].fixed_value().value_or(0),
+                                    dims[3].fixed_value().value_or(0)};
+  };
+  const auto size = interface.inputs.size() == 1 ? size_of(interface.inputs[0].type) : std::nullopt;
+  if (size) return *size;
+  no_pictures(source,
+              "pictures are for models with one input, float32[1, 3, H, W], [1, 1, H, W] or, of --input-pixels, "
+              "uint8[1, H, W, C]; give tensors in a .pt, .npy or .npz file");
+}
+
+calibration::PictureOptions picture_options(const PictureChoice& choice, const TensorType& type) {
+  if (!takes_pixels(type)) {
+    return {choice.resize, choice.crop, choice.pixel_max, choice.mean, choice.std, choice.is_bgr};
+  }
+  if (choice.normalises()) {
+    throw ConvertError(
+        ExitCode::kUsage,
+        "--mean, --std, --pixel-max and --bgr: the model takes bytes and normalises them itself; they go "
+        "with --input-pixels or a model that takes float32");
+  }
+  return {choice.resize, choice.crop, 255, {}, {}, false};
+}
+
+// Pages of its own, which go back to the system once the sample is not needed: memory between what stays would be of
+// no use for the large tensors of a run.
+at::Tensor tensor_of(const calibration::PictureTensor& picture) {
+  const size_t bytes = std::max<size_t>(1, picture.values.size() * sizeof(float));
+  void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  std::memcpy(pages, picture.values.data(), picture.values.size() * sizeof(float));
+  return at::from_blob(
+      pages, {1, picture.channels, picture.height, picture.width}, [bytes](void* data) { ::munmap(data, bytes); },
+      at::TensorOptions(at::kFloat));
+}
+
+// Returns the picture as the input takes it.
+at::Tensor to_input(const calibration::PictureTensor& picture, const TensorType& type) {
+  at::Tensor values = tensor_of(picture);
+  if (!takes_pixels(type)) return values;
+  const bool has_alpha = type.dims.back().fixed_value() == 4;
+  values = values.round().permute({0, 2, 3, 1});
+  return (has_alpha ? at::constant_pad_nd(values, {0, 1}, 255) : values).to(at::kByte).contiguous();
+}
+
+void check_channels(const char* option, const std::vector<double>& values, int64_t channels) {
+  if (values.size() <= 1 || static_cast<int64_t>(values.size()) == channels) return;
+  throw ConvertError(ExitCode::kUsage, fmt::format("{}: {} numbers found, 1 or {} needed, one for each channel", option,
+                                                   values.size(), channels));
+}
+
+}  // namespace
+
+void read_pictures(const CalibrationOptions& options, const ModuleInterface& interface, Diagnostics& diagnostics,
+                   const AddPicture& add) {
+  const calibration::PictureSize size = picture_size(options.source, interface);
+  const PictureChoice& choice = options.pictures;
+  check_channels("--mean", choice.mean, size.channels);
+  check_channels("--std", choice.std, size.channels);
+  const calibration::PictureOptions how = picture_options(choice, interface.inputs[0].type);
+  std::vector<std::string> paths = calibration::list_pictures(options.source);
+  const size_t found = paths.size();
+  thin_out(paths, most_samples(static_cast<uint64_t>(size.channels * size.height * size.width) * sizeof(float)));
+  if (paths.size() < found) warn_of_thinning(paths.size(), found, "pictures", diagnostics);
+  std::string first_problem;
+  size_t bad = 0;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    std::optional<calibration::Picture> picture;
+    try {
+      picture = calibration::read_picture(paths[i]);
+    } catch (const ConvertError& error) {
+      if (++bad == 1) first_problem = error.what();
+      continue;
+    }
+    const calibration::PictureTensor tensor = calibration::to_tensor(*picture, size, how);
+    add(to_input(tensor, interface.inputs[0].type), paths[i]);
+    if (options.on_progress) options.on_progress("read", i + 1, paths.size());
+  }
+  if (bad == paths.size())
+    no_pictures(options.source, fmt::format("none of {} pictures can be read: {}", bad, first_problem));
+  if (bad > 0) {
+    diagnostics.warn(fmt::format("calibration: {} of {} pictures can't be read and are left out, the first: {}", bad,
+                                 paths.size(), first_problem));
+  }
+}
+
+}  // namespace nnapi_convert
