@@ -65,12 +65,15 @@ Expression clamp_by_relu6(const Expression& x, double low, double high) {
 }
 
 Expression clamp(const Expression& x, const Bounds& bounds) {
-  if (const auto code = relu_of(bounds)) return x.then(*code);
+  const bool is_integer = at::isIntegralType(x.dtype(), /*includeBool=*/true);  // NNAPI's RELUs take none
+  const auto code = relu_of(bounds);
+  if (code && !is_integer) return x.then(*code);
   if (x.type().is_quantized()) return clamp_quantized(x, bounds);
-  if (bounds.low == 0.0 && bounds.high == 1.0) return relu1(relu(x));  // both can be fused, at every level
+  if (!is_integer && bounds.low == 0.0 && bounds.high == 1.0)
+    return relu1(relu(x));  // both can be fused, at every level
   const bool has_maximum = x.context().can_use(OperationCode::MAXIMUM, kMaximumLevel) &&
                            x.context().can_use(OperationCode::MINIMUM, kMaximumLevel);
-  if (!has_maximum && bounds.low && bounds.high && *bounds.low < *bounds.high) {
+  if (!has_maximum && !is_integer && bounds.low && bounds.high && *bounds.low < *bounds.high) {
     return clamp_by_relu6(x, *bounds.low, *bounds.high);
   }
   const Expression raised = bounds.low ? maximum(x, *bounds.low) : x;

@@ -160,19 +160,18 @@ void lower_lerp(OpContext& ctx) {
 }  // namespace
 
 OpRules binary_rules() {
-  const char* note = "float32; integers: feature level 4";
-  const char* sum = "float32; integers: feature level 4, below it those known to be up to 2^24";
+  const char* note = "float32; integers: feature level 4, below it those known to be up to 2^24";
   const char* divided = "integers are divided as float32";
   return {
-      {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, sum, binary_type, lower_add,
+      {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_add,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
-      {"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, sum, binary_type, lower_add,
+      {"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_add,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
-      {"aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, sum, binary_type, lower_sub,
+      {"aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_sub,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
-      {"aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, sum, binary_type, lower_sub,
+      {"aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_sub,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
-      {"aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, sum, binary_type, lower_rsub,
+      {"aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_rsub,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
       {"aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_mul,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},

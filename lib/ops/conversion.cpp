@@ -19,10 +19,10 @@ std::vector<ValueType> converted_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   const at::ScalarType dtype = wanted_dtype(args);
   if (dtype == self.dtype) return {self};
-  args.require(
-      !self.is_quantized() && !c10::isQIntType(dtype) && has_operand_code(dtype) && has_operand_code(self.dtype),
-      fmt::format("a change from {} to {}", dtype_name(self.dtype), dtype_name(dtype)), "float32, int32, int64 or bool",
-      self.is_quantized() ? "use dequantize()" : "");
+  const bool is_taken = has_operand_code(self.dtype) || self.dtype == at::kByte;  // lower hands bytes over as quint8
+  args.require(!self.is_quantized() && !c10::isQIntType(dtype) && has_operand_code(dtype) && is_taken,
+               fmt::format("a change from {} to {}", dtype_name(self.dtype), dtype_name(dtype)),
+               "float32, int32, int64 or bool", self.is_quantized() ? "use dequantize()" : "");
   return {TensorType{dtype, self.dims, {}}};
 }
 

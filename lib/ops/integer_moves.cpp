@@ -21,10 +21,15 @@ constexpr int kPicksIntegers = 3;       // GATHER, EXPAND_DIMS, SELECT
 constexpr int kCalculatesIntegers = 4;  // ADD, SUB, MUL, DIV
 constexpr int kReshapesIntegers = 6;
 
+bool is_arithmetic(OperationCode code) {
+  return code == OperationCode::ADD || code == OperationCode::SUB || code == OperationCode::MUL ||
+         code == OperationCode::DIV;
+}
+
 // How many of an operation's first inputs are the numbers.
 size_t number_count(OperationCode code, size_t inputs) {
   if (code == OperationCode::CONCATENATION) return inputs - 1;
-  return code == OperationCode::ADD || code == OperationCode::SUB ? 2 : 1;
+  return is_arithmetic(code) ? 2 : 1;
 }
 
 const Dims& dims_of(OpContext& ctx, OperandId id) {
@@ -59,6 +64,16 @@ OperandId emit_as_floats(OpContext& ctx, OperationCode code, std::vector<Operand
   for (size_t i = 0; i < count; ++i) inputs[i] = as_floats(ctx, inputs[i]);
   const OperandId result = ctx.emit_to(code, std::move(inputs), {at::kFloat, type.dims, {}});
   return ctx.builder().add(OperationCode::CAST, {result}, to_operand(type));
+}
+
+// NNAPI's DIV of integers rounds down. A half more leaves the quotient between the same whole numbers, and at least
+// half a divisor's part away from both: a division that isn't rounded correctly doesn't change the result.
+OperandId quotient_as_floats(OpContext& ctx, const std::vector<OperandId>& inputs, const TensorType& type) {
+  const auto floats = [&](OperandId id) {
+    return Expression(ctx, {as_floats(ctx, id), {at::kFloat, dims_of(ctx, id), {}}});
+  };
+  const Expression result = floor((floats(inputs[0]) + 0.5) / floats(inputs[1]));
+  return ctx.builder().add(OperationCode::CAST, {result.id()}, to_operand(type));
 }
 
 bool has_constant_sizes(OpContext& ctx, const std::vector<OperandId>& inputs, size_t count) {
@@ -222,22 +237,31 @@ Moved moved_exactly(OpContext& ctx, OperationCode code, const std::vector<Operan
   if (code == OperationCode::RESHAPE) result = unfolded(ctx, inputs[0], type);
   if (code == OperationCode::STRIDED_SLICE) result = stepped(ctx, inputs);
   if (code == OperationCode::TRANSPOSE) result = turned(ctx, inputs, type);
-  const bool is_move = code != OperationCode::ADD && code != OperationCode::SUB;
-  if (!result && is_move && ctx.feature_level() >= kCalculatesIntegers) {
+  if (!result && !is_arithmetic(code) && ctx.feature_level() >= kCalculatesIntegers) {
     result = moved_in_halves(ctx, code, inputs, type);
   }
   return result;
 }
 
-// True if float32 holds the inputs exactly; for two terms, also their sum.
+// True if float32 holds the inputs exactly; for arithmetic, also the result. Of a quotient, the divisor is above 0.
 bool is_exact_as_floats(OpContext& ctx, OperationCode code, const std::vector<OperandId>& inputs) {
+  constexpr double kMostDividend = 1 << 22;  // floats have halves of such numbers
   const size_t count = number_count(code, inputs.size());
   for (size_t i = 0; i < count; ++i) {
     if (!are_exact_in_float32(ctx, inputs[i])) return false;
   }
-  if (code != OperationCode::ADD && code != OperationCode::SUB) return true;
+  if (!is_arithmetic(code)) return true;
   const IntegerRange a = *operand_range(ctx, inputs[0]), b = *operand_range(ctx, inputs[1]);
-  return (code == OperationCode::ADD ? a + b : a + -b).is_exact_in_float32();
+  switch (code) {
+    case OperationCode::ADD:
+      return (a + b).is_exact_in_float32();
+    case OperationCode::SUB:
+      return (a + -b).is_exact_in_float32();
+    case OperationCode::MUL:
+      return (a * b).is_exact_in_float32();
+    default:
+      return !a.are_floats && a.least >= -kMostDividend && a.greatest <= kMostDividend && b.least >= 1;
+  }
 }
 
 [[noreturn]] void refuse_rounding(OpContext& ctx, const std::string& what, bool needs_level) {
@@ -270,6 +294,8 @@ bool takes_integers(OperationCode code, int feature_level) {
       return feature_level >= kReshapesIntegers;
     case OperationCode::ADD:
     case OperationCode::SUB:
+    case OperationCode::MUL:
+    case OperationCode::DIV:
       return feature_level >= kCalculatesIntegers;
     default:
       return true;
@@ -277,11 +303,14 @@ bool takes_integers(OperationCode code, int feature_level) {
 }
 
 OperandId emit_integers(OpContext& ctx, OperationCode code, std::vector<OperandId> inputs, const TensorType& type) {
-  if (is_exact_as_floats(ctx, code, inputs)) return emit_as_floats(ctx, code, std::move(inputs), type);
+  if (is_exact_as_floats(ctx, code, inputs)) {
+    return code == OperationCode::DIV ? quotient_as_floats(ctx, inputs, type)
+                                      : emit_as_floats(ctx, code, std::move(inputs), type);
+  }
   if (const Moved moved = moved_exactly(ctx, code, inputs, type)) return *moved;
-  const bool is_sum = code == OperationCode::ADD || code == OperationCode::SUB;
-  refuse_rounding(ctx, fmt::format("{} at feature level {}", is_sum ? "calculates" : "moves", ctx.feature_level()),
-                  ctx.feature_level() < kCalculatesIntegers);
+  refuse_rounding(
+      ctx, fmt::format("{} at feature level {}", is_arithmetic(code) ? "calculates" : "moves", ctx.feature_level()),
+      ctx.feature_level() < kCalculatesIntegers);
 }
 
 void require_exact_cast(OpContext& ctx, OperandId input, const TensorType& type) {

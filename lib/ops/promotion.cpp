@@ -62,7 +62,8 @@ at::ScalarType promoted_dtype(const OpArguments& args, const std::vector<std::st
     found += (found.empty() ? "" : " and ") + to_text(type);
   }
   const at::ScalarType dtype = combined(seen.tensor, combined(seen.single, seen.number));
-  args.require(dtype == at::kFloat || dtype == at::kInt || dtype == at::kLong || dtype == at::kBool,
+  // Bytes are taken where float32 is made of them; what computes bytes of bytes is refused later (byte_inputs.h).
+  args.require(has_operand_code(dtype) || dtype == at::kByte,
                fmt::format("a result of dtype {} from {}", dtype_name(dtype), found), "float32, int32, int64 or bool",
                c10::isFloatingType(dtype) ? "convert the model with model.float()" : "");
   return dtype;
