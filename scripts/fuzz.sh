@@ -2,7 +2,7 @@
 # Fuzzes under the address and undefined-behaviour sanitizers: scripts/fuzz.sh [SECONDS [TARGET...]]. The default is all
 # targets, 60 seconds each. Targets:
 #   model   the host's NNAPI. Starts from Android's conformance cases if NNAPI_VECTORS names them
-#   buffer  the shim's reading of model buffers and archives
+#   buffer  the shim's reading of model buffers, archives and driver rules
 #   exported  the reading of exported programs (.pt2): archives, JSON and pickles
 # Goes on from the corpus of earlier runs in build/fuzz/corpus*. Keeps an input that fails in build/fuzz/findings:
 # build/fuzz/bin/fuzz_TARGET FILE runs it again.

@@ -135,6 +135,10 @@ MethodsConversion convert_methods(const LoadedModel& loaded, const std::vector<s
   }
   while (settle_state(planned, loaded, methods, options, diagnostics, stages)) {
   }
+  for (PlannedMethod& method : planned) {
+    method.options.relax_fp16 =
+        fit_into_half_range(method.planned, method.loaded, method.options, {}, method.diagnostics);
+  }
   return emit_methods(std::move(planned), loaded.module, diagnostics, stages);
 }
 

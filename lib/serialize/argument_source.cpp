@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "lib/serialize/boundary_source.h"
 #include "lib/serialize/source_text.h"
+#include "lib/types/tensor_type.h"
 
 namespace nnapi_convert {
 namespace {
@@ -16,6 +18,14 @@ std::string literal(const c10::IValue& value) {
   if (value.isInt()) return std::to_string(value.toInt());
   if (value.isBool()) return value.toBool() ? "True" : "False";
   return value.isDouble() ? number(value.toDouble()) : quoted(value.toStringRef());
+}
+
+// The numbers of a tensor as a list of one level.
+std::string flat_list(const at::Tensor& tensor) {
+  const at::Tensor flat = tensor.flatten();
+  std::string text;
+  for (int64_t i = 0; i < flat.numel(); ++i) text += (i == 0 ? "" : ", ") + literal(c10::IValue(flat[i].item()));
+  return "[" + text + "]";
 }
 
 class Flattening {
@@ -87,7 +97,7 @@ class Flattening {
   }
 
   void take_bound(const ArgumentTree& tree, const std::string& value) {
-    const std::string needed = literal(tree.bound);
+    const std::string needed = tree.bound.isTensor() ? quoted("a tensor") : literal(tree.bound);
     const auto raise_unless = [&](const std::string& condition, const std::string& found) {
       raise_if(condition, fmt::format("torch.format({}, {}, {})",
                                       quoted(fmt::format("nnapi-convert: input {}: {{}} found, {{}} needed: the model "
@@ -101,7 +111,26 @@ class Flattening {
       const c10::TypePtr type = tree.type->expectRef<c10::OptionalType>().getElementType();
       known = new_variable(fmt::format("unchecked_cast({}, {})", type->annotation_str(), value));
     }
+    if (tree.bound.isTensor()) return take_bound_tensor(tree, known);
     raise_unless(fmt::format("torch.ne({}, {})", known, needed), known);
+  }
+
+  // The numbers are in the code: they are few.
+  void take_bound_tensor(const ArgumentTree& tree, const std::string& value) {
+    constexpr int64_t kMostShown = 16;
+    const at::Tensor& needed = tree.bound.toTensor();
+    const TensorType type{needed.scalar_type(), to_dims(needed.sizes().vec()), {}};
+    const auto number = static_cast<int>(type.dtype);
+    const std::string numbers = flat_list(needed), sizes = to_text(type.dims);
+    const std::string dtype = fmt::format("ops.prim.dtype({})", value), size = fmt::format("torch.size({})", value);
+    text_ += BoundarySource::raise_if(fmt::format("torch.ne({}, {})", dtype, number), tree.path, "dtype number", dtype,
+                                      fmt::format("{} ({})", number, dtype_name(type.dtype)));
+    text_ += BoundarySource::raise_if(fmt::format("torch.ne({}, {})", size, sizes), tree.path, "shape", size, sizes);
+    const bool is_shown = needed.numel() <= kMostShown;
+    text_ += BoundarySource::raise_if(
+        fmt::format("torch.__not__(torch.equal(torch.flatten({}), torch.tensor({}, dtype={})))", value, numbers,
+                    number),
+        tree.path, "values", is_shown ? value : quoted("others"), is_shown ? numbers : "those of --input");
   }
 
   void take_known(const ArgumentTree& tree, const std::string& value) {

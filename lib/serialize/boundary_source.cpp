@@ -24,6 +24,8 @@ std::string differs_as_float(const std::string& found, float needed) {
 
 // Returns the argument with the dtype of NNAPI's input, in the caller's layout.
 std::string quantised_input(const InterfaceInput& input) {
+  if (input.type.dtype == at::kByte)
+    return fmt::format("torch._make_per_tensor_quantized_tensor({}, 1., 0)", input.name);
   if (!input.quantize) return input.name;
   return fmt::format("torch.quantize_per_tensor({}, {}, {}, 13)", input.name, number(input.quantize->scale),
                      input.quantize->zero_point);

@@ -1,4 +1,4 @@
-"""--input NAME=VALUE binds an argument of forward that is no tensor: branches on it are decided, and other values are
+"""--input NAME=VALUE binds an argument of forward: branches and sizes that depend on it are decided, and other values are
 errors when the converted module runs."""
 
 import json
@@ -9,7 +9,7 @@ import torch
 import torch.utils.bundled_inputs
 from torch import nn
 
-from cli import CliTest
+from cli import CliTest, run
 from stock_torch import StockTorchTest, call, load
 
 RATES = (8000, 16000)
@@ -52,6 +52,32 @@ class AllKinds(nn.Module):
         if mask is not None:
             x = x * mask
         return x
+
+
+class Lengths(nn.Module):
+    """Reads as many frames as the longest of `lengths`, and changes a copy of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(4, 6, 3, padding=1)
+        self.last = nn.Linear(6, 3)
+
+    def forward(self, x, lengths: torch.Tensor, mask: Optional[torch.Tensor] = None):
+        longest = int(lengths.max().item())
+        x = x[:, :, :longest]
+        frames = torch.arange(longest).unsqueeze(0) < lengths.unsqueeze(1)
+        x = torch.relu(self.conv(x)) * frames.unsqueeze(1)
+        if mask is not None:
+            x = x * mask
+        lengths = lengths + 1
+        lengths += 1
+        return self.last(x.transpose(1, 2)), lengths
+
+
+class Writes(nn.Module):
+    def forward(self, x, steps: torch.Tensor):
+        steps += 1
+        return x * steps, torch.tanh(x)
 
 
 class BoundTest(CliTest, StockTorchTest):
@@ -125,6 +151,111 @@ class Integers(BoundTest):
         self.assertIn("bind it to a value with --input sr=VALUE", result.stderr)
         self.fail_with(2, self.model, "--input", "1,512", "--input", "1", "-o", self.folder / "out.pt",
                        needed=["sr is int; bind it to a value with --input sr=VALUE"])
+
+
+class Tensors(BoundTest):
+    x = torch.randn(2, 4, 20, generator=torch.Generator().manual_seed(5))
+    shape = "x=2,4,20"
+    lengths = torch.tensor([12, 16])
+
+    def test_sizes_are_known(self):
+        self.save(Lengths)
+        converted, report = self.convert_bound(self.shape, "lengths=[12, 16]")
+        self.assertEqual([], report["partition"]["cpu"])
+        results = [module(self.x, self.lengths) for module in (self.original, converted)]
+        self.assertEqual((2, 16, 3), results[1][0].shape)
+        self.assertGreater(results[1][0].std(), 0.01)
+        self.assert_close(results[0][0], results[1][0])
+        self.assertEqual([14, 18], results[1][1].tolist())
+        signatures = [str(module.forward.schema).partition(",")[2] for module in (self.original, converted)]
+        self.assertEqual(*signatures)
+
+    def test_traced(self):
+        self.save(Lengths)
+        self.original = torch.jit.trace(Lengths().eval(), (self.x, self.lengths))
+        self.original.save(str(self.model))
+        converted, _ = self.convert_bound(self.shape, "lengths=[12,16]:int64")
+        self.assert_close(self.original(self.x, self.lengths)[0], converted(self.x, self.lengths)[0])
+
+    def test_the_way_is_named(self):
+        self.save(Lengths)
+        result = self.succeed(self.model, "--input", self.shape, "--input", "lengths=2:int64", "-o",
+                              self.folder / "out.pt", "--min-segment-macs", "0")
+        self.assertIn("bind them with --input 'lengths=[VALUE,...]'", result.stderr)
+        result = self.succeed(self.model, "--input", self.shape, "--input", "lengths=[2,3]", "-o",
+                              self.folder / "out.pt")
+        self.assertNotIn("bind them", result.stderr)
+
+    def test_other_values(self):
+        self.save(Lengths)
+        converted, _ = self.convert_bound(self.shape, "lengths=[12,16]", "mask=[[[true]],[[false]]]")
+        mask = torch.tensor([True, False]).reshape(2, 1, 1)
+        self.assert_close(self.original(self.x, self.lengths, mask)[0], converted(self.x, self.lengths, mask)[0])
+        for lengths, given, message in (
+                (torch.tensor([12, 15]), mask, r"input lengths: values *12\n *15\n.* found, \[12, 16\] needed"),
+                (self.lengths.int(), mask, r"input lengths: dtype number 3 found, 4 \(int64\) needed"),
+                (torch.tensor([16]), mask, r"input lengths: shape \[1\] found, \[2\] needed"),
+                (self.lengths, None, "input mask: None found, a tensor needed"),
+                (self.lengths, ~mask, r"input mask: values (.|\n)* found, \[True, False\] needed")):
+            with self.subTest(message), self.assertRaisesRegex(Exception, message):
+                converted(self.x, lengths, given)
+
+    def test_many_values(self):
+        self.save(Lengths)
+        mask = torch.arange(32).reshape(2, 1, 16) / 8
+        text = json.dumps(mask.tolist())
+        converted, _ = self.convert_bound(self.shape, "lengths=[12,16]", f"mask={text}")
+        self.assert_close(self.original(self.x, self.lengths, mask)[0], converted(self.x, self.lengths, mask)[0])
+        with self.assertRaisesRegex(Exception, "input mask: values others found, those of --input needed"):
+            converted(self.x, self.lengths, mask + 1)
+
+    def test_the_model_changes_it(self):
+        """What the model writes to its argument reaches the caller, or the model is refused."""
+        self.save(Writes)
+        result = run(self.model, "--input", "x=2,3", "--input", "steps=[1.0]", "-o", self.folder / "out.pt")
+        if result.code != 0:
+            self.assertEqual(1, result.code)
+            return
+        steps = [torch.ones(1), torch.ones(1)]
+        x = torch.rand(2, 3)
+        for _ in range(2):
+            expected, found = self.original(x, steps[0]), load(self.folder / "out.pt")(x, steps[1])
+            self.assert_close(expected[0], found[0])
+            self.assertEqual(steps[0], steps[1])
+            steps = [torch.ones(1), torch.ones(1)]
+
+    def test_verify_and_check(self):
+        self.save(Lengths)
+        path = self.convert(self.model, "--input", self.shape, "--input", "lengths=[12,16]")
+        self.assertIn("passed", self.succeed("verify", self.model, path).stdout)
+        self.succeed("check", self.model, "--input", self.shape, "--input", "lengths=[12,16]")
+        for lengths, code in ((self.lengths, 0), (self.lengths - 1, 3)):
+            torch.save((self.x, lengths), self.folder / "inputs.pt")
+            options = ["verify", self.model, path, "--inputs", self.folder / "inputs.pt"]
+            self.succeed(*options) if code == 0 else self.fail_with(code, *options)
+
+    def test_refused_texts(self):
+        self.save(Lengths)
+        for text, reason in (("[12,", "no list of numbers"), ("[]", "an empty list"), ("[[1],[1,2]]", "a list of 2 elements"),
+                             ("[1,[2]]", "lists and numbers stand side by side"), ("[true,1]", "beside true or false"),
+                             ('["a"]', "is no number"), ("[1e99]", "float32 doesn't hold"),
+                             ("[300]:uint8", "uint8 doesn't hold 300"), ("[1.5]:int64", "int64 doesn't hold 1.5"),
+                             ("[9223372036854775808]", "int64 doesn't hold"), ("[1]:int5", 'dtype "int5"'),
+                             ("[" * 9 + "1" + "]" * 9, "more than 8 levels"), (json.dumps([1] * 5000), "more than 4096"),
+                             ("[" * 20000, "no list of numbers")):
+            with self.subTest(text[:20]):
+                self.fail_with(2, self.model, "--input", self.shape, "--input", f"lengths={text}", "-o",
+                               self.folder / "out.pt", needed=["--input lengths=", reason])
+
+    def test_dtype_of_the_example(self):
+        self.save(Lengths)
+        bundled = torch.utils.bundled_inputs.bundle_randn(2, 4, 20)
+        torch.utils.bundled_inputs.bundle_inputs(self.original, [(bundled, self.lengths, None)]).save(str(self.model))
+        self.fail_with(2, self.model, "--input", "lengths=[12,16]:int32", "-o", self.folder / "out.pt",
+                       needed=["int32 found, int64 needed"])
+        path = self.convert(self.model, "--input", "lengths=[10,16]")
+        lengths = torch.tensor([10, 16])
+        self.assert_close(self.original(self.x, lengths)[0], load(path)(self.x, lengths)[0])
 
 
 class Kinds(BoundTest):

@@ -46,6 +46,25 @@ class Pictures(nn.Module):
         return torch.sigmoid(self.back(code))
 
 
+class Large(nn.Module):
+    """encode's values leave float16's range between its layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide, self.narrow = nn.Linear(16, 16), nn.Linear(16, 4)
+        with torch.no_grad():
+            self.wide.weight *= 1e6
+            self.narrow.weight *= 1e-6
+
+    @torch.jit.export
+    def encode(self, x):
+        return self.narrow(torch.relu(self.wide(x)))
+
+    @torch.jit.export
+    def decode(self, x):
+        return torch.tanh(x) * 2
+
+
 class Stream(nn.Module):
     """step changes attributes that peek, reset_states and forward read or change."""
 

@@ -7,7 +7,7 @@ import zipfile
 import torch
 
 from cli import CliTest
-from method_models import Coder, Growing, OnlyMethods, Pictures, Stream
+from method_models import Coder, Growing, Large, OnlyMethods, Pictures, Stream
 from stock_torch import StockTorchTest, load, load_lite
 
 CODER = ("--method", "encode", "--method", "decode", "--input", "encode.x=2,64", "--input", "code=2,64",
@@ -171,6 +171,14 @@ class Commands(MethodsTest):
     def test_flexible_sizes(self):
         self.succeed(self.path, "--method", "encode", "--input", "?,64", "-o", self.out)
         self.succeed("verify", self.path, self.out, "--input", "3,64")
+
+    def test_half_precision(self):
+        path = self.save(Large())
+        told = self.succeed(path, "--method", "encode", "--method", "decode", "--input", "x=2,16", "--relax-fp16",
+                            "-o", self.out).stderr
+        self.assertIn("encode: --relax-fp16", told)
+        self.assertNotIn("decode: --relax-fp16", told)
+        self.succeed("verify", path, self.out, "--fp16")
 
     def test_batch(self):
         models, out = self.folder / "models", self.folder / "converted"

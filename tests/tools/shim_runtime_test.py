@@ -200,6 +200,25 @@ class ShimDirectCall(CliTest, StockTorchTest):
                 for one, other in zip(expected, pool.map(lambda picture: call(module, picture), pictures)):
                     self.assert_close(one, other)
 
+    def test_a_driver_known_to_be_wrong_is_not_used(self):
+        original, module = self.both("residual.pt", "--nhwc", "--fallback", "cpu-plain", "--input", PICTURE)
+        path, picture = self.folder / "rules.json", images(1, 3, 16, 16)
+        rule = '{"version": 1, "rules": [{"device": "nnapi-convert-*", "operations": ["%s"], "reason": "it is odd"}]}'
+        path.write_text(rule % "CONV_2D")
+        with self.assertRaisesRegex(RuntimeError, "both driver_rules and driver_rules_file"):
+            module.nnapi_configure({"driver_rules": rule % "CONV_2D", "driver_rules_file": str(path)})
+        with self.assertRaisesRegex(RuntimeError, "driver_rules: before byte .*: the name of an NNAPI operation"):
+            module.nnapi_configure({"driver_rules": rule % "CONVOLUTION"})
+        for options, is_wrong in (({"driver_rules": rule % "CONV_2D"}, True), ({"driver_rules_file": str(path)}, True),
+                                  ({"driver_rules": rule % "LSTM"}, False)):
+            again = copy.deepcopy(module)
+            again.nnapi_configure(options)
+            self.assert_close(call(original, picture), call(again, picture))
+            state = again.nnapi_state()
+            self.assertTrue(state.startswith("cpu: no NNAPI device is left: nnapi-convert-host (driver ")
+                            if is_wrong else state == "nnapi", state)
+            self.assertEqual(is_wrong, "is not used, as its driver is known to be wrong: it is odd" in state)
+
     def test_wrong_shapes_are_told_on_the_cpu_too(self):
         _, module = self.both("residual.pt", "--nhwc", "--fallback", "cpu-plain", "--input", PICTURE)
         module.nnapi_configure({"device": "nowhere"})

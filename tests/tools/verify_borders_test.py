@@ -36,6 +36,20 @@ class Classifier(nn.Module):
         return torch.softmax(self.layers(x), 1)
 
 
+class Points(nn.Module):
+    """Orders points by scores that saturate."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.scores, self.places = nn.Conv2d(3, 4, 3, padding=1), nn.Conv2d(3, 2, 3, padding=1)
+
+    def forward(self, x):
+        scores, order = torch.sigmoid(self.scores(x)).flatten(1).topk(10)
+        places = self.places(x).flatten(2)[0].t()
+        return scores, places[(order % 64)[0]]
+
+
 class Words(nn.Module):
     """Indices of rows of a table."""
 
@@ -109,6 +123,12 @@ class Borders(CliTest):
             path = self.save(module, sample)
             result = self.succeed(path, "--nhwc", "--input", spec, "--verify", "-o", self.folder / "out.pt")
             self.assertRegex(result.stdout, r"\npassed \(4 samples; needed: [^\n]+\)\n$")
+
+    def test_order_of_saturated_numbers_is_told(self):
+        path = self.save(Points(), torch.rand(1, 3, 8, 8))
+        result = self.succeed(path, "--nhwc", "--input", "1,3,8,8", "--verify", "-o", self.folder / "out.pt")
+        self.assertIn("warning: sample 5 (floats from 1e-8 to 1e4, and both zeros): output 1: ", result.stdout)
+        self.assertIn("passed but for the border values above", result.stdout)
 
     def test_report(self):
         path = self.save(lambda t: t.flip(1), torch.tensor([[1, 2, 3]]))

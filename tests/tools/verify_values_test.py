@@ -5,6 +5,7 @@ import unittest
 
 import torch
 from torch import nn
+from torch.utils import bundled_inputs
 
 from cli import CliTest, run
 
@@ -24,6 +25,48 @@ class Scores(nn.Module):
         y = self.conv(x)
         mask = torch.arange(14) == self.column
         return y.masked_fill(mask, self.value).to(self.dtype)
+
+
+class Words(nn.Module):
+    """Functions of PyTorch, which scripts call, read the indices."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.bag = nn.EmbeddingBag(20, 8, mode="mean")
+        self.table = nn.Embedding(5, 8)
+
+    def forward(self, words, kinds):
+        return self.bag(words) * self.table(kinds)
+
+
+class Lengths(nn.Module):
+    """Raises an error for lengths that are not those of x."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x, lengths):
+        mask = torch.arange(int(lengths.max())).view(1, x.size(1), 1) < lengths.view(-1, 1, 1)
+        return self.linear(x) * mask
+
+
+class RandomIndices(CliTest):
+    def test_integers_of_bundled_inputs(self):
+        path = self.folder / "lengths.pt"
+        script = torch.jit.script(Lengths().eval())
+        bundled_inputs.augment_model_with_bundled_inputs(script, [(torch.zeros(2, 6, 8), torch.tensor([6, 4]))])
+        script.save(str(path))
+        self.succeed(path, "-o", self.folder / "out.pt", "--verify", "--min-segment-macs", "0")
+
+    def test_in_functions(self):
+        path = self.folder / "words.pt"
+        torch.jit.script(Words().eval()).save(str(path))
+        out = self.folder / "out.pt"
+        self.succeed(path, "--input", "64,6:int64", "--input", "64:int64", "--feature-level", "4", "-o", out,
+                     "--verify")
 
 
 class VerifyValues(CliTest):

@@ -6,6 +6,7 @@
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/convert_options.h"
 #include "tools/nnapi-convert/engine.h"
+#include "tools/nnapi-convert/parsed_options.h"
 
 namespace nnapi_convert {
 namespace {

@@ -10,13 +10,10 @@
 #include <sstream>
 
 #include "lib/base/error.h"
-#include "lib/converter/options/control_flow_options.h"
-#include "lib/nnapi/api_level.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/shipped_profiles.h"
 #include "tools/nnapi-convert/command_line.h"
-#include "tools/nnapi-convert/input_spec.h"
-#include "tools/nnapi-convert/package_option.h"
+#include "tools/nnapi-convert/parsed_options.h"
 
 namespace nnapi_convert {
 namespace {
@@ -24,7 +21,6 @@ namespace {
 // The groups of --help-all; options in no group are common options.
 constexpr const char* kResult = "Result";
 constexpr const char* kPartition = "What stays on the CPU";
-constexpr const char* kQuantise = "Quantising by data";
 constexpr const char* kFaults = "To find faults";
 
 std::vector<std::string> stages_and_passes() {
@@ -107,59 +103,68 @@ void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
          "with --calibrate: write the scales to this JSON file; without: read them from it, so that no data are\n"
          "needed")
       ->type_name("TABLE")
-      ->group(kQuantise);
+      ->group(kQuantiseGroup);
   app.add_option("--resize", calibration.pictures.resize, "of pictures: the shorter side becomes N pixels")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N")
-      ->group(kQuantise);
+      ->group(kQuantiseGroup);
   app.add_option("--crop", calibration.pictures.crop, "of pictures: the middle square of N pixels is used")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N")
-      ->group(kQuantise);
-  app.add_option("--mean", calibration.pictures.mean,
-                 "of pictures: subtracted from each channel, whose pixels are 0 to 1")
-      ->delimiter(',')
-      ->type_name("M,M,M")
-      ->group(kQuantise);
-  app.add_option("--std", calibration.pictures.std, "of pictures: each channel is divided by it then")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber.description(""))
-      ->type_name("S,S,S")
-      ->group(kQuantise);
-  app.add_option("--pixel-max", calibration.pictures.pixel_max,
-                 "of pictures: the brightest pixel before mean and std; 255 keeps pixels as they are")
-      ->check(CLI::PositiveNumber.description(""))
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(kQuantise);
-  app.add_flag("--bgr", calibration.pictures.is_bgr, "of pictures: blue comes first")->group(kQuantise);
+      ->group(kQuantiseGroup);
   app.add_option("--max-drop", calibration.max_drop,
                  "leave operations float, those that cost most first, until the share of results with another top-1\n"
                  "than float is at most this, on samples held back: 0.01 or 1%")
       ->transform(CLI::Validator(as_share, ""))
       ->check(CLI::Range(0.0, 1.0).description(""))
       ->type_name("SHARE")
-      ->group(kQuantise);
+      ->group(kQuantiseGroup);
   app.add_option("--min-snr", calibration.min_snr, "the same until the SNR is at least this, in dB")
       ->type_name("DB")
-      ->group(kQuantise);
+      ->group(kQuantiseGroup);
   app.add_option_function<std::string>(
          "--effort", [&calibration](const std::string& effort) { calibration.tries_all = effort == "best"; },
          "how many ranges of tensors are tried: fast limits the time, best tries all")
       ->check(CLI::IsMember(std::vector<std::string>{"fast", "best"}))
       ->type_name("NAME")
-      ->group(kQuantise);
+      ->group(kQuantiseGroup);
   app.add_option("--without", calibration.without, "leave a technique out; may be repeated")
       ->check(CLI::IsMember(std::vector<std::string>{techniques::kEqualise, techniques::kCorrectBias,
                                                      techniques::kSearchRanges, techniques::kRefineRanges}))
       ->type_name("NAME")
       ->allow_extra_args(false)
-      ->group(kQuantise);
+      ->group(kQuantiseGroup);
   app.add_option("--keep-float", calibration.keep_float,
                  "leave operations float: an NNAPI operation, a value's name or a source line; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false)
-      ->group(kQuantise);
+      ->group(kQuantiseGroup);
+}
+
+// How pixels become what the model takes: for --input-pixels, and for pictures that --calibrate reads.
+void add_picture_options(CLI::App& app, std::string& pixels, PictureChoice& pictures) {
+  app.add_option("--input-pixels", pixels,
+                 "the result takes pictures as bytes and normalises them by --mean and --std itself: uint8 (rows of\n"
+                 "red, green, blue) or rgba, which has a fourth byte; NAME=uint8 is for an argument of forward;\n"
+                 "--input gives the sizes that MODEL takes")
+      ->type_name("FORMAT")
+      ->group(kPicturesGroup);
+  app.add_option("--mean", pictures.mean, "of pictures: subtracted from each channel, whose pixels are 0 to 1")
+      ->delimiter(',')
+      ->type_name("M,M,M")
+      ->group(kPicturesGroup);
+  app.add_option("--std", pictures.std, "of pictures: each channel is divided by it then")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("S,S,S")
+      ->group(kPicturesGroup);
+  app.add_option("--pixel-max", pictures.pixel_max,
+                 "of pictures: the brightest pixel before mean and std; 255 keeps pixels as they are")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(kPicturesGroup);
+  app.add_flag("--bgr", pictures.is_bgr, "of pictures: MODEL takes blue first")->group(kPicturesGroup);
 }
 
 }  // namespace
@@ -174,7 +179,7 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
   app.add_option("--input", arguments.inputs,
                  "shapes of the arguments of forward, one --input for each, in order:\n"
                  "[NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; ? is flexible, scalar is rank 0; NAME=VALUE binds a\n"
-                 "number, bool, string or Optional (None)")
+                 "number, bool, string, Optional (None) or tensor ([36])")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   app.add_option("--method", arguments.methods,
@@ -183,6 +188,7 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->group(kResult);
+  add_picture_options(app, arguments.pixels_text, arguments.calibration.pictures);
   // A flag with a value accepts the value only in the form "--nhwc=...".
   auto* nhwc =
       app.add_flag("--nhwc", arguments.nhwc, "hand 4-D inputs to NNAPI as NHWC (--nhwc=0,2: these); callers keep NCHW");
@@ -276,129 +282,6 @@ void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
       ->check(CLI::IsMember(stages_and_passes()).description(""))
       ->type_name("STAGE")
       ->group(kFaults);
-}
-
-namespace {
-
-LayoutChoice layout_choice(const CLI::App& app, const ConvertArguments& arguments) {
-  LayoutChoice layout;
-  layout.nhwc = app.count("--nhwc") != 0;
-  layout.is_explicit = layout.nhwc || arguments.nchw;
-  if (arguments.nhwc == "true") return layout;      // without numbers
-  std::stringstream numbers(arguments.nhwc + ",");  // so that an empty last number is seen
-  for (std::string number; layout.nhwc && std::getline(numbers, number, ',');) {
-    if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos || number.size() > 4) {
-      throw ConvertError(ExitCode::kUsage,
-                         fmt::format("--nhwc={}: write the numbers of inputs, for example --nhwc=0,2", arguments.nhwc));
-    }
-    layout.nhwc_inputs.insert(std::stoi(number));
-  }
-  return layout;
-}
-
-void read_target(const CLI::App& app, ConvertArguments& arguments) {
-  ConvertOptions& options = arguments.options;
-  const bool has_level = app.count("--feature-level") > 0, has_api = app.count("--min-api") > 0;
-  arguments.has_target = has_level || has_api || !arguments.device_profile.empty();
-  if (has_api) {
-    const auto level = level_of_api(arguments.min_api);
-    if (!level) {
-      throw ConvertError(ExitCode::kUsage, fmt::format("--min-api: {} found, 27 or more needed, the first with NNAPI",
-                                                       arguments.min_api));
-    }
-    options.feature_level = *level;
-  }
-  if (arguments.device_profile.empty()) return;
-  options.device = std::make_shared<nnapi::DeviceProfile>(nnapi::find_profile(arguments.device_profile));
-  if (!has_level && !has_api) options.feature_level = options.device->feature_level();
-}
-
-// The other options of the group mean nothing without data.
-void check_calibration(const CLI::App& app, const CalibrationOptions& calibration) {
-  if (!calibration.source.empty()) return;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group() != kQuantise || option->count() == 0 || option->check_lname("calibration")) continue;
-    throw ConvertError(ExitCode::kUsage,
-                       fmt::format("{}: --calibrate is missing, which gives the data", option->get_name(false, true)));
-  }
-}
-
-void read_package(const CLI::App& app, ConvertArguments& arguments) {
-  if (arguments.package_text.empty()) return;
-  arguments.package = parse_package(arguments.package_text);
-  ConvertOptions& options = arguments.options;
-  if (options.runtime != Runtime::kShim) {
-    throw ConvertError(ExitCode::kUsage, "--package: PyTorch's own loader can't choose a model; use --runtime shim");
-  }
-  if (!arguments.calibration.table.empty() && !arguments.calibration.reads_table()) {
-    throw ConvertError(ExitCode::kUsage,
-                       "--calibration: the models of a package may have different scales; write the "
-                       "table in a conversion without --package");
-  }
-  if (options.fallback != Fallback::kPartition) return;
-  if (app.count("--fallback") > 0) {
-    throw ConvertError(ExitCode::kUsage,
-                       "--fallback partition: packages hold whole models; use none, cpu or cpu-plain");
-  }
-  options.fallback = Fallback::kNone;
-}
-
-void read_self_check(ConvertArguments& arguments) {
-  const bool is_shim = arguments.options.runtime == Runtime::kShim;
-  if (arguments.check_samples && !is_shim) {
-    throw ConvertError(ExitCode::kUsage, "--self-check: PyTorch's own loader can't check a device; use --runtime shim");
-  }
-  const bool has_samples = is_shim && !arguments.no_self_check;
-  arguments.options.check_samples =
-      has_samples ? arguments.check_samples.value_or(ConvertOptions::kDefaultCheckSamples) : 0;
-}
-
-}  // namespace
-
-// Methods are converted together by their plans alone: what works on forward alone is refused.
-void check_methods(const ConvertArguments& arguments) {
-  const std::vector<std::string>& methods = arguments.methods;
-  if (methods.empty()) return;
-  for (size_t i = 0; i < methods.size(); ++i) {
-    if (std::count(methods.begin(), methods.end(), methods[i]) > 1) {
-      throw ConvertError(ExitCode::kUsage, fmt::format("--method {}: given twice", methods[i]));
-    }
-  }
-  const Fallback fallback = arguments.options.fallback;
-  std::string refused;
-  if (arguments.calibration.is_asked_for()) refused = "--calibrate";
-  if (!arguments.calibration.table.empty()) refused = "--calibration";
-  if (!arguments.options.emit_cpu.empty()) refused = "--emit-cpu";
-  if (arguments.options.bundle_inputs) refused = "--bundle-inputs";
-  if (!arguments.package_text.empty()) refused = "--package";
-  if (fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain) refused = "--fallback cpu";
-  const auto is_html = [](const std::string& path) { return std::filesystem::path(path).extension() == ".html"; };
-  if (std::any_of(arguments.reports.begin(), arguments.reports.end(), is_html)) refused = "--report with a page";
-  if (refused.empty()) return;
-  throw ConvertError(ExitCode::kUsage,
-                     fmt::format("{}: it is for forward alone and can't be used with --method", refused));
-}
-
-void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
-  if (!arguments.output.empty()) refuse_standard_output("--output", arguments.output);
-  refuse_standard_output("--calibration", arguments.calibration.table);
-  if (!arguments.options.emit_cpu.empty()) refuse_standard_output("--emit-cpu", arguments.options.emit_cpu);
-  for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
-  arguments.options.layout = layout_choice(app, arguments);
-  read_target(app, arguments);
-  const Fallback fallback = arguments.options.fallback;
-  const bool needs_shim = fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain;
-  if (needs_shim && arguments.options.runtime != Runtime::kShim) {
-    throw ConvertError(ExitCode::kUsage, "--fallback: PyTorch's own loader has none; use --runtime shim");
-  }
-  if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
-    throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
-  }
-  read_self_check(arguments);
-  read_package(app, arguments);
-  check_control_flow(arguments.options);
-  check_calibration(app, arguments.calibration);
-  check_methods(arguments);
 }
 
 FilesInUse files_of(const ConvertArguments& arguments) {

@@ -24,9 +24,6 @@ void add_model_argument(CLI::App& app, ConvertArguments& arguments);
 void add_model_options(CLI::App& app, ConvertArguments& arguments);
 // Adds all options of the conversion: the model, the model options, and the options for writing and printing.
 void add_convert_options(CLI::App& app, ConvertArguments& arguments);
-// After CLI11's parsing, reads the options that CLI11 can't read itself. Throws ConvertError (kUsage, or kBadFile for a
-// device's profile).
-void read_parsed(const CLI::App& app, ConvertArguments& arguments);
 
 // Returns the files that the conversion reads and writes.
 FilesInUse files_of(const ConvertArguments& arguments);

@@ -43,7 +43,8 @@ class SpecParser {
  private:
   // Returns whether the text behind a name may be the value of an argument that is no tensor. Only the model tells.
   static bool may_be_value(const std::string& text) {
-    return (!text.empty() && text.front() == '"') || text.find_first_of(",:?") == std::string::npos;
+    return (!text.empty() && (text.front() == '"' || text.front() == '[')) ||
+           text.find_first_of(",:?") == std::string::npos;
   }
 
   void read_tensor(InputSpec& spec, const std::string& rest) const {

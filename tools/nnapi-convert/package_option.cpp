@@ -7,12 +7,11 @@
 #include <sstream>
 
 #include "lib/base/error.h"
+#include "lib/format/nnapi_codes.h"
 #include "tools/nnapi-convert/input_spec.h"
 
 namespace nnapi_convert {
 namespace {
-
-constexpr int kHighestLevel = 8;
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -66,8 +65,8 @@ class PackageParser {
   }
 
   void take_level(const std::string& value) {
-    const bool is_level = value.size() == 1 && value[0] >= '1' && value[0] <= '0' + kHighestLevel;
-    if (!is_level) fail(fmt::format("level '{}' found, 1 to {} needed", value, kHighestLevel));
+    const bool is_level = value.size() == 1 && value[0] >= '1' && value[0] <= '0' + kHighestFeatureLevel;
+    if (!is_level) fail(fmt::format("level '{}' found, 1 to {} needed", value, kHighestFeatureLevel));
     request_.feature_level = value[0] - '0';
   }
 

@@ -16,7 +16,7 @@ namespace nnapi_convert {
 struct ConvertArguments {
   std::string model, output, dump_after;
   std::vector<std::string> inputs, methods, torch_libraries, reports;
-  std::string nhwc, device_profile, package_text;
+  std::string nhwc, device_profile, package_text, pixels_text;
   std::vector<PackageRequest> package;  // of package_text; empty: one model
   int64_t min_api = 0;
   bool nchw = false, verify = false, no_self_check = false;

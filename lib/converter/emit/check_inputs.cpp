@@ -101,14 +101,15 @@ void CheckInputs::make_one(const nnapi::Boundary& boundary, uint32_t seed, const
       made.stored = check_bytes(physical);
       caller = *given;
       made_.push_back(made);
-      physical_.push_back(made.stored);
+      physical_.emplace_back(made.stored.begin(), made.stored.end());
       return;
     }
   }
   made.seed = seed;
   const at::Tensor physical = uniform(operand, boundary, caller.sizes().vec(), given, made);
   made_.push_back(made);
-  physical_.push_back(check_bytes(physical));
+  const std::vector<uint8_t> bytes = check_bytes(physical);
+  physical_.emplace_back(bytes.begin(), bytes.end());
   at::Tensor logical = boundary.nhwc ? physical.permute({0, 3, 1, 2}) : physical;
   logical = logical.reshape(caller.sizes());
   if (nnapi::is_quant8(operand.type) && (input.type.is_quantized() || input.quantize)) {

@@ -12,10 +12,6 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-bool is_access(const Node& node, c10::Symbol kind) {
-  return node.kind() == kind && !gives_module(node) && !attribute_path(node).empty();
-}
-
 // Returns whether the plan knows that the value has the dtype and the sizes of the tensor.
 bool is_known_as(const Value& value, const c10::IValue& tensor, const ModelGraph& graph) {
   if (!tensor.isTensor() || !tensor.toTensor().defined()) return false;
@@ -32,7 +28,7 @@ bool is_changed_in_place(const Value& value, const std::string& path) {
   const std::string name = maker.kind().toQualString();
   if (name.back() != '_' || name == "aten::resize_" || maker.inputs().empty()) return false;
   const Node& first = *maker.input(0)->node();
-  return is_access(first, c10::prim::GetAttr) && attribute_path(first) == path;
+  return is_attribute_access(first, c10::prim::GetAttr) && attribute_path(first) == path;
 }
 
 // Returns whether setting the attribute to the value leaves its types as they are in `before`.
@@ -53,7 +49,7 @@ std::set<std::string> unsettled_by(const PlannedMethod& method) {
   std::set<std::string> unsettled;
   if (method.planned.plan.is_whole()) return unsettled;
   for_each_node(*method.planned.model.graph, [&](const Node& node) {
-    if (!is_access(node, c10::prim::SetAttr)) return;
+    if (!is_attribute_access(node, c10::prim::SetAttr)) return;
     const std::string path = attribute_path(node);
     const c10::IValue before = attribute_value(method.loaded.module, path);
     if (!keeps_type(*node.input(1), path, before, method.planned.graph)) unsettled.insert(path);
@@ -65,7 +61,7 @@ std::set<std::string> read_by(const PlannedMethod& method) {
   std::set<std::string> read;
   if (method.planned.plan.is_whole()) return read;
   for_each_node(*method.planned.model.graph, [&](const Node& node) {
-    if (is_access(node, c10::prim::GetAttr)) read.insert(attribute_path(node));
+    if (is_attribute_access(node, c10::prim::GetAttr)) read.insert(attribute_path(node));
   });
   return read;
 }

@@ -65,6 +65,13 @@ std::vector<BoundArgument> bound_of(const json& record) {
   return bound;
 }
 
+std::optional<PixelInput> pixels_of(const json& record) {
+  if (!record.contains("pixels")) return std::nullopt;
+  const json& pixels = record["pixels"];
+  return PixelInput{pixels.at("name"), pixels.at("alpha"), pixels.at("max"),
+                    pixels.at("mean"), pixels.at("std"),   pixels.at("bgr")};
+}
+
 [[noreturn]] void fail_malformed(const json::exception& error) {
   throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));
 }
@@ -84,6 +91,7 @@ void read_record(const std::string& text, ConvertOptions& options) {
   options.fp16_weights = record.value("fp16_weights", false);
   options.relax_fp16 = record.value("relax_fp16", false);
   options.bound = bound_of(record);
+  options.pixels = pixels_of(record);
   options.disabled_passes = record.at("disabled_passes").get<std::set<std::string>>();
 }
 
@@ -103,6 +111,10 @@ std::string record_options(const ConvertOptions& options) {
   if (options.fp16_weights) record["fp16_weights"] = true;
   if (options.relax_fp16) record["relax_fp16"] = true;
   for (const BoundArgument& each : options.bound) record["bound"][each.name] = each.text;
+  if (const auto& pixels = options.pixels) {
+    record["pixels"] = {{"name", pixels->name}, {"alpha", pixels->has_alpha}, {"max", pixels->pixel_max},
+                        {"mean", pixels->mean}, {"std", pixels->std},         {"bgr", pixels->is_bgr}};
+  }
   return record.dump();
 }
 
@@ -122,6 +134,15 @@ std::vector<BoundArgument> recorded_bound(const ConvertedFile& file) {
   if (file.metadata.options.empty()) return {};
   try {
     return bound_of(json::parse(file.metadata.options));
+  } catch (const json::exception& error) {
+    fail_malformed(error);
+  }
+}
+
+std::optional<PixelInput> recorded_pixels(const ConvertedFile& file) {
+  if (file.metadata.options.empty()) return std::nullopt;
+  try {
+    return pixels_of(json::parse(file.metadata.options));
   } catch (const json::exception& error) {
     fail_malformed(error);
   }

@@ -15,6 +15,9 @@ std::string record_options(const ConvertOptions& options);
 // Returns the arguments of forward that the conversion bound to a value.
 std::vector<BoundArgument> recorded_bound(const ConvertedFile& file);
 
+// Returns what --input-pixels said at the conversion.
+std::optional<PixelInput> recorded_pixels(const ConvertedFile& file);
+
 // Returns true if the file stores weights as float16.
 bool has_float16_weights(const ConvertedFile& file);
 

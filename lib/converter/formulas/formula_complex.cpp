@@ -126,6 +126,19 @@ std::vector<Formed> each_part(const FormulaArguments& args) {
   return {Formed(call(x.real), call(x.imaginary))};
 }
 
+// What pads is a real number; the imaginary part gets zeros.
+std::vector<Formed> padded(const FormulaArguments& args) {
+  const Formed x = args.first();
+  const std::vector<int64_t> sizes = args.integers("pad");
+  const bool has_mode = args.has("mode");
+  const std::string mode = has_mode ? args.value("mode").toStringRef() : "constant";
+  if (mode != "constant") {
+    return {Formed(at::pad(x.real, sizes, mode), at::pad(x.imaginary, sizes, mode))};
+  }
+  const double value = args.is_none("value") ? 0 : args.number("value");
+  return {Formed(at::constant_pad_nd(x.real, sizes, value), at::constant_pad_nd(x.imaginary, sizes, 0))};
+}
+
 }  // namespace
 
 Formulas complex_formulas() {
@@ -144,6 +157,8 @@ Formulas complex_formulas() {
       {"aten::resolve_neg", nullptr, itself},
       {"aten::fft_fftshift", takes_pair, shifted<0>},
       {"aten::fft_ifftshift", takes_pair, shifted<1>},
+      {"aten::pad", takes_pair, padded},
+      {"aten::constant_pad_nd", takes_pair, padded},
       {"aten::mul.Tensor", takes_pair, product},
       {"aten::div.Tensor", takes_pair, quotient},
       {"aten::add.Tensor", takes_pair, sum<1>},

@@ -86,6 +86,10 @@ std::string attribute_path(const Node& access) {
   return maker->kind() == c10::prim::Param ? path : "";
 }
 
+bool is_attribute_access(const Node& node, c10::Symbol kind) {
+  return node.kind() == kind && !gives_module(node) && !attribute_path(node).empty();
+}
+
 c10::IValue attribute_value(const torch::jit::Module& module, const std::string& path) {
   const size_t dot = path.find('.');
   const c10::IValue value = module.attr(path.substr(0, dot));

@@ -28,6 +28,9 @@ bool gives_module(const torch::jit::Node& node);
 // to an object that is no module.
 std::string attribute_path(const torch::jit::Node& access);
 
+// True for a node of this kind, prim::GetAttr or prim::SetAttr, whose attribute has a path and is no module.
+bool is_attribute_access(const torch::jit::Node& node, c10::Symbol kind);
+
 // What the attribute of that path holds.
 c10::IValue attribute_value(const torch::jit::Module& module, const std::string& path);
 

@@ -161,13 +161,30 @@ bool is_never_none(const Value& value) {
   return kinds.count(value.type()->kind()) != 0;
 }
 
+const TensorType* tensor_type_of(const Value& value, const TypeMap& types) {
+  const auto found = types.find(&value);
+  return found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+}
+
+// Whether two types are known to differ, in dtype or in a size.
+bool differ(const TensorType& one, const TensorType& other) {
+  if (one.dtype != other.dtype || one.rank() != other.rank()) return true;
+  for (size_t i = 0; i < one.rank(); ++i) {
+    const auto size = one.dims[i].fixed_value(), other_size = other.dims[i].fixed_value();
+    if (size && other_size && *size != *other_size) return true;
+  }
+  return false;
+}
+
 // Whether two values are one: a tensor is itself, and is none that was there before it was made; a caller has none of
 // the converted model's weights. Of a caller's two arguments, and of views, it isn't known.
-c10::optional<bool> identity_of(const Value& one, const Value& other) {
+c10::optional<bool> identity_of(const Value& one, const Value& other, const TypeMap& types) {
   if (&one == &other) return true;
   const bool is_none = one.mustBeNone() || other.mustBeNone();
   if (is_none && (is_never_none(one) || is_never_none(other))) return false;
   if (!is_tensor(one) || !is_tensor(other)) return c10::nullopt;
+  const TensorType *type = tensor_type_of(one, types), *other_type = tensor_type_of(other, types);
+  if (type != nullptr && other_type != nullptr && differ(*type, *other_type)) return false;
   const auto is_known = [](const Value& value) {
     const auto kind = value.node()->kind();
     const bool is_argument = kind == c10::prim::Param && value.node()->owningBlock()->owningNode() == nullptr;
@@ -183,7 +200,7 @@ c10::optional<bool> identity_of(const Value& one, const Value& other) {
 c10::optional<c10::IValue> property_of(const Node& node, const TypeMap& types) {
   const std::string kind = node.kind().toQualString();
   if (kind == "aten::__is__" || kind == "aten::__isnot__") {
-    const auto identity = identity_of(*node.input(0), *node.input(1));
+    const auto identity = identity_of(*node.input(0), *node.input(1), types);
     return identity ? c10::make_optional(c10::IValue(*identity == (kind == "aten::__is__"))) : c10::nullopt;
   }
   using Property = std::function<c10::IValue(const TensorType&)>;
@@ -203,8 +220,7 @@ c10::optional<c10::IValue> property_of(const Node& node, const TypeMap& types) {
   };
   const auto property = properties.find(kind);
   if (property == properties.end() || node.inputs().size() != 1) return c10::nullopt;
-  const auto found = types.find(node.input(0));
-  const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  const TensorType* type = tensor_type_of(*node.input(0), types);
   if (type == nullptr) return c10::nullopt;
   return property->second(*type);
 }

@@ -247,14 +247,34 @@ class Reads {
   std::unordered_map<const TorchValue*, Range> known_;
 };
 
+// Looks for readers in graphs and in the functions that they call, each once.
+class ReaderSearch {
+ public:
+  bool has(torch::jit::Graph& graph) {
+    bool found = false;
+    for_each_node(graph, [&](const TorchNode& node) { found = found || is_reader(node) || calls_reader(node); });
+    return found;
+  }
+
+ private:
+  bool calls_reader(const TorchNode& node) {
+    if (node.kind() != c10::prim::CallFunction) return false;
+    torch::jit::Function* function = node.input(0)->type()->expectRef<c10::FunctionType>().function();
+    if (!function->isGraphFunction() || !seen_.insert(function).second) return false;
+    return has(*torch::jit::toGraphFunction(*function).graph());
+  }
+
+  std::set<const torch::jit::Function*> seen_;
+};
+
 bool has_readers(const torch::jit::Module& module) {
-  bool has = false;
+  ReaderSearch search;
   for (const torch::jit::Module& each : module.modules()) {
     for (const torch::jit::Method& method : each.get_methods()) {
-      for_each_node(*method.graph(), [&](const TorchNode& node) { has = has || is_reader(node); });
+      if (search.has(*method.graph())) return true;
     }
   }
-  return has;
+  return false;
 }
 
 }  // namespace

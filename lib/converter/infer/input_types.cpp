@@ -156,8 +156,9 @@ void check(const TensorType& type, const Value* input, const std::string& name, 
     fail(name,
          fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));
   }
-  const bool is_cast = type.dtype == at::kByte || c10::isFloatingType(type.dtype);  // the CPU can cast it for NNAPI
-  const bool is_taken = has_operand_code(type.dtype) || (run_by == RunBy::kNnapiAndCpu && is_cast);
+  const bool is_cast = c10::isFloatingType(type.dtype);  // the CPU can cast it for NNAPI
+  const bool is_taken =
+      has_operand_code(type.dtype) || type.dtype == at::kByte || (run_by == RunBy::kNnapiAndCpu && is_cast);
   if (!is_taken && !input->uses().empty()) {
     fail(name, fmt::format("dtype {} found, float32, int32, int64, bool or quint8 needed; convert the model with "
                            "model.float(), or give "

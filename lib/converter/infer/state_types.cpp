@@ -15,15 +15,11 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-bool is_access(const Node& node, c10::Symbol kind) {
-  return node.kind() == kind && !gives_module(node) && !attribute_path(node).empty();
-}
-
 // "" where the value isn't what an attribute holds.
 std::string path_of(const Value& value) {
   const Node& maker = *value.node();
   if (maker.kind() == c10::prim::unchecked_cast) return path_of(*maker.input());
-  return is_access(maker, c10::prim::GetAttr) ? attribute_path(maker) : "";
+  return is_attribute_access(maker, c10::prim::GetAttr) ? attribute_path(maker) : "";
 }
 
 std::optional<TensorType> tensor_type_of(const c10::IValue& value) {
@@ -96,7 +92,8 @@ class Copy {
   void set_none(const std::set<std::string>& paths) {
     std::vector<Node*> reads;
     for_each_node(*model_.graph, [&](Node& node) {
-      if (is_access(node, c10::prim::GetAttr) && paths.count(attribute_path(node)) != 0) reads.push_back(&node);
+      if (is_attribute_access(node, c10::prim::GetAttr) && paths.count(attribute_path(node)) != 0)
+        reads.push_back(&node);
     });
     for (Node* read : reads) {
       const torch::jit::WithInsertPoint here(read);
@@ -110,7 +107,7 @@ class Copy {
     const TypeMap types = infer(model_, input_types_, state);
     std::map<std::string, std::vector<KnownTypes>> left;
     for_each_node(*model_.graph, [&](const Node& node) {
-      if (!is_access(node, c10::prim::SetAttr) || node.input(1)->mustBeNone()) return;
+      if (!is_attribute_access(node, c10::prim::SetAttr) || node.input(1)->mustBeNone()) return;
       left[attribute_path(node)].push_back(types_of(*node.input(1), types));
     });
     return left;
@@ -127,7 +124,7 @@ StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types,
   StateTypes state;
   std::set<std::string> none;
   for_each_node(*model.graph, [&](const Node& node) {
-    if (!is_access(node, c10::prim::GetAttr)) return;
+    if (!is_attribute_access(node, c10::prim::GetAttr)) return;
     const std::string path = attribute_path(node);
     const c10::IValue value = attribute_value(model.frozen, path);
     value.isNone() ? void(none.insert(path)) : void(state[path] = types_of(value));
@@ -156,7 +153,7 @@ StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types,
 std::optional<KnownTypes> types_of_state(const Node& node, const StateTypes& state) {
   if (state.empty()) return std::nullopt;
   const bool takes_apart = node.kind() == c10::prim::TupleUnpack || node.kind() == c10::prim::TupleIndex;
-  const bool is_whole = is_access(node, c10::prim::GetAttr) || node.kind() == c10::prim::unchecked_cast;
+  const bool is_whole = is_attribute_access(node, c10::prim::GetAttr) || node.kind() == c10::prim::unchecked_cast;
   if (!takes_apart && !is_whole) return std::nullopt;
   const auto found = state.find(path_of(takes_apart ? *node.input(0) : *node.output()));
   if (found == state.end()) return std::nullopt;

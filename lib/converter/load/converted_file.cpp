@@ -1,6 +1,7 @@
 #include "lib/converter/load/converted_file.h"
 
 #include <ATen/ATen.h>
+#include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/serialization/import.h>
 
@@ -120,6 +121,23 @@ ConvertedFile converted_file(const torch::jit::Module& module, Metadata metadata
 
 std::string method_attribute(const std::string& method) {
   return "nnapi_method_" + method;
+}
+
+std::vector<std::string> converted_method_names(const std::string& path) {
+  std::vector<std::string> names;
+  try {
+    check_archive(path);
+    caffe2::serialize::PyTorchStreamReader reader(path);
+    const std::string record = std::string("extra/") + kMetadataFile;
+    if (!reader.hasRecord(record)) return names;
+    const auto [data, size] = reader.getRecord(record);
+    for (const Metadata& method : parse_methods_metadata({static_cast<const char*>(data.get()), size})) {
+      if (!method.method.empty()) names.push_back(method.method);
+    }
+  } catch (const std::exception&) {  // who reads the file says what is wrong with it
+    return {};
+  }
+  return names;
 }
 
 std::vector<ConvertedFile> read_converted_methods(const std::string& path) {

@@ -28,6 +28,9 @@ struct ConvertedFile {
   bool is_partitioned() const { return module.hasattr("segment_0"); }
 };
 
+// Returns the names of a file's methods; none for other files, and for files that can't be read. Loads no module.
+std::vector<std::string> converted_method_names(const std::string& path);
+
 // Returns the methods of a file of several methods, each with the module that is its forward; of other files one
 // without a name. Throws ConvertError (kBadFile) for a file that can't be read, that nnapi-convert didn't write, or
 // whose buffer is damaged.

@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/dump.h"
+#include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/validate.h"
 #include "lib/serialize/shim_emitter.h"
@@ -27,6 +28,30 @@ bool has_images(const nnapi::Model& model) {
   });
 }
 
+bool keeps_axes(OperationCode code) {
+  return nnapi::is_elementwise(code) || code == OperationCode::SLICE || code == OperationCode::STRIDED_SLICE ||
+         code == OperationCode::GATHER;
+}
+
+// Returns whether all that reads the operand, of rank 4, are TRANSPOSEs from N,H,W,C to N,C,H,W, perhaps after
+// elementwise operations and those that take a part.
+bool is_read_as_nhwc(const nnapi::Model& model, nnapi::OperandId id) {
+  bool any = false;
+  for (const nnapi::Operation& operation : model.operations) {
+    if (std::count(operation.inputs.begin(), operation.inputs.end(), id) == 0) continue;
+    any = true;
+    if (keeps_axes(operation.code)) {
+      const bool is_image = model.at(operation.outputs[0]).dims.size() == 4;
+      if (!is_image || !is_read_as_nhwc(model, operation.outputs[0])) return false;
+      continue;
+    }
+    if (operation.code != OperationCode::TRANSPOSE) return false;
+    const Dims* order = model.at(operation.inputs[1]).ints();
+    if (order == nullptr || *order != Dims{0, 3, 1, 2}) return false;
+  }
+  return any;
+}
+
 void check_nhwc_inputs(const ModuleInterface& interface, const std::set<int>& numbers) {
   for (const int number : numbers) {
     if (number < 0 || static_cast<size_t>(number) >= interface.inputs.size()) {
@@ -44,9 +69,10 @@ void check_nhwc_inputs(const ModuleInterface& interface, const std::set<int>& nu
 void apply_layout_choice(NnapiPart& part, const LayoutChoice& layout, Diagnostics& diagnostics) {
   check_nhwc_inputs(part.interface, layout.nhwc_inputs);
   for (nnapi::Boundary& input : part.model.inputs) {
-    const bool is_chosen =
-        layout.nhwc_inputs.empty() || layout.nhwc_inputs.count(static_cast<int>(input.argument)) != 0;
-    input.nhwc = layout.nhwc && is_chosen && part.interface.inputs[input.argument].type.rank() == 4;
+    const bool is_image = part.interface.inputs[input.argument].type.rank() == 4;
+    const bool is_chosen = layout.nhwc_inputs.empty() ? is_image && !is_read_as_nhwc(part.model, input.operand)
+                                                      : layout.nhwc_inputs.count(static_cast<int>(input.argument)) != 0;
+    input.nhwc = layout.nhwc && is_chosen && is_image;
   }
   if (!layout.is_explicit && has_images(part.model)) {
     diagnostics.warn("inputs stay in NCHW, which drivers run slower or not at all; use --nhwc, or --nchw to keep NCHW");

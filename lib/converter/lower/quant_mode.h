@@ -15,7 +15,11 @@ namespace nnapi_convert {
 struct InputBoundary {
   TensorType type;                       // type of NNAPI's input
   std::optional<Quantization> quantize;  // the CPU quantises the caller's float32 tensor with these parameters
-  TensorType caller_type() const { return quantize ? TensorType{at::kFloat, type.dims, {}} : type; }
+  bool takes_bytes = false;              // the caller passes uint8, whose bytes are the codes of NNAPI's input
+  TensorType caller_type() const {
+    if (takes_bytes) return {at::kByte, type.dims, {}};
+    return quantize ? TensorType{at::kFloat, type.dims, {}} : type;
+  }
 };
 
 struct OutputBoundary {

@@ -188,7 +188,7 @@ class Building {
 
 c10::IValue assemble(const ArgumentTree& tree, const std::vector<c10::IValue>& leaves, size_t& next) {
   if (tree.kind == Kind::kLeaf) return leaves.at(next++);
-  if (tree.kind == Kind::kNone || tree.kind == Kind::kBound) return tree.bound;
+  if (tree.kind == Kind::kNone || tree.kind == Kind::kBound) return tree.bound.deepcopy();
   const c10::TypePtr type = tree.known_type();
   std::vector<c10::IValue> elements;
   for (const ArgumentTree& element : tree.elements) elements.push_back(assemble(element, leaves, next));
@@ -204,10 +204,18 @@ c10::IValue assemble(const ArgumentTree& tree, const std::vector<c10::IValue>& l
   return dict;
 }
 
+// True if a call's value is the bound one: of the same dtype and sizes, too, if it is a tensor.
+bool is_bound_value(const c10::IValue& value, const c10::IValue& bound) {
+  if (!bound.isTensor() || !value.isTensor()) return bound.isTensor() == value.isTensor() && value == bound;
+  const at::Tensor& found = value.toTensor();
+  const at::Tensor& needed = bound.toTensor();
+  return found.scalar_type() == needed.scalar_type() && found.sizes() == needed.sizes() && found.equal(needed);
+}
+
 // False where the value is built in another way.
 bool take_apart(const ArgumentTree& tree, const c10::IValue& value, std::vector<c10::IValue>& leaves) {
   if (tree.kind == Kind::kNone) return value.isNone();
-  if (tree.kind == Kind::kBound) return value == tree.bound;
+  if (tree.kind == Kind::kBound) return is_bound_value(value, tree.bound);
   if (tree.is_given && value.isNone()) return false;
   if (tree.kind == Kind::kLeaf) {
     leaves.push_back(value);

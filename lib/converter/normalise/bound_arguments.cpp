@@ -7,10 +7,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <stdexcept>
 
 #include "lib/base/error.h"
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/load/method_view.h"
+#include "lib/converter/normalise/pixel_input.h"
+#include "lib/converter/normalise/tensor_value.h"
 
 namespace nnapi_convert {
 namespace {
@@ -71,10 +74,22 @@ std::optional<c10::IValue> value_of(const std::string& text, const c10::Type& ty
   }
 }
 
+at::Tensor bound_tensor(const std::string& name, const std::string& text) {
+  try {
+    return tensor_value(text);
+  } catch (const std::invalid_argument& error) {
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("--input {}={}: {}; write the values as Python does, for example {}=[36] or "
+                                   "{}=[[0.5,1],[2,4]]:float32",
+                                   name, text, error.what(), name, name));
+  }
+}
+
 c10::IValue bound_value(const c10::Argument& argument, const std::string& text) {
   const bool is_optional = argument.type()->kind() == TypeKind::OptionalType;
   if (is_optional && text == kNone) return {};
   const c10::TypePtr type = present_type(argument.type());
+  if (type->kind() == TypeKind::TensorType) return bound_tensor(argument.name(), text);
   const auto value = value_of(text, *type);
   if (value) return *value;
   throw ConvertError(ExitCode::kUsage,
@@ -85,7 +100,8 @@ c10::IValue bound_value(const c10::Argument& argument, const std::string& text) 
 
 // True if the argument takes a value that the text may be, not a tensor of these sizes.
 bool is_bound(const c10::Argument& argument, const std::string& text) {
-  if (is_value_type(*present_type(argument.type()))) return true;
+  const c10::TypePtr type = present_type(argument.type());
+  if (is_value_type(*type) || (type->kind() == TypeKind::TensorType && is_tensor_value(text))) return true;
   return argument.type()->kind() == TypeKind::OptionalType && text == kNone;
 }
 
@@ -134,10 +150,43 @@ InputSpec spec_of(const ExportedTensor& stated) {
   return spec;
 }
 
-// Returns the inputs that the exported program states, with the sizes that --input gives.
-std::vector<InputSpec> with_stated(const std::vector<InputSpec>& given, const std::vector<ExportedTensor>& stated) {
+InputSpec spec_of(const std::string& name, const at::Tensor& tensor) {
+  InputSpec spec;
+  spec.name = name;
+  spec.dtype = tensor.scalar_type();
+  for (const int64_t size : tensor.sizes()) spec.sizes.emplace_back(size);
+  return spec;
+}
+
+// The dtype of a bound tensor is the one of the example in the file. The sizes may differ.
+void check_like_example(const c10::FunctionSchema& forward, const BoundValues& bound, const InputTuple& example) {
+  for (size_t i = 1; i < forward.arguments().size() && i <= example.size(); ++i) {
+    const std::string& name = forward.arguments()[i].name();
+    const auto found = bound.find(name);
+    if (found == bound.end() || !found->second.isTensor() || !example[i - 1].isTensor()) continue;
+    const at::ScalarType given = found->second.toTensor().scalar_type(),
+                         needed = example[i - 1].toTensor().scalar_type();
+    if (given == needed) continue;
+    throw ConvertError(
+        ExitCode::kUsage,
+        fmt::format("--input {}: {} found, {} needed, as the example in the file; write :{} behind the list", name,
+                    dtype_name(given), dtype_name(needed), dtype_name(needed)));
+  }
+}
+
+// Returns the inputs that the exported program states, with the sizes that --input gives; without those whose values
+// are bound.
+std::vector<InputSpec> with_stated(const std::vector<InputSpec>& given, const std::vector<ExportedTensor>& stated,
+                                   const BoundValues& bound) {
   std::vector<InputSpec> specs;
-  for (const ExportedTensor& tensor : stated) specs.push_back(spec_of(tensor));
+  for (const ExportedTensor& tensor : stated) {
+    const auto found = bound.find(tensor.path);
+    if (found == bound.end()) {
+      specs.push_back(spec_of(tensor));
+    } else if (found->second.isTensor()) {
+      check_spec(spec_of(tensor.path, found->second.toTensor()), tensor);
+    }
+  }
   std::vector<InputSpec> others;
   for (size_t i = 0; i < given.size(); ++i) {
     const auto found =
@@ -173,7 +222,7 @@ BoundValues bound_values(const c10::FunctionSchema& forward, const std::vector<B
 
 ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options) {
   check_has_forward(loaded);
-  const c10::FunctionSchema& forward = loaded.module.get_method("forward").function().getSchema();
+  const c10::FunctionSchema forward = loaded.module.get_method("forward").function().getSchema();
   ConvertOptions result = options;
   result.inputs.clear();
   for (const InputSpec& spec : options.inputs) {
@@ -186,10 +235,13 @@ ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options
       result.inputs.push_back(spec);
     }
   }
-  if (!loaded.stated.empty()) result.inputs = with_stated(result.inputs, loaded.stated);
+  if (options.pixels) take_pixels(loaded, *options.pixels, result.inputs);
+  loaded.bound = bound_values(forward, result.bound);
+  if (!loaded.stated.empty()) result.inputs = with_stated(result.inputs, loaded.stated, loaded.bound);
   const auto width = float_width(loaded.module);
   if (width && loaded.stated.empty() && loaded.example() == nullptr) set_default_width(result.inputs, *width);
-  loaded.bound = bound_values(forward, result.bound);
+  if (loaded.stated.empty() && loaded.example() != nullptr)
+    check_like_example(forward, loaded.bound, *loaded.example());
   loaded.frozen.reset();
   return result;
 }

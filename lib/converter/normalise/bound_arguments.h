@@ -20,8 +20,8 @@ namespace nnapi_convert {
 BoundValues bound_values(const c10::FunctionSchema& forward, const std::vector<BoundArgument>& bound);
 
 // Separates specs of tensors from specs of values by the types of forward's arguments. Returns options with the specs
-// of values in `bound`, and stores the values in `loaded`. Call it once a file is loaded. Throws ConvertError (kUsage)
-// for a spec that doesn't fit its argument.
+// of values in `bound`, and stores the values in `loaded`. Puts the steps of --input-pixels before forward. Call it
+// once a file is loaded. Throws ConvertError (kUsage) for a spec that doesn't fit its argument.
 ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options);
 
 // Warns of arguments that are no tensors and have no value, but that the graph reads. The graph's inputs are the leaves

@@ -254,6 +254,73 @@ bool decompose_bilinear(Node* node) {
   return true;
 }
 
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char letter : text) letter == ',' ? void(parts.emplace_back()) : void(parts.back() += letter);
+  return parts;
+}
+
+// The axes of the product of two operands that the result or other operands still need.
+std::string axes_of_product(const std::string& one, const std::string& other, const std::string& needed) {
+  std::string axes;
+  for (const char letter : one + other) {
+    const bool is_new = axes.find(letter) == std::string::npos;
+    if (is_new && needed.find(letter) != std::string::npos) axes += letter;
+  }
+  return axes;
+}
+
+// einsum of three operands and more, from left to right as PyTorch does it.
+bool decompose_einsum(Node* node) {
+  const auto equation = known(node, "equation");
+  Node* list = argument(node, "tensors")->node();
+  if (!equation || list->kind() != c10::prim::ListConstruct || list->inputs().size() < 3) return false;
+  std::string text = equation->toStringRef();
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+  const size_t arrow = text.find("->");
+  if (arrow == std::string::npos || text.find('.') != std::string::npos) return false;
+  const std::string result = text.substr(arrow + 2);
+  std::vector<std::string> axes = split_at_commas(text.substr(0, arrow));
+  if (axes.size() != list->inputs().size()) return false;
+  Plain plain(node);
+  const auto product = [&](const std::string& one, Value* left, const std::string& other, Value* right,
+                           const std::string& wanted) {
+    Graph& graph = *node->owningGraph();
+    Value* both = graph.insertNode(graph.createList(c10::TensorType::get(), {left, right}))->output();
+    return plain.insert("einsum", {c10::IValue(one + "," + other + "->" + wanted), both});
+  };
+  Value* value = list->input(0);
+  for (size_t i = 1; i < axes.size(); ++i) {
+    std::string needed = result;
+    for (size_t j = i + 1; j < axes.size(); ++j) needed += axes[j];
+    const bool is_last = i + 1 == axes.size();
+    const std::string wanted = is_last ? result : axes_of_product(axes[i - 1], axes[i], needed);
+    value = product(axes[i - 1], value, axes[i], list->input(i), wanted);
+    axes[i] = wanted;
+  }
+  replace(node, {value});
+  return true;
+}
+
+// Numbers of repeats that are known.
+bool decompose_repeat_interleave(Node* node) {
+  if (node->schema().overload_name() != "self_Tensor") return false;
+  const auto repeats = known(node, "repeats"), dim = known(node, "dim");
+  if (!repeats || !dim) return false;
+  const at::Tensor counts = repeats->toTensor().to(at::kLong);
+  Plain plain(node);
+  Value* self = argument(node, "self");
+  if (counts.numel() == 1) {
+    replace(node, {plain.insert("repeat_interleave", {self, counts.item<int64_t>(), *dim})});
+    return true;
+  }
+  const at::Tensor places = at::repeat_interleave(counts);
+  if (dim->isNone()) self = plain.insert("flatten", {self, 0, -1});
+  const int64_t axis = dim->isNone() ? 0 : dim->toInt();
+  replace(node, {plain.insert("index_select", {self, axis, plain.constant(places)})});
+  return true;
+}
+
 // A function inserts the plain operations before the node and removes it, or returns false and leaves all as it was.
 struct Decomposition {
   const char* kind;
@@ -265,6 +332,8 @@ constexpr Decomposition kDecompositions[] = {
     {"aten::_transformer_encoder_layer_fwd", decompose_encoder_layer},
     {"aten::bilinear", decompose_bilinear},
     {"aten::embedding_bag", decompose_embedding_bag},
+    {"aten::einsum", decompose_einsum},
+    {"aten::repeat_interleave", decompose_repeat_interleave},
 };
 
 }  // namespace

@@ -6,7 +6,8 @@
 namespace nnapi_convert {
 
 // Replaces the fused operations that PyTorch 1.13 traces in evaluation mode (aten::_native_multi_head_attention and
-// aten::_transformer_encoder_layer_fwd), aten::bilinear, and aten::embedding_bag of bags of equal lengths. A node with
+// aten::_transformer_encoder_layer_fwd), aten::bilinear, aten::embedding_bag of bags of equal lengths, aten::einsum of
+// three operands and more, and aten::repeat_interleave whose numbers of repeats are a known tensor. A node with
 // unsupported arguments stays, and is refused later as an operation without a rule.
 void decompose(const std::shared_ptr<torch::jit::Graph>& graph);
 

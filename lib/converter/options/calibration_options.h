@@ -14,9 +14,8 @@ struct PictureChoice {
   double pixel_max = 1;
   std::vector<double> mean, std;
   bool is_bgr = false;
-  bool is_given() const {
-    return resize != 0 || crop != 0 || pixel_max != 1 || !mean.empty() || !std.empty() || is_bgr;
-  }
+  bool normalises() const { return pixel_max != 1 || !mean.empty() || !std.empty() || is_bgr; }
+  bool is_given() const { return resize != 0 || crop != 0 || normalises(); }
 };
 
 // Techniques that can be switched off.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/converter/options/pixel_input.h"
 #include "lib/format/nnapi_codes.h"
 #include "lib/nnapi/device_profile.h"
 #include "lib/types/tensor_type.h"
@@ -83,6 +84,7 @@ enum class ControlFlow {
 struct ConvertOptions {
   std::vector<InputSpec> inputs;
   std::vector<BoundArgument> bound = {};  // filled by bind_arguments()
+  std::optional<PixelInput> pixels = {};
   LayoutChoice layout;
   QuantMode quant = QuantMode::kAuto;
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;

@@ -9,6 +9,7 @@
 #include "lib/converter/lower/interface.h"
 #include "lib/converter/lower/wide_integers.h"
 #include "lib/converter/normalise/arguments.h"
+#include "lib/converter/partition/deciding_inputs.h"
 #include "lib/converter/partition/sample_macs.h"
 #include "lib/converter/partition/typed_model.h"
 #include "lib/converter/samples/sample_inputs.h"
@@ -77,6 +78,15 @@ std::vector<InputTuple> samples_for(const std::vector<TensorType>& inputs, const
   return samples;
 }
 
+void warn_of_deciding_inputs(const NormalisedModel& model, const TypeMap& types, Diagnostics& diagnostics) {
+  for (const std::string& name : deciding_inputs(model, types)) {
+    diagnostics.warn(
+        fmt::format("sizes or branches depend on the values of input {}; if each call brings the same "
+                    "values, bind them with --input '{}=[VALUE,...]': NNAPI may run more of the model",
+                    name, name));
+  }
+}
+
 std::vector<const torch::jit::Node*> nnapi_nodes(const Plan& plan) {
   std::vector<const torch::jit::Node*> nodes;
   for (const PlanStep* step : segment_steps(plan)) nodes.insert(nodes.end(), step->nodes.begin(), step->nodes.end());
@@ -110,6 +120,7 @@ PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, con
   planned.plan = partition(model, typed.inferred, options, diagnostics);
   planned.plan.refusal = refusal;
   warn_of_wide_integers(nnapi_nodes(planned.plan), model, typed.inferred.types, diagnostics);
+  warn_of_deciding_inputs(model, typed.inferred.types, diagnostics);
   if (!samples.empty() && has_unknown_macs(planned.plan)) {
     count_macs_in_samples(split_reference(loaded, options), samples, planned.plan);
   }

@@ -7,6 +7,7 @@
 
 #include "lib/converter/infer/input_types.h"
 #include "lib/converter/load/newer_branches.h"
+#include "lib/converter/lower/byte_inputs.h"
 #include "lib/converter/lower/interface.h"
 #include "lib/converter/normalise/arguments.h"
 #include "lib/converter/normalise/normalise.h"
@@ -93,6 +94,7 @@ TypedModel type_model(const LoadedModel& loaded, const ConvertOptions& options, 
   if (request.run_by == RunBy::kNnapiAndCpu) find_outputs(model);
   typed.original_outputs = output_types(model, typed.inferred.types);
   typed.boundaries = apply_quant_mode(model, typed.original_inputs, typed.inferred.types, options.quant, diagnostics);
+  if (hand_over_bytes(model, typed.inferred.types, *typed.boundaries)) typed.boundaries->is_edited = true;
   if (typed.boundaries->is_edited) typed.inferred = infer(model, graph_inputs(typed), how);
   stages.end([&] { return to_text(model, typed.inferred.types); });
   return typed;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lib/base/error.h"
 #include "lib/converter/lower/interface.h"
 #include "lib/converter/lower/lower.h"
@@ -25,7 +27,10 @@ SegmentRefusal refusal_of_nodes(std::vector<Refusal> nodes) {
 // Returns the nodes that infer refused and those that lower would refuse, so that the user sees all at once.
 std::vector<Refusal> all_refusals(const TypedModel& typed, const ConvertOptions& options) {
   std::vector<Refusal> refusals = typed.inferred.refusals;
-  if (typed.boundaries) return refusals;
+  const auto& inputs = typed.original_inputs;
+  const bool are_taken =
+      std::all_of(inputs.begin(), inputs.end(), [](const TensorType& type) { return has_operand_code(type.dtype); });
+  if (typed.boundaries || !are_taken) return refusals;
   const std::vector<Refusal> rest =
       lowering_refusals(typed.model, typed.original_inputs, typed.inferred.types, target_of(options));
   refusals.insert(refusals.end(), rest.begin(), rest.end());

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "lib/converter/graph/node_reads.h"
 #include "lib/ops/registry.h"
@@ -138,6 +139,13 @@ bool sums_products(const torch::jit::Node& node) {
   return traits.multiplies() || traits.has(Fact::kSumsProducts);
 }
 
+bool orders_numbers(const torch::jit::Node& node) {
+  static const std::set<std::string> operators = {"aten::argmax", "aten::argmin",    "aten::argsort", "aten::kthvalue",
+                                                  "aten::median", "aten::nanmedian", "aten::mode",    "aten::msort",
+                                                  "aten::sort",   "aten::topk"};
+  return operators.count(node.kind().toQualString()) != 0;
+}
+
 }  // namespace
 
 std::vector<BorderSample> border_samples(const Values& ordinary, const BorderLimits& limits) {
@@ -162,11 +170,14 @@ BorderLimits limits_of(const torch::jit::Module& module) {
   const auto graph = module.get_method("forward").graph()->copy();
   torch::jit::Inline(*graph);
   BorderLimits limits;
+  bool orders = false;
   for_each_node(*graph, [&](const torch::jit::Node& node) {
+    orders = orders || orders_numbers(node);
     limits.sums_products = limits.sums_products || sums_products(node);
     limits.is_driven_by_values = limits.is_driven_by_values || is_loop_by_values(node) || makes_sizes_of_values(node) ||
                                  !is_known_operator(node) || node.kind() == c10::prim::SetAttr;
   });
+  limits.orders_sums = orders && limits.sums_products;
   return limits;
 }
 

@@ -20,6 +20,7 @@
 #include "lib/converter/load/packed_weights.h"
 #include "lib/converter/normalise/arguments.h"
 #include "lib/converter/normalise/float_meaning.h"
+#include "lib/converter/normalise/pixel_input.h"
 #include "lib/converter/samples/argument_samples.h"
 #include "lib/converter/verify/accumulator.h"
 #include "lib/converter/verify/border_check.h"
@@ -163,10 +164,11 @@ void judge(Verification& result, const VerifyRequest& request) {
 
 // Numbers at the borders of float32 are beyond float16's.
 void check_at_borders(Verification& result, const VerifyRequest& request, const LoadedModel& original,
-                      const Metadata& metadata, const Values& ordinary, const BorderRuns& runs) {
+                      const Metadata& metadata, const Values& ordinary, BorderRuns runs) {
   if (result.is_quantized || result.reference || !request.inputs_file.empty() || request.fp16) return;
   BorderLimits limits = limits_of(original.module);
   limits.takes_indices = indices_of(request, original, metadata);
+  runs.orders_sums = limits.orders_sums;
   const std::vector<BorderSample> samples = border_samples(ordinary, limits);
   result.border_samples = static_cast<int>(samples.size());
   result.borders = check_borders(samples, result.samples + 1, runs);
@@ -306,6 +308,11 @@ Verification verify(const VerifyRequest& request) {
   ConvertedFile converted = read_converted_file(request.converted, request.method);
   std::optional<LoadedModel> reference;
   if (!request.reference.empty()) reference = load_method(request.reference, request.method);
+  if (const auto pixels = recorded_pixels(converted)) {
+    std::vector<InputSpec> none;
+    take_pixels(original, *pixels, none);
+    if (reference) take_pixels(*reference, *pixels, none);
+  }
   return converted.variants.empty() ? verify_file(request, original, reference, converted)
                                     : verify_package(request, original, reference, converted);
 }

@@ -115,10 +115,11 @@ bool fits(const TensorType& type, const at::Tensor& tensor) {
   return true;
 }
 
-// The sample that an exported program stores; nothing where the file was converted for other sizes.
+// The sample that an exported program stores, or the first inputs bundled with a TorchScript file; nothing where the
+// file was converted for other sizes.
 std::optional<Values> stored_sample(const LoadedModel& original, const Metadata& metadata,
                                     const ForwardArguments& arguments) {
-  if (original.stated.size() != metadata.inputs.size() || original.bundled_inputs.empty()) return std::nullopt;
+  if (original.bundled_inputs.empty()) return std::nullopt;
   const auto values = take_apart(arguments, original.bundled_inputs[0]);
   if (!values) return std::nullopt;
   bool is_fit = true;
@@ -128,6 +129,13 @@ std::optional<Values> stored_sample(const LoadedModel& original, const Metadata&
     return is_fit ? to_interface(tensor, metadata.inputs[number].type) : tensor;
   });
   return is_fit ? std::optional<Values>(std::move(sample)) : std::nullopt;
+}
+
+std::vector<at::Tensor> tensors_of(const std::optional<Values>& sample) {
+  std::vector<at::Tensor> tensors;
+  if (!sample) return tensors;
+  with_tensors(*sample, [&](size_t, const at::Tensor& tensor) { return tensors.emplace_back(tensor); });
+  return tensors;
 }
 
 // Samples as the calibration took them, with its options for pictures.
@@ -213,6 +221,7 @@ std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel
   const auto ranges = ranges_for(original, metadata, types);
   std::vector<Values> samples(static_cast<size_t>(count));
   const auto stored = stored_sample(original, metadata, arguments);
+  const std::vector<at::Tensor> examples = tensors_of(stored);
   for (size_t number = 0; number < samples.size(); ++number) {
     if (number == 0 && stored) {
       samples[number] = *stored;
@@ -221,6 +230,9 @@ std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel
     const auto random = [&](size_t i) {
       const uint64_t seed = request.seed + 1000 * (number + 1) + i;
       if (ranges.at(i)) return random_indices(types.at(i), seed, kFlexibleSize, *ranges[i]);
+      // What such integers mean isn't known: a random length may fit no other input.
+      const bool is_integer = c10::isIntegralType(types.at(i).dtype, false) && types[i].dtype != at::kByte;
+      if (is_integer && i < examples.size()) return examples[i];
       return random_tensor(types.at(i), seed, kFlexibleSize);
     };
     samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs");

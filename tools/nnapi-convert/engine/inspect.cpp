@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json_text.h"
 #include "lib/converter/emit/recorded_calibration.h"
+#include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/report/converted_graph.h"
 #include "lib/converter/report/report_page.h"
@@ -89,8 +90,18 @@ std::string pictures_text(const PictureChoice& pictures) {
   std::string text = "pictures";
   if (pictures.resize != 0) text += fmt::format(", the shorter side made {} pixels", pictures.resize);
   if (pictures.crop != 0) text += fmt::format(", the middle {} pixels taken", pictures.crop);
+  if (!pictures.normalises()) return text;
   return text + fmt::format(", 0 to {}, mean {}, std {}, {}", pictures.pixel_max, numbers_text(pictures.mean),
                             numbers_text(pictures.std), pictures.is_bgr ? "BGR" : "RGB");
+}
+
+// What --input-pixels said; empty where it wasn't given.
+std::string pixels_text(const ConvertedFile& file) {
+  const std::optional<PixelInput> pixels = recorded_pixels(file);
+  if (!pixels) return "";
+  return fmt::format("takes pixels as bytes, {}; the original's are 0 to {}, mean {}, std {}, {}\n",
+                     pixels->has_alpha ? "red, green, blue, alpha" : "red, green, blue, or gray", pixels->pixel_max,
+                     numbers_text(pixels->mean), numbers_text(pixels->std), pixels->is_bgr ? "BGR" : "RGB");
 }
 
 // How the file was quantised by data; empty for others.
@@ -135,10 +146,10 @@ json package_json(const ConvertedFile& file) {
 }
 
 std::string text_form(const ConvertedFile& file) {
-  std::string text =
-      fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\n{}inputs of {}\n", runtime_name(file),
-                  file.metadata.quant, file.metadata.feature_level, package_text(file) + calibration_text(file),
-                  file.metadata.method.empty() ? "forward" : file.metadata.method);
+  std::string text = fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\n{}inputs of {}\n",
+                                 runtime_name(file), file.metadata.quant, file.metadata.feature_level,
+                                 package_text(file) + calibration_text(file) + pixels_text(file),
+                                 file.metadata.method.empty() ? "forward" : file.metadata.method);
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
   const ModelGraph graph = graph_of(file);
   for (size_t i = 0; i < file.buffers.size(); ++i) {

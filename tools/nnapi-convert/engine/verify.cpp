@@ -9,7 +9,6 @@
 #include "lib/base/json_text.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/load/custom_operators.h"
-#include "lib/converter/load/file_kind.h"
 #include "lib/converter/report/report.h"
 #include "lib/converter/verify/operation_check.h"
 #include "tools/nnapi-convert/engine/functions.h"
@@ -21,16 +20,6 @@ int check_each_operation(const VerifyRequest& request, bool is_json) {
   const OperationCheck check = check_operations(request);
   std::cout << (is_json ? to_json(check).dump(2) + "\n" : to_text(check));
   return static_cast<int>(check.first_drift() == nullptr ? ExitCode::kDone : ExitCode::kVerificationFailed);
-}
-
-// The methods to compare; empty for a file of one method.
-std::vector<std::string> methods_of(const VerifyArguments& arguments) {
-  if (!arguments.methods.empty()) return arguments.methods;
-  std::vector<std::string> methods;
-  for (const ConvertedFile& file : read_converted_methods(arguments.request.converted)) {
-    if (!file.metadata.method.empty()) methods.push_back(file.metadata.method);
-  }
-  return methods;
 }
 
 // Compares one method after the other.
@@ -61,8 +50,8 @@ int check_methods(const VerifyArguments& arguments, const std::vector<std::strin
 int verify_and_print(const VerifyArguments& arguments) {
   const bool is_json = arguments.format == "json";
   for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
-  check_file_kind(arguments.request.original, false);
-  const std::vector<std::string> methods = methods_of(arguments);
+  const std::vector<std::string> methods =
+      arguments.methods.empty() ? converted_method_names(arguments.request.converted) : arguments.methods;
   if (!methods.empty())
     return arguments.per_op ? check_methods(arguments, methods) : verify_methods(arguments, methods);
   if (arguments.per_op) return check_each_operation(arguments.request, is_json);

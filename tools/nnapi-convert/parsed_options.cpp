@@ -1,0 +1,181 @@
+#include "tools/nnapi-convert/parsed_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+
+#include "lib/base/error.h"
+#include "lib/converter/options/control_flow_options.h"
+#include "lib/nnapi/api_level.h"
+#include "lib/nnapi/shipped_profiles.h"
+#include "tools/nnapi-convert/command_line.h"
+#include "tools/nnapi-convert/input_spec.h"
+#include "tools/nnapi-convert/package_option.h"
+
+namespace nnapi_convert {
+namespace {
+
+LayoutChoice layout_choice(const CLI::App& app, const ConvertArguments& arguments) {
+  LayoutChoice layout;
+  layout.nhwc = app.count("--nhwc") != 0;
+  layout.is_explicit = layout.nhwc || arguments.nchw;
+  if (arguments.nhwc == "true") return layout;      // without numbers
+  std::stringstream numbers(arguments.nhwc + ",");  // so that an empty last number is seen
+  for (std::string number; layout.nhwc && std::getline(numbers, number, ',');) {
+    if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos || number.size() > 4) {
+      throw ConvertError(ExitCode::kUsage,
+                         fmt::format("--nhwc={}: write the numbers of inputs, for example --nhwc=0,2", arguments.nhwc));
+    }
+    layout.nhwc_inputs.insert(std::stoi(number));
+  }
+  return layout;
+}
+
+void read_target(const CLI::App& app, ConvertArguments& arguments) {
+  ConvertOptions& options = arguments.options;
+  const bool has_level = app.count("--feature-level") > 0, has_api = app.count("--min-api") > 0;
+  arguments.has_target = has_level || has_api || !arguments.device_profile.empty();
+  if (has_api) {
+    const auto level = level_of_api(arguments.min_api);
+    if (!level) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--min-api: {} found, 27 or more needed, the first with NNAPI",
+                                                       arguments.min_api));
+    }
+    options.feature_level = *level;
+  }
+  if (arguments.device_profile.empty()) return;
+  options.device = std::make_shared<nnapi::DeviceProfile>(nnapi::find_profile(arguments.device_profile));
+  if (!has_level && !has_api) options.feature_level = options.device->feature_level();
+}
+
+// Reads --input-pixels, which takes over the options that normalise.
+void read_pixels(ConvertArguments& arguments) {
+  if (arguments.pixels_text.empty()) return;
+  const size_t equals = arguments.pixels_text.rfind('=');
+  const bool is_named = equals != std::string::npos;
+  const std::string format = is_named ? arguments.pixels_text.substr(equals + 1) : arguments.pixels_text;
+  const auto fail = [](const std::string& problem) {
+    throw ConvertError(ExitCode::kUsage, "--input-pixels: " + problem);
+  };
+  if (format != "uint8" && format != "rgba") fail(format + " found, uint8 or rgba needed");
+  PictureChoice& pictures = arguments.calibration.pictures;
+  if (pictures.mean.empty() || pictures.std.empty()) {
+    fail(
+        "--mean and --std are missing, by which the model's pictures are normalised; --mean 0 --std 1 for one that "
+        "takes "
+        "0 to 1");
+  }
+  for (const std::vector<double>* values : {&pictures.mean, &pictures.std}) {
+    if (values->size() == 1 || values->size() == 3) continue;
+    fail(fmt::format("{} numbers found in --mean or --std, 1 or 3 needed", values->size()));
+  }
+  arguments.options.pixels = PixelInput{is_named ? arguments.pixels_text.substr(0, equals) : "",
+                                        format == "rgba",
+                                        pictures.pixel_max,
+                                        pictures.mean,
+                                        pictures.std,
+                                        pictures.is_bgr};
+  PictureChoice sizes_only;
+  sizes_only.resize = pictures.resize;
+  sizes_only.crop = pictures.crop;
+  pictures = sizes_only;
+  LayoutChoice& layout = arguments.options.layout;
+  if (!layout.is_explicit) layout.nhwc = layout.is_explicit = true;
+}
+
+// The other options of the group mean nothing without data.
+void check_calibration(const CLI::App& app, const ConvertArguments& arguments) {
+  if (!arguments.calibration.source.empty()) return;
+  for (const CLI::Option* option : app.get_options()) {
+    const bool is_of_pictures = option->get_group() == kPicturesGroup && !arguments.options.pixels;
+    if ((option->get_group() != kQuantiseGroup && !is_of_pictures) || option->count() == 0) continue;
+    if (option->check_lname("calibration")) continue;
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("{}: --calibrate is missing, which gives the data", option->get_name(false, true)));
+  }
+}
+
+void read_package(const CLI::App& app, ConvertArguments& arguments) {
+  if (arguments.package_text.empty()) return;
+  arguments.package = parse_package(arguments.package_text);
+  ConvertOptions& options = arguments.options;
+  if (options.runtime != Runtime::kShim) {
+    throw ConvertError(ExitCode::kUsage, "--package: PyTorch's own loader can't choose a model; use --runtime shim");
+  }
+  if (!arguments.calibration.table.empty() && !arguments.calibration.reads_table()) {
+    throw ConvertError(ExitCode::kUsage,
+                       "--calibration: the models of a package may have different scales; write the "
+                       "table in a conversion without --package");
+  }
+  if (options.fallback != Fallback::kPartition) return;
+  if (app.count("--fallback") > 0) {
+    throw ConvertError(ExitCode::kUsage,
+                       "--fallback partition: packages hold whole models; use none, cpu or cpu-plain");
+  }
+  options.fallback = Fallback::kNone;
+}
+
+void read_self_check(ConvertArguments& arguments) {
+  const bool is_shim = arguments.options.runtime == Runtime::kShim;
+  if (arguments.check_samples && !is_shim) {
+    throw ConvertError(ExitCode::kUsage, "--self-check: PyTorch's own loader can't check a device; use --runtime shim");
+  }
+  const bool has_samples = is_shim && !arguments.no_self_check;
+  arguments.options.check_samples =
+      has_samples ? arguments.check_samples.value_or(ConvertOptions::kDefaultCheckSamples) : 0;
+}
+
+// Methods are converted together by their plans alone: what works on forward alone is refused.
+void check_methods(const ConvertArguments& arguments) {
+  const std::vector<std::string>& methods = arguments.methods;
+  if (methods.empty()) return;
+  for (size_t i = 0; i < methods.size(); ++i) {
+    if (std::count(methods.begin(), methods.end(), methods[i]) > 1) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--method {}: given twice", methods[i]));
+    }
+  }
+  const Fallback fallback = arguments.options.fallback;
+  std::string refused;
+  if (arguments.calibration.is_asked_for()) refused = "--calibrate";
+  if (!arguments.calibration.table.empty()) refused = "--calibration";
+  if (!arguments.options.emit_cpu.empty()) refused = "--emit-cpu";
+  if (arguments.options.bundle_inputs) refused = "--bundle-inputs";
+  if (!arguments.package_text.empty()) refused = "--package";
+  if (arguments.options.pixels) refused = "--input-pixels";
+  if (fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain) refused = "--fallback cpu";
+  const auto is_html = [](const std::string& path) { return std::filesystem::path(path).extension() == ".html"; };
+  if (std::any_of(arguments.reports.begin(), arguments.reports.end(), is_html)) refused = "--report with a page";
+  if (refused.empty()) return;
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("{}: it is for forward alone and can't be used with --method", refused));
+}
+
+}  // namespace
+
+void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
+  if (!arguments.output.empty()) refuse_standard_output("--output", arguments.output);
+  refuse_standard_output("--calibration", arguments.calibration.table);
+  if (!arguments.options.emit_cpu.empty()) refuse_standard_output("--emit-cpu", arguments.options.emit_cpu);
+  for (const std::string& text : arguments.inputs) arguments.options.inputs.push_back(parse_input_spec(text));
+  arguments.options.layout = layout_choice(app, arguments);
+  read_pixels(arguments);
+  read_target(app, arguments);
+  const Fallback fallback = arguments.options.fallback;
+  const bool needs_shim = fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain;
+  if (needs_shim && arguments.options.runtime != Runtime::kShim) {
+    throw ConvertError(ExitCode::kUsage, "--fallback: PyTorch's own loader has none; use --runtime shim");
+  }
+  if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
+    throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
+  }
+  read_self_check(arguments);
+  read_package(app, arguments);
+  check_control_flow(arguments.options);
+  check_calibration(app, arguments);
+  check_methods(arguments);
+}
+
+}  // namespace nnapi_convert
