@@ -219,5 +219,7 @@ TEST_CASE("fold_affine: a part whose size is known only at run time stays") {
   Net net;
   const Attention attention(net, {1});
   for (const OperandId part : attention.parts) net.model.at(part).dims.back() = Dim::of_input(0, 1);
-  check_folds_to(net, attention.product, 6);
+  net.output(attention.product);
+  fold_affine(net.model);
+  CHECK(net.model.operations.size() == 6);
 }
