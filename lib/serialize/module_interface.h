@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/types/tensor_type.h"
+#include "lib/types/type_source.h"
 
 namespace nnapi_convert {
 
@@ -24,10 +25,11 @@ struct ReturnTree {
 // An argument of forward.
 struct InterfaceInput {
   std::string name;
-  TensorType type;                       // the type that the caller passes
-  std::optional<Quantization> quantize;  // if set, the module quantises the input to quint8 on the CPU before NNAPI
-  bool is_read = true;                   // NNAPI reads the input, or it is an output
-  TensorType original;                   // the type that the original's forward takes
+  TensorType type;                          // the type that the caller passes
+  std::optional<Quantization> quantize;     // if set, the module quantises the input to quint8 on the CPU before NNAPI
+  bool is_read = true;                      // NNAPI reads the input, or it is an output
+  TensorType original;                      // the type that the original's forward takes
+  TypeSource source = TypeSource::kOption;  // of `original`
 };
 
 // A tensor that forward returns. NNAPI can't return an input, a constant, or one value twice: the module returns those.

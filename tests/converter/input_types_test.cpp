@@ -12,11 +12,23 @@ namespace {
 using namespace test;
 using Catch::Contains;
 
-std::vector<TensorType> types_of(const std::string& fixture, const std::vector<std::string>& specs) {
+InputTypes inputs_of(const std::string& fixture, const std::vector<std::string>& specs) {
   const LoadedModel loaded = load_fixture(fixture);
   Diagnostics ignored;
   const InputTuple example = loaded.example() == nullptr ? InputTuple() : *loaded.example();
-  return input_types(normalise(loaded, {}, ignored), example, options_for(specs).inputs);
+  return input_types(normalise(loaded, {}, ignored), {example, loaded.example_source()}, options_for(specs).inputs);
+}
+
+std::vector<TensorType> types_of(const std::string& fixture, const std::vector<std::string>& specs) {
+  return inputs_of(fixture, specs).types;
+}
+
+std::string sources_of(const std::string& fixture, const std::vector<std::string>& specs) {
+  std::string result;
+  for (const TypeSource source : inputs_of(fixture, specs).sources) {
+    result += std::string(result.empty() ? "" : ", ") + name_of(source);
+  }
+  return result;
 }
 
 std::string text(const std::vector<TensorType>& types) {
@@ -81,6 +93,12 @@ TEST_CASE("weights give rank and channels, and the other sizes stay flexible") {
 
 TEST_CASE("what is known of one input doesn't hold for another") {
   CHECK(text(types_of("two_input.pt", {"depth=1,2,8,8"})) == "float32[x0.0, 3, x0.2, x0.3]\nfloat32[1, 2, 8, 8]\n");
+}
+
+TEST_CASE("each type has its source") {
+  CHECK(sources_of("two_input.pt", {"depth=1,2,8,8"}) == "weights, option");
+  CHECK(sources_of("bundled.pt", {}) == "bundled inputs");
+  CHECK(sources_of("quant_quint8_bundled.pt", {"1,3,?,?"}) == "option");
 }
 
 TEST_CASE("without any source the message names the flag") {

@@ -224,6 +224,11 @@ class ExportedSizes(CliTest, StockTorchTest):
         self.fail_with(2, model, "-o", out, "--input", "2,3,16,9", needed=["size 9 found at axis 3, 8 needed"])
         self.fail_with(2, model, "-o", out, "--input", "2,3,16", needed=["rank 3 found, 4 needed"])
 
+    def test_report_says_whose_sizes(self):
+        report = self.folder / "report.json"
+        self.convert(EXPORTED / "since_2.9" / "dynamic.pt2", "--fallback=partition", "--report", report)
+        self.assertEqual({"exported program"}, {each["source"] for each in json.loads(report.read_text())["inputs"]})
+
     def test_message_has_the_source_line(self):
         path = EXPORTED / "since_2.9" / "branch.pt2"
         self.fail_with(1, path, "-o", self.folder / "out.pt", "--fallback", "none", needed=["make_exported.py:"])

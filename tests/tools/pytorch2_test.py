@@ -1,6 +1,7 @@
 """Files that PyTorch 2 wrote (testdata/pytorch2/make.py): operators that 1.13.1 has not are taken apart, so that the
 result runs on stock PyTorch 1.13.1; the samples hold what PyTorch 2 itself gives."""
 
+import json
 import unittest
 
 import torch
@@ -133,9 +134,12 @@ class TracedInputs(CliTest, StockTorchTest):
         self.assert_close(SAMPLES["attention"][1][:1], call(load(out), x))
 
     def test_of_one_input(self):
+        report = self.folder / "report.json"
         said = self.succeed(FOLDER / "attention_masked.pt", "--input", "mask=5,5:bool", "-o",
-                            self.folder / "out.pt").stderr
+                            self.folder / "out.pt", "--report", report).stderr
         self.assertIn("traced with: x float32[2, 5, 8];", said)
+        inputs = json.loads(report.read_text())["inputs"]
+        self.assertEqual({"x": "trace", "mask": "option"}, {each["name"]: each["source"] for each in inputs})
 
     def test_damaged_ones_are_left_out(self):
         files = entries(FOLDER / "attention.pt")

@@ -35,7 +35,8 @@ class Report(CliTest):
         self.assertTrue(report["converted"])
         self.assertEqual([str(self.fixture("residual.pt")), str(self.out)], [report["model"], report["output"]])
         self.assertEqual("none", report["quant"])
-        self.assertEqual([{"name": "picture", "dtype": "float32", "shape": [1, 3, 16, 16]}], report["inputs"])
+        self.assertEqual([{"name": "picture", "dtype": "float32", "shape": [1, 3, 16, 16], "source": "option"}],
+                         report["inputs"])
         self.assertEqual(report["operation_count"], sum(report["operations"].values()))
         self.assertEqual({"CONV_2D": 3, "ADD": 1}, report["operations"])
         filters = sum(4 * 8 * channels * 9 for channels in (3, 8, 8))  # biases are small: they are in the buffer

@@ -247,30 +247,34 @@ class MissingShapes {
 
 }  // namespace
 
-std::vector<TensorType> input_types(const NormalisedModel& model, const InputTuple& example,
-                                    const std::vector<InputSpec>& specs) {
+InputTypes input_types(const NormalisedModel& model, const ExampleTensors& example,
+                       const std::vector<InputSpec>& specs) {
   const std::vector<const InputSpec*> by_input = specs_by_input(model, specs);
-  std::vector<TensorType> types;
+  InputTypes result;
   MissingShapes missing(model);
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const Value* input = model.inputs[i];
-    const auto in_file = example_type(example, i);
+    const auto in_file = example_type(example.tensors, i);
     TensorType type;
+    TypeSource source = example.source;
     if (by_input[i] != nullptr) {
+      source = by_input[i]->source;
       type = type_from_spec(*by_input[i], i, in_file);
     } else if (in_file) {
       type = *in_file;
     } else if (const auto from_weights = type_from_weights(input, i)) {
+      source = TypeSource::kWeights;
       type = *from_weights;
     } else {
       missing.add(i);
       continue;
     }
     check(type, input, model.input_names[i], model.run_by);
-    types.push_back(std::move(type));
+    result.types.push_back(std::move(type));
+    result.sources.push_back(source);
   }
   missing.check();
-  return types;
+  return result;
 }
 
 }  // namespace nnapi_convert

@@ -9,12 +9,24 @@
 #include "lib/converter/load/load.h"
 #include "lib/converter/options/options.h"
 #include "lib/types/tensor_type.h"
+#include "lib/types/type_source.h"
 
 namespace nnapi_convert {
 
+struct InputTypes {
+  std::vector<TensorType> types;
+  std::vector<TypeSource> sources;  // one for each type
+};
+
+// The tensors of the example in the file, one for each input; none without an example.
+struct ExampleTensors {
+  InputTuple tensors;
+  TypeSource source = TypeSource::kBundledInputs;
+};
+
 // One type for each input of the model; uint8 only where the CPU runs parts of it. Throws ConvertError: kUsage for
 // specs that don't fit the signature, kNotConvertible for inputs of which nothing is known; the message names the flag.
-std::vector<TensorType> input_types(const NormalisedModel& model, const InputTuple& example,
-                                    const std::vector<InputSpec>& specs);
+InputTypes input_types(const NormalisedModel& model, const ExampleTensors& example,
+                       const std::vector<InputSpec>& specs);
 
 }  // namespace nnapi_convert

@@ -146,6 +146,7 @@ InputSpec spec_of(const ExportedTensor& stated) {
   InputSpec spec;
   spec.name = stated.path;
   spec.dtype = stated.dtype;
+  spec.source = TypeSource::kExportedProgram;
   for (const ExportedTensor::Size& size : stated.sizes) spec.sizes.push_back(size.number);
   return spec;
 }
@@ -198,6 +199,7 @@ std::vector<InputSpec> with_stated(const std::vector<InputSpec>& given, const st
     }
     check_spec(given[i], stated[index]);
     specs[index].sizes = given[i].sizes;
+    specs[index].source = TypeSource::kOption;
   }
   specs.insert(specs.end(), others.begin(), others.end());
   return specs;

@@ -13,10 +13,11 @@
 #include "lib/format/nnapi_codes.h"
 #include "lib/nnapi/device_profile.h"
 #include "lib/types/tensor_type.h"
+#include "lib/types/type_source.h"
 
 namespace nnapi_convert {
 
-// One argument of forward, as --input gives it.
+// One argument of forward, as --input or an exported program gives it.
 struct InputSpec {
   std::string name;                           // empty: by position
   std::vector<std::optional<int64_t>> sizes;  // nullopt: flexible, written "?"; none: rank 0, "scalar"
@@ -24,6 +25,7 @@ struct InputSpec {
   std::optional<Quantization> quantization;
   std::string text = {};     // the text behind the name; it may be the value of an argument that is no tensor
   std::string problem = {};  // the reason why `text` can't describe a tensor; empty: it can
+  TypeSource source = TypeSource::kOption;
 };
 
 // An argument of forward that is no tensor, and the value that --input binds it to.

@@ -53,8 +53,8 @@ ModuleInterface interface_of(const TypedModel& graph) {
   const std::vector<TensorType> inputs = graph_inputs(graph);
   ModuleInterface interface { {}, {}, model.return_tree };
   for (size_t i = 0; i < inputs.size(); ++i) {
-    interface.inputs.push_back(
-        {model.input_names[i], inputs[i], std::nullopt, !model.inputs[i]->uses().empty(), graph.original_inputs[i]});
+    interface.inputs.push_back({model.input_names[i], inputs[i], std::nullopt, !model.inputs[i]->uses().empty(),
+                                graph.original_inputs[i], graph.input_sources[i]});
   }
   const std::vector<TensorType> types = output_types(model, graph.inferred.types);
   for (size_t i = 0; i < types.size(); ++i) {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <set>
 #include <string>
+#include <utility>
 
 #include "lib/converter/infer/input_types.h"
 #include "lib/converter/load/newer_branches.h"
@@ -37,19 +37,14 @@ InputTuple example_tensors(const NormalisedModel& model, const LoadedModel& load
 }
 
 // Says which sizes and dtypes are those of the trace.
-void warn_of_traced_inputs(const NormalisedModel& model, const LoadedModel& loaded,
-                           const std::vector<TensorType>& types, const std::vector<InputSpec>& specs,
-                           Diagnostics& diagnostics) {
-  if (loaded.example() != &loaded.traced_inputs || specs.size() >= types.size()) return;
-  std::set<std::string> given;
-  for (size_t i = 0; i < specs.size(); ++i) {
-    given.insert(specs[i].name.empty() ? model.input_names.at(i) : specs[i].name);
-  }
+void warn_of_traced_inputs(const TypedModel& typed, Diagnostics& diagnostics) {
   std::string inputs;
-  for (size_t i = 0; i < types.size(); ++i) {
-    if (given.count(model.input_names[i]) != 0) continue;
-    inputs += fmt::format("{}{} {}", inputs.empty() ? "" : ", ", model.input_names[i], to_text(types[i]));
+  for (size_t i = 0; i < typed.original_inputs.size(); ++i) {
+    if (typed.input_sources[i] != TypeSource::kTrace) continue;
+    inputs += fmt::format("{}{} {}", inputs.empty() ? "" : ", ", typed.model.input_names[i],
+                          to_text(typed.original_inputs[i]));
   }
+  if (inputs.empty()) return;
   diagnostics.warn(
       fmt::format("the inputs have the sizes and dtypes that the model was traced with: {}; --input gives "
                   "others",
@@ -81,8 +76,10 @@ TypedModel type_model(const LoadedModel& loaded, const ConvertOptions& options, 
   stages.end([&] { return to_text(model, {}); });
 
   stages.begin("infer");
-  typed.original_inputs = input_types(model, example_tensors(model, loaded), options.inputs);
-  warn_of_traced_inputs(model, loaded, typed.original_inputs, options.inputs, diagnostics);
+  InputTypes inputs = input_types(model, {example_tensors(model, loaded), loaded.example_source()}, options.inputs);
+  typed.original_inputs = std::move(inputs.types);
+  typed.input_sources = std::move(inputs.sources);
+  warn_of_traced_inputs(typed, diagnostics);
   typed.inferred = infer(model, typed.original_inputs, how);
   check_newer_operators(*model.graph);
   raise_for_newer_operators(*model.graph);

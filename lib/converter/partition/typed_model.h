@@ -11,6 +11,7 @@
 #include "lib/converter/lower/quant_mode.h"
 #include "lib/converter/options/options.h"
 #include "lib/converter/options/stages.h"
+#include "lib/types/type_source.h"
 
 namespace nnapi_convert {
 
@@ -18,6 +19,7 @@ struct TypedModel {
   NormalisedModel model;
   InferredTypes inferred;
   std::vector<TensorType> original_inputs, original_outputs;
+  std::vector<TypeSource> input_sources;      // of original_inputs
   std::optional<QuantBoundaries> boundaries;  // nothing if NNAPI has to run the whole graph and a node was refused
 };
 

@@ -52,6 +52,7 @@ Offer lower_whole(const LoadedModel& loaded, const ConvertOptions& options, Quan
   quant = typed.boundaries->mode;
   ModuleInterface interface = make_interface(typed.model, *typed.boundaries, lowered, typed.original_inputs,
                                              typed.original_outputs, output_types(typed.model, types));
+  for (size_t i = 0; i < interface.inputs.size(); ++i) interface.inputs[i].source = typed.input_sources[i];
   return {{std::move(lowered.model), std::move(interface)}, std::nullopt};
 }
 

@@ -30,6 +30,7 @@ json inputs_json(const Conversion& conversion) {
   json inputs = json::array();
   for (const InterfaceInput& input : conversion.interface.inputs) {
     inputs.push_back(input_json(input.name, input.type));
+    inputs.back()["source"] = name_of(input.source);
   }
   return inputs;
 }
