@@ -15,8 +15,9 @@ using Catch::Contains;
 InputTypes inputs_of(const std::string& fixture, const std::vector<std::string>& specs) {
   const LoadedModel loaded = load_fixture(fixture);
   Diagnostics ignored;
-  const InputTuple example = loaded.example() == nullptr ? InputTuple() : *loaded.example();
-  return input_types(normalise(loaded, {}, ignored), {example, loaded.example_source()}, options_for(specs).inputs);
+  ExampleTensors example;
+  if (loaded.example() != nullptr) example.tensors = *loaded.example();
+  return input_types(normalise(loaded, {}, ignored), example, options_for(specs).inputs);
 }
 
 std::vector<TensorType> types_of(const std::string& fixture, const std::vector<std::string>& specs) {

@@ -12,7 +12,6 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/converter/exported/load_exported.h"
-#include "lib/types/type_source.h"
 
 namespace nnapi_convert {
 
@@ -39,7 +38,6 @@ struct LoadedModel {
     if (!bundled_inputs.empty()) return &bundled_inputs[0];
     return traced_inputs.empty() ? nullptr : &traced_inputs;
   }
-  TypeSource example_source() const { return bundled_inputs.empty() ? TypeSource::kTrace : TypeSource::kBundledInputs; }
 
   // Lets go of the modules, and of weights that nothing else holds.
   void release() {

@@ -18,22 +18,23 @@ namespace nnapi_convert {
 namespace {
 
 // The tensors of the example in the file, if it has one and its arguments are built as forward's.
-InputTuple example_tensors(const NormalisedModel& model, const LoadedModel& loaded) {
+ExampleTensors example_tensors(const NormalisedModel& model, const LoadedModel& loaded) {
   if (loaded.example() == nullptr) return {};
+  const TypeSource source = loaded.bundled_inputs.empty() ? TypeSource::kTrace : TypeSource::kBundledInputs;
   InputTuple example = *loaded.example();
-  if (model.run_by == RunBy::kNnapi) return example;
+  if (model.run_by == RunBy::kNnapi) return {example, source};
   for (size_t i = 0; i < example.size() && i < model.arguments.size(); ++i) {
     const auto bound = loaded.bound.find(model.arguments[i].name);
     if (bound != loaded.bound.end()) example[i] = bound->second;
   }
   const auto values = take_apart(model.arguments, example);
   if (!values) return {};
-  InputTuple tensors;
+  ExampleTensors result{{}, source};
   const std::vector<const ArgumentTree*> all = leaves(model.arguments);
   for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i]->is_tensor()) tensors.push_back((*values)[i]);
+    if (all[i]->is_tensor()) result.tensors.push_back((*values)[i]);
   }
-  return tensors;
+  return result;
 }
 
 // Says which sizes and dtypes are those of the trace.
@@ -76,7 +77,7 @@ TypedModel type_model(const LoadedModel& loaded, const ConvertOptions& options, 
   stages.end([&] { return to_text(model, {}); });
 
   stages.begin("infer");
-  InputTypes inputs = input_types(model, {example_tensors(model, loaded), loaded.example_source()}, options.inputs);
+  InputTypes inputs = input_types(model, example_tensors(model, loaded), options.inputs);
   typed.original_inputs = std::move(inputs.types);
   typed.input_sources = std::move(inputs.sources);
   warn_of_traced_inputs(typed, diagnostics);

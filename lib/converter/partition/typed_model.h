@@ -11,7 +11,6 @@
 #include "lib/converter/lower/quant_mode.h"
 #include "lib/converter/options/options.h"
 #include "lib/converter/options/stages.h"
-#include "lib/types/type_source.h"
 
 namespace nnapi_convert {
 
