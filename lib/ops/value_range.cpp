@@ -322,18 +322,20 @@ class Ranges {
     return range;
   }
 
-  // Operators that leave elements out say nothing of those.
+  // Operators whose choice among elements depends on values, or that leave out rows of a table: the readers of their
+  // results say nothing of the elements that are left out. What slices leave out, no reader sees.
   static bool picks(const TorchNode& node) {
     static const std::unordered_set<std::string> kinds = {
-        "aten::slice",  "aten::select",        "aten::narrow", "aten::embedding", "aten::index_select",
-        "aten::gather", "aten::index",         "aten::take",   "aten::where",     "aten::masked_fill",
-        "aten::amax",   "aten::masked_select", "aten::amin",   "aten::diagonal",  "aten::__getitem__"};
+        "aten::embedding", "aten::index_select", "aten::gather",        "aten::index", "aten::take",
+        "aten::where",     "aten::masked_fill",  "aten::masked_select", "aten::amax",  "aten::amin"};
     return kinds.count(kind_name(node)) != 0;
   }
 
+  // Returns the range that the readers of the node's results need. Nobody sees results without readers.
   Found of_results(const TorchNode& node) {
     Found range;
     for (const TorchValue* output : node.outputs()) {
+      if (!output->hasUses()) continue;
       const Found one = read_as(*output);
       if (!one) return std::nullopt;
       range = range ? range->joined(*one) : *one;

@@ -401,9 +401,10 @@ InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_type
       options.tries_loops = ++unrolled < kMostUnrolled;
       continue;
     }
-    // Chosen branches may hold changes of lists.
-    if (!options.keeps_numbers && !types->refusals.empty() && remove_changes_of_lists(model)) continue;
-    if (!may_know_more || round++ == kMostRounds || !keeping_outputs(model, simplify_containers))
+    // Chosen branches may hold changes of lists, and lists of known elements are changed.
+    const bool is_refused = !options.keeps_numbers && !types->refusals.empty();
+    if (is_refused && remove_changes_of_lists(model)) continue;
+    if ((!may_know_more && !is_refused) || round++ == kMostRounds || !keeping_outputs(model, simplify_containers))
       return std::move(*types);
   }
 }

@@ -54,7 +54,7 @@ std::vector<Value*> new_list(Node& node, const std::vector<Value*>& elements) {
   return {list->output()};
 }
 
-// Replaces list + list by one new list.
+// Replaces list + list, or list(x), by one new list.
 std::vector<Value*> joined(Node& node, const TypeMap& types) {
   std::vector<Value*> elements;
   for (Value* list : node.inputs()) {
@@ -94,7 +94,8 @@ std::vector<Value*> known_elements(Node& node, const TypeMap& types) {
   }
   const c10::FunctionSchema* schema = node.maybeSchema();
   const bool is_of_list = schema != nullptr && schema->overload_name() == "t";
-  if (is_of_list && schema->name() == "aten::add") return joined(node, types);
+  const bool is_new_list = is_of_list && (schema->name() == "aten::add" || schema->name() == "aten::list");
+  if (is_new_list) return joined(node, types);
   return is_of_list && schema->name() == "aten::slice" ? sliced(node, types) : std::vector<Value*>();
 }
 
