@@ -1,135 +1,211 @@
 #!/usr/bin/python3
-"""Converts networks in the forms of mobile apps: plain, after optimize_for_mobile, as .ptl, quantised dynamically, and
-in float16. All forms have to convert, agree, and keep the plain file's share of multiply-adds on NNAPI.
+"""Converts networks in the forms of mobile apps: plain, after optimize_for_mobile as .ptl, quantised dynamically, and in
+float16. All forms have to convert, agree, and keep the plain file's share of multiply-adds on NNAPI.
 
-    NNAPI_CONVERT=build/release/bin/nnapi-convert LD_LIBRARY_PATH=build/release/lib/host /usr/bin/python3 \
-        scripts/mobile_sweep.py [NAME...]
+    NNAPI_CONVERT=build/release/bin/nnapi-convert LD_LIBRARY_PATH=build/release/lib/host \\
+        scripts/mobile_sweep.py --work FOLDER --table docs/generated/mobile.md [NAME...]
+
+A network's rows are kept in the work folder: a second run goes on where the first one stopped.
 """
 
+import argparse
 import json
 import pathlib
-import re
 import sys
 import tempfile
+from typing import Callable, NamedTuple, Tuple
 
 import torch
 import torchvision
 from torch import nn
 from torch.utils.mobile_optimizer import optimize_for_mobile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "tools"))
+from models import torchvision_zoo, video_zoo
+from models.common import images
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
 from cli import run  # noqa: E402
-from mobile_models import Cells, Clamps, Residual, Sequence
+from mobile_models import Cells, Clamps, Residual, Sequence  # noqa: E402
 
 torch.backends.quantized.engine = "qnnpack"
 torch.set_num_threads(1)
 
-IMAGE = (1, 3, 64, 64)
-NETS = {name: (lambda name=name: getattr(torchvision.models, name)(), IMAGE) for name in (
-    "mobilenet_v2", "mobilenet_v3_small", "resnet18", "squeezenet1_1", "shufflenet_v2_x0_5", "mnasnet0_5",
-    "efficientnet_b0")}
-NETS["ssdlite320_mobilenet_v3_large"] = (
-    lambda: torchvision.models.detection.ssdlite320_mobilenet_v3_large(weights=None, weights_backbone=None),
-    (3, 320, 320))
+TRANSFORMERS = ("maxvit_t", "swin_t", "swin_v2_t", "vit_b_16")  # their sizes are fixed
+CLASSIFIERS = (  # one of each family, of two sizes where apps use both
+    "alexnet", "convnext_tiny", "densenet121", "efficientnet_b0", "efficientnet_v2_s", "googlenet", "inception_v3",
+    "mnasnet0_5", "mobilenet_v2", "mobilenet_v3_large", "mobilenet_v3_small", "regnet_x_400mf", "regnet_y_400mf",
+    "resnet18", "resnext50_32x4d", "shufflenet_v2_x0_5", "squeezenet1_1", "vgg11_bn", "wide_resnet50_2", *TRANSFORMERS)
+SEGMENTERS = ("deeplabv3_mobilenet_v3_large", "fcn_resnet50", "lraspp_mobilenet_v3_large")
+VIDEOS = ("r3d_18",)
+DETECTORS = ("ssdlite320_mobilenet_v3_large",)
 SMALL = {"Clamps": (Clamps, (1, 3, 16, 16)), "Residual": (lambda: Residual(False), (1, 3, 16, 16)),
          "Sequence": (Sequence, (3, 6, 10)), "Cells": (Cells, (4, 10))}
+FORMS = ("plain", "mobile", "dynamic", "half")
+TITLE = """# Files of the mobile world
+
+One network of each of torchvision {version}'s families, and small ones of this project's tests, with seeded weights and live
+activations, in four forms: traced; after `optimize_for_mobile`, as `.ptl`; quantised by `quantize_dynamic` (linear layers,
+LSTM, GRU and cells); scripted in float16. A cell has the share of the multiply-adds that NNAPI runs, and the largest distance
+from TorchScript, of the output's range (for dynamic quantisation, from the float model of the rounded weights).
+`scripts/mobile_sweep.py` makes this page.
+
+| network | traced | `.ptl` | dynamic | float16 |
+|---|---|---|---|---|
+"""
 
 
-def live(model, shape):
-    """Batch norms with the statistics of real activations, so that outputs vary."""
-    norms = [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]
-    if norms and len(shape) == 4:
-        for module in norms:
-            module.momentum = 0.5
-        for module in model.modules():
-            if isinstance(module, nn.Dropout):
-                module.p = 0.0
-        model.train()
-        with torch.no_grad():
-            for _ in range(4):
-                model(torch.randn(8, *shape[1:]))
-    return model.eval()
+class Network(NamedTuple):
+    make: Callable[[], nn.Module]
+    shape: Tuple[int, ...]
+    is_detector: bool = False  # takes a list of pictures; with random weights its results are chance
+    tolerance: float = 1e-4    # of the output's range
 
 
-def is_list(shape):
-    return len(shape) == 3 and shape[0] == 3 and shape[1] > 100
+def picture_network(name, build):
+    size = 224 if name in TRANSFORMERS else torchvision_zoo.SIZES.get(name, 96)
+    return Network(lambda: torchvision_zoo.enliven(build(name), size), (1, 3, size, size),
+                   tolerance=1e-3 if name in TRANSFORMERS else 1e-4)
 
 
-def scripted(model, shape):
-    return torch.jit.script(model) if is_list(shape) else torch.jit.trace(model, torch.randn(shape))
+def video_network(name):
+    frames, size = video_zoo.SIZES[name]
+    return Network(lambda: video_zoo.enliven(video_zoo.build(name, frames, size), video_zoo.videos(2, frames, size)),
+                   (1, 3, frames, size, size))
 
 
-def forms(make, shape, folder):
-    """Files by the name of their form; what can't be made is left out with a word."""
+def detector(name):
+    build = getattr(torchvision.models.detection, name)
+    return Network(lambda: build(weights=None, weights_backbone=None).eval(), (3, 320, 320), True)
+
+
+NETWORKS = {
+    **{name: Network(lambda make=make: make().eval(), shape) for name, (make, shape) in SMALL.items()},
+    **{name: picture_network(name, torchvision_zoo.build) for name in CLASSIFIERS},
+    **{name: picture_network(name, torchvision_zoo.build_segmenter) for name in SEGMENTERS},
+    **{name: video_network(name) for name in VIDEOS},
+    **{name: detector(name) for name in DETECTORS},
+}
+
+
+def forms(network, folder):
+    """The file of each form, or the reason why PyTorch itself can't make it."""
     def model():
         torch.manual_seed(0)
-        return live(make(), shape)
+        return network.make()
+
+    def scripted(net):
+        if network.is_detector:
+            return torch.jit.script(net)
+        example = images(1, network.shape[-1]) if network.shape[:2] == (1, 3) and len(network.shape) == 4 else (
+            torch.randn(network.shape))
+        with torch.no_grad():
+            return torch.jit.trace(net, example, check_trace=False, strict=False)
 
     def plain(path):
-        torch.jit.save(scripted(model(), shape), str(path))
+        torch.jit.save(scripted(model()), str(path))
 
-    def lite(path):
-        optimize_for_mobile(scripted(model(), shape))._save_for_lite_interpreter(str(path))
+    def mobile(path):
+        optimize_for_mobile(scripted(model()))._save_for_lite_interpreter(str(path))
 
     def dynamic(path):
         types = {nn.Linear, nn.LSTM, nn.GRU, nn.LSTMCell, nn.GRUCell, nn.RNNCell}
-        quantised = torch.quantization.quantize_dynamic(model(), types, dtype=torch.qint8)
-        torch.jit.save(scripted(quantised, shape), str(path))
+        torch.jit.save(scripted(torch.quantization.quantize_dynamic(model(), types, dtype=torch.qint8)), str(path))
 
     def half(path):
         torch.jit.save(torch.jit.script(model().half()), str(path))
 
-    for name, write, suffix in (("plain", plain, "pt"), ("mobile", lite, "ptl"), ("dynamic", dynamic, "pt"),
-                                ("half", half, "pt")):
-        path = folder / f"{name}.{suffix}"
+    for form, write in zip(FORMS, (plain, mobile, dynamic, half)):
+        path = folder / f"{form}.{'ptl' if form == 'mobile' else 'pt'}"
         try:
             write(path)
         except Exception as error:  # a net that PyTorch itself can't bring into this form
-            print(f"  {name:<8} not made by PyTorch: {str(error).strip().splitlines()[-1][:120]}")
+            yield form, None, str(error).strip().splitlines()[-1][:120]
             continue
-        yield name, path
+        yield form, path, ""
 
 
 def mac_share(report):
     return report["partition"]["mac_share"] if "partition" in report else 1.0
 
 
-def convert(path, shape, folder):
-    """The report, or what went wrong."""
-    spec = ("images[0]=" if is_list(shape) else "") + ",".join(map(str, shape))
-    report = folder / "report.json"
-    verified = [] if is_list(shape) else ["--verify"]  # what a detector of random weights keeps is chance
-    result = run(path, "--input", spec, "--nhwc", *verified, "--report", report, "-o", folder / "out.pt")
+def convert(path, network, folder):
+    """The share and the distance, or what went wrong."""
+    spec = ("images[0]=" if network.is_detector else "") + ",".join(map(str, network.shape))
+    report, out = folder / "report.json", folder / "out.pt"
+    result = run(path, "--input", spec, "--nhwc", "--report", report, "-o", out)
     if result.code != 0:
-        return None, f"exit code {result.code}: {result.stderr.strip().splitlines()[-1]}"
-    report = json.loads(report.read_text())
-    for output in report.get("verification", {}).get("outputs", []):
-        if output["is_constant"]:
-            return None, "an output is the same everywhere"
-    return report, re.sub(r"\s+", " ", result.stdout.strip().splitlines()[-1]) if verified else "not run"
+        return {"problem": f"exit code {result.code}: {result.stderr.strip().splitlines()[-1]}"}
+    cell = {"share": mac_share(json.loads(report.read_text())), "distance": None}
+    if network.is_detector:
+        return cell
+    verified = run("verify", path, out, "--tolerance", str(network.tolerance), "--format", "json")
+    if verified.code not in (0, 4):
+        return {"problem": verified.stderr.strip().splitlines()[-1]}
+    outputs = json.loads(verified.stdout)["outputs"]
+    if any(output["is_constant"] for output in outputs):
+        return {"problem": "an output is the same everywhere"}
+    cell["distance"] = max(output["relative_error"] for output in outputs)
+    return cell if verified.code == 0 else {"problem": f"results differ, {cell['distance']:.1e}"}
 
 
-def sweep(name, make, shape):
-    """The number of forms that fail."""
-    failures = 0
-    print(name, flush=True)
+def sweep(network):
+    """What came of each form."""
+    cells = {}
     with tempfile.TemporaryDirectory() as folder:
-        needed = None
-        for form, path in forms(make, shape, pathlib.Path(folder)):
-            report, said = convert(path, shape, pathlib.Path(folder))
-            share = mac_share(report) if report else None
-            needed = share if form == "plain" else needed
-            is_kept = report is not None and (share == needed or (share is not None and share >= needed - 1e-6))
-            failures += not is_kept
-            shown = "unknown" if share is None else f"{100 * share:.2f} %"
-            print(f"  {form:<8} {'ok' if is_kept else 'FAILED'}  {shown if report else ''}  {said}", flush=True)
-    return failures
+        for form, path, problem in forms(network, pathlib.Path(folder)):
+            cells[form] = convert(path, network, pathlib.Path(folder)) if path else {"not_made": problem}
+            if path:
+                path.unlink()
+    return cells
 
 
-def main(names):
-    nets = {**SMALL, **NETS}
-    return sum(sweep(name, *nets[name]) for name in names or nets)
+def is_kept(cells, form):
+    """True if the form converts, agrees, and has the plain file's share."""
+    cell, plain = cells[form], cells["plain"]
+    if "not_made" in cell:
+        return True
+    if "problem" in cell or "problem" in plain:
+        return False
+    return plain["share"] is None or (cell["share"] is not None and cell["share"] >= plain["share"] - 1e-6)
+
+
+def text_of(cell):
+    if "not_made" in cell:
+        return "not made by PyTorch"
+    if "problem" in cell:
+        return "**" + cell["problem"].replace("|", "\\|") + "**"
+    share = "unknown" if cell["share"] is None else f"{100 * cell['share']:.4g} %"
+    return share if cell["distance"] is None else f"{share}, {cell['distance']:.1e}"
+
+
+def table(rows):
+    text = TITLE.format(version=torchvision.__version__.split("+")[0])
+    for name, cells in rows.items():
+        text += f"| {name} | " + " | ".join(text_of(cells[form]) for form in FORMS) + " |\n"
+    made = [(cells, form) for cells in rows.values() for form in FORMS if "not_made" not in cells[form]]
+    return text + f"\n{sum(is_kept(*each) for each in made)} of {len(made)} files convert, agree and keep the share.\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="networks; all if none is given")
+    parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/mobile"), help="the work folder")
+    parser.add_argument("--table", type=pathlib.Path, help="write the page")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    rows = {}
+    for name in options.names or NETWORKS:
+        kept = options.work / f"{name}.json"
+        if not kept.exists():
+            kept.write_text(json.dumps(sweep(NETWORKS[name])))
+        rows[name] = json.loads(kept.read_text())
+        for form, cell in rows[name].items():
+            print(f"{name:<28} {form:<8} {'ok' if is_kept(rows[name], form) else 'FAILED'}  {text_of(cell)}", flush=True)
+    if options.table:
+        options.table.write_text(table(rows))
+    return 0 if all(is_kept(cells, form) for cells in rows.values() for form in FORMS) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(1 if main(sys.argv[1:]) else 0)
+    sys.exit(main())

@@ -3,7 +3,7 @@
 import copy
 import json
 import unittest
-from typing import List
+from typing import Dict, List
 
 import torch
 from torch import nn
@@ -105,6 +105,31 @@ class Widths(WidthTest):
             self.assertTrue(torch.equal(expected["best"], found["best"]))
             self.assert_rounded([each for each in flat(expected) if each.is_floating_point()],
                                 [each for each in flat(found) if each.is_floating_point()], width)
+
+    def test_dict_that_is_filled(self):
+        """As torchvision's segmenters fill theirs."""
+        class Filled(nn.Module):
+            def __init__(self, has_mean):
+                super().__init__()
+                self.has_mean = has_mean
+                self.conv = nn.Conv2d(3, 8, 3)
+
+            def forward(self, x):
+                found: Dict[str, torch.Tensor] = {}
+                x = torch.relu(self.conv(x))
+                found["out"] = x
+                if self.has_mean:
+                    found["mean"] = found["out"].mean((2, 3))
+                return found
+
+        for has_mean in (False, True):
+            module = seeded(lambda: Filled(has_mean))
+            converted, report, _ = self.convert_width(module, [images()], torch.float16)
+            self.assertEqual(1, report["partition"]["mac_share"])
+            x = images(3).half()
+            found = converted(x)
+            self.assertEqual(["mean", "out"] if has_mean else ["out"], sorted(found))
+            self.assert_rounded(flat(module.float()(x.float())), flat(found), torch.float16)
 
     def test_indices(self):
         ids = torch.randint(0, 20, (2, 5))

@@ -20,6 +20,7 @@
 #include "lib/converter/load/dynamic_quantisation.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/normalise/changes_of_new_tensors.h"
+#include "lib/converter/normalise/containers.h"
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/kept_objects.h"
 #include "lib/converter/normalise/unpack_prepacked.h"
@@ -93,7 +94,10 @@ void simplify(std::shared_ptr<Graph> graph, std::optional<at::ScalarType> width)
   torch::jit::LowerSimpleTuples(graph);
   unpack_prepacked(*graph);
   remove_dynamic_quantisation(graph);
-  if (width) compute_in_float32(graph, *width);
+  if (width) {
+    simplify_containers(graph);  // results are cast where their lists and dicts are made
+    compute_in_float32(graph, *width);
+  }
   torch::jit::PeepholeOptimize(graph);
   drop_dropouts(*graph, false);
 }
