@@ -55,6 +55,16 @@ class Dynamic(nn.Module):
         return self.linear(y.reshape(x.shape[0], 4, -1).mean(2))
 
 
+class Derived(nn.Module):
+    """The second argument has twice the rows of the first one."""
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(6, 4)
+
+    def forward(self, x, y):
+        return self.linear(x) + self.linear(y[:x.shape[0]]).tanh()
+
+
 class Counter(nn.Module):
     """Changes a buffer."""
     def __init__(self):
@@ -170,12 +180,14 @@ def programs():
     """By name: the module, its arguments, those by keyword, and options of export."""
     image, row = torch.randn(2, 3, 12, 12), torch.randn(2, 4)
     sizes = {"dynamic_shapes": {"x": {0: Dim("n", min=1, max=16), 2: Dim("h", min=4, max=64)}}}
+    twice = {"dynamic_shapes": {"x": {0: Dim("n", min=2, max=16)}, "y": {0: 2 * Dim("n", min=2, max=16)}}}
     pair = (torch.randn(2, 4), torch.randn(2, 4))
     named = {"x": torch.randn(2, 4), "y": torch.randn(2, 4)}
     return {
         "cnn": (Cnn(), (image,), {}, {}),
         "tree": (Tree(), (pair, named), {"scale": torch.randn(2, 4)}, {}),
         "dynamic": (Dynamic(), (torch.randn(2, 3, 8, 8),), {}, sizes),
+        "derived": (Derived(), (torch.randn(3, 6), torch.randn(6, 6)), {}, twice),
         "counter": (Counter(), (row,), {}, {}),
         "branch": (Branch(), (row.abs(),), {}, {}),
         "branches": (Branches(), (row.abs(),), {}, {}),

@@ -224,6 +224,20 @@ class ExportedSizes(CliTest, StockTorchTest):
         self.fail_with(2, model, "-o", out, "--input", "2,3,16,9", needed=["size 9 found at axis 3, 8 needed"])
         self.fail_with(2, model, "-o", out, "--input", "2,3,16", needed=["rank 3 found, 4 needed"])
 
+    def test_sizes_that_depend_on_each_other(self):
+        """y has twice as many rows as x."""
+        model = EXPORTED / "since_2.9" / "derived.pt2"
+        arguments, _, expected = torch.load(EXPORTED / "since_2.9" / "derived.results")
+        self.assert_close(expected, load(self.convert(model, "--verify", out="any.pt"))(*arguments))
+        self.convert(model, "--input", "x=5,6", "--verify")
+        inspected = json.loads(self.succeed("inspect", self.folder / "out.pt", "--format", "json").stdout)
+        self.assertEqual([[5, 6], [10, 6]], [each["shape"] for each in inspected["metadata"]["inputs"]])
+        out = self.folder / "refused.pt"
+        self.fail_with(2, model, "-o", out, "--input", "y=5,6", needed=["size 5", "2*s"])
+        self.fail_with(2, model, "-o", out, "--input", "x=3,6", "--input", "y=8,6",
+                       needed=["input y: size 8 found at axis 0, 6 needed, as x has size 3 at axis 0"])
+        self.fail_with(2, model, "-o", out, "--input", "y=40,6", needed=["4 to 32 needed"])
+
     def test_report_says_whose_sizes(self):
         report = self.folder / "report.json"
         self.convert(EXPORTED / "since_2.9" / "dynamic.pt2", "--fallback=partition", "--report", report)

@@ -36,15 +36,15 @@ ExportedTensor::Size size_of(const ExportedSize& size, const json& program) {
     result.example = *size.number;
     return result;
   }
-  result.symbol = size.symbol();
+  result.expression = read_size_expression(size.expression);
   const json* constraints = find_member(program, "range_constraints");
-  const json* range =
-      constraints == nullptr || result.symbol.empty() ? nullptr : find_member(*constraints, result.symbol.c_str());
+  const json* range = constraints == nullptr || !result.expression
+                          ? nullptr
+                          : find_member(*constraints, result.expression->symbol.c_str());
   if (range != nullptr) {
-    if (const json* min = find_member(*range, "min_val")) result.min = integer_of(*min);
-    if (const json* max = find_member(*range, "max_val"); max != nullptr && max->is_number_integer()) {
-      result.max = integer_of(*max);
-    }
+    const json *min = find_member(*range, "min_val"), *max = find_member(*range, "max_val");
+    if (min != nullptr) result.min = size_for(*result.expression, integer_of(*min)).value_or(0);
+    if (max != nullptr && max->is_number_integer()) result.max = size_for(*result.expression, integer_of(*max));
   }
   result.example = size.hint.value_or(std::max(result.min, kUsualExample));
   return result;

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
+#include "lib/converter/exported/size_expression.h"
 
 namespace nnapi_convert {
 
 // A tensor that forward takes, as the program states it.
 struct ExportedTensor {
   struct Size {
-    std::optional<int64_t> number;  // nullopt: any size in the range
-    std::string symbol = {};        // of the size, "s77"; may be an expression
+    std::optional<int64_t> number;                  // nullopt: any size in the range
+    std::optional<SizeExpression> expression = {};  // sizes of one symbol depend on each other
     int64_t min = 0;
     std::optional<int64_t> max = {};
     int64_t example = 1;  // a size that the program takes

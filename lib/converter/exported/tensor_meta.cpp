@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 
 #include "lib/base/error.h"
 #include "lib/converter/exported/export_json.h"
@@ -53,19 +51,6 @@ std::vector<ExportedSize> read_sizes(const json& values) {
 }
 
 }  // namespace
-
-std::string ExportedSize::symbol() const {
-  constexpr const char* kBegin = "Symbol('";
-  if (expression.rfind(kBegin, 0) != 0) {
-    const bool is_name = !expression.empty() && std::all_of(expression.begin(), expression.end(), [](char letter) {
-      return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
-    });
-    return is_name ? expression : "";
-  }
-  const size_t begin = std::string(kBegin).size(), end = expression.find('\'', begin);
-  if (end == std::string::npos || expression.find('(', end) != std::string::npos) return "";
-  return expression.substr(begin, end - begin);
-}
 
 c10::ScalarType read_dtype(int64_t number, const std::string& of_what) {
   for (const Dtype& dtype : kDtypes) {

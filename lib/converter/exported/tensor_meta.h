@@ -16,7 +16,6 @@ struct ExportedSize {
   std::optional<int64_t> number;
   std::string expression = {};       // "Symbol('s77', positive=True, integer=True)"
   std::optional<int64_t> hint = {};  // its value for the example that was exported with
-  std::string symbol() const;        // "s77"; empty for a number or a longer expression
 };
 
 struct TensorMeta {

@@ -13,6 +13,7 @@
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/load/method_view.h"
 #include "lib/converter/normalise/pixel_input.h"
+#include "lib/converter/normalise/stated_sizes.h"
 #include "lib/converter/normalise/tensor_value.h"
 
 namespace nnapi_convert {
@@ -112,53 +113,6 @@ const c10::Argument* find(const c10::FunctionSchema& forward, const std::string&
   return found == arguments.end() ? nullptr : &*found;
 }
 
-// "3", or "1 to 16" of a size that is not fixed.
-std::string range_text(const ExportedTensor::Size& size) {
-  if (size.number) return std::to_string(*size.number);
-  return size.max ? fmt::format("{} to {}", size.min, *size.max) : fmt::format("{} or more", size.min);
-}
-
-// A program is made for the sizes that it states.
-void check_spec(const InputSpec& spec, const ExportedTensor& stated) {
-  const auto refuse = [&](const std::string& what) {
-    throw ConvertError(ExitCode::kUsage, fmt::format("--input {}: {}; torch.export fixed it; export the model again "
-                                                     "with dynamic_shapes, or leave --input out",
-                                                     stated.path, what));
-  };
-  if (spec.sizes.size() != stated.sizes.size()) {
-    refuse(fmt::format("rank {} found, {} needed", spec.sizes.size(), stated.sizes.size()));
-  }
-  for (size_t axis = 0; axis < spec.sizes.size(); ++axis) {
-    const ExportedTensor::Size& size = stated.sizes[axis];
-    const auto given = spec.sizes[axis];
-    if (!given && !size.number) continue;
-    const bool fits = size.number ? given == size.number : *given >= size.min && (!size.max || *given <= *size.max);
-    if (fits) continue;
-    refuse(fmt::format("size {} found at axis {}, {} needed", given ? std::to_string(*given) : "?", axis,
-                       range_text(size)));
-  }
-  if (spec.dtype && *spec.dtype != stated.dtype) {
-    refuse(fmt::format("dtype {} found, {} needed", dtype_name(*spec.dtype), dtype_name(stated.dtype)));
-  }
-}
-
-InputSpec spec_of(const ExportedTensor& stated) {
-  InputSpec spec;
-  spec.name = stated.path;
-  spec.dtype = stated.dtype;
-  spec.source = TypeSource::kExportedProgram;
-  for (const ExportedTensor::Size& size : stated.sizes) spec.sizes.push_back(size.number);
-  return spec;
-}
-
-InputSpec spec_of(const std::string& name, const at::Tensor& tensor) {
-  InputSpec spec;
-  spec.name = name;
-  spec.dtype = tensor.scalar_type();
-  for (const int64_t size : tensor.sizes()) spec.sizes.emplace_back(size);
-  return spec;
-}
-
 // The dtype of a bound tensor is the one of the example in the file. The sizes may differ.
 void check_like_example(const c10::FunctionSchema& forward, const BoundValues& bound, const InputTuple& example) {
   for (size_t i = 1; i < forward.arguments().size() && i <= example.size(); ++i) {
@@ -173,36 +127,6 @@ void check_like_example(const c10::FunctionSchema& forward, const BoundValues& b
         fmt::format("--input {}: {} found, {} needed, as the example in the file; write :{} behind the list", name,
                     dtype_name(given), dtype_name(needed), dtype_name(needed)));
   }
-}
-
-// Returns the inputs that the exported program states, with the sizes that --input gives; without those whose values
-// are bound.
-std::vector<InputSpec> with_stated(const std::vector<InputSpec>& given, const std::vector<ExportedTensor>& stated,
-                                   const BoundValues& bound) {
-  std::vector<InputSpec> specs;
-  for (const ExportedTensor& tensor : stated) {
-    const auto found = bound.find(tensor.path);
-    if (found == bound.end()) {
-      specs.push_back(spec_of(tensor));
-    } else if (found->second.isTensor()) {
-      check_spec(spec_of(tensor.path, found->second.toTensor()), tensor);
-    }
-  }
-  std::vector<InputSpec> others;
-  for (size_t i = 0; i < given.size(); ++i) {
-    const auto found =
-        std::find_if(specs.begin(), specs.end(), [&](const InputSpec& spec) { return spec.name == given[i].name; });
-    const size_t index = given[i].name.empty() ? i : static_cast<size_t>(found - specs.begin());
-    if (index >= specs.size()) {
-      others.push_back(given[i]);  // refused with the names that there are
-      continue;
-    }
-    check_spec(given[i], stated[index]);
-    specs[index].sizes = given[i].sizes;
-    specs[index].source = TypeSource::kOption;
-  }
-  specs.insert(specs.end(), others.begin(), others.end());
-  return specs;
 }
 
 }  // namespace
