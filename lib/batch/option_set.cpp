@@ -66,6 +66,10 @@ OptionSet read_options(const json& object, const OptionRules& rules, const std::
   return options;
 }
 
+bool is_written(const std::string& name, const OptionSet& options) {
+  return name == "calibration" && options.count("calibrate") != 0;
+}
+
 OptionSet merge(OptionSet below, const OptionSet& above) {
   static const std::pair<const char*, const char*> exclusive[] = {{"nhwc", "nchw"}, {"feature-level", "min-api"}};
   for (const auto& [one, other] : exclusive) {

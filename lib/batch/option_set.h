@@ -14,12 +14,15 @@ namespace nnapi_convert {
 // One option of the conversion, by its long name without dashes.
 struct OptionRule {
   std::string name;
-  bool is_flag = false;                     // takes no value, except --nhwc=0,2
-  bool repeats = false;                     // may be given more than once
-  bool is_path = false;                     // its value is a file that the conversion reads
-  std::set<std::string> known_values = {};  // names of built-in values, which are no files
+  bool is_flag = false;  // takes no value, except --nhwc=0,2
+  bool repeats = false;  // may be given more than once
+  bool is_path = false;  // its value is a file or folder
+  std::set<std::string> known_values =
+      {};  // built-in values, which are no files; up to a ':', as "random" of "random:8"
 
-  bool is_file(const std::string& value) const { return is_path && known_values.count(value) == 0; }
+  bool is_file(const std::string& value) const {
+    return is_path && known_values.count(value.substr(0, value.find(':'))) == 0;
+  }
 };
 using OptionRules = std::vector<OptionRule>;
 
@@ -30,6 +33,9 @@ using OptionSet = std::map<std::string, std::vector<std::string>>;
 // begins with `where`.
 OptionSet read_options(const nlohmann::json& object, const OptionRules& rules, const std::filesystem::path& folder,
                        const std::string& where);
+
+// True for an option whose file the conversion writes: the table of --calibration, where --calibrate gives data.
+bool is_written(const std::string& name, const OptionSet& options);
 
 // Merges two sets; options of `above` replace the same options of `below`. nhwc and nchw exclude each other, as do
 // feature-level and min-api: either of them in `above` replaces both in `below`.

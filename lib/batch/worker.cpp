@@ -27,7 +27,7 @@ std::string key_of(const BatchModel& model, const WorkerSettings& settings) {
     for (const OptionRule& rule : settings.rules) {
       if (rule.name != name) continue;
       for (const std::string& value : values)
-        options[name].push_back(rule.is_file(value) ? hash_of_file(value) : value);
+        options[name].push_back(rule.is_file(value) && !is_written(name, model.options) ? hash_of_data(value) : value);
     }
   }
   const json parts = {{"program", settings.program}, {"model", hash_of_file(model.file)},

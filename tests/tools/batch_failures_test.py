@@ -232,6 +232,20 @@ class Resume(BatchTest):
                          {**self.results(), "0_quant.pt": b"", "0_quant.report.json": b"", "summary.json": b"",
                           "summary.md": b""})
 
+    def test_calibration_data_that_changed(self):
+        data = self.zoo / "data"
+        data.mkdir()
+        torch.save([torch.randn(1, 3, 16, 16)], data / "0.pt")
+        zoo = self.manifest({"model": "late.pt", "options": {"calibrate": "data/0.pt", "calibration": "table.json"}})
+        shutil.copyfile(self.fixture("residual.pt"), self.zoo / "late.pt")
+        arguments = ("--nhwc", "--input", "1,3,16,16", "--resume")
+        self.batch(*arguments, zoo=zoo)
+        self.assertEqual(1, self.up_to_date(self.batch(*arguments, zoo=zoo)))
+        torch.save([torch.randn(1, 3, 16, 16)], data / "0.pt")
+        self.assertEqual(0, self.up_to_date(self.batch(*arguments, zoo=zoo)))
+        self.assertEqual(1, self.up_to_date(self.batch(*arguments, zoo=zoo)))
+        self.assertTrue((self.zoo / "table.json").exists())
+
     def test_what_is_not_final_is_tried_again(self):
         (self.zoo / "late.pt").write_bytes(b"not yet")
         self.batch(*self.arguments, code=1)

@@ -139,6 +139,17 @@ class Batch(BatchTest):
         os.link(self.zoo / "bundled.pt", self.out / "bundled.pt")
         self.refused("zoo", "-o", "out", needed="is the same file as model")
 
+    def test_one_calibration_table_of_several_models(self):
+        self.add("residual.pt")
+        options = ("--calibrate", "random:2", "--input", "1,3,16,16", "--calibration")
+        self.refused("zoo", "-o", "out", *options, "table.json", needed="--calibration of model residual:")
+        (self.folder / "table.json").write_text("{}")
+        self.refused("zoo", "-o", "out", *options, "table.json", needed="--calibration of model residual:")
+        self.manifest({"model": "bundled.pt", "options": {"calibration": "a.json"}},
+                      {"model": "residual.pt", "options": {"calibration": "b.json"}})
+        self.batch("--nhwc", *options[:-1], zoo=self.zoo / "zoo.json")
+        self.assertEqual(["a.json", "b.json"], sorted(each.name for each in self.zoo.glob("?.json")))
+
     def test_standard_output(self):
         self.refused("zoo", "-o", "-", needed="standard output")
 

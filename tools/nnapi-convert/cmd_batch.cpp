@@ -140,7 +140,12 @@ FilesInUse files_of(const BatchArguments& arguments, const BatchRequest& request
       const auto given = model.options.find(rule.name);
       if (!rule.is_path || given == model.options.end()) continue;
       for (const std::string& value : given->second) {
-        if (rule.is_file(value)) files.read.push_back({"--" + rule.name, value});
+        if (!rule.is_file(value)) continue;
+        if (is_written(rule.name, model.options)) {
+          files.written.push_back({fmt::format("--{} of model {}:", rule.name, model.name), value});
+        } else {
+          files.read.push_back({"--" + rule.name, value});
+        }
       }
     }
     for (const std::string& name : output_names(model, arguments.extension)) {

@@ -317,7 +317,8 @@ std::vector<ConvertOption> convert_options() {
     entry.rule.is_flag = option->get_expected_min() == 0 || is_emit_cpu;
     entry.rule.repeats = option->get_expected_max() > 1;
     entry.type_name = entry.rule.is_flag ? "" : option->get_type_name();
-    entry.rule.is_path = entry.type_name == "FILE";
+    entry.rule.is_path = entry.type_name == "FILE" || entry.type_name == "DATA" || entry.type_name == "TABLE";
+    if (entry.type_name == "DATA") entry.rule.known_values = {"bundled", "random"};
     if (entry.rule.name == "device-profile") {
       for (const FolderFile& profile : shipped_profiles()) entry.rule.known_values.insert(profile.name);
     }
