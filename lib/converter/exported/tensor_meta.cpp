@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "lib/base/error.h"
 #include "lib/converter/exported/export_json.h"
 

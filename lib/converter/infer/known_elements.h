@@ -10,8 +10,8 @@
 namespace nnapi_convert {
 
 // Returns the value of each output of the node: the elements of an unchanged list that a ListConstruct makes, a new
-// list with the elements of one list, of two or of a part of one, or the input of a cast to the type that the input has.
-// Returns nothing for other nodes, and if the elements are unknown. May insert nodes before the node.
+// list with the elements of one list, of two or of a part of one, or the input of a cast to the type that the input
+// has. Returns nothing for other nodes, and if the elements are unknown. May insert nodes before the node.
 std::vector<torch::jit::Value*> known_elements(torch::jit::Node& node, const TypeMap& types);
 
 }  // namespace nnapi_convert
