@@ -404,7 +404,9 @@ InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_type
     // Chosen branches may hold changes of lists, and lists of known elements are changed.
     const bool is_refused = !options.keeps_numbers && !types->refusals.empty();
     if (is_refused && remove_changes_of_lists(model)) continue;
-    if ((!may_know_more && !is_refused) || round++ == kMostRounds || !keeping_outputs(model, simplify_containers))
+    // A node that changes a constant would seem dead.
+    const bool may_simplify = may_know_more || (is_refused && changed_constants(model.graph).empty());
+    if (!may_simplify || round++ == kMostRounds || !keeping_outputs(model, simplify_containers))
       return std::move(*types);
   }
 }
