@@ -85,9 +85,9 @@ class ByteShift {
     const size_t variable = model_.at(add.inputs[0]).is_constant() ? 1 : 0;
     const nnapi::Constant* constant = model_.at(add.inputs[1 - variable]).constant();
     const OperandId source = source_of(add.inputs[variable]);
+    if (source < 0 || constant == nullptr || constant->type() != nnapi::DataType::kFloat32) return;
     const Operation* quantize = quantize_of(add.outputs[0]);
-    if (source < 0 || quantize == nullptr || constant == nullptr) return;
-    if (constant->type() != nnapi::DataType::kFloat32) return;
+    if (quantize == nullptr) return;
     const IntegerConstant integers = integers_of(constant->floats());
     if (integers.error > static_cast<double>(model_.at(quantize->outputs[0]).scale) / 4) return;
     const OperandId sum = quantize->outputs[0];

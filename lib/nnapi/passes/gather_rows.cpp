@@ -7,6 +7,7 @@
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/compact.h"
+#include "lib/nnapi/passes/insertions.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/permutation.h"
 
@@ -194,25 +195,15 @@ class Gathering {
   }
 
   void run() {
-    std::map<size_t, std::vector<Operation>> replaced;  // by the number of the way's last operation
+    std::set<size_t> replaced;  // the numbers of the ways' last operations
     for (const size_t fewest : {kLongWay, kShortWay}) {
       for (size_t i = 0; i < model_.operations.size(); ++i) {
-        if (!is_end(i) || replaced.count(i) != 0) continue;
-        std::vector<Operation> gather = gather_for(i, fewest);
-        if (!gather.empty()) replaced.emplace(i, std::move(gather));
+        if (is_end(i) && replaced.count(i) == 0 && add_gather(i, fewest)) replaced.insert(i);
       }
     }
     if (replaced.empty()) return;
-    const std::vector<Operation> operations = std::move(model_.operations);
-    model_.operations.clear();
-    for (size_t i = 0; i < operations.size(); ++i) {
-      const auto found = replaced.find(i);
-      if (found == replaced.end()) {
-        model_.operations.push_back(operations[i]);
-      } else {
-        model_.operations.insert(model_.operations.end(), found->second.begin(), found->second.end());
-      }
-    }
+    for (const size_t last : replaced) model_.operations[last].outputs.clear();
+    gathers_.apply(model_);
     drop_unread(model_);
     merge_moves(model_);
   }
@@ -248,18 +239,18 @@ class Gathering {
     return std::all_of(readers.begin(), readers.end(), [&](size_t reader) { return is_linear(reader); });
   }
 
-  // Returns RESHAPE, GATHER, RESHAPE in place of the way that ends here; nothing if it has to stay.
-  std::vector<Operation> gather_for(size_t end, size_t fewest) {
+  // Adds RESHAPE, GATHER, RESHAPE for the way that ends here; returns false if the way has to stay.
+  bool add_gather(size_t end, size_t fewest) {
     const Operation& last = model_.operations[end];
     const OperandId result = last.outputs[0];
     Way way(model_, uses_);
-    if (!way.follow(result) || model_.at(*way.base).is_constant()) return {};
-    if (only_on_way(way.operations, end) < fewest || !touches_linear_layer(*way.base, result)) return {};
+    if (!way.follow(result) || model_.at(*way.base).is_constant()) return false;
+    if (only_on_way(way.operations, end) < fewest || !touches_linear_layer(*way.base, result)) return false;
     const auto rows = way.rows_of(result);
-    if (!rows) return {};
+    if (!rows) return false;
     const std::pair gathered_rows(rows->numbers.size(), model_.at(*way.base).dims.back());
     if (fewest == kLongWay) gathered_.insert(gathered_rows);
-    if (gathered_.count(gathered_rows) == 0) return {};
+    if (gathered_.count(gathered_rows) == 0) return false;
     Operand type = model_.at(*way.base);
     const Dim width = type.dims.back();
     const auto matrix = [&](int64_t count) {
@@ -271,13 +262,13 @@ class Gathering {
     const OperandId before = matrix(count_before), gathered = matrix(count);
     Dims numbers;
     for (const int32_t number : rows->numbers) numbers.emplace_back(number);
-    return {
-        {OperationCode::RESHAPE, {*way.base, builder_.int32_tensor({Dim(count_before), width})}, {before}, last.source},
-        {OperationCode::GATHER,
-         {before, builder_.int32(0), builder_.int32_tensor(std::move(numbers))},
-         {gathered},
-         last.source},
-        {OperationCode::RESHAPE, {gathered, builder_.int32_tensor(model_.at(result).dims)}, {result}, last.source}};
+    const auto add = [&](OperationCode code, std::vector<OperandId> inputs, OperandId output) {
+      gathers_.add_before(end, {code, std::move(inputs), {output}, last.source});
+    };
+    add(OperationCode::RESHAPE, {*way.base, builder_.int32_tensor({Dim(count_before), width})}, before);
+    add(OperationCode::GATHER, {before, builder_.int32(0), builder_.int32_tensor(std::move(numbers))}, gathered);
+    add(OperationCode::RESHAPE, {gathered, builder_.int32_tensor(model_.at(result).dims)}, result);
+    return true;
   }
 
   Model& model_;
@@ -285,6 +276,7 @@ class Gathering {
   Uses uses_;
   std::vector<std::vector<size_t>> readers_;   // by operand: the operations that read it
   std::set<std::pair<size_t, Dim>> gathered_;  // how many rows long ways move, and how wide these are
+  Insertions gathers_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/insertions.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/permutation.h"
 
@@ -22,7 +23,7 @@ class Lifting {
     }
   }
 
-  // Lifts the moves behind one SPLIT; returns false if there is none that has them.
+  // Lifts one move behind each SPLIT that has them; returns false if none has.
   bool run() {
     for (size_t i = 0; i < model_.operations.size(); ++i) {
       Operation& split = model_.operations[i];
@@ -32,9 +33,11 @@ class Lifting {
       if (axis == nullptr || !readers) continue;
       const Dims& dims = model_.at(split.inputs[0]).dims;
       const auto along = static_cast<size_t>((*axis)[0].value() + ((*axis)[0].value() < 0 ? dims.size() : 0));
-      if (lift_reshapes(i, along, *readers) || lift_transposes(i, along, *readers)) return true;
+      if (!lift_reshapes(i, along, *readers)) lift_transposes(i, along, *readers);
     }
-    return false;
+    if (lifted_.empty()) return false;
+    lifted_.apply(model_);
+    return true;
   }
 
  private:
@@ -73,11 +76,7 @@ class Lifting {
     split.inputs[1] = builder_.int32(static_cast<int64_t>(axis));
     for (size_t i = 0; i < readers.size(); ++i) split.outputs[i] = readers[i]->outputs[0];
     for (Operation* reader : readers) reader->outputs.clear();
-    auto& operations = model_.operations;
-    operations.insert(operations.begin() + static_cast<std::ptrdiff_t>(split_index), std::move(move));
-    operations.erase(std::remove_if(operations.begin(), operations.end(),
-                                    [](const Operation& operation) { return operation.outputs.empty(); }),
-                     operations.end());
+    lifted_.add_before(split_index, std::move(move));
   }
 
   // The SPLIT's axis has to become axes of the results, the first of which the whole tensor has more of.
@@ -134,8 +133,8 @@ class Lifting {
     std::swap(dims[dims.size() - 2], dims[dims.size() - 1]);
   }
 
-  bool lift_transposes(size_t split_index, size_t along, const Readers& readers) {
-    if (readers[0]->code != OperationCode::TRANSPOSE) return false;
+  void lift_transposes(size_t split_index, size_t along, const Readers& readers) {
+    if (readers[0]->code != OperationCode::TRANSPOSE) return;
     for (const Operation* candidate : readers) {
       const std::vector<int64_t> wanted = order_of(*candidate);
       const bool all = !wanted.empty() && std::all_of(readers.begin(), readers.end(),
@@ -145,15 +144,15 @@ class Lifting {
       const auto axis = std::find(wanted.begin(), wanted.end(), static_cast<int64_t>(along)) - wanted.begin();
       const Dims dims = permute(model_.at(model_.operations[split_index].inputs[0]).dims, wanted);
       lift(split_index, readers, builder_.int32_tensor(to_dims(wanted)), dims, static_cast<size_t>(axis));
-      return true;
+      return;
     }
-    return false;
   }
 
   Model& model_;
   Builder builder_;
   Uses uses_;
   std::vector<Operation*> reader_;  // by operand: the last operation that reads it
+  Insertions lifted_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/compact.h"
+#include "lib/nnapi/passes/insertions.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/move_chain.h"
 
@@ -31,15 +32,8 @@ class Splitting {
     for (auto& [key, slices] : slices_by_source()) {
       if (are_all_entries(slices)) groups.push_back(slices);
     }
-    // From the last one on, so that the numbers of the operations before it stay.
-    std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return first(a) > first(b); });
     for (const std::vector<Slice>& slices : groups) split(slices);
-    if (!groups.empty()) {
-      auto& operations = model_.operations;
-      operations.erase(std::remove_if(operations.begin(), operations.end(),
-                                      [](const Operation& operation) { return operation.outputs.empty(); }),
-                       operations.end());
-    }
+    if (!made_.empty()) made_.apply(model_);
   }
 
  private:
@@ -126,9 +120,9 @@ class Splitting {
       moves.push_back(move);
       base = move->inputs[0];
     }
-    if (moves.empty() || producer(base) == nullptr || producer(base)->code != OperationCode::FULLY_CONNECTED) {
-      return std::nullopt;
-    }
+    const Operation* layer = producer(base);
+    const bool is_of_layer = layer != nullptr && layer->code == OperationCode::FULLY_CONNECTED;
+    if (moves.empty() || !is_of_layer || !all_fixed(model_.at(base).dims)) return std::nullopt;
     MoveChain chain(model_.at(base).dims);
     for (auto move = moves.rbegin(); move != moves.rend(); ++move) {
       if ((*move)->code == OperationCode::TRANSPOSE) {
@@ -140,19 +134,17 @@ class Splitting {
     return std::pair(base, chain);
   }
 
-  // Appends the moves from `from` to the slice's result.
-  static void append_moves(Builder& builder, std::vector<Operation>& made, OperandId from, OperandId to,
-                           std::vector<Move> moves, const std::string& source) {
-    Model& model = builder.model();
-    if (moves.empty()) moves.push_back({{}, model.at(to).dims});
+  // Adds the moves from `from` to the slice's result before the operation with that number.
+  void add_moves(size_t number, OperandId from, OperandId to, std::vector<Move> moves, const std::string& source) {
+    if (moves.empty()) moves.push_back({{}, model_.at(to).dims});
     for (size_t i = 0; i < moves.size(); ++i) {
-      Operand type = model.at(to);
+      Operand type = model_.at(to);
       type.dims = moves[i].dims;
-      const OperandId result = i + 1 == moves.size() ? to : builder.variable(type);
+      const OperandId result = i + 1 == moves.size() ? to : builder_.variable(type);
       const bool reshapes = moves[i].order.empty();
-      const OperandId argument = builder.int32_tensor(reshapes ? moves[i].dims : to_dims(moves[i].order));
-      made.push_back(
-          {reshapes ? OperationCode::RESHAPE : OperationCode::TRANSPOSE, {from, argument}, {result}, source});
+      const OperandId argument = builder_.int32_tensor(reshapes ? moves[i].dims : to_dims(moves[i].order));
+      made_.add_before(
+          number, {reshapes ? OperationCode::RESHAPE : OperationCode::TRANSPOSE, {from, argument}, {result}, source});
       from = result;
     }
   }
@@ -171,20 +163,20 @@ class Splitting {
                         {},
                         origin.source};
     for (int64_t i = 0; i < count; ++i) splitting.outputs.push_back(builder_.variable(type));
-    std::vector<Operation> made{splitting};
+    const size_t place = first(slices);
+    made_.add_before(place, splitting);
     for (const Slice& slice : slices) {
       Operation& operation = model_.operations[slice.operation];
-      append_moves(builder_, made, splitting.outputs[static_cast<size_t>(slice.entry)], operation.outputs[0], *moves,
-                   operation.source);
+      add_moves(place, splitting.outputs[static_cast<size_t>(slice.entry)], operation.outputs[0], *moves,
+                operation.source);
       operation.outputs.clear();
     }
-    model_.operations.insert(model_.operations.begin() + static_cast<std::ptrdiff_t>(first(slices)),
-                             std::make_move_iterator(made.begin()), std::make_move_iterator(made.end()));
   }
 
   Model& model_;
   Builder builder_;
   Uses uses_;
+  Insertions made_;
 };
 
 }  // namespace

@@ -176,6 +176,14 @@ void check_same(const std::vector<Tensor>& before, const std::vector<Tensor>& af
   }
 }
 
+void check_keeps_results(Net& net, const std::function<void(Model&)>& pass) {
+  const std::vector<Tensor> arguments = random_arguments(net);
+  const std::vector<Tensor> before = run(net.model, arguments);
+  pass(net.model);
+  INFO(to_text(net.model));
+  check_same(before, run(net.model, arguments));
+}
+
 void check_choose_layout(Net& net) {
   const std::vector<Tensor> arguments = random_arguments(net);
   Model as_written = net.model;

@@ -4,14 +4,12 @@
 #include <catch2/catch.hpp>
 
 #include "lib/nnapi/passes/compact.h"
-#include "tests/nnapi/interpreter.h"
-#include "tests/nnapi/small_models.h"
+#include "tests/nnapi/passes/random_model.h"
 
 using namespace nnapi_convert;
 using namespace nnapi_convert::nnapi;
 using testing::count;
 using testing::Net;
-using testing::Tensor;
 
 namespace {
 
@@ -34,14 +32,10 @@ OperandId entry(Net& net, OperandId x, size_t axis, int64_t number) {
 
 // Runs the pass, checks that the model computes the same, and counts the slices that are left.
 size_t slices_left(Net& net, int feature_level = 3) {
-  Tensor argument(fixed_values(net.dims(net.model.inputs[0].operand)));
-  argument.values = testing::random_values(net.random, argument.values.size());
-  const std::vector<Tensor> before = testing::run(net.model, {argument});
-  split_slices(net.model, feature_level);
-  compact(net.model);
-  const std::vector<Tensor> after = testing::run(net.model, {argument});
-  REQUIRE(before.size() == after.size());
-  for (size_t i = 0; i < before.size(); ++i) CHECK(testing::close(before[i], after[i]));
+  testing::check_keeps_results(net, [&](Model& model) {
+    split_slices(model, feature_level);
+    compact(model);
+  });
   return count(net.model, OperationCode::STRIDED_SLICE);
 }
 
@@ -56,6 +50,17 @@ TEST_CASE("split_slices: all parts, in any order, each behind its own RESHAPE") 
   }
   CHECK(slices_left(net) == 0);
   CHECK(count(net.model, OperationCode::SPLIT) == 1);
+}
+
+TEST_CASE("split_slices: slices of two layers, one between the others") {
+  Net net;
+  const OperandId one = parts_of_layer(net), other = parts_of_layer(net);
+  std::vector<OperandId> parts = {entry(net, one, 1, 0)};
+  for (const int64_t number : {0, 1, 2}) parts.push_back(entry(net, other, 1, number));
+  for (const int64_t number : {1, 2}) parts.push_back(entry(net, one, 1, number));
+  for (const OperandId part : parts) net.output(net.unary(OperationCode::RELU, part));
+  CHECK(slices_left(net) == 0);
+  CHECK(count(net.model, OperationCode::SPLIT) == 2);
 }
 
 TEST_CASE("split_slices: some of the parts, or one twice, stay slices") {
