@@ -3,14 +3,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/nnapi/interpreter.h"
-#include "tests/nnapi/small_models.h"
+#include "tests/nnapi/passes/random_model.h"
 
 using namespace nnapi_convert;
 using namespace nnapi_convert::nnapi;
 using testing::count;
 using testing::Net;
-using testing::Tensor;
 
 namespace {
 
@@ -23,19 +21,8 @@ OperandId affine(Net& net, OperandId y, const std::vector<int64_t>& shape) {
 // Checks that folding leaves `operations` operations and what they compute.
 void check_folds_to(Net& net, OperandId output, size_t operations) {
   net.output(output);
-  std::vector<Tensor> arguments;
-  for (const Boundary& input : net.model.inputs) {
-    const std::vector<int64_t> shape = fixed_values(net.dims(input.operand));
-    Tensor argument(shape);
-    argument.values = testing::random_values(net.random, argument.values.size());
-    arguments.push_back(argument);
-  }
-  const std::vector<Tensor> before = testing::run(net.model, arguments);
-  fold_affine(net.model);
+  testing::check_keeps_results(net, fold_affine);
   CHECK(net.model.operations.size() == operations);
-  const std::vector<Tensor> after = testing::run(net.model, arguments);
-  REQUIRE(before.size() == after.size());
-  for (size_t i = 0; i < before.size(); ++i) CHECK(testing::close(before[i], after[i]));
 }
 
 }  // namespace

@@ -7,8 +7,7 @@
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/sink_moves.h"
 #include "lib/nnapi/passes/split_untransposed.h"
-#include "tests/nnapi/interpreter.h"
-#include "tests/nnapi/small_models.h"
+#include "tests/nnapi/passes/random_model.h"
 
 using namespace nnapi_convert;
 using namespace nnapi_convert::nnapi;
@@ -21,13 +20,11 @@ namespace {
 // Checks what is left of a net with one input after a pass, and that it computes the same.
 void check_becomes(Net& net, OperandId output, void (*pass)(Model&), const Codes& expected) {
   net.output(output);
-  testing::Tensor argument(fixed_values(net.dims(net.model.inputs[0].operand)));
-  argument.values = testing::random_values(net.random, argument.values.size());
-  const auto before = testing::run(net.model, {argument});
-  pass(net.model);
-  compact(net.model);
+  testing::check_keeps_results(net, [&](Model& model) {
+    pass(model);
+    compact(model);
+  });
   CHECK(codes(net.model) == expected);
-  CHECK(testing::close(before[0], testing::run(net.model, {argument})[0]));
 }
 
 std::vector<int64_t> random_order(std::mt19937& random, size_t rank) {
@@ -86,14 +83,10 @@ TEST_CASE("merge_moves: random chains") {
                                 : net.transpose(x, random_order(net.random, net.dims(x).size()));
     }
     net.output(net.unary(OperationCode::RELU1, x));
-    testing::Tensor argument(fixed_values(net.dims(net.model.inputs[0].operand)));
-    argument.values = testing::random_values(net.random, argument.values.size());
-    const auto before = testing::run(net.model, {argument});
     const size_t operations = net.model.operations.size();
-    merge_moves(net.model);
     CAPTURE(seed);
+    testing::check_keeps_results(net, merge_moves);
     CHECK(net.model.operations.size() <= operations);
-    CHECK(testing::close(before[0], testing::run(net.model, {argument})[0]));
   }
 }
 

@@ -4,8 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "lib/nnapi/passes/compact.h"
-#include "tests/nnapi/interpreter.h"
-#include "tests/nnapi/small_models.h"
+#include "tests/nnapi/passes/random_model.h"
 
 using namespace nnapi_convert;
 using namespace nnapi_convert::nnapi;
@@ -24,15 +23,12 @@ OperandId shuffled(Net& net, OperandId x, int64_t groups) {
   return net.reshape(net.transpose(parts, {0, 2, 1, 3}), from);
 }
 
-// Runs the pass on a model whose input is [1, channels, 4, 5], checks that it computes the same, and gives what is
-// left.
-std::vector<OperationCode> after_pass(Net& net, int64_t channels, int feature_level) {
-  testing::Tensor argument({1, channels, 4, 5});
-  argument.values = testing::random_values(net.random, argument.values.size());
-  const auto before = testing::run(net.model, {argument});
-  shuffle_channels(net.model, feature_level);
-  compact(net.model);
-  CHECK(testing::close(before[0], testing::run(net.model, {argument})[0]));
+// Runs the pass, checks that the model computes the same, and gives what is left.
+std::vector<OperationCode> after_pass(Net& net, int feature_level) {
+  testing::check_keeps_results(net, [&](Model& model) {
+    shuffle_channels(model, feature_level);
+    compact(model);
+  });
   return codes(net.model);
 }
 
@@ -43,27 +39,27 @@ using Codes = std::vector<OperationCode>;
 TEST_CASE("shuffle_channels: three moves are one operation") {
   Net net;
   net.output(net.max_pool(shuffled(net, net.input({1, 6, 4, 5}), 2)));
-  CHECK(after_pass(net, 6, kLevelWithShuffle) == Codes{OperationCode::CHANNEL_SHUFFLE, OperationCode::MAX_POOL_2D});
+  CHECK(after_pass(net, kLevelWithShuffle) == Codes{OperationCode::CHANNEL_SHUFFLE, OperationCode::MAX_POOL_2D});
 }
 
 TEST_CASE("shuffle_channels: below its level the moves stay") {
   Net net;
   net.output(net.max_pool(shuffled(net, net.input({1, 6, 4, 5}), 3)));
-  CHECK(after_pass(net, 6, kLevelWithout) ==
+  CHECK(after_pass(net, kLevelWithout) ==
         Codes{OperationCode::RESHAPE, OperationCode::TRANSPOSE, OperationCode::RESHAPE, OperationCode::MAX_POOL_2D});
 }
 
 TEST_CASE("shuffle_channels: the convolution before gives the new order") {
   Net net;
   net.output(shuffled(net, net.unary(OperationCode::RELU, net.conv(net.input({1, 3, 4, 5}), 6)), 2));
-  CHECK(after_pass(net, 3, kLevelWithout) == Codes{OperationCode::CONV_2D, OperationCode::RELU});
+  CHECK(after_pass(net, kLevelWithout) == Codes{OperationCode::CONV_2D, OperationCode::RELU});
 }
 
 TEST_CASE("shuffle_channels: convolutions after it read the old order") {
   Net net;
   const OperandId x = shuffled(net, net.unary(OperationCode::RELU, net.input({1, 6, 4, 5})), 3);
   net.output(net.binary(OperationCode::ADD, net.conv(x, 4), net.conv(x, 4)));
-  CHECK(after_pass(net, 6, kLevelWithShuffle) ==
+  CHECK(after_pass(net, kLevelWithShuffle) ==
         Codes{OperationCode::RELU, OperationCode::CONV_2D, OperationCode::CONV_2D, OperationCode::ADD});
 }
 
@@ -72,7 +68,7 @@ TEST_CASE("shuffle_channels: other readers keep it") {
   const OperandId x = shuffled(net, net.input({1, 6, 4, 5}), 3);
   net.output(net.conv(x, 4));
   net.output(net.unary(OperationCode::RELU, x));
-  CHECK(after_pass(net, 6, kLevelWithShuffle) ==
+  CHECK(after_pass(net, kLevelWithShuffle) ==
         Codes{OperationCode::CHANNEL_SHUFFLE, OperationCode::CONV_2D, OperationCode::RELU});
 }
 
@@ -80,5 +76,5 @@ TEST_CASE("shuffle_channels: a TRANSPOSE of other axes is none") {
   Net net;
   const OperandId parts = net.reshape(net.input({1, 6, 4, 5}), {6, 4, 5, 1});
   net.output(net.reshape(net.transpose(parts, {0, 2, 1, 3}), {1, 6, 4, 5}));
-  CHECK(after_pass(net, 6, kLevelWithShuffle).size() == 3);
+  CHECK(after_pass(net, kLevelWithShuffle).size() == 3);
 }

@@ -4,8 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "lib/nnapi/passes/compact.h"
-#include "tests/nnapi/interpreter.h"
-#include "tests/nnapi/small_models.h"
+#include "tests/nnapi/passes/random_model.h"
 
 using namespace nnapi_convert;
 using namespace nnapi_convert::nnapi;
@@ -22,14 +21,11 @@ std::vector<OperandId> split(Net& net, OperandId x, int64_t axis, int64_t parts,
 }
 
 // Runs the pass, checks that the model computes the same, and counts the TRANSPOSEs that are left.
-size_t transposes_left(Net& net, const std::vector<int64_t>& shape) {
-  testing::Tensor argument(shape);
-  argument.values = testing::random_values(net.random, argument.values.size());
-  const auto before = testing::run(net.model, {argument});
-  split_untransposed(net.model);
-  compact(net.model);
-  const auto after = testing::run(net.model, {argument});
-  for (size_t i = 0; i < before.size(); ++i) CHECK(testing::close(before[i], after[i]));
+size_t transposes_left(Net& net) {
+  testing::check_keeps_results(net, [](Model& model) {
+    split_untransposed(model);
+    compact(model);
+  });
   return count(net.model, OperationCode::TRANSPOSE);
 }
 
@@ -40,7 +36,7 @@ TEST_CASE("split_untransposed: heads are split off") {
   const OperandId heads = net.transpose(net.input({kRows, kHeads, kFeatures}), {1, 0, 2});
   const OperandId matrix = net.reshape(heads, {kHeads * kRows, kFeatures});
   for (const OperandId head : split(net, matrix, 0, kHeads, {kRows, kFeatures})) net.output(head);
-  CHECK(transposes_left(net, {kRows, kHeads, kFeatures}) == 0);
+  CHECK(transposes_left(net) == 0);
 }
 
 TEST_CASE("split_untransposed: other parts than the heads are not") {
@@ -48,7 +44,7 @@ TEST_CASE("split_untransposed: other parts than the heads are not") {
   const OperandId heads = net.transpose(net.input({kRows, kHeads, kFeatures}), {1, 0, 2});
   const OperandId matrix = net.reshape(heads, {kHeads * kRows, kFeatures});
   for (const OperandId part : split(net, matrix, 0, kRows, {kHeads, kFeatures})) net.output(part);
-  CHECK(transposes_left(net, {kRows, kHeads, kFeatures}) == 1);
+  CHECK(transposes_left(net) == 1);
 }
 
 TEST_CASE("split_untransposed: heads are joined") {
@@ -57,7 +53,7 @@ TEST_CASE("split_untransposed: heads are joined") {
   for (OperandId& head : heads) head = net.unary(OperationCode::RELU, head);
   const OperandId joined = net.reshape(net.concatenation(heads, 0), {kHeads, kRows, kFeatures});
   net.output(net.transpose(joined, {1, 0, 2}));
-  CHECK(transposes_left(net, {kHeads * kRows, kFeatures}) == 0);
+  CHECK(transposes_left(net) == 0);
 }
 
 TEST_CASE("split_untransposed: a matrix that something else reads keeps its moves") {
@@ -66,5 +62,5 @@ TEST_CASE("split_untransposed: a matrix that something else reads keeps its move
   const OperandId matrix = net.reshape(heads, {kHeads * kRows, kFeatures});
   for (const OperandId head : split(net, matrix, 0, kHeads, {kRows, kFeatures})) net.output(head);
   net.output(net.unary(OperationCode::RELU, matrix));
-  CHECK(transposes_left(net, {kRows, kHeads, kFeatures}) == 1);
+  CHECK(transposes_left(net) == 1);
 }
