@@ -8,9 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -64,26 +62,6 @@ std::string hash_of_text(const std::string& text) {
   Hash hash;
   hash.add(text.data(), text.size());
   return hash.finish();
-}
-
-std::string hash_of_data(const std::filesystem::path& path) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  std::set<fs::path> files;
-  std::string text;
-  if (fs::is_directory(path, ignored)) {
-    for (const auto& entry : fs::recursive_directory_iterator(path, ignored)) {
-      if (entry.is_regular_file(ignored)) files.insert(entry.path());
-    }
-  } else {
-    text = hash_of_file(path);
-    std::ifstream lines(path.extension() == ".txt" ? path : fs::path());
-    for (std::string line; std::getline(lines, line);) {
-      if (fs::is_regular_file(path.parent_path() / line, ignored)) files.insert(path.parent_path() / line);
-    }
-  }
-  for (const fs::path& file : files) text += file.lexically_relative(path).string() + hash_of_file(file);
-  return files.empty() && !text.empty() ? text : hash_of_text(text);
 }
 
 }  // namespace nnapi_convert

@@ -10,8 +10,4 @@ namespace nnapi_convert {
 std::string hash_of_file(const std::filesystem::path& path);
 std::string hash_of_text(const std::string& text);
 
-// Returns the hash of a file, of all files in a folder and below it, or of a .txt file and the files that its lines
-// name. Throws ConvertError (kBadFile) if a file can't be read.
-std::string hash_of_data(const std::filesystem::path& path);
-
 }  // namespace nnapi_convert

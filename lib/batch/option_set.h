@@ -17,8 +17,8 @@ struct OptionRule {
   bool is_flag = false;  // takes no value, except --nhwc=0,2
   bool repeats = false;  // may be given more than once
   bool is_path = false;  // its value is a file or folder
-  std::set<std::string> known_values =
-      {};  // built-in values, which are no files; up to a ':', as "random" of "random:8"
+  // Built-in values, which are no files; of a value with a ':' what stands before it, as "random" of "random:8".
+  std::set<std::string> known_values = {};
 
   bool is_file(const std::string& value) const {
     return is_path && known_values.count(value.substr(0, value.find(':'))) == 0;

@@ -12,6 +12,7 @@
 #include "lib/base/json_text.h"
 #include "lib/batch/content_hash.h"
 #include "lib/batch/output_folder.h"
+#include "lib/calibration/picture_list.h"
 #include "lib/format/json_nesting.h"
 
 namespace nnapi_convert {
@@ -19,6 +20,17 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+// Returns a hash of a file, or of all pictures that a folder or a list of paths names. The conversion leaves out a
+// picture that isn't there.
+std::string hash_of_data(const std::string& path) {
+  if (!calibration::names_pictures(path)) return hash_of_file(path);
+  std::string text;
+  for (const std::string& picture : calibration::list_pictures(path)) {
+    text += fs::is_regular_file(picture) ? hash_of_file(picture) : "none";
+  }
+  return hash_of_text(text);
+}
 
 // Returns a hash of exactly the inputs that decide a model's results; files named by options count by their contents.
 std::string key_of(const BatchModel& model, const WorkerSettings& settings) {

@@ -28,9 +28,7 @@ std::string kind_of(const TorchNode& node) {
 
 const TensorType* tensor_type(const TorchNode& node, const char* name, const TypeMap& types) {
   const auto index = node.schema().argumentIndexWithName(name);
-  if (!index) return nullptr;
-  const auto found = types.find(node.input(static_cast<size_t>(*index)));
-  return found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  return index ? tensor_type_of(node.input(static_cast<size_t>(*index)), types) : nullptr;
 }
 
 std::optional<TensorType> table_of(const TorchNode& node, const char* name, const TypeMap& types) {

@@ -45,6 +45,11 @@ torch::jit::SourceRange original_range(const TorchNode& node) {
 
 }  // namespace
 
+const TensorType* tensor_type_of(const TorchValue* value, const TypeMap& types) {
+  const auto found = types.find(value);
+  return found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+}
+
 std::string source_of(const TorchNode& node) {
   // An archive's code is generated; its debug information leads back to the Python that was traced or scripted.
   const torch::jit::SourceRange range = original_range(node);

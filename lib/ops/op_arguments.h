@@ -29,6 +29,9 @@ using TensorTypes = std::vector<TensorType>;
 using ValueType = std::variant<TensorType, Dims, TensorTypes>;
 using TypeMap = std::unordered_map<const TorchValue*, ValueType>;
 
+// Returns the type of a tensor; null for other values, and where it is unknown.
+const TensorType* tensor_type_of(const TorchValue* value, const TypeMap& types);
+
 class NodeRefused : public std::exception {
  public:
   explicit NodeRefused(Refusal refusal) : refusal_(std::move(refusal)), text_(refusal_.message()) {}

@@ -94,10 +94,7 @@ class Ranges {
   }
 
  private:
-  const TensorType* type_of(const TorchValue& value) const {
-    const auto found = types_.find(&value);
-    return found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
-  }
+  const TensorType* type_of(const TorchValue& value) const { return tensor_type_of(&value, types_); }
 
   Found by_dtype_or_maker(const TorchValue& value) {
     if (const auto constant = torch::jit::toIValue(&value)) return range_of_constant(*constant);

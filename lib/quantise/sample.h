@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/quantise/large_pages.h"
+#include "lib/base/large_pages.h"
 
 namespace nnapi_convert::quantise {
 

@@ -2,11 +2,13 @@
 
 #include <dlfcn.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -116,6 +118,27 @@ Description sampled_net() {
 const char* name_of(Outcome outcome) {
   const char* names[] = {"right", "wrong", "failed", "died", "hung"};
   return names[static_cast<int>(outcome)];
+}
+
+faulty_nnapi::Fault fault_of(faulty_nnapi::FaultKind kind, int run) {
+  faulty_nnapi::Fault fault;
+  fault.kind = kind;
+  fault.run = run;
+  return fault;
+}
+
+AppSetting setting_of(const nnapi_convert::test::TemporaryFolder& folder,
+                      const std::vector<faulty_nnapi::Fault>& faults) {
+  AppSetting setting;
+  setting.folder = folder.path().string();
+  setting.faults = faults;
+  return setting;
+}
+
+int* shared_number() {
+  void* memory = mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  return static_cast<int*>(memory);
 }
 
 Started start_app(const Description& net, const AppSetting& setting) {

@@ -8,6 +8,7 @@
 #include "lib/shim/nnapi_shim.h"
 #include "tests/shim/buffer_maker.h"
 #include "tests/shim/faulty_nnapi.h"
+#include "tests/temporary_folder.h"
 
 namespace nnapi_shim::testing {
 
@@ -41,6 +42,15 @@ struct AppSetting {
   std::function<void(nnapi_shim_options*)> change_options;  // may be empty
   std::function<void()> before;                             // runs in the app's process first; may be empty
 };
+
+// Returns a fault of device alpha that comes with this run.
+faulty_nnapi::Fault fault_of(faulty_nnapi::FaultKind kind, int run = 1);
+
+AppSetting setting_of(const nnapi_convert::test::TemporaryFolder& folder,
+                      const std::vector<faulty_nnapi::Fault>& faults);
+
+// Returns a number that a forked process can set.
+int* shared_number();
 
 // Forks, runs the model in the child and compares each result with the right one.
 Started start_app(const Description& net, const AppSetting& setting);

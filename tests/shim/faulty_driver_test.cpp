@@ -1,8 +1,5 @@
 // Drivers with faults: which results an app gets, at which start, and what is tried again.
-#include <sys/mman.h>
-
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <random>
 
 #include "tests/shim/app_start.h"
@@ -16,27 +13,6 @@ using nnapi_convert::test::TemporaryFolder;
 namespace {
 
 constexpr int kMul = 18, kConv2d = 3;
-
-Fault fault_of(FaultKind kind, int run = 1) {
-  Fault fault;
-  fault.kind = kind;
-  fault.run = run;
-  return fault;
-}
-
-AppSetting setting_of(const TemporaryFolder& folder, const std::vector<Fault>& faults) {
-  AppSetting setting;
-  setting.folder = folder.path().string();
-  setting.faults = faults;
-  return setting;
-}
-
-// A number that a forked process can set.
-int* shared_number() {
-  void* memory = mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  REQUIRE(memory != MAP_FAILED);
-  return static_cast<int*>(memory);
-}
 
 bool is_lethal(FaultKind kind) {
   return kind == FaultKind::kCrashCompile || kind == FaultKind::kCrashRun || kind == FaultKind::kHangCompile ||
@@ -264,160 +240,6 @@ TEST_CASE("the option that turns the check off, and files without samples") {
   plain.samples.clear();
   setting.change_options = nullptr;
   CHECK(start_app(plain, setting).outcome == Outcome::kWrong);
-}
-
-TEST_CASE("a driver that is known to be wrong is not tried: the first start is right") {
-  constexpr const char* kWhole = R"({"version": 1, "rules": [{"device": "al*", "from": "1", "before": "2",
-                                     "reason": "it is wrong"}]})";
-  constexpr const char* kOperation = R"({"version": 1, "rules": [{"device": "alpha", "operations": ["MUL"],
-                                         "reason": "it multiplies wrongly"}]})";
-  for (const FaultKind kind : {FaultKind::kWrong, FaultKind::kCrashCompile, FaultKind::kHangRun}) {
-    for (const char* rules : {kWhole, kOperation}) {
-      for (const bool is_checked : {true, false}) {
-        const TemporaryFolder folder;
-        AppSetting setting = setting_of(folder, {fault_of(kind)});
-        setting.change_options = [&](nnapi_shim_options* options) {
-          options->driver_rules = rules;
-          options->no_self_check = is_checked ? 0 : 1;
-        };
-        const Started started = start_app(sampled_net(), setting);
-        INFO(static_cast<int>(kind) << " " << rules << started.message);
-        CHECK(started.outcome == Outcome::kRight);
-        CHECK(started.devices == "beta, nnapi-reference");
-        CHECK(started.last_failure.find("alpha (driver 1) is not used, as its driver is known to be wrong: it ") == 0);
-        CHECK(take_attempts(setting.folder).compiled == std::vector<std::string>{"beta"});
-      }
-    }
-  }
-  // The next version of the driver is not in the rule.
-  const TemporaryFolder folder;
-  AppSetting setting = setting_of(folder, {});
-  setting.version = "2";
-  setting.change_options = [&](nnapi_shim_options* options) { options->driver_rules = kWhole; };
-  CHECK(start_app(sampled_net(), setting).last_failure.empty());
-  CHECK(take_attempts(setting.folder).compiled == std::vector<std::string>{"alpha"});
-}
-
-TEST_CASE("samples of sizes that a rule is about are not run on the device") {
-  Fault fault = fault_of(FaultKind::kCrashCompile);
-  fault.elements = 128;  // of the samples' two rows
-  const TemporaryFolder folder;
-  AppSetting setting = setting_of(folder, {fault});
-  setting.rows = 1;
-  CHECK(start_app(sampled_net(), setting).outcome == Outcome::kDied);
-  const TemporaryFolder other_folder;
-  setting.folder = other_folder.path().string();
-  setting.change_options = [](nnapi_shim_options* options) {
-    options->driver_rules =
-        R"({"version": 1, "rules": [{"device": "alpha", "elements": 128, "reason": "it is wrong"}]})";
-  };
-  Started started = start_app(sampled_net(), setting);
-  CHECK(started.outcome == Outcome::kRight);
-  CHECK(started.checked_samples == 0);
-  CHECK(take_attempts(setting.folder).compiled == std::vector<std::string>{"alpha"});
-  setting.rows = 2;
-  started = start_app(sampled_net(), setting);
-  CHECK(started.outcome == Outcome::kRight);
-  CHECK(started.devices == "beta, nnapi-reference");
-}
-
-TEST_CASE("the state tells the drivers known to be wrong, and those found wrong") {
-  Fault fault = fault_of(FaultKind::kWrong);
-  fault.device = "beta";
-  const TemporaryFolder folder;
-  AppSetting setting = setting_of(folder, {fault});
-  setting.change_options = [](nnapi_shim_options* options) {
-    options->driver_rules = R"({"version": 1, "rules": [{"device": "alpha", "reason": "it is wrong"}]})";
-  };
-  const Started started = start_app(sampled_net(), setting);
-  CHECK(started.outcome == Outcome::kRight);
-  CHECK(started.devices == "nnapi-reference");
-  CHECK(started.last_failure.find("alpha (driver 1) is not used") == 0);
-  CHECK(started.last_failure.find("; beta, nnapi-reference fails with sample 0") != std::string::npos);
-}
-
-TEST_CASE("with the trial's process the first start is right") {
-  struct Case {
-    FaultKind kind;
-    int run;
-    const char* device;
-  };
-  for (const Case& each : {Case{FaultKind::kNone, 1, ""},
-                           {FaultKind::kCrashCompile, 1, "beta"},
-                           {FaultKind::kCrashRun, 3, "beta"},
-                           {FaultKind::kCrashRun, 8, "beta"},
-                           {FaultKind::kHangCompile, 1, "beta"},
-                           {FaultKind::kWrong, 1, "beta"},
-                           {FaultKind::kRefuseRun, 5, "beta"}}) {
-    const TemporaryFolder folder;
-    AppSetting setting = setting_of(folder, {fault_of(each.kind, each.run)});
-    setting.seconds = 100;
-    const std::string archive = write_archive(sampled_net(), setting.folder);
-    int* const answer = shared_number();
-    setting.before = [&] {
-      nnapi_shim_options options{};
-      options.struct_bytes = sizeof options;
-      options.library = FAULTY_NNAPI_LIBRARY;
-      options.cache_directory = setting.folder.c_str();
-      nnapi_shim_error error{};
-      *answer = nnapi_shim_probe_process(NNAPI_PROBE_PROGRAM, archive.c_str(), &options, 15000000000u, &error);
-      take_attempts(setting.folder);
-    };
-    const Started started = start_app(sampled_net(), setting);
-    INFO(static_cast<int>(each.kind) << " run " << each.run << ": " << started.message);
-    CHECK(*answer == NNAPI_SHIM_OK);
-    CHECK(started.outcome == Outcome::kRight);
-    CHECK(started.devices == each.device);
-    // What the trial has found is not tried again.
-    CHECK(take_attempts(setting.folder).compiled.size() == 1);
-  }
-}
-
-TEST_CASE("the trial's process keeps to the app's driver rules") {
-  const TemporaryFolder folder;
-  const std::string cache = folder.path().string(), rules_file = folder.file("rules.json");
-  const std::string rules = R"({"version": 1, "rules": [{"device": "alpha", "reason": "it is wrong"}]})";
-  std::ofstream(rules_file) << rules;
-  const std::string archive = write_archive(sampled_net(), cache);
-  for (const bool is_file : {false, true}) {
-    AppSetting setting = setting_of(folder, {fault_of(FaultKind::kCrashCompile)});
-    int* const answer = shared_number();
-    setting.seconds = 20;
-    setting.change_options = [&](nnapi_shim_options* options) {
-      (is_file ? options->driver_rules_file : options->driver_rules) = is_file ? rules_file.c_str() : rules.c_str();
-    };
-    setting.before = [&] {
-      nnapi_shim_options options{};
-      options.struct_bytes = sizeof options;
-      options.library = FAULTY_NNAPI_LIBRARY;
-      options.cache_directory = cache.c_str();
-      setting.change_options(&options);
-      *answer = nnapi_shim_probe_process(NNAPI_PROBE_PROGRAM, archive.c_str(), &options, 15000000000u, nullptr);
-    };
-    CHECK(start_app(sampled_net(), setting).outcome == Outcome::kRight);
-    CHECK(*answer == NNAPI_SHIM_OK);
-    CHECK(take_attempts(setting.folder).compiled_for("alpha") == 0);
-  }
-}
-
-TEST_CASE("the trial says what it lacks") {
-  const TemporaryFolder folder;
-  const std::string archive = write_archive(sampled_net(), folder.path().string());
-  nnapi_shim_options options{};
-  options.struct_bytes = sizeof options;
-  nnapi_shim_error error{};
-  CHECK(nnapi_shim_probe_process("/nowhere", archive.c_str(), &options, 0, &error) == NNAPI_SHIM_BAD_ARGUMENT);
-  CHECK(std::string(error.message) == "options: a trial needs cache_directory, where its verdicts are kept");
-  CHECK(nnapi_shim_probe(archive.c_str(), &options, &error) == NNAPI_SHIM_BAD_ARGUMENT);
-  const std::string cache = folder.path().string();
-  options.cache_directory = cache.c_str();
-  CHECK(nnapi_shim_probe_process("/nowhere", archive.c_str(), &options, 0, &error) == NNAPI_SHIM_FAILED);
-  CHECK(std::string(error.message).find("/nowhere can't be run") != std::string::npos);
-  Description plain = sampled_net();
-  plain.samples.clear();
-  const std::string without = write_archive(plain, cache);
-  CHECK(nnapi_shim_probe(without.c_str(), &options, &error) == NNAPI_SHIM_BAD_MODEL);
-  CHECK(std::string(error.message) == "the file has no samples; convert the model with --self-check");
 }
 
 TEST_CASE("random faults: none gives a wrong result, and none kills an app twice") {

@@ -16,6 +16,7 @@ import torch
 
 from atomic_output_test import limit_file_size
 from batch_cli import STATE, BatchTest, children, until
+from calibrate_models import write_png
 
 GOOD = ["bundled.pt", "quant.pt", "quant_float.pt"]
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -245,6 +246,20 @@ class Resume(BatchTest):
         self.assertEqual(0, self.up_to_date(self.batch(*arguments, zoo=zoo)))
         self.assertEqual(1, self.up_to_date(self.batch(*arguments, zoo=zoo)))
         self.assertTrue((self.zoo / "table.json").exists())
+
+    def test_calibration_pictures_that_changed(self):
+        """Of a folder, and of a list that names one that isn't there."""
+        data = self.zoo / "data"
+        data.mkdir()
+        pixels = torch.randint(0, 256, (2, 16, 16, 3), dtype=torch.uint8).numpy()
+        (data / "all.txt").write_text("a.png\nnone.png\n")
+        shutil.copyfile(self.fixture("residual.pt"), self.zoo / "late.pt")
+        arguments = ("--nhwc", "--input", "1,3,16,16", "--resume")
+        for source in ("data", "data/all.txt"):
+            zoo = self.manifest({"model": "late.pt", "options": {"calibrate": source}})
+            for picture, up_to_date in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                write_png(data / "a.png", pixels[picture])
+                self.assertEqual(up_to_date, self.up_to_date(self.batch(*arguments, zoo=zoo)), source)
 
     def test_what_is_not_final_is_tried_again(self):
         (self.zoo / "late.pt").write_bytes(b"not yet")

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "lib/base/error.h"
+#include "lib/base/split_text.h"
 #include "tools/nnapi-bench/torch_error.h"
 
 namespace nnapi_bench {
@@ -17,21 +18,12 @@ namespace {
 
 using nnapi_convert::ConvertError;
 using nnapi_convert::ExitCode;
+using nnapi_convert::split_text;
 
 constexpr const char* kTypes = "float, uint8_t, int32, int64 or quint8:SCALE:ZERO_POINT";
 
 [[noreturn]] void fail(const std::string& message) {
   throw ConvertError(ExitCode::kUsage, message);
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  for (size_t start = 0; start <= text.size();) {
-    const size_t end = std::min(text.find(separator, start), text.size());
-    parts.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return parts;
 }
 
 template <typename Number>
@@ -43,7 +35,7 @@ bool read_number(const std::string& text, Number& number) {
 
 std::vector<int64_t> read_sizes(const std::string& text) {
   std::vector<int64_t> sizes;
-  for (const std::string& part : split(text, ',')) {
+  for (const std::string& part : split_text(text, ',')) {
     int64_t size = 0;
     if (!read_number(part, size) || size < 1) {
       fail(fmt::format("--input_dims: '{}' found in '{}', sizes of 1 or more needed, as in 1,3,224,224", part, text));
@@ -60,7 +52,7 @@ bool read_scale(const std::string& text, double& scale) {
 }
 
 at::Tensor quantised_ones(const std::vector<int64_t>& sizes, const std::string& type) {
-  const std::vector<std::string> parts = split(type, ':');
+  const std::vector<std::string> parts = split_text(type, ':');
   double scale = 0;
   int64_t zero_point = 0;
   const bool is_good = parts.size() == 3 && read_scale(parts[1], scale) && read_number(parts[2], zero_point) &&
@@ -91,7 +83,7 @@ at::Tensor laid_out(const at::Tensor& tensor, const std::string& format) {
 
 // Splits a flag's text into one part for each input; a single part counts for all inputs.
 std::vector<std::string> one_each(const std::string& flag, const std::string& text, size_t count) {
-  std::vector<std::string> parts = split(text, ';');
+  std::vector<std::string> parts = split_text(text, ';');
   if (parts.size() == 1) parts.resize(count, parts[0]);
   if (parts.size() != count) {
     fail(fmt::format("{}: {} parts found, {} needed, as many as --input_dims has", flag, parts.size(), count));
@@ -100,7 +92,7 @@ std::vector<std::string> one_each(const std::string& flag, const std::string& te
 }
 
 std::vector<c10::IValue> made_inputs(const InputFlags& flags) {
-  const std::vector<std::string> dims = split(flags.input_dims, ';');
+  const std::vector<std::string> dims = split_text(flags.input_dims, ';');
   const std::vector<std::string> types = one_each("--input_type", flags.input_type, dims.size());
   const std::vector<std::string> formats = one_each("--input_memory_format", flags.input_memory_format, dims.size());
   std::vector<c10::IValue> inputs;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/base/split_text.h"
 
 namespace nnapi_convert {
 namespace {
@@ -48,9 +49,9 @@ class SpecParser {
   }
 
   void read_tensor(InputSpec& spec, const std::string& rest) const {
-    const std::vector<std::string> parts = split(rest, ':');
+    const std::vector<std::string> parts = split_text(rest, ':');
     if (parts[0] != kScalar) {
-      for (const std::string& size : split(parts[0], ',')) spec.sizes.push_back(parse_size(size));
+      for (const std::string& size : split_text(parts[0], ',')) spec.sizes.push_back(parse_size(size));
     }
     if (parts.size() > 1) spec.dtype = parse_dtype(parts[1]);
     const bool is_quantized = spec.dtype && c10::isQIntType(*spec.dtype);
@@ -64,17 +65,6 @@ class SpecParser {
                        fmt::format("--input {}: {}; write [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]], for example "
                                    "1,3,224,224 or x=1,3,?,? or x=scalar or 1,3,224,224:quint8:0.0187:114",
                                    text_, problem));
-  }
-
-  static std::vector<std::string> split(const std::string& text, char separator) {
-    std::vector<std::string> parts;
-    size_t begin = 0;
-    for (size_t end = text.find(separator); end != std::string::npos; end = text.find(separator, begin)) {
-      parts.push_back(text.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    parts.push_back(text.substr(begin));
-    return parts;
   }
 
   template <typename T>

@@ -4,28 +4,21 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 
 #include "lib/base/error.h"
+#include "lib/base/split_text.h"
 #include "lib/format/nnapi_codes.h"
 #include "tools/nnapi-convert/input_spec.h"
 
 namespace nnapi_convert {
 namespace {
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::stringstream stream(text + separator);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
-  return parts;
-}
-
 class PackageParser {
  public:
   explicit PackageParser(const std::string& text) { request_.name = text; }
 
   PackageRequest parse() {
-    for (const std::string& item : split(request_.name, ',')) take(item);
+    for (const std::string& item : split_text(request_.name, ',')) take(item);
     take_shape();
     if (request_.is_per_channel && !request_.is_quantised()) fail("per-channel is of quantised weights; add quant=");
     return request_;
@@ -92,7 +85,7 @@ class PackageParser {
 
 std::vector<PackageRequest> parse_package(const std::string& text) {
   std::vector<PackageRequest> requests;
-  for (std::string each : split(text, ';')) {
+  for (std::string each : split_text(text, ';')) {
     each.erase(std::remove(each.begin(), each.end(), ' '), each.end());
     requests.push_back(PackageParser(each).parse());
     for (size_t i = 0; i + 1 < requests.size(); ++i) {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 
 #include "lib/base/error.h"
+#include "lib/base/split_text.h"
 #include "lib/converter/options/control_flow_options.h"
 #include "lib/nnapi/api_level.h"
 #include "lib/nnapi/shipped_profiles.h"
@@ -22,9 +22,8 @@ LayoutChoice layout_choice(const CLI::App& app, const ConvertArguments& argument
   LayoutChoice layout;
   layout.nhwc = app.count("--nhwc") != 0;
   layout.is_explicit = layout.nhwc || arguments.nchw;
-  if (arguments.nhwc == "true") return layout;      // without numbers
-  std::stringstream numbers(arguments.nhwc + ",");  // so that an empty last number is seen
-  for (std::string number; layout.nhwc && std::getline(numbers, number, ',');) {
+  if (!layout.nhwc || arguments.nhwc == "true") return layout;  // without numbers
+  for (const std::string& number : split_text(arguments.nhwc, ',')) {
     if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos || number.size() > 4) {
       throw ConvertError(ExitCode::kUsage,
                          fmt::format("--nhwc={}: write the numbers of inputs, for example --nhwc=0,2", arguments.nhwc));
@@ -64,9 +63,8 @@ void read_pixels(ConvertArguments& arguments) {
   PictureChoice& pictures = arguments.calibration.pictures;
   if (pictures.mean.empty() || pictures.std.empty()) {
     fail(
-        "--mean and --std are missing, by which the model's pictures are normalised; --mean 0 --std 1 for one that "
-        "takes "
-        "0 to 1");
+        "--mean and --std are missing, by which the model's pictures are normalised; a model that takes 0 to 1 "
+        "needs --mean 0 --std 1");
   }
   for (const std::vector<double>* values : {&pictures.mean, &pictures.std}) {
     if (values->size() == 1 || values->size() == 3) continue;

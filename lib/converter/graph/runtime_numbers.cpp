@@ -28,8 +28,7 @@ bool is_number(const c10::TypePtr& type) {
 
 // Returns the type of a tensor that the model computes; null for constants and for sizes.
 const TensorType* runtime_type(const Value* value, const TypeMap& types) {
-  const auto found = types.find(value);
-  return is_tensor(value) && found != types.end() ? std::get_if<TensorType>(&found->second) : nullptr;
+  return is_tensor(value) ? tensor_type_of(value, types) : nullptr;
 }
 
 // Inserts tensor nodes before the node that they replace.

@@ -92,8 +92,7 @@ torch::jit::Stack run_format(const Node& node) {
 
 // Runs an operator that reads only shapes and dtypes on an empty tensor expanded to the shape.
 c10::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& types) {
-  const auto found = types.find(node.input(0));
-  const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  const TensorType* type = tensor_type_of(node.input(0), types);
   if (type == nullptr || type->is_quantized() || !all_fixed(type->dims)) return c10::nullopt;
   torch::jit::Stack stack{at::empty({}, at::TensorOptions(type->dtype)).expand(fixed_values(type->dims))};
   for (size_t i = 1; i < node.inputs().size(); ++i) {
@@ -161,11 +160,6 @@ bool is_never_none(const Value& value) {
   return kinds.count(value.type()->kind()) != 0;
 }
 
-const TensorType* tensor_type_of(const Value& value, const TypeMap& types) {
-  const auto found = types.find(&value);
-  return found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
-}
-
 // Whether two types are known to differ, in dtype or in a size.
 bool differ(const TensorType& one, const TensorType& other) {
   if (one.dtype != other.dtype || one.rank() != other.rank()) return true;
@@ -183,7 +177,7 @@ c10::optional<bool> identity_of(const Value& one, const Value& other, const Type
   const bool is_none = one.mustBeNone() || other.mustBeNone();
   if (is_none && (is_never_none(one) || is_never_none(other))) return false;
   if (!is_tensor(one) || !is_tensor(other)) return c10::nullopt;
-  const TensorType *type = tensor_type_of(one, types), *other_type = tensor_type_of(other, types);
+  const TensorType *type = tensor_type_of(&one, types), *other_type = tensor_type_of(&other, types);
   if (type != nullptr && other_type != nullptr && differ(*type, *other_type)) return false;
   const auto is_known = [](const Value& value) {
     const auto kind = value.node()->kind();
@@ -220,7 +214,7 @@ c10::optional<c10::IValue> property_of(const Node& node, const TypeMap& types) {
   };
   const auto property = properties.find(kind);
   if (property == properties.end() || node.inputs().size() != 1) return c10::nullopt;
-  const TensorType* type = tensor_type_of(*node.input(0), types);
+  const TensorType* type = tensor_type_of(node.input(0), types);
   if (type == nullptr) return c10::nullopt;
   return property->second(*type);
 }

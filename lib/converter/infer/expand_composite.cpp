@@ -127,8 +127,7 @@ class Arguments {
   bool read_tensor(TorchValue* value) {
     const auto constant = torch::jit::toIValue(value);
     const bool is_constant = constant && constant->isTensor() && constant->toTensor().defined();
-    const auto found = types_->find(value);
-    const auto* type = found == types_->end() ? nullptr : std::get_if<TensorType>(&found->second);
+    const TensorType* type = tensor_type_of(value, *types_);
     if (!is_constant && (type == nullptr || type->is_quantized())) return false;
     const auto tensor = is_constant ? std::optional<at::Tensor>(constant->toTensor()) : made_up_tensor(*type);
     if (!tensor || tensor->is_quantized()) return false;

@@ -107,8 +107,7 @@ class Reads {
       return constant->isTensor() && constant->toTensor().defined() ? std::optional(constant->toTensor().sizes().vec())
                                                                     : std::nullopt;
     }
-    const auto found = types_.find(&value);
-    const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    const TensorType* type = tensor_type_of(&value, types_);
     if (type == nullptr) return std::nullopt;
     std::vector<int64_t> sizes;
     for (const Dim& dim : type->dims) sizes.push_back(dim.fixed_value().value_or(IndexRange::kUnlimited));

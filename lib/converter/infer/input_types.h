@@ -24,7 +24,7 @@ struct ExampleTensors {
   TypeSource source = TypeSource::kBundledInputs;
 };
 
-// One type for each input of the model; uint8 only where the CPU runs parts of it. Throws ConvertError: kUsage for
+// One type for each input of the model. Throws ConvertError: kUsage for
 // specs that don't fit the signature, kNotConvertible for inputs of which nothing is known; the message names the flag.
 InputTypes input_types(const NormalisedModel& model, const ExampleTensors& example,
                        const std::vector<InputSpec>& specs);

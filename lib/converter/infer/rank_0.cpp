@@ -20,8 +20,7 @@ std::optional<size_t> rank_of(const Value& value, const TypeMap& types) {
   if (const auto constant = torch::jit::toIValue(&value)) {
     return constant->isTensor() ? std::optional<size_t>(constant->toTensor().dim()) : std::nullopt;
   }
-  const auto found = types.find(&value);
-  const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  const TensorType* type = tensor_type_of(&value, types);
   return type == nullptr ? std::nullopt : std::optional<size_t>(type->rank());
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
-#include "lib/converter/infer/loop_trial.h"
 #include "lib/converter/lower/quant_copies.h"
 #include "lib/ops/registry.h"
 
@@ -48,8 +47,8 @@ class ByteReads {
     if (node.outputs().size() != 1 || node.maybeSchema() == nullptr || node.maybeSchema()->is_mutable()) return false;
     const OpTraits& traits = find_traits(node);
     if (traits.has(Fact::kReadsShapeOnly)) return true;
-    const auto result = known_type(node.output(), types_);
-    if (!result) return false;
+    const TensorType* result = tensor_type_of(node.output(), types_);
+    if (result == nullptr) return false;
     if (result->dtype == at::kFloat && traits.rows == Rows::kElementwise) {
       reads_.push_back(use);
       return true;

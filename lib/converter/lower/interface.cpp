@@ -28,8 +28,7 @@ Quantization output_quantization(const nnapi::Model& model, const InterfaceOutpu
 std::vector<TensorType> output_types(const NormalisedModel& normalised, const TypeMap& types) {
   std::vector<TensorType> result;
   for (const auto* output : normalised.outputs) {
-    const auto found = types.find(output);
-    const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    const TensorType* type = tensor_type_of(output, types);
     result.push_back(type == nullptr ? TensorType{} : *type);
   }
   return result;

@@ -38,11 +38,6 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-const TensorType* type_of(const Value& value, const TypeMap& types) {
-  const auto found = types.find(&value);
-  return found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
-}
-
 [[noreturn]] void refuse(QuantMode mode, const std::string& problem) {
   throw ConvertError(ExitCode::kNotConvertible, fmt::format("--quant {}: {}", name_of(mode), problem));
 }
@@ -208,7 +203,7 @@ class QuantModeEdit {
       return result_.inputs[static_cast<size_t>(input - model_.inputs.begin())].type.is_quantized();
     }
     if (value->node()->kind() == kQuantize) return true;  // insert_quantize() adds nodes without types
-    const TensorType* type = type_of(*value, value_types_);
+    const TensorType* type = tensor_type_of(value, value_types_);
     return type == nullptr ? std::nullopt : std::optional(type->is_quantized());
   }
 
@@ -242,7 +237,7 @@ class QuantModeEdit {
                                        "model runs; {}use core or nnapi",
                                        index, is_flexible ? "give every size with --input, or " : ""));
     }
-    const TensorType* type = type_of(*output, value_types_);
+    const TensorType* type = tensor_type_of(output, value_types_);
     refuse(result_.mode, fmt::format("output {} is {}, made by {}; end the model with a quantised operation or a "
                                      "DeQuantStub, or use core or nnapi",
                                      index,
@@ -266,7 +261,7 @@ class QuantisedSearch {
 
   bool may_be_quantised(const Value& value) {
     if (!holds_tensors(value.type()) || !seen_.insert(&value).second) return false;
-    if (const TensorType* type = type_of(value, types_)) return type->is_quantized();
+    if (const TensorType* type = tensor_type_of(&value, types_)) return type->is_quantized();
     const Node& node = *value.node();
     if (node.kind() == c10::prim::Constant || node.kind() == kDequantize) return false;
     if (node.kind() == c10::prim::Param) return may_be_given(node);
@@ -296,7 +291,7 @@ class QuantisedSearch {
 // Collects the parts of the result with unknown types: tensors, and containers of tensors whose elements are unknown.
 void collect_unknown(const NormalisedModel& model, const Value* value, const TypeMap& types,
                      std::vector<const Value*>& result) {
-  if (!holds_tensors(value->type()) || type_of(*value, types) != nullptr) return;
+  if (!holds_tensors(value->type()) || tensor_type_of(value, types) != nullptr) return;
   const bool is_tensor = value->type()->kind() == c10::TypeKind::TensorType;
   if (is_tensor || !has_known_elements(*value->node())) return result.push_back(value);
   for (const Value* element : value->node()->inputs()) collect_unknown(model, element, types, result);
@@ -392,7 +387,7 @@ bool quantises_on_cpu(const Node& node) {
 
 Quantization quantization_of_result(const Value& result, const TypeMap& types) {
   const bool is_dequantised = result.node()->kind() == kDequantize;
-  const TensorType* type = type_of(is_dequantised ? *result.node()->input(0) : result, types);
+  const TensorType* type = tensor_type_of(is_dequantised ? result.node()->input(0) : &result, types);
   return type == nullptr ? Quantization{} : type->quantization;
 }
 

@@ -46,8 +46,7 @@ class WideIntegers {
 
   bool is_wide(const TorchValue& value) const {
     if (torch::jit::toIValue(&value)) return false;
-    const auto found = types_.find(&value);
-    const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    const TensorType* type = tensor_type_of(&value, types_);
     if (type == nullptr || type->dtype != at::kLong) return false;
     const auto range = integer_range(value, types_);
     return !range || !range->is_int32();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/split_text.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/plain_calls.h"
 
@@ -254,12 +255,6 @@ bool decompose_bilinear(Node* node) {
   return true;
 }
 
-std::vector<std::string> split_at_commas(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char letter : text) letter == ',' ? void(parts.emplace_back()) : void(parts.back() += letter);
-  return parts;
-}
-
 // The axes of the product of two operands that the result or other operands still need.
 std::string axes_of_product(const std::string& one, const std::string& other, const std::string& needed) {
   std::string axes;
@@ -280,7 +275,7 @@ bool decompose_einsum(Node* node) {
   const size_t arrow = text.find("->");
   if (arrow == std::string::npos || text.find('.') != std::string::npos) return false;
   const std::string result = text.substr(arrow + 2);
-  std::vector<std::string> axes = split_at_commas(text.substr(0, arrow));
+  std::vector<std::string> axes = split_text(text.substr(0, arrow), ',');
   if (axes.size() != list->inputs().size()) return false;
   Plain plain(node);
   const auto product = [&](const std::string& one, Value* left, const std::string& other, Value* right,

@@ -75,8 +75,7 @@ bool is_square_of(const Value* value, const Value* x) {
 }
 
 const Dims* dims_of(const TypeMap& types, const Value* value) {
-  const auto found = types.find(value);
-  const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+  const TensorType* type = tensor_type_of(value, types);
   return type == nullptr || type->dtype != at::kFloat ? nullptr : &type->dims;
 }
 

@@ -9,11 +9,6 @@ using torch::jit::Value;
 
 constexpr int64_t kMostElements = 64;  // more are data: tokens, masks, pictures
 
-const TensorType* type_of(const Value& value, const TypeMap& types) {
-  const auto found = types.find(&value);
-  return found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
-}
-
 bool is_countable(const TensorType& type) {
   return at::isIntegralType(type.dtype, /*includeBool=*/true);
 }
@@ -34,7 +29,7 @@ bool decides(const Value& input, const TypeMap& types) {
     for (const torch::jit::Use& use : value->uses()) {
       if (reads_number(*use.user)) return true;
       for (const Value* output : use.user->outputs()) {
-        const TensorType* type = type_of(*output, types);
+        const TensorType* type = tensor_type_of(output, types);
         if (type != nullptr && is_countable(*type) && seen.insert(output).second) rest.push_back(output);
       }
     }
@@ -47,7 +42,7 @@ bool decides(const Value& input, const TypeMap& types) {
 std::vector<std::string> deciding_inputs(const NormalisedModel& model, const TypeMap& types) {
   std::vector<std::string> names;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
-    const TensorType* type = type_of(*model.inputs[i], types);
+    const TensorType* type = tensor_type_of(model.inputs[i], types);
     if (type == nullptr || !is_countable(*type) || !all_fixed(type->dims)) continue;
     if (element_count(type->dims).value_or_most() > kMostElements) continue;
     if (decides(*model.inputs[i], types)) names.push_back(model.input_names.at(i));

@@ -49,8 +49,7 @@ class PlanGraph {
   size_t number_of(const Value* value) {
     const auto found = numbers_.find(value);
     if (found != numbers_.end()) return found->second;
-    const auto type = planned_.types.find(value);
-    const auto* tensor = type == planned_.types.end() ? nullptr : std::get_if<TensorType>(&type->second);
+    const TensorType* tensor = tensor_type_of(value, planned_.types);
     size_t number = graph_.values.size();
     if (tensor != nullptr) {
       number = append(graph_, value->debugName(), *tensor);

@@ -92,8 +92,7 @@ struct NodeCost {
 NodeCost cost_of(const Node& node, const InferredTypes& inferred) {
   NodeCost cost;
   cost.macs = macs_of(node, [&](const Value* value) -> std::optional<std::vector<int64_t>> {
-    const auto found = inferred.types.find(value);
-    const auto* type = found == inferred.types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    const TensorType* type = tensor_type_of(value, inferred.types);
     if (type == nullptr) return std::nullopt;
     std::vector<int64_t> sizes;
     for (const Dim& dim : type->dims) sizes.push_back(estimated(dim, inferred.runtime_sizes));

@@ -111,13 +111,12 @@ class Extraction {
   }
 
   TensorType type_of(const Value& value, const char* what) const {
-    const auto found = types_.find(&value);
-    const auto* type = found == types_.end() ? nullptr : std::get_if<TensorType>(&found->second);
+    const TensorType* type = tensor_type_of(&value, types_);
     if (type != nullptr && has_operand_code(type->dtype)) {
       const TensorType result = type->with_dims(in_one_call(type->dims));
       if (all_fixed(result.dims)) return result;
     }
-    if (found == types_.end()) refuse_unknown(value, what);
+    if (types_.count(&value) == 0) refuse_unknown(value, what);
     throw ConvertError(
         ExitCode::kNotConvertible,
         fmt::format("{} {}", what,

@@ -2,14 +2,13 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
-#include <cstring>
-#include <new>
+#include <memory>
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/base/large_pages.h"
 #include "lib/calibration/picture.h"
 #include "lib/calibration/picture_list.h"
 #include "lib/converter/samples/sample_limits.h"
@@ -57,15 +56,12 @@ calibration::PictureOptions picture_options(const PictureChoice& choice, const T
   return {choice.resize, choice.crop, 255, {}, {}, false};
 }
 
-// Pages of its own, which go back to the system once the sample is not needed: memory between what stays would be of
-// no use for the large tensors of a run.
+// In pages of its own, if it is large: memory between what stays would be of no use for the large tensors of a run.
 at::Tensor tensor_of(const calibration::PictureTensor& picture) {
-  const size_t bytes = std::max<size_t>(1, picture.values.size() * sizeof(float));
-  void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED) throw std::bad_alloc();
-  std::memcpy(pages, picture.values.data(), picture.values.size() * sizeof(float));
+  using Pixels = std::vector<float, LargePages<float>>;
+  const auto pixels = std::make_shared<Pixels>(picture.values.begin(), picture.values.end());
   return at::from_blob(
-      pages, {1, picture.channels, picture.height, picture.width}, [bytes](void* data) { ::munmap(data, bytes); },
+      pixels->data(), {1, picture.channels, picture.height, picture.width}, [pixels](void*) {},
       at::TensorOptions(at::kFloat));
 }
 

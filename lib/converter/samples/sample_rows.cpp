@@ -23,8 +23,7 @@ std::map<OpenSize, Witness> witnesses(torch::jit::Graph& graph, const TypeMap& t
   std::map<OpenSize, Witness> result;
   for (torch::jit::Node* node : graph.nodes()) {
     for (torch::jit::Value* output : node->outputs()) {
-      const auto found = types.find(output);
-      const auto* type = found == types.end() ? nullptr : std::get_if<TensorType>(&found->second);
+      const TensorType* type = tensor_type_of(output, types);
       for (size_t axis = 0; type != nullptr && axis < type->rank(); ++axis) {
         const std::set<OpenSize> sizes = open_sizes_in(type->dims[axis]);
         if (sizes.size() != 1 || type->dims[axis] != to_dim(*sizes.begin())) continue;

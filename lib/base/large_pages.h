@@ -8,7 +8,7 @@
 #include <memory>
 #include <new>
 
-namespace nnapi_convert::quantise {
+namespace nnapi_convert {
 
 // An allocator: what is large has pages of its own. The heap would keep them, in pieces between what stays.
 template <typename T>
@@ -42,4 +42,4 @@ class LargePages {
   }
 };
 
-}  // namespace nnapi_convert::quantise
+}  // namespace nnapi_convert
