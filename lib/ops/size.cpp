@@ -76,6 +76,13 @@ std::vector<ValueType> list_length(const OpArguments& args) {
   return {Dims{Dim(static_cast<int64_t>(tensors != nullptr ? tensors->size() : args.sizes("a").size()))}};
 }
 
+// The first size of a tensor, as loops over its rows ask for it.
+std::vector<ValueType> row_count(const OpArguments& args) {
+  const TensorType tensor = args.tensor("t");
+  args.require(tensor.rank() > 0, "the length of a tensor of rank 0", "a tensor of rank 1 or more");
+  return {Dims{tensor.dims[0]}};
+}
+
 std::vector<ValueType> element_count(const OpArguments& args) {
   return {Dims{product(args.tensor("self").dims)}};
 }
@@ -105,6 +112,7 @@ OpRules size_rules() {
       {"aten::__getitem__.t(t[](a) list, int idx) -> t(*)", 1, "sizes and lists of tensors", list_element,
        lower_list_element, kUnprovedRows | Fact::kIsOfContainers},
       {"aten::len.t(t[] a) -> int", 1, kSizeNote, list_length, nullptr, kUnprovedRows | Fact::kIsOfContainers},
+      {"aten::len.Tensor(Tensor t) -> int", 1, kSizeNote, row_count, nullptr, kUnprovedRows | Fact::kIsOfContainers},
       {"aten::numel(Tensor self) -> int", 1, kSizeNote, element_count, nullptr, kUnprovedRows},
   };
 }

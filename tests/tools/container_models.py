@@ -46,6 +46,23 @@ class Pyramid(Layers):
         return total
 
 
+class BatchOfImages(Layers):
+    """Images are resized by a scale that is computed from their sizes, and copied into a batch made for them."""
+
+    def forward(self, x):
+        images = [each for each in x]
+        for i in range(len(images)):
+            shape = torch.tensor(images[i].shape[-2:])
+            scale = torch.min(8.0 / torch.min(shape).to(torch.float32), 16.0 / torch.max(shape).to(torch.float32)).item()
+            images[i] = nn.functional.interpolate(images[i][None], scale_factor=scale, mode="bilinear",
+                                                  recompute_scale_factor=True, align_corners=False)[0]
+        batch = images[0].new_full([len(images), 4, 8, 8], 0)
+        for i in range(batch.shape[0]):
+            image = images[i]
+            batch[i, :, :image.shape[1], :image.shape[2]].copy_(image)
+        return self.second(self.first(batch))
+
+
 class Scale:
     """Values that a model computes at its first call."""
 
@@ -134,4 +151,4 @@ class GivesConstants(nn.Module):
 
 
 MODELS = {model.__name__: model
-          for model in (Pyramid, KeepsObject, KeepsObjects, ChangedInLists, GivesConstants, TakesFromList)}
+          for model in (Pyramid, BatchOfImages, KeepsObject, KeepsObjects, ChangedInLists, GivesConstants, TakesFromList)}

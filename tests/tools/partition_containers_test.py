@@ -17,6 +17,10 @@ class Containers(Blocks):
         self.check("Pyramid")
         self.assertNotIn("partition", json.loads(self.report.read_text()))
 
+    def test_batch_that_is_filled(self):
+        """The batch changes in place: no constant may stand for it, but for the numbers beside it."""
+        self.check("BatchOfImages")
+
     def test_taken_out_of_a_list(self):
         self.save("TakesFromList")
         partition = self.partition("--min-segment-macs", "0")

@@ -26,8 +26,11 @@ int64_t number_of(const Node& node) {
   return node.hasAttribute(number_attribute()) ? node.i(number_attribute()) : -1;
 }
 
-void copy_number(const Node& from, Node& to) {
-  if (from.hasAttribute(number_attribute())) to.i_(number_attribute(), number_of(from));
+void set_number(Node& node, int64_t number) {
+  if (number >= 0) node.i_(number_attribute(), number);
+  for (torch::jit::Block* block : node.blocks()) {
+    for (Node* inner : block->nodes()) set_number(*inner, number);
+  }
 }
 
 GraphBefore::GraphBefore(const NormalisedModel& model) : old_(model.graph) {

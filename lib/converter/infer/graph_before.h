@@ -16,8 +16,8 @@ namespace nnapi_convert {
 void number_nodes(torch::jit::Graph& graph);
 // Returns the node's number; -1 for a node inserted after number_nodes().
 int64_t number_of(const torch::jit::Node& node);
-// Gives `to` the number of `from`, for a node that was made of another.
-void copy_number(const torch::jit::Node& from, torch::jit::Node& to);
+// Gives the node, which was made of another one, and the nodes in its blocks that one's number.
+void set_number(torch::jit::Node& node, int64_t number);
 
 // A copy of a model's graph.
 class GraphBefore {

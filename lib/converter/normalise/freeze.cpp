@@ -20,6 +20,7 @@
 #include "lib/converter/load/dynamic_quantisation.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/normalise/changes_of_new_tensors.h"
+#include "lib/converter/normalise/compute_in_float32.h"
 #include "lib/converter/normalise/containers.h"
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/kept_objects.h"

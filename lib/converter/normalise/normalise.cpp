@@ -205,11 +205,13 @@ namespace {
 // Attributes that forward sets and doesn't read again would be dropped, but other methods read them.
 void check_effects_on_methods(Graph& graph, const LoadedModel& loaded) {
   for_each_node(graph, [&](const torch::jit::Node& node) {
-    if (node.kind() != c10::prim::SetAttr || loaded.read_elsewhere.count(attribute_path(node)) == 0) return;
+    if (node.kind() != c10::prim::SetAttr) return;
+    const std::string path = attribute_path(node);
+    if (loaded.read_elsewhere.count(path) == 0) return;
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("forward changes the attribute {}, which other methods read; without --fallback "
                                    "none it converts in parts",
-                                   attribute_path(node)));
+                                   path.empty() ? node.s(c10::attr::name) : path));
   });
 }
 

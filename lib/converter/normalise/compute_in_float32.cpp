@@ -1,0 +1,293 @@
+#include "lib/converter/normalise/compute_in_float32.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/api/compilation_unit.h>
+#include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/frontend/resolver.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/inliner.h>
+
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/glue.h"
+#include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/plain_calls.h"
+#include "lib/converter/normalise/original_dtypes.h"
+#include "lib/ops/op_arguments.h"
+#include "lib/ops/registry.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+bool is_other_width(at::ScalarType dtype) {
+  return c10::isFloatingType(dtype) && dtype != at::kFloat;
+}
+
+[[noreturn]] void refuse(const std::string& what, at::ScalarType width) {
+  throw ConvertError(ExitCode::kNotConvertible,
+                     fmt::format("the model computes in {}, and {}; needed: a model in float32; convert it with "
+                                 "model.float()",
+                                 dtype_name(width), what));
+}
+
+// Writes the TorchScript function of this number that casts the floating-point tensors in a value of the type, behind
+// the functions that it calls.
+std::string cast_function(const c10::TypePtr& type, int& number) {
+  const auto contained = type->containedTypes();
+  std::string source;
+  std::vector<std::string> calls;
+  const auto call = [&](const c10::TypePtr& part, const std::string& value) {
+    if (part->containedTypes().empty() && part->kind() != c10::TypeKind::TensorType) return value;
+    source += cast_function(part, number);
+    return fmt::format("cast_{}({}, dtype)", number - 1, value);
+  };
+  const std::string name = type->annotation_str();
+  std::string body;
+  switch (type->kind()) {
+    case c10::TypeKind::ListType:
+      body = fmt::format("    out: {} = []\n    for each in x:\n        out.append({})\n    return out\n", name,
+                         call(contained[0], "each"));
+      break;
+    case c10::TypeKind::DictType:
+      body = fmt::format("    out: {} = {{}}\n    for key, each in x.items():\n        out[key] = {}\n    return out\n",
+                         name, call(contained[1], "each"));
+      break;
+    case c10::TypeKind::OptionalType:
+      body = fmt::format("    out: {} = None\n    if x is not None:\n        out = {}\n    return out\n", name,
+                         call(contained[0], "x"));
+      break;
+    case c10::TypeKind::TupleType:
+      for (size_t i = 0; i < contained.size(); ++i) calls.push_back(call(contained[i], fmt::format("x[{}]", i)));
+      body = fmt::format("    return ({},)\n", fmt::join(calls, ", "));
+      break;
+    default:
+      body = "    return x.to(dtype) if x.is_floating_point() else x\n";
+  }
+  return source + fmt::format("def cast_{}(x: {}, dtype: int) -> {}:\n", number++, name, name) + body;
+}
+
+bool has_named_tuple(const c10::TypePtr& type) {
+  const auto tuple = type->cast<c10::TupleType>();
+  const auto contained = type->containedTypes();
+  return (tuple != nullptr && tuple->name()) || std::any_of(contained.begin(), contained.end(), has_named_tuple);
+}
+
+// Inserts a cast of the tensors in the value. A branch on is_floating_point lets other tensors pass; inference chooses
+// the branch once it knows the dtype.
+Value* cast(Graph& graph, Value* value, at::ScalarType dtype, at::ScalarType width) {
+  if (has_named_tuple(value->type())) {
+    refuse(fmt::format("a named tuple is put into a list or taken as an argument: {}", value->type()->repr_str()),
+           width);
+  }
+  int number = 0;
+  torch::jit::CompilationUnit unit;
+  const std::string source = cast_function(value->type(), number);
+  unit.define(c10::nullopt, source, torch::jit::nativeResolver(), nullptr);
+  const auto function = torch::jit::toGraphFunction(unit.get_function(fmt::format("cast_{}", number - 1))).graph();
+  const std::shared_ptr<Graph> body = function->copy();
+  torch::jit::Inline(*body);
+  Value* asked = graph.insertConstant(static_cast<int64_t>(dtype));
+  return torch::jit::insertGraph(graph, *body, std::vector<Value*>{value, asked}).at(0);
+}
+
+// True if an operator reads the value as integer indices. A cast would hide the input from the search for index ranges.
+bool is_read_as_indices(const Value& value) {
+  return std::any_of(value.uses().begin(), value.uses().end(), [](const torch::jit::Use& use) {
+    const Index index = find_traits(*use.user).index;
+    if (index == Index::kClass) return use.offset == 0;
+    const c10::FunctionSchema* schema = use.user->maybeSchema();
+    if (schema == nullptr || (index != Index::kRows && index != Index::kAlongDim)) return false;
+    const std::string& name = schema->arguments().at(use.offset).name();
+    return name == "index" || name == "indices";
+  });
+}
+
+// A cast container is another one: a change of it would be lost. An optional one, as the targets of a detector, is None
+// where the model is used, and stays as it is.
+bool is_left_as_it_is(const Value& input, OriginalDtypes& dtypes) {
+  return input.type()->kind() == c10::TypeKind::OptionalType && dtypes.containers().is_changed(&input);
+}
+
+void require_unchanged(Graph& graph, OriginalDtypes& dtypes) {
+  for (size_t i = 1; i < graph.inputs().size(); ++i) {  // input 0 is self
+    const Value& input = *graph.inputs()[i];
+    if (!is_container_of_tensors(input) || !dtypes.containers().is_changed(&input)) continue;
+    if (is_left_as_it_is(input, dtypes)) continue;
+    refuse(fmt::format("argument {} of forward, {}, may be changed", i, input.type()->repr_str()), dtypes.of_inputs());
+  }
+}
+
+void replace_uses(Value* value, const std::function<Value*()>& replacement) {
+  const std::vector<torch::jit::Use> uses = value->uses();
+  Value* made = replacement();
+  for (const torch::jit::Use& use : uses) use.user->replaceInput(use.offset, made);
+}
+
+void cast_inputs(Graph& graph, OriginalDtypes& dtypes) {
+  const torch::jit::WithInsertPoint at_start(*graph.nodes().begin());
+  for (size_t i = 1; i < graph.inputs().size(); ++i) {  // input 0 is self
+    Value* input = graph.inputs()[i];
+    if (!has_tensors(*input) || (is_plain_tensor(*input) && is_read_as_indices(*input))) continue;
+    if (input->uses().empty() || is_left_as_it_is(*input, dtypes)) continue;
+    replace_uses(input, [&] { return cast(graph, input, at::kFloat, dtypes.of_inputs()); });
+  }
+}
+
+// Casts each tensor of a container that isn't made in one place.
+Value* cast_container(Graph& graph, Value* value, OriginalDtypes& dtypes) {
+  const std::unordered_set<at::ScalarType> found = dtypes.all_in(value);
+  if (found.empty() || (found.size() == 1 && *found.begin() == at::kFloat)) return value;
+  if (found.size() == 1) return cast(graph, value, *found.begin(), dtypes.of_inputs());
+  std::vector<std::string> names;
+  for (const at::ScalarType dtype : found) names.emplace_back(dtype_name(dtype));
+  std::sort(names.begin(), names.end());
+  refuse(fmt::format("{}: a result, {}, may hold tensors of several dtypes: {}", source_of(*value->node()),
+                     value->type()->repr_str(), fmt::join(names, " and ")),
+         dtypes.of_inputs());
+}
+
+// Casts each tensor of a result. Looks into the nodes that make the result's lists and tuples.
+Value* cast_result(Graph& graph, Value* value, OriginalDtypes& dtypes) {
+  Node* node = value->node();
+  if (is_plain_tensor(*value)) {
+    const std::optional<at::ScalarType> dtype = dtypes.of(value);
+    return dtype && *dtype != at::kFloat ? cast(graph, value, *dtype, dtypes.of_inputs()) : value;
+  }
+  if (!is_container_of_tensors(*value)) return value;
+  if (!is_glue(*node)) return cast_container(graph, value, dtypes);
+  std::vector<Value*> elements;
+  for (Value* input : node->inputs()) elements.push_back(cast_result(graph, input, dtypes));
+  Node* copy = graph.createClone(node, [](Value* input) { return input; });
+  for (size_t i = 0; i < elements.size(); ++i) copy->replaceInput(i, elements[i]);
+  return graph.insertNode(copy)->output();
+}
+
+bool is_store(const Node& node) {
+  return node.kind() == c10::prim::SetAttr && has_tensors(*node.input(1));
+}
+
+bool is_read(const Node& node) {
+  return node.kind() == c10::prim::GetAttr && has_tensors(*node.output());
+}
+
+// Returns the arguments of the node that have tensors, and that it changes in place.
+std::vector<const Value*> changed_by(const Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  std::vector<const Value*> changed;
+  for (size_t i = 0; schema != nullptr && i < schema->arguments().size(); ++i) {
+    const auto* alias = schema->arguments()[i].alias_info();
+    if (alias != nullptr && alias->isWrite() && has_tensors(*node.input(i))) changed.push_back(node.input(i));
+  }
+  return changed;
+}
+
+bool is_in_loop(const Node& node) {
+  const Node* owner = node.owningBlock()->owningNode();
+  return owner != nullptr && (owner->kind() == c10::prim::Loop || is_in_loop(*owner));
+}
+
+// True if a node that may run later changes in place what `access` reads from an attribute or stores in it: the
+// tensors, or the list or dict itself.
+bool is_changed_later(Node& access, const std::vector<Node*>& changes, ContainerGroups& containers) {
+  const Value* value = is_store(access) ? access.input(1) : access.output();
+  std::unordered_set<const Value*> origins;
+  containers.add_origins(value, origins);
+  return std::any_of(changes.begin(), changes.end(), [&](Node* change) {
+    if (!change->isAfter(&access) && !is_in_loop(access)) return false;
+    const std::vector<const Value*> changed = changed_by(*change);
+    return std::any_of(changed.begin(), changed.end(), [&](const Value* each) {
+      if (!is_plain_tensor(*each)) return !is_plain_tensor(*value) && containers.is_same_group(each, value);
+      std::unordered_set<const Value*> of_each;
+      containers.add_origins(each, of_each);
+      return std::any_of(of_each.begin(), of_each.end(), [&](const Value* one) { return origins.count(one) != 0; });
+    });
+  });
+}
+
+// Casts what is read from the attributes that change, and what is stored in them. A tensor that is changed in place
+// later stays as it is: a cast one would be another tensor.
+void cast_attributes(Graph& graph, OriginalDtypes& dtypes) {
+  std::vector<Node*> accesses, changes;
+  for_each_node(graph, [&](Node& node) {
+    if (is_read(node) || is_store(node)) accesses.push_back(&node);
+    if (!changed_by(node).empty()) changes.push_back(&node);
+  });
+  std::vector<Node*> cast_ones;
+  for (Node* node : accesses) {
+    Value* value = is_store(*node) ? node->input(1) : node->output();
+    if (!is_changed_later(*node, changes, dtypes.containers())) {
+      cast_ones.push_back(node);
+    } else if (!is_plain_tensor(*value)) {
+      refuse(fmt::format("{}: it changes attribute {}, {}, in place", source_of(*node), node->s(c10::attr::name),
+                         value->type()->repr_str()),
+             dtypes.of_inputs());
+    }
+  }
+  for (Node* node : cast_ones) {
+    const torch::jit::WithInsertPoint place(is_store(*node) ? node : node->next());
+    if (is_store(*node)) {
+      node->replaceInput(1, cast_result(graph, node->input(1), dtypes));
+    } else if (node->hasUses()) {
+      replace_uses(node->output(), [&] { return cast(graph, node->output(), at::kFloat, dtypes.of_inputs()); });
+    }
+  }
+}
+
+bool has_other_width(const at::Tensor& tensor) {
+  return tensor.defined() && !tensor.is_quantized() && is_other_width(tensor.scalar_type());
+}
+
+at::Tensor in_float32(const at::Tensor& tensor) {
+  return has_other_width(tensor) ? tensor.detach().to(at::kFloat) : tensor;
+}
+
+// Turns a constant tensor, or a constant list of tensors such as the weights of LSTM and GRU, into float32.
+void make_constant_float32(Node& node) {
+  const auto constant = torch::jit::toIValue(node.output());
+  if (constant->isTensor() && has_other_width(constant->toTensor())) {
+    node.t_(c10::attr::value, in_float32(constant->toTensor()));
+    node.output()->inferTypeFrom(node.t(c10::attr::value));
+  }
+  if (!constant->isTensorList()) return;
+  c10::List<at::Tensor> list;
+  for (const at::Tensor& tensor : constant->toTensorVector()) list.push_back(in_float32(tensor));
+  node.ival_(c10::attr::value, list);
+}
+
+void make_float32(Node& node) {
+  if (node.kind() == c10::prim::Constant) return make_constant_float32(node);
+  const auto asked = asked_dtype(node);
+  if (!asked || !is_other_width(*asked)) return;
+  PlainCalls plain(&node);
+  node.replaceInput(static_cast<size_t>(*node.schema().argumentIndexWithName("dtype")),
+                    plain.constant(static_cast<int64_t>(at::kFloat)));
+}
+
+}  // namespace
+
+void compute_in_float32(const std::shared_ptr<Graph>& graph, at::ScalarType width) {
+  OriginalDtypes dtypes(*graph, width);
+  require_unchanged(*graph, dtypes);
+  std::vector<Node*> originals;
+  for_each_node(*graph, [&](Node& node) { originals.push_back(&node); });
+  for (size_t i = 0; i < graph->outputs().size(); ++i) {
+    const torch::jit::WithInsertPoint at_end(graph->return_node());
+    graph->return_node()->replaceInput(i, cast_result(*graph, graph->outputs()[i], dtypes));
+  }
+  cast_attributes(*graph, dtypes);
+  for (Node* node : originals) make_float32(*node);
+  cast_inputs(*graph, dtypes);
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,54 @@
+// Finds the floating-point dtypes that a model's own operators give to tensors, before the model is made to compute in
+// float32.
+#pragma once
+
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "lib/converter/normalise/container_groups.h"
+
+namespace nnapi_convert {
+
+class OriginalDtypes {
+ public:
+  // Floating-point arguments and attributes of the graph have the dtype `of_inputs`.
+  OriginalDtypes(torch::jit::Graph& graph, at::ScalarType of_inputs);
+
+  // Returns the floating-point dtype of a tensor, and of the widest tensor in a container; nothing for other dtypes.
+  std::optional<at::ScalarType> of(const torch::jit::Value* value) const;
+
+  // Returns the dtypes of all floating-point tensors in a container.
+  std::unordered_set<at::ScalarType> all_in(const torch::jit::Value* container);
+
+  at::ScalarType of_inputs() const { return of_inputs_; }
+  ContainerGroups& containers() { return containers_; }
+
+ private:
+  // While dtypes are being found: kNotFloating for tensors of other dtypes; nothing for a tensor that isn't decided
+  // yet.
+  using Width = std::optional<at::ScalarType>;
+  static constexpr at::ScalarType kNotFloating = at::ScalarType::Undefined;
+
+  static Width wider(Width one, Width other);
+  Width known(const torch::jit::Value* value) const;
+  Width found(const torch::jit::Value& value);
+  Width of_operands(const torch::jit::Node& node);
+  Width widest(const std::vector<const torch::jit::Value*>& values) const;
+  bool settle(const std::vector<const torch::jit::Value*>& values);
+  bool is_number(const torch::jit::Value* value);
+  bool found_number(const torch::jit::Value& value);
+
+  ContainerGroups containers_;
+  at::ScalarType of_inputs_;
+  std::unordered_map<const torch::jit::Value*, at::ScalarType> known_;
+  std::unordered_map<const torch::jit::Value*, bool> numbers_;
+};
+
+// Returns the node's constant argument "dtype"; nothing if the node has none.
+std::optional<at::ScalarType> asked_dtype(const torch::jit::Node& node);
+
+}  // namespace nnapi_convert
