@@ -38,7 +38,8 @@ CLASSIFIERS = (  # one of each family, of two sizes where apps use both
     "resnet18", "resnext50_32x4d", "shufflenet_v2_x0_5", "squeezenet1_1", "vgg11_bn", "wide_resnet50_2", *TRANSFORMERS)
 SEGMENTERS = ("deeplabv3_mobilenet_v3_large", "fcn_resnet50", "lraspp_mobilenet_v3_large")
 VIDEOS = ("r3d_18",)
-DETECTORS = ("ssdlite320_mobilenet_v3_large",)
+DETECTORS = ("fasterrcnn_mobilenet_v3_large_320_fpn", "fcos_resnet50_fpn", "keypointrcnn_resnet50_fpn",
+             "maskrcnn_resnet50_fpn", "retinanet_resnet50_fpn", "ssd300_vgg16", "ssdlite320_mobilenet_v3_large")
 SMALL = {"Clamps": (Clamps, (1, 3, 16, 16)), "Residual": (lambda: Residual(False), (1, 3, 16, 16)),
          "Sequence": (Sequence, (3, 6, 10)), "Cells": (Cells, (4, 10))}
 FORMS = ("plain", "mobile", "dynamic", "half")

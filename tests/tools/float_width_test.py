@@ -56,6 +56,7 @@ class Collected(nn.Module):
             x = torch.cat([x, x[:, :2]], 1)
         for each in found:
             each["best"] = each["x"].argmax(1)
+            each["single"] = each["x"].float()
         rows: List[torch.Tensor] = []
         for row in x.unbind(0):
             rows.append(row)
@@ -270,7 +271,8 @@ class Widths(WidthTest):
             converted = self.convert_scripted(module, "--input", "3,6")
             x = torch.randn(3, 6).to(width)
             found, numbers = converted(x, 4)
-            self.assertEqual([(width, torch.int64)] * 4, [(each["x"].dtype, each["best"].dtype) for each in found])
+            self.assertEqual([(width, torch.int64, torch.float32)] * 4,
+                             [tuple(each[key].dtype for key in ("x", "best", "single")) for each in found])
             self.assertEqual([width] * 3, [each.dtype for each in numbers])
             single = module.float()
             expected, expected_numbers = single(x.float(), 4)

@@ -105,6 +105,59 @@ class Separator(nn.Module):
         return self.last(y).permute(1, 2, 0)
 
 
+class Stacked(nn.Module):
+    """A cell per layer, whose states are elements of one list, and a second list that is made anew in each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.cells = nn.ModuleList(nn.GRUCell(64, 64) for _ in range(3))
+        self.last = nn.Linear(64, 32)
+        self.states = [torch.zeros(1, 64) for _ in range(3)]
+        self.past = [torch.zeros(1, 64), torch.zeros(1, 64)]
+
+    @torch.jit.export
+    def reset_states(self):
+        self.states = [torch.zeros(1, 64) for _ in range(3)]
+        self.past = [torch.zeros(1, 64), torch.zeros(1, 64)]
+
+    def forward(self, x: Tensor) -> Tensor:
+        for i, cell in enumerate(self.cells):
+            x = cell(x, self.states[i])
+            self.states[i] = x
+        older, old = self.past
+        self.past = [old, x]
+        return self.last(x + torch.tanh(older))
+
+
+class StackedOfAnySize(nn.Module):
+    """Lists of states whose lengths, elements' sizes and places change from call to call."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+        self.queue = [torch.zeros(1, 64)]
+        self.growing = [torch.zeros(1, 64), torch.zeros(1, 64)]
+        self.ring = [torch.zeros(1, 64), torch.zeros(1, 64), torch.zeros(1, 64)]
+        self.first = [torch.zeros(1, 64)]
+        self.second = [torch.zeros(1, 64)]
+        self.calls = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.queue.append(self.layer(x))
+        oldest = self.queue[0]
+        if len(self.queue) > 3:
+            oldest = self.queue.pop(0)
+        self.growing[1] = torch.cat([self.growing[1], self.layer(x)])
+        self.ring[self.calls % 3] = self.layer(x + self.ring[0])
+        self.calls += 1
+        both = [torch.cat([x, x])] if self.calls > 2 else [x]
+        self.first = both
+        self.second = both
+        self.first[0] = torch.relu(self.layer(x))
+        y = self.layer(self.growing[1]).mean(0, keepdim=True) + self.layer(self.second[0]).sum(0, keepdim=True)
+        return y + self.layer(oldest) + self.layer(self.ring[1])
+
+
 class Growing(nn.Module):
     """Its state has another size after each call, and a copy of a part that has the same."""
 

@@ -7,7 +7,7 @@ import unittest
 import torch
 
 from cli import CliTest
-from state_models import Counted, Denoiser, Growing, Separator, VoiceDetector, Widening
+from state_models import Counted, Denoiser, Growing, Separator, Stacked, StackedOfAnySize, VoiceDetector, Widening
 from stock_torch import StockTorchTest, load
 
 CALLS = 100
@@ -58,6 +58,14 @@ class Stays(StateTest):
         original, converted, share = self.convert_model(Separator(), "1,16,20")
         self.assertGreaterEqual(share, 0.95)
         self.assert_same_calls(original, converted, lambda call: (values(call, 1, 16, 20),))
+
+    def test_lists_of_states(self):
+        original, converted, share = self.convert_model(Stacked(), "1,64")
+        self.assertGreaterEqual(share, 0.95)
+        self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),))
+        for each in (original, converted):
+            each.reset_states()
+        self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),), 3)
 
     def test_state_matters(self):
         """The second call with the same input gives something else."""
@@ -123,6 +131,10 @@ class Changes(StateTest):
         original, converted, share = self.convert_model(Growing(), "4,32")
         self.assertLess(share or 0, 0.95)
         self.assert_same_calls(original, converted, lambda call: (values(call, 4, 32),), 10)
+
+    def test_lists(self):
+        original, converted, _ = self.convert_model(StackedOfAnySize(), "1,64")
+        self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),), 8)
 
     def test_widening(self):
         original, converted, share = self.convert_model(Widening(), "1,64")

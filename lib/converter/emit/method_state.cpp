@@ -49,6 +49,11 @@ std::set<std::string> unsettled_by(const PlannedMethod& method) {
   std::set<std::string> unsettled;
   if (method.planned.plan.is_whole()) return unsettled;
   for_each_node(*method.planned.model.graph, [&](const Node& node) {
+    // An element that is set, or a changed length, is not followed.
+    const bool changes_list = node.kind() == c10::aten::_set_item || node.kind() == c10::aten::append;
+    if (changes_list && is_attribute_access(*node.input(0)->node(), c10::prim::GetAttr)) {
+      unsettled.insert(attribute_path(*node.input(0)->node()));
+    }
     if (!is_attribute_access(node, c10::prim::SetAttr)) return;
     const std::string path = attribute_path(node);
     const c10::IValue before = attribute_value(method.loaded.module, path);

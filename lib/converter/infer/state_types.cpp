@@ -29,6 +29,10 @@ std::optional<TensorType> tensor_type_of(const c10::IValue& value) {
 
 KnownTypes types_of(const c10::IValue& value) {
   KnownTypes types;
+  if (value.isTensorList()) {
+    for (const at::Tensor& element : value.toTensorVector()) types.push_back(tensor_type_of(element));
+    return types;
+  }
   if (!value.isTuple()) return {tensor_type_of(value)};
   for (const c10::IValue& element : value.toTupleRef().elements()) types.push_back(tensor_type_of(element));
   return types;
@@ -40,7 +44,7 @@ std::optional<TensorType> fixed_type(const Value& value, const TypeMap& types) {
   return type && all_fixed(type->dims) ? type : std::nullopt;
 }
 
-// Forgets what differs.
+// Forgets what differs. What has another number of elements is not known at all.
 void join(KnownTypes& known, const KnownTypes& found) {
   if (known.size() != found.size()) known.assign(known.size(), std::nullopt);
   for (size_t i = 0; i < known.size(); ++i) {
@@ -48,13 +52,42 @@ void join(KnownTypes& known, const KnownTypes& found) {
   }
 }
 
-// Of a tensor, or of the elements of a tuple, which branches may give.
+bool is_tensor_list(const Value& value) {
+  return value.type()->isSubtypeOf(*c10::ListType::ofTensors());
+}
+
+// True if the node takes tensors from the list, its first argument, or its length, and can't change it.
+bool only_reads_list(const Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  const bool has_list = node.kind() == c10::prim::ListUnpack || node.kind() == c10::aten::__getitem__;
+  return has_list || (schema != nullptr && schema->arguments().at(0).alias_info() == nullptr);
+}
+
+bool sets_element(const torch::jit::Use& use) {
+  return use.user->kind() == c10::aten::_set_item && use.offset == 0;
+}
+
+// True if no one but the attribute holds the list, of which nothing else is known to change.
+bool is_held_alone(const Value& list) {
+  return std::count_if(list.uses().begin(), list.uses().end(),
+                       [](const torch::jit::Use& use) { return use.user->kind() == c10::prim::SetAttr; }) == 1 &&
+         std::all_of(list.uses().begin(), list.uses().end(), [](const torch::jit::Use& use) {
+           return use.user->kind() == c10::prim::SetAttr || (use.offset == 0 && only_reads_list(*use.user));
+         });
+}
+
+// Of a tensor, or of the elements of a tuple or list, which branches may give.
 KnownTypes types_of(const Value& value, const TypeMap& types) {
   const Node& maker = *value.node();
   const bool is_tensor = value.type()->kind() == c10::TypeKind::TensorType;
   if (!is_tensor && maker.kind() == c10::prim::unchecked_cast) return types_of(*maker.input(), types);
   KnownTypes result;
   if (maker.kind() == c10::prim::TupleConstruct) {
+    for (const Value* element : maker.inputs()) result.push_back(fixed_type(*element, types));
+    return result;
+  }
+  if (is_tensor_list(value)) {
+    if (maker.kind() != c10::prim::ListConstruct || !is_held_alone(value)) return {};
     for (const Value* element : maker.inputs()) result.push_back(fixed_type(*element, types));
     return result;
   }
@@ -74,6 +107,21 @@ bool is_same(const StateTypes& a, const StateTypes& b) {
     return one.first == other.first &&
            std::equal(one.second.begin(), one.second.end(), other.second.begin(), other.second.end(), same);
   });
+}
+
+// Returns the types of the elements of an attribute's list after the changes that the graph makes; none if it may get
+// another number of elements.
+KnownTypes types_in_list(const Value& list, KnownTypes elements, const TypeMap& types) {
+  const auto count = static_cast<int64_t>(elements.size());
+  for (const torch::jit::Use& use : list.uses()) {
+    if (use.offset == 0 && only_reads_list(*use.user) && !sets_element(use)) continue;
+    const auto index = sets_element(use) ? torch::jit::toIValue(use.user->input(1)) : c10::nullopt;
+    if (!index || index->toInt() < -count || index->toInt() >= count) return {};
+    std::optional<TensorType>& element = elements[static_cast<size_t>((index->toInt() + count) % count)];
+    const auto set = fixed_type(*use.user->input(2), types);
+    if (!element || !set || !same_type(*element, *set)) element.reset();
+  }
+  return elements;
 }
 
 class Copy {
@@ -110,6 +158,12 @@ class Copy {
       if (!is_attribute_access(node, c10::prim::SetAttr) || node.input(1)->mustBeNone()) return;
       left[attribute_path(node)].push_back(types_of(*node.input(1), types));
     });
+    for_each_node(*model_.graph, [&](const Node& node) {
+      if (!is_attribute_access(node, c10::prim::GetAttr) || !is_tensor_list(*node.output())) return;
+      const std::string path = attribute_path(node);
+      const auto found = state.find(path);
+      if (found != state.end()) left[path].push_back(types_in_list(*node.output(), found->second, types));
+    });
     return left;
   }
 
@@ -123,10 +177,13 @@ class Copy {
 StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types, const InferWithState& infer) {
   StateTypes state;
   std::set<std::string> none;
+  std::map<const void*, std::string> lists;
   for_each_node(*model.graph, [&](const Node& node) {
     if (!is_attribute_access(node, c10::prim::GetAttr)) return;
     const std::string path = attribute_path(node);
     const c10::IValue value = attribute_value(model.frozen, path);
+    const bool is_shared = value.isTensorList() && lists.emplace(value.internalToPointer(), path).first->second != path;
+    if (is_shared) return;  // a change of the other attribute's list is not seen
     value.isNone() ? void(none.insert(path)) : void(state[path] = types_of(value));
   });
   if (state.empty() && none.empty()) return {};
@@ -152,7 +209,9 @@ StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types,
 
 std::optional<KnownTypes> types_of_state(const Node& node, const StateTypes& state) {
   if (state.empty()) return std::nullopt;
-  const bool takes_apart = node.kind() == c10::prim::TupleUnpack || node.kind() == c10::prim::TupleIndex;
+  const bool takes_index = node.kind() == c10::prim::TupleIndex || node.kind() == c10::aten::__getitem__;
+  const bool takes_all = node.kind() == c10::prim::TupleUnpack || node.kind() == c10::prim::ListUnpack;
+  const bool takes_apart = takes_index || takes_all;
   const bool is_whole = is_attribute_access(node, c10::prim::GetAttr) || node.kind() == c10::prim::unchecked_cast;
   if (!takes_apart && !is_whole) return std::nullopt;
   const auto found = state.find(path_of(takes_apart ? *node.input(0) : *node.output()));
@@ -162,7 +221,7 @@ std::optional<KnownTypes> types_of_state(const Node& node, const StateTypes& sta
     const bool is_tensor = node.output()->type()->kind() == c10::TypeKind::TensorType && types.size() == 1;
     return is_tensor ? std::optional(types) : std::nullopt;
   }
-  if (node.kind() == c10::prim::TupleUnpack) {
+  if (takes_all) {
     return types.size() == node.outputs().size() ? std::optional(types) : std::nullopt;
   }
   const auto index = torch::jit::toIValue(node.input(1));

@@ -13,8 +13,8 @@
 
 namespace nnapi_convert {
 
-// By the attribute's path: the type of its tensor, or of each element of its tuple. Of an optional one: while it isn't
-// None.
+// By the attribute's path: the type of its tensor, or of each element of its tuple or list. Of an optional one: while
+// it isn't None.
 using StateTypes = std::map<std::string, KnownTypes>;
 
 // The types of all values of a copy of the graph, of which the inputs and the state have the given types.

@@ -41,16 +41,34 @@ bool is_other_width(at::ScalarType dtype) {
                                  dtype_name(width), what));
 }
 
+// Which dtype floating-point tensors are cast to: one for all but those of some keys in dicts.
+struct Target {
+  at::ScalarType dtype;
+  std::map<std::string, at::ScalarType> by_key = {};
+};
+
+// Returns the dtype of the element `each`, which has the key `key`, as TorchScript.
+std::string dtype_by_key(const c10::TypePtr& dict, const Target& target) {
+  std::string dtype = "dtype";
+  if (dict->containedType(0)->kind() != c10::TypeKind::StringType) return dtype;
+  for (const auto& [key, other] : target.by_key) {
+    std::ostringstream quoted;
+    quoted << std::quoted(key);
+    dtype = fmt::format("({} if key == {} else {})", static_cast<int>(other), quoted.str(), dtype);
+  }
+  return dtype;
+}
+
 // Writes the TorchScript function of this number that casts the floating-point tensors in a value of the type, behind
 // the functions that it calls.
-std::string cast_function(const c10::TypePtr& type, int& number) {
+std::string cast_function(const c10::TypePtr& type, const Target& target, int& number) {
   const auto contained = type->containedTypes();
   std::string source;
   std::vector<std::string> calls;
-  const auto call = [&](const c10::TypePtr& part, const std::string& value) {
+  const auto call = [&](const c10::TypePtr& part, const std::string& value, const std::string& dtype = "dtype") {
     if (part->containedTypes().empty() && part->kind() != c10::TypeKind::TensorType) return value;
-    source += cast_function(part, number);
-    return fmt::format("cast_{}({}, dtype)", number - 1, value);
+    source += cast_function(part, target, number);
+    return fmt::format("cast_{}({}, {})", number - 1, value, dtype);
   };
   const std::string name = type->annotation_str();
   std::string body;
@@ -61,7 +79,7 @@ std::string cast_function(const c10::TypePtr& type, int& number) {
       break;
     case c10::TypeKind::DictType:
       body = fmt::format("    out: {} = {{}}\n    for key, each in x.items():\n        out[key] = {}\n    return out\n",
-                         name, call(contained[1], "each"));
+                         name, call(contained[1], "each", dtype_by_key(type, target)));
       break;
     case c10::TypeKind::OptionalType:
       body = fmt::format("    out: {} = None\n    if x is not None:\n        out = {}\n    return out\n", name,
@@ -85,19 +103,19 @@ bool has_named_tuple(const c10::TypePtr& type) {
 
 // Inserts a cast of the tensors in the value. A branch on is_floating_point lets other tensors pass; inference chooses
 // the branch once it knows the dtype.
-Value* cast(Graph& graph, Value* value, at::ScalarType dtype, at::ScalarType width) {
+Value* cast(Graph& graph, Value* value, const Target& target, at::ScalarType width) {
   if (has_named_tuple(value->type())) {
     refuse(fmt::format("a named tuple is put into a list or taken as an argument: {}", value->type()->repr_str()),
            width);
   }
   int number = 0;
   torch::jit::CompilationUnit unit;
-  const std::string source = cast_function(value->type(), number);
+  const std::string source = cast_function(value->type(), target, number);
   unit.define(c10::nullopt, source, torch::jit::nativeResolver(), nullptr);
   const auto function = torch::jit::toGraphFunction(unit.get_function(fmt::format("cast_{}", number - 1))).graph();
   const std::shared_ptr<Graph> body = function->copy();
   torch::jit::Inline(*body);
-  Value* asked = graph.insertConstant(static_cast<int64_t>(dtype));
+  Value* asked = graph.insertConstant(static_cast<int64_t>(target.dtype));
   return torch::jit::insertGraph(graph, *body, std::vector<Value*>{value, asked}).at(0);
 }
 
@@ -140,21 +158,31 @@ void cast_inputs(Graph& graph, OriginalDtypes& dtypes) {
     Value* input = graph.inputs()[i];
     if (!has_tensors(*input) || (is_plain_tensor(*input) && is_read_as_indices(*input))) continue;
     if (input->uses().empty() || is_left_as_it_is(*input, dtypes)) continue;
-    replace_uses(input, [&] { return cast(graph, input, at::kFloat, dtypes.of_inputs()); });
+    replace_uses(input, [&] { return cast(graph, input, {at::kFloat}, dtypes.of_inputs()); });
   }
 }
 
-// Casts each tensor of a container that isn't made in one place.
+// Casts each tensor of a container that isn't made in one place. Tensors whose key isn't known may have any key.
 Value* cast_container(Graph& graph, Value* value, OriginalDtypes& dtypes) {
-  const std::unordered_set<at::ScalarType> found = dtypes.all_in(value);
-  if (found.empty() || (found.size() == 1 && *found.begin() == at::kFloat)) return value;
-  if (found.size() == 1) return cast(graph, value, *found.begin(), dtypes.of_inputs());
-  std::vector<std::string> names;
-  for (const at::ScalarType dtype : found) names.emplace_back(dtype_name(dtype));
-  std::sort(names.begin(), names.end());
-  refuse(fmt::format("{}: a result, {}, may hold tensors of several dtypes: {}", source_of(*value->node()),
-                     value->type()->repr_str(), fmt::join(names, " and ")),
-         dtypes.of_inputs());
+  std::map<std::string, std::set<at::ScalarType>> found = dtypes.all_in(value);
+  const std::set<at::ScalarType> without_key = found[""];
+  Target target{without_key.empty() ? dtypes.of_inputs() : *without_key.begin()};
+  bool is_changed = false;
+  for (auto& [key, all] : found) {
+    all.insert(without_key.begin(), without_key.end());
+    if (all.size() > 1) {
+      std::vector<std::string> names;
+      for (const at::ScalarType dtype : all) names.emplace_back(dtype_name(dtype));
+      std::sort(names.begin(), names.end());
+      refuse(fmt::format("{}: a result, {}, may hold tensors of several dtypes: {}", source_of(*value->node()),
+                         value->type()->repr_str(), fmt::join(names, " and ")),
+             dtypes.of_inputs());
+    }
+    if (all.empty()) continue;
+    if (*all.begin() != target.dtype) target.by_key[key] = *all.begin();
+    is_changed = is_changed || *all.begin() != at::kFloat;
+  }
+  return is_changed ? cast(graph, value, target, dtypes.of_inputs()) : value;
 }
 
 // Casts each tensor of a result. Looks into the nodes that make the result's lists and tuples.
@@ -162,7 +190,7 @@ Value* cast_result(Graph& graph, Value* value, OriginalDtypes& dtypes) {
   Node* node = value->node();
   if (is_plain_tensor(*value)) {
     const std::optional<at::ScalarType> dtype = dtypes.of(value);
-    return dtype && *dtype != at::kFloat ? cast(graph, value, *dtype, dtypes.of_inputs()) : value;
+    return dtype && *dtype != at::kFloat ? cast(graph, value, {*dtype}, dtypes.of_inputs()) : value;
   }
   if (!is_container_of_tensors(*value)) return value;
   if (!is_glue(*node)) return cast_container(graph, value, dtypes);
@@ -239,7 +267,7 @@ void cast_attributes(Graph& graph, OriginalDtypes& dtypes) {
     if (is_store(*node)) {
       node->replaceInput(1, cast_result(graph, node->input(1), dtypes));
     } else if (node->hasUses()) {
-      replace_uses(node->output(), [&] { return cast(graph, node->output(), at::kFloat, dtypes.of_inputs()); });
+      replace_uses(node->output(), [&] { return cast(graph, node->output(), {at::kFloat}, dtypes.of_inputs()); });
     }
   }
 }

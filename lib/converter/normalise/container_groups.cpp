@@ -1,8 +1,10 @@
 #include "lib/converter/normalise/container_groups.h"
 
 #include <ATen/ATen.h>
+#include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/converter/graph/node_reads.h"
 
@@ -26,6 +28,28 @@ bool changes(const Node& node, size_t argument) {
   if (schema == nullptr || argument >= schema->arguments().size()) return false;
   const auto* alias = schema->arguments()[argument].alias_info();
   return alias != nullptr && alias->isWrite();
+}
+
+// True for a tuple that is only put together to be returned: nothing takes its elements out again.
+bool is_only_returned(const Node& node) {
+  if (node.kind() != c10::prim::TupleConstruct) return false;
+  const auto& uses = node.output()->uses();
+  return std::all_of(uses.begin(), uses.end(), [](const torch::jit::Use& use) {
+    const bool ends = use.user->kind() == c10::prim::Return && use.user->owningBlock()->owningNode() == nullptr;
+    return ends || is_only_returned(*use.user);
+  });
+}
+
+std::optional<std::string> constant_string(const Value& value) {
+  const auto constant = torch::jit::toIValue(&value);
+  return constant && constant->isString() ? std::optional(constant->toStringRef()) : std::nullopt;
+}
+
+// Returns the constant key under which the node puts the input into a dict.
+std::optional<std::string> key_of_input(const Node& node, size_t input) {
+  if (node.kind() == c10::aten::_set_item && input == 2) return constant_string(*node.input(1));
+  return node.kind() == c10::prim::DictConstruct && input % 2 == 1 ? constant_string(*node.input(input - 1))
+                                                                   : std::nullopt;
 }
 
 // Returns the arguments whose memory the result may be; all of an operator without a schema.
@@ -80,7 +104,7 @@ std::vector<const Value*> flowing_into(const Value& value) {
 
 ContainerGroups::ContainerGroups(Graph& graph) {
   for (const Value* argument : graph.inputs()) {
-    if (is_container_of_tensors(*argument)) put(argument, argument);
+    if (is_container_of_tensors(*argument)) put({argument, {}}, argument);
   }
   for_each_node(graph, [&](const Node& node) { add_node(node); });
 }
@@ -92,9 +116,10 @@ const Value* ContainerGroups::root_of(const Value* container) {
 }
 
 // Joins the value's group to the container's, or adds a tensor to it.
-void ContainerGroups::put(const Value* value, const Value* container) {
+void ContainerGroups::put(Content content, const Value* container) {
+  const Value* value = content.value;
   Group& into = group_of(container);
-  if (is_plain_tensor(*value) || is_given(*value)) into.contents.push_back(value);
+  if (is_plain_tensor(*value) || is_given(*value)) into.contents.push_back(std::move(content));
   const Value* root = is_container_of_tensors(*value) ? root_of(value) : nullptr;
   if (root == nullptr || root == root_of(container)) return;
   const Group joined = std::move(groups_[root]);
@@ -105,14 +130,15 @@ void ContainerGroups::put(const Value* value, const Value* container) {
   parents_[root] = root_of(container);
 }
 
-void ContainerGroups::add_flow(const Value* from, const Value* into) {
-  if (is_container_of_tensors(*into) && has_tensors(*from)) put(from, into);
+void ContainerGroups::add_flow(Content from, const Value* into) {
+  if (is_container_of_tensors(*into) && has_tensors(*from.value)) put(std::move(from), into);
 }
 
 void ContainerGroups::add_node(const Node& node) {
+  if (is_only_returned(node)) return;
   for (const Block* block : node.blocks()) {
     for (const Value* parameter : block->inputs()) {
-      for (const Value* from : flowing_into(*parameter)) add_flow(from, parameter);
+      for (const Value* from : flowing_into(*parameter)) add_flow({from, {}}, parameter);
     }
   }
   std::vector<const Value*> containers;
@@ -121,7 +147,7 @@ void ContainerGroups::add_node(const Node& node) {
   }
   if (!node.blocks().empty()) {
     for (const Value* output : containers) {
-      for (const Value* from : flowing_into(*output)) add_flow(from, output);
+      for (const Value* from : flowing_into(*output)) add_flow({from, {}}, output);
     }
     return;
   }
@@ -131,13 +157,23 @@ void ContainerGroups::add_node(const Node& node) {
     group_of(node.input(i)).is_changed = true;
   }
   for (const Value* container : containers) {
-    if (is_given(*container)) put(container, container);
-    for (const Value* input : node.inputs()) add_flow(input, container);
+    if (is_given(*container)) put({container, {}}, container);
+    for (size_t i = 0; i < node.inputs().size(); ++i) add_flow({node.input(i), key_of_input(node, i)}, container);
   }
 }
 
-const std::vector<const Value*>& ContainerGroups::contents(const Value* container) {
+const std::vector<Content>& ContainerGroups::contents(const Value* container) {
   return group_of(container).contents;
+}
+
+std::vector<const Value*> ContainerGroups::taken_by(const Node& node) {
+  const bool has_key = node.kind() == c10::aten::__getitem__ && node.inputs().size() == 2;
+  const std::optional<std::string> key = has_key ? constant_string(*node.input(1)) : std::nullopt;
+  std::vector<const Value*> values;
+  for (const Content& content : contents(node.input(0))) {
+    if (!key || !content.key || content.key == key) values.push_back(content.value);
+  }
+  return values;
 }
 
 bool ContainerGroups::is_same_group(const Value* container, const Value* other) {
@@ -157,7 +193,9 @@ void ContainerGroups::add_origins(const Value* value, std::unordered_set<const V
     waiting.pop_back();
     if (!has_tensors(*next) || !seen.insert(next).second) continue;
     std::vector<const Value*> sources;
-    if (is_container_of_tensors(*next)) sources = contents(next);
+    if (is_container_of_tensors(*next)) {
+      for (const Content& content : contents(next)) sources.push_back(content.value);
+    }
     if (is_given(*next)) origins.insert(next);
     if (!is_given(*next) && is_plain_tensor(*next)) {
       sources = flowing_into(*next);

@@ -3,6 +3,8 @@
 
 #include <torch/csrc/jit/ir/ir.h>
 
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -20,6 +22,12 @@ bool has_tensors(const torch::jit::Value& value);
 // Returns the values that become the value: results of branches, and what a loop carries; none for other values.
 std::vector<const torch::jit::Value*> flowing_into(const torch::jit::Value& value);
 
+// A value that is put into a container, and the constant string that is its key in a dict.
+struct Content {
+  const torch::jit::Value* value;
+  std::optional<std::string> key;
+};
+
 // Containers in groups: a tensor that is put into one container of a group may be taken from another one.
 class ContainerGroups {
  public:
@@ -27,7 +35,11 @@ class ContainerGroups {
 
   // Returns the values that are put into containers of the group: tensors, and containers that are arguments or
   // attributes of the graph or constants.
-  const std::vector<const torch::jit::Value*>& contents(const torch::jit::Value* container);
+  const std::vector<Content>& contents(const torch::jit::Value* container);
+
+  // Returns those among them that the node may take from its first argument, a container: the ones of its key, if it is
+  // constant, and the ones whose key isn't known.
+  std::vector<const torch::jit::Value*> taken_by(const torch::jit::Node& node);
 
   // Adds the values whose memory the tensor, or a tensor in the container, may be: results of operators that make new
   // memory, constants, arguments and attributes.
@@ -40,15 +52,15 @@ class ContainerGroups {
 
  private:
   struct Group {
-    std::vector<const torch::jit::Value*> contents;
+    std::vector<Content> contents;
     bool is_changed = false;
   };
 
   const torch::jit::Value* root_of(const torch::jit::Value* container);
   Group& group_of(const torch::jit::Value* container) { return groups_[root_of(container)]; }
-  void put(const torch::jit::Value* value, const torch::jit::Value* container);
+  void put(Content content, const torch::jit::Value* container);
   void add_node(const torch::jit::Node& node);
-  void add_flow(const torch::jit::Value* from, const torch::jit::Value* into);
+  void add_flow(Content from, const torch::jit::Value* into);
 
   std::unordered_map<const torch::jit::Value*, const torch::jit::Value*> parents_;
   std::unordered_map<const torch::jit::Value*, Group> groups_;

@@ -126,6 +126,9 @@ void forget_values(torch::jit::Module module, const std::vector<std::string>& pa
     const c10::IValue value = holder.attr(name);
     // Module::setattr() would ask for the type of the undefined tensor.
     if (value.isTensor()) holder._ivalue()->setAttr(name, at::Tensor());
+    if (value.isTensorList()) {
+      holder._ivalue()->setAttr(name, std::vector<at::Tensor>(value.toTensorVector().size()));
+    }
     if (!value.isTuple()) continue;
     std::vector<c10::IValue> elements = value.toTupleRef().elements().vec();
     for (c10::IValue& element : elements) element = element.isTensor() ? c10::IValue(at::Tensor()) : element;

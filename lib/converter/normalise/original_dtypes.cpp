@@ -114,23 +114,31 @@ std::optional<at::ScalarType> OriginalDtypes::of(const Value* value) const {
   return width == kNotFloating ? std::nullopt : width;
 }
 
-std::unordered_set<at::ScalarType> OriginalDtypes::all_in(const Value* container) {
-  std::unordered_set<at::ScalarType> dtypes;
-  for (const Value* content : containers_.contents(container)) {
-    if (const auto width = of(content)) dtypes.insert(*width);
+std::map<std::string, std::set<at::ScalarType>> OriginalDtypes::all_in(const Value* container) {
+  std::map<std::string, std::set<at::ScalarType>> dtypes;
+  for (const Content& content : containers_.contents(container)) {
+    if (const auto width = of(content.value)) dtypes[content.key.value_or("")].insert(*width);
   }
   return dtypes;
+}
+
+std::vector<const Value*> OriginalDtypes::values_in(const Value& container) {
+  std::vector<const Value*> values;
+  for (const Content& content : containers_.contents(&container)) values.push_back(content.value);
+  return values;
 }
 
 OriginalDtypes::Width OriginalDtypes::found(const Value& value) {
   const Node& node = *value.node();
   if (const auto constant = torch::jit::toIValue(&value)) return width_of_constant(*constant);
   if (&node == value.owningGraph()->param_node() || node.kind() == c10::prim::GetAttr) return of_inputs_;
-  if (is_container_of_tensors(value)) return widest(containers_.contents(&value));
+  if (is_container_of_tensors(value)) return widest(values_in(value));
   if (const auto asked = asked_dtype(node)) return c10::isFloatingType(*asked) ? *asked : kNotFloating;
   if (const Value* example = dtype_example(node)) return known(example);
   const std::vector<const Value*> sources = flowing_into(value);
-  return sources.empty() ? of_operands(node) : widest(sources);
+  if (!sources.empty()) return widest(sources);
+  const bool takes = node.kind() == c10::aten::__getitem__ && is_container_of_tensors(*node.input(0));
+  return takes ? widest(containers_.taken_by(node)) : of_operands(node);
 }
 
 OriginalDtypes::Width OriginalDtypes::wider(Width one, Width other) {
@@ -183,7 +191,7 @@ bool OriginalDtypes::found_number(const Value& value) {
   std::vector<const Value*> sources = flowing_into(value);
   const OpTraits& traits = find_traits(node);
   if (is_container_of_tensors(value)) {
-    sources = containers_.contents(&value);
+    sources = values_in(value);
   } else if (makes_rank_0(node)) {
     return true;
   } else if (traits.rows == Rows::kElementwise || traits.has(Fact::kIsOfContainers)) {

@@ -4,9 +4,11 @@
 
 #include <torch/csrc/jit/ir/ir.h>
 
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "lib/converter/normalise/container_groups.h"
@@ -21,8 +23,9 @@ class OriginalDtypes {
   // Returns the floating-point dtype of a tensor, and of the widest tensor in a container; nothing for other dtypes.
   std::optional<at::ScalarType> of(const torch::jit::Value* value) const;
 
-  // Returns the dtypes of all floating-point tensors in a container.
-  std::unordered_set<at::ScalarType> all_in(const torch::jit::Value* container);
+  // Returns the dtypes of the floating-point tensors in a container: by their constant keys in dicts, and under ""
+  // those of the others.
+  std::map<std::string, std::set<at::ScalarType>> all_in(const torch::jit::Value* container);
 
   at::ScalarType of_inputs() const { return of_inputs_; }
   ContainerGroups& containers() { return containers_; }
@@ -38,6 +41,7 @@ class OriginalDtypes {
   Width found(const torch::jit::Value& value);
   Width of_operands(const torch::jit::Node& node);
   Width widest(const std::vector<const torch::jit::Value*>& values) const;
+  std::vector<const torch::jit::Value*> values_in(const torch::jit::Value& container);
   bool settle(const std::vector<const torch::jit::Value*>& values);
   bool is_number(const torch::jit::Value* value);
   bool found_number(const torch::jit::Value& value);
