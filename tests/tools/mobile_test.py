@@ -25,6 +25,26 @@ class FreeFunction(nn.Module):
         return product(x, self.packed)
 
 
+class Sizes:
+    """An object that forward makes and changes, as detectors make one of the images' sizes."""
+
+    def __init__(self, count: int):
+        self.count = count
+
+
+class BesideObject(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(16, 32)
+        self.second = nn.Linear(32, 8)
+        self.sizes = Sizes(2)
+
+    def forward(self, x):
+        made = Sizes(3)
+        made.count = x.size(0)
+        return self.second(torch.relu(self.first(x))) * made.count * self.sizes.count
+
+
 class MobileTest(CliTest, StockTorchTest):
     def save(self, model, example, way=torch.jit.trace):
         scripted = model if isinstance(model, torch.jit.ScriptModule) else (
@@ -154,6 +174,14 @@ class Dynamic(MobileTest):
         converted = self.convert(files[0], "--input", "4,10")
         self.succeed("verify", files[0], converted)
         self.assertEqual(4, run("verify", files[1], converted).code)
+
+    def test_beside_an_object(self):
+        """A changed object is no reason to keep packed weights as attributes."""
+        x = torch.randn(4, 16)
+        self.save(dynamic(seeded(BesideObject)), x, torch.jit.script)
+        converted, report = self.report_of(self.folder / "model.pt", x, "--verify", "--min-segment-macs", "0")
+        self.assertEqual(1.0, report["partition"]["mac_share"])
+        self.assert_close(call(rounded(seeded(BesideObject)), x), call(converted, x))
 
     def test_fused(self):
         """An operator that eager quantisation doesn't make, with a scale for each channel."""

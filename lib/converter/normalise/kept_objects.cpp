@@ -2,6 +2,10 @@
 
 #include <torch/csrc/jit/passes/inliner.h>
 
+#include <algorithm>
+#include <array>
+#include <string>
+
 #include "lib/converter/graph/node_reads.h"
 #include "lib/serialize/class_copies.h"
 
@@ -25,12 +29,23 @@ bool changes_object(const Node& node) {
   return schema != nullptr && schema->is_mutable() && !node.inputs().empty() && is_of_object(*node.input(0));
 }
 
+// True for weights that PyTorch's own C++ classes have packed: no operator changes them.
+bool is_packed(const c10::Type& type) {
+  const auto* object = type.castRaw<c10::ClassType>();
+  if (object == nullptr || !object->name()) return false;
+  const std::string name = object->name()->qualifiedName();
+  static const std::array<const char*, 3> kPackages = {"quantized", "rnn", "xnnpack"};
+  return std::any_of(kPackages.begin(), kPackages.end(), [&](const std::string& package) {
+    return name.rfind("__torch__.torch.classes." + package + ".", 0) == 0;
+  });
+}
+
 void append_paths(const torch::jit::Module& module, const std::string& prefix, std::vector<std::string>& paths) {
   for (const c10::ClassAttribute& attribute : module.type()->getAttributes()) {
     const std::string path = prefix + attribute.getName();
     if (attribute.getType()->is_module()) {
       append_paths(module.attr(attribute.getName()).toModule(), path + ".", paths);
-    } else if (holds_objects(*attribute.getType())) {
+    } else if (holds_objects(*attribute.getType()) && !is_packed(*attribute.getType())) {
       paths.push_back(path);
     }
   }
