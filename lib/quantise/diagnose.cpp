@@ -11,6 +11,7 @@
 
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/passes/compact.h"
+#include "lib/quantise/histogram.h"
 #include "lib/quantise/host_model.h"
 #include "lib/quantise/rewrite.h"
 
@@ -161,7 +162,23 @@ class Alone {
 struct Measured {
   Power alone, cumulated, weights, activations;
   double saturated = 0, count = 0;
+  Histogram values;
 };
+
+// The bins of the histogram, joined to a few.
+Spread spread_of(const Histogram& values, const Scale& scale) {
+  Spread spread{values.lowest(), values.highest(), {}, real(0, scale), real(255, scale)};
+  if (values.empty()) return {0, 0, {}, spread.scale_lowest, spread.scale_highest};
+  spread.counts.resize(Spread::kBins);
+  const double lowest = static_cast<double>(values.lowest());
+  const double width = (static_cast<double>(values.highest()) - lowest) / static_cast<double>(Spread::kBins);
+  for (size_t bin = 0; bin < values.bins().size(); ++bin) {
+    const double place = width > 0 ? (values.centre(bin) - lowest) / width : 0;
+    const double last = static_cast<double>(Spread::kBins - 1);
+    spread.counts[static_cast<size_t>(std::min(last, std::max(0.0, place)))] += values.bins()[bin];
+  }
+  return spread;
+}
 
 // Of the operations that are measured, those that one run of the model serves.
 struct Part {
@@ -304,6 +321,7 @@ class Diagnosing {
     measured.alone.add(expected, alone.run_integers(sample));
     if (alone.has_weights()) measured.weights.add(expected, alone.run_rounded(sample));
     measured.activations.add(expected, through(alone.run_floats(rounded), scale(output)));
+    measured.values.add(expected.data(), expected.size());
     for (const float value : expected) measured.saturated += is_saturated(value, scale(output)) ? 1 : 0;
     measured.count += static_cast<double>(expected.size());
   }
@@ -317,7 +335,8 @@ class Diagnosing {
             measured.cumulated.snr(),
             measured.weights.snr(),
             measured.activations.snr(),
-            measured.count > 0 ? measured.saturated / measured.count : 0};
+            measured.count > 0 ? measured.saturated / measured.count : 0,
+            spread_of(measured.values, scale(operation.outputs[0]))};
   }
 
   static bool is_saturated(float value, const Scale& scale) {

@@ -1,6 +1,7 @@
 // Which operations of a quantised model lose most.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,14 @@
 
 namespace nnapi_convert::quantise {
 
+// The values of a tensor of the float model, and what its scale holds.
+struct Spread {
+  static constexpr size_t kBins = 40;
+  float lowest = 0, highest = 0;
+  std::vector<uint64_t> counts = {};  // of bins of equal width from lowest to highest; none without finite values
+  float scale_lowest = 0, scale_highest = 0;
+};
+
 // What one operation with an integer form loses, as the SNR of its result in dB; nothing: the result is exact or
 // silent.
 struct OperationLoss {
@@ -20,6 +29,7 @@ struct OperationLoss {
   std::optional<double> weights;      // alone, with only its weights rounded; nothing, too, for one without weights
   std::optional<double> activations;  // alone, with only what it reads and gives rounded
   double saturated = 0;               // share of the results that the scale can't hold
+  Spread values = {};                 // of its results
 };
 
 struct DiagnoseRequest {

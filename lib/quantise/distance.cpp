@@ -47,7 +47,7 @@ size_t row_of(const nnapi::Operand& operand) {
 }  // namespace
 
 Distance distance(const nnapi::Model& model, const Results& expected, const Results& found) {
-  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0};
+  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, 0};
   double squares = 0, count = 0, outputs = 0;
   for (size_t output = 0; output < model.outputs.size(); ++output) {
     const nnapi::Operand& operand = model.at(model.outputs[output].operand);
@@ -63,11 +63,23 @@ Distance distance(const nnapi::Model& model, const Results& expected, const Resu
     if (sums.noise > 0) result.snr_db = std::min(result.snr_db, -10 * std::log10(sums.noise_share()));
     const double power = std::sqrt(sums.signal * sums.found);
     result.cosine = std::min(result.cosine, power > 0 ? sums.product / power : (sums.noise > 0 ? 0 : 1));
-    if (sums.rows > 0) result.top1 = std::min(result.top1, sums.same / sums.rows);
+    if (sums.rows > 0 && (result.rows == 0 || sums.same / sums.rows < result.top1)) {
+      result.top1 = sums.same / sums.rows;
+      result.rows = sums.rows;
+    }
   }
   if (count > 0) result.rms = std::sqrt(squares / count);
   if (outputs > 0) result.noise /= outputs;
   return result;
+}
+
+Interval top1_interval(const Distance& distance) {
+  constexpr double kDeviations = 1.959964;  // of a normal distribution: 95 % lie between
+  const double n = distance.rows, z = kDeviations * kDeviations;
+  if (n <= 0) return {};
+  const double centre = (distance.top1 + z / (2 * n)) / (1 + z / n);
+  const double reach = kDeviations / (1 + z / n) * std::sqrt(distance.top1 * (1 - distance.top1) / n + z / (4 * n * n));
+  return {std::max(0.0, centre - reach), std::min(1.0, centre + reach)};
 }
 
 }  // namespace nnapi_convert::quantise

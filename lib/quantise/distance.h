@@ -15,7 +15,15 @@ struct Distance {
   double cosine = 0;  // the lowest of all outputs
   double top1 = 0;    // share of rows with the same largest element; the lowest of all outputs
   double noise = 0;   // power of the error over that of what is expected, the mean of all outputs; less is nearer
+  double rows = 0;    // that top1 is a share of; 0 where it isn't known
 };
+
+// The bounds of the true share of rows with the same largest element, in 95 of 100 cases: Wilson's score interval,
+// which takes the rows as independent. From 0 to 1 where the number of rows isn't known.
+struct Interval {
+  double lowest = 0, highest = 1;
+};
+Interval top1_interval(const Distance& distance);
 
 // One by sample, and in it one by output; outputs that are no floats are left out. The last axis makes the rows.
 using Results = std::vector<std::vector<Bytes>>;

@@ -144,9 +144,13 @@ function decibels(snr) {
   return snr == null ? "" : snr.toFixed(1);
 }
 
+function intervalText(interval) {
+  return interval ? ` (${interval.map((share) => (100 * share).toFixed(1)).join(" to ")})` : "";
+}
+
 function distanceText(distance) {
   return `RMS ${errorText(distance.rms)}, SNR ${decibels(distance.snr_db)} dB, cosine ${distance.cosine.toFixed(5)}, `
-    + `top-1 ${(100 * distance.top1_agreement).toFixed(1)} %`;
+    + `top-1 ${(100 * distance.top1_agreement).toFixed(1)} %${intervalText(distance.top1_interval)}`;
 }
 
 // One segment's operations, those that lose most first.
@@ -155,11 +159,13 @@ function lossTable(segment, number) {
   const columns = [["operation"], ["result"], ["line"], ["alone dB", true], ["cumulated dB", true], ["weights dB", true],
     ["activations dB", true], ["saturated", true]];
   const rank = (loss) => (loss.snr_db_alone == null ? Infinity : loss.snr_db_alone);
-  const rows = [...segment.losses].sort((a, b) => rank(a) - rank(b)).map((loss) => [loss.operation, loss.result,
+  const worst = [...segment.losses].sort((a, b) => rank(a) - rank(b));
+  const rows = worst.map((loss) => [loss.operation, loss.result,
     shortPlace(loss.where), decibels(loss.snr_db_alone), decibels(loss.snr_db_cumulated), decibels(loss.snr_db_weights),
     decibels(loss.snr_db_activations), `${(100 * loss.saturated).toFixed(2)} %`]);
   const title = `segment ${number}: ${segment.integer_operation_count} of ${countText(segment.operation_count, "operation")} in integers, ${distanceText(segment.distance)}`;
-  return element("div", {}, element("h4", {}, title), ...segment.advice.map((advice) => element("p", {}, advice)), table(columns, rows));
+  return element("div", {}, element("h4", {}, title), ...segment.advice.map((advice) => element("p", {}, advice)), table(columns, rows),
+    element("div", { class: "histograms" }, ...worst.slice(0, 10).map(spreadFigure).filter((figure) => figure)));
 }
 
 function calibrationSection(report) {
@@ -185,6 +191,36 @@ function verificationSection(report) {
   return section("verification", "Verification", verdict, table(columns, rows), element("div", { class: "histograms" }, ...figures));
 }
 
+function countBars(svg, counts, width, height, highest) {
+  const step = width / counts.length;
+  counts.forEach((count, i) => {
+    const rise = round1(Math.sqrt(count / highest) * height);
+    svg.append(drawn("rect", { class: "bar-original", x: round1(i * step + 0.5), y: round1(height - rise), width: round1(step - 1), height: rise }));
+  });
+}
+
+function rangeLabels(svg, values, width, height) {
+  svg.append(drawn("text", { x: 0, y: height + 15, class: "small" }, errorText(values.lowest)),
+    drawn("text", { x: width, y: height + 15, class: "small", "text-anchor": "end" }, errorText(values.highest)));
+}
+
+// An operation's results in the float model; lines mark the ends of the scale that lie among them.
+function spreadFigure(loss) {
+  const { values } = loss;
+  if (values.counts.length === 0) return null;
+  const width = 280, height = 90;
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height + 20}`, width, height: height + 20, role: "img",
+    "aria-label": `histogram of ${loss.result}: results of the float model` });
+  countBars(svg, values.counts, width, height, Math.max(1, ...values.counts));
+  for (const end of [values.scale_lowest, values.scale_highest]) {
+    const x = round1((end - values.lowest) / (values.highest - values.lowest) * width);
+    if (x > 0 && x < width) svg.append(drawn("path", { class: "bar-converted", d: `M${x} 0V${height}` }));
+  }
+  rangeLabels(svg, values, width, height);
+  const caption = element("figcaption", {}, `${loss.operation} ${loss.result}: its scale holds ${errorText(values.scale_lowest)} to ${errorText(values.scale_highest)}`);
+  return element("figure", {}, caption, svg);
+}
+
 // Original filled, result as an outline: where they agree, the outline runs along the filling. The height grows with the
 // square root, so that rare values are seen.
 function histogram(output, number) {
@@ -196,12 +232,10 @@ function histogram(output, number) {
   const step = width / bins;
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${height + 20}`, width, height: height + 20, role: "img",
     "aria-label": `histogram of output ${number}: original and result` });
-  counts.original.forEach((count, i) => svg.append(drawn("rect", { class: "bar-original", x: round1(i * step + 0.5),
-    y: height - rise(count), width: round1(step - 1), height: rise(count) })));
+  countBars(svg, counts.original, width, height, highest);
   const line = counts.converted.map((count, i) => `L${round1(i * step)} ${height - rise(count)}H${round1((i + 1) * step)}`).join("");
   svg.append(drawn("path", { class: "bar-converted", d: `M0 ${height}${line}V${height}` }));
-  svg.append(drawn("text", { x: 0, y: height + 15, class: "small" }, errorText(counts.lowest)),
-    drawn("text", { x: width, y: height + 15, class: "small", "text-anchor": "end" }, errorText(counts.highest)));
+  rangeLabels(svg, counts, width, height);
   const caption = element("figcaption", {}, `output ${number}: `, element("span", { class: "key-original" }, "■ original"), " ",
     element("span", { class: "key-converted" }, "□ result"), ", counts of values by square root");
   return element("figure", {}, caption, svg);

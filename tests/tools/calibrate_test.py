@@ -95,6 +95,16 @@ class Interfaces(CalibrateTest):
             self.assertGreater(loss["snr_db_weights"], loss["snr_db_alone"] - 1)
             self.assertGreater(loss["snr_db_activations"], loss["snr_db_alone"] - 1)
         self.assertIn("Quantised by data", page.read_text())
+        distance = segment["distance"]
+        lowest, highest = distance["top1_interval"]
+        self.assertTrue(0 < lowest <= distance["top1_agreement"] <= highest <= 1, distance)
+        self.assertIn(f"({100 * lowest:.1f} to {100 * highest:.1f})", text)
+        for loss in segment["losses"]:
+            values = loss["values"]
+            self.assertEqual(40, len(values["counts"]))
+            self.assertGreater(sum(count > 0 for count in values["counts"]), 5, values)
+            self.assertLess(values["lowest"], values["highest"])
+            self.assertLess(values["scale_lowest"], values["scale_highest"])
 
     def test_same_bytes_again(self):
         first = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, out="a/out.pt")

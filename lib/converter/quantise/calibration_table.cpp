@@ -26,11 +26,12 @@ json distance_json(const quantise::Distance& distance) {
   return {{"rms", distance.rms},
           {"snr_db", std::min(distance.snr_db, kMostDecibels)},
           {"cosine", distance.cosine},
-          {"top1", distance.top1}};
+          {"top1", distance.top1},
+          {"rows", distance.rows}};
 }
 
 quantise::Distance distance_of(const json& entry) {
-  return {entry.at("rms"), entry.at("snr_db"), entry.at("cosine"), entry.at("top1"), 0};
+  return {entry.at("rms"), entry.at("snr_db"), entry.at("cosine"), entry.at("top1"), 0, entry.value("rows", 0.0)};
 }
 
 constexpr const char* kFixedRule = "fixed by NNAPI";

@@ -300,8 +300,11 @@ QuantisedPlan quantise_by_table(PlannedModel& planned, const CalibrationOptions&
 }
 
 std::string to_text(const quantise::Distance& distance) {
-  return fmt::format("RMS {:.4g}, SNR {:.1f} dB, cosine {:.5f}, top-1 {:.1f}%", distance.rms, distance.snr_db,
-                     distance.cosine, 100 * distance.top1);
+  const quantise::Interval interval = quantise::top1_interval(distance);
+  const std::string bounds =
+      distance.rows > 0 ? fmt::format(" ({:.1f} to {:.1f})", 100 * interval.lowest, 100 * interval.highest) : "";
+  return fmt::format("RMS {:.4g}, SNR {:.1f} dB, cosine {:.5f}, top-1 {:.1f}%{}", distance.rms, distance.snr_db,
+                     distance.cosine, 100 * distance.top1, bounds);
 }
 
 std::string decibels(const std::optional<double>& snr) {

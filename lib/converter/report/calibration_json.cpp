@@ -12,10 +12,20 @@ json decibels_json(const std::optional<double>& snr) {
 }
 
 json distance_json(const quantise::Distance& distance) {
+  const quantise::Interval interval = quantise::top1_interval(distance);
   return {{"rms", distance.rms},
           {"snr_db", decibels_json(distance.snr_db)},
           {"cosine", distance.cosine},
-          {"top1_agreement", distance.top1}};
+          {"top1_agreement", distance.top1},
+          {"top1_interval", distance.rows > 0 ? json::array({interval.lowest, interval.highest}) : json(nullptr)}};
+}
+
+json spread_json(const quantise::Spread& values) {
+  return {{"lowest", values.lowest},
+          {"highest", values.highest},
+          {"counts", values.counts},
+          {"scale_lowest", values.scale_lowest},
+          {"scale_highest", values.scale_highest}};
 }
 
 json loss_json(const quantise::OperationLoss& loss) {
@@ -26,7 +36,8 @@ json loss_json(const quantise::OperationLoss& loss) {
           {"snr_db_cumulated", decibels_json(loss.cumulated)},
           {"snr_db_weights", decibels_json(loss.weights)},
           {"snr_db_activations", decibels_json(loss.activations)},
-          {"saturated", loss.saturated}};
+          {"saturated", loss.saturated},
+          {"values", spread_json(loss.values)}};
 }
 
 json part_json(const quantise::QuantisedPart& part) {
