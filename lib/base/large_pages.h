@@ -37,7 +37,7 @@ class LargePages {
 
  private:
   static bool is_large(size_t count) {
-    constexpr size_t kLarge = size_t{1} << 20;
+    constexpr size_t kLarge = size_t{1} << 18;
     return count >= kLarge / sizeof(T);
   }
 };

@@ -355,9 +355,9 @@ class Diagnosing {
 
 }  // namespace
 
-std::vector<OperationLoss> diagnose(const Model& model, const Choice& choice, const std::vector<KeptSample>& samples,
+std::vector<OperationLoss> diagnose(const Model& base, const Choice& choice, const std::vector<KeptSample>& samples,
                                     const DiagnoseRequest& request) {
-  return Diagnosing(base_model(model, choice), choice, request).run(samples);
+  return Diagnosing(base, choice, request).run(samples);
 }
 
 std::vector<const OperationLoss*> worst_of(const std::vector<OperationLoss>& losses, size_t most) {

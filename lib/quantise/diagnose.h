@@ -37,9 +37,9 @@ struct DiagnoseRequest {
   TakeRequest rules;
 };
 
-// Of the integer operations, in their order, on these samples. `model` is the float model. Empty where the sizes of
-// tensors are flexible.
-std::vector<OperationLoss> diagnose(const nnapi::Model& model, const Choice& choice,
+// Of the integer operations, in their order, on these samples. `base` is the float model that the choice's scales are
+// of (base_model()). Empty where the sizes of tensors are flexible.
+std::vector<OperationLoss> diagnose(const nnapi::Model& base, const Choice& choice,
                                     const std::vector<KeptSample>& samples, const DiagnoseRequest& request);
 
 // Those with the lowest SNR alone, the worst first.

@@ -82,7 +82,7 @@ class Quantising {
     if (!is_met(best)) leave_float(best);
     judge(best);
     report_.choice = choice_of(best, original->observations);
-    report_.losses = losses();
+    report_.losses = losses(best.base->model);
     Report report = report_of(best);
     model_ = integer_form(best, options_.integer_inputs, options_.integer_outputs);
     check_valid();
@@ -351,12 +351,12 @@ class Quantising {
     return found;
   }
 
-  std::vector<OperationLoss> losses() const {
+  std::vector<OperationLoss> losses(const Model& base) const {
     constexpr size_t kMostSamples = 4;
     const std::vector<KeptSample>& all = samples_.held_back;
     const std::vector<KeptSample> some(all.begin(),
                                        all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostSamples)));
-    return diagnose(model_, report_.choice, some, {arguments_, {rules_}});
+    return diagnose(base, report_.choice, some, {arguments_, {rules_}});
   }
 
   static Choice choice_of(const Candidate& best, const Observations& original) {
