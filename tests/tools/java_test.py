@@ -72,12 +72,14 @@ class JavaClasses(CliTest):
         offset = self.make_files()
         classes = self.folder / "classes"
         classes.mkdir()
-        sources = [*(ROOT / "tests" / "java").rglob("*.java"), *(ROOT / "lib/shim_java/android").rglob("*.java")]
+        sources = [*(ROOT / "tests" / "java").rglob("*.java"), *(ROOT / "lib/shim_java/android").rglob("*.java"),
+                   *(ROOT / "lib/shim_files/app/sample").rglob("*.java")]
         path = os.pathsep.join([str(JAR), *JUNIT])
         self.run_java("javac", "-Xlint:all", "-Werror", "-cp", path, "-d", classes, *sources)
         done = self.run_java("java", "-Xcheck:jni", f"-Dfolder={self.folder}", f"-Doffset={offset}",
                              f"-Djava.library.path={LIBRARIES}", "-cp", os.pathsep.join([str(classes), path]),
-                             "org.junit.runner.JUnitCore", "org.nnapiconvert.NnapiModelTest")
+                             "org.junit.runner.JUnitCore", "org.nnapiconvert.NnapiModelTest",
+                             "org.nnapiconvert.sample.SampleTest")
         self.assertRegex(done.stdout, r"OK \(1[0-9] tests\)")
         self.assertNotIn("WARNING", done.stdout)
 

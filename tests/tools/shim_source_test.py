@@ -29,7 +29,9 @@ class EmitShim(CliTest):
         files = tree(folder)
         for name in ("CMakeLists.txt", "build.gradle", "src/main/AndroidManifest.xml", "README.md", "LICENSE",
                      "src/main/java/org/nnapiconvert/NnapiModel.java", "src/main/java/org/nnapiconvert/NnapiAssets.java",
-                     "consumer-rules.pro"):
+                     "consumer-rules.pro", "sample/settings.gradle", "sample/build.gradle",
+                     "sample/src/main/AndroidManifest.xml",
+                     "sample/src/main/java/org/nnapiconvert/sample/MainActivity.java"):
             self.assertIn(name, files)
         for name, content in files.items():
             if name.startswith(("lib/", "tools/")) and name != "lib/shim/sources.cmake":

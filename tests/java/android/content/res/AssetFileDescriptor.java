@@ -1,9 +1,11 @@
 package android.content.res;
 
 import android.os.ParcelFileDescriptor;
+import java.io.Closeable;
+import java.io.IOException;
 
-/** Takes the place of Android's class of this name: the methods that NnapiAssets calls. */
-public final class AssetFileDescriptor {
+/** Takes the place of Android's class of this name: the methods that NnapiAssets and the sample app call. */
+public final class AssetFileDescriptor implements Closeable {
   private final ParcelFileDescriptor descriptor;
   private final long offset;
   private final long length;
@@ -24,5 +26,10 @@ public final class AssetFileDescriptor {
 
   public long getLength() {
     return length;
+  }
+
+  @Override
+  public void close() throws IOException {
+    descriptor.close();
   }
 }
