@@ -147,7 +147,7 @@ void require_unchanged(Graph& graph, OriginalDtypes& dtypes) {
 }
 
 void replace_uses(Value* value, const std::function<Value*()>& replacement) {
-  const std::vector<torch::jit::Use> uses = value->uses();
+  std::vector<torch::jit::Use> uses = value->uses();  // a copy: the replacement may use the value, too
   Value* made = replacement();
   for (const torch::jit::Use& use : uses) use.user->replaceInput(use.offset, made);
 }
