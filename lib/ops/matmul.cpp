@@ -289,7 +289,8 @@ void lower_addbmm(OpContext& ctx) {
 }
 
 constexpr const char* kMatmulNote =
-    "float32; a batch of products by run-time values: BATCH_MATMUL at feature level 6, else a FULLY_CONNECTED each";
+    "float32; a batch of products by run-time values: BATCH_MATMUL (feature level 6), GROUPED_CONV_2D (level 3), or a "
+    "FULLY_CONNECTED each";
 
 }  // namespace
 

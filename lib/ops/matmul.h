@@ -14,8 +14,8 @@ Factor row_product(OpContext& ctx, const Factor& left, const Factor& weights,
                    std::optional<nnapi::OperandId> bias = std::nullopt);
 
 // Multiplies left [B, M, K] by right [B, K, N], or [B, N, K] if `right_is_transposed`; returns [B, M, N]. Appends
-// BATCH_MATMUL at feature level 6; below it a FULLY_CONNECTED for each matrix of a fixed B, or MUL and REDUCE_SUM for a
-// flexible B or N.
+// BATCH_MATMUL at feature level 6; below it a FULLY_CONNECTED for each matrix of a fixed B (lib/nnapi/passes/
+// group_products.h may join them), or MUL and REDUCE_SUM for a flexible B or N.
 Factor batch_product(OpContext& ctx, const Factor& left, const Factor& right, bool right_is_transposed);
 
 // Computes PyTorch's matmul of operands of rank 1 or more, with batches broadcast against each other. The result's

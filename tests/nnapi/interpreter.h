@@ -28,7 +28,8 @@ Tensor permuted(const Tensor& tensor, const std::vector<int64_t>& order);
 // Runs a model as a caller does: arguments and results are in PyTorch's order, permuted at the model's boundaries.
 std::vector<Tensor> run(const Model& model, const std::vector<Tensor>& arguments);
 
-// CONV_2D (explicit padding), DEPTHWISE_CONV_2D and MAX_POOL_2D; `x` is the first argument, ints and tensors the rest.
+// CONV_2D (explicit padding), DEPTHWISE_CONV_2D, GROUPED_CONV_2D and MAX_POOL_2D; `x` is the first argument, ints and
+// tensors the rest.
 struct Arguments {
   const Model& model;
   const Operation& operation;

@@ -1,4 +1,4 @@
-// CONV_2D, DEPTHWISE_CONV_2D and MAX_POOL_2D by their definitions, with explicit padding, in NCHW.
+// CONV_2D, DEPTHWISE_CONV_2D, GROUPED_CONV_2D and MAX_POOL_2D by their definitions, with explicit padding, in NCHW.
 #include <algorithm>
 #include <limits>
 
@@ -60,7 +60,8 @@ Window window_of(const Arguments& arguments, size_t first) {
 
 Tensor run_convolution(const Arguments& arguments) {
   const bool depthwise = arguments.operation.code == OperationCode::DEPTHWISE_CONV_2D;
-  const size_t activation = depthwise ? 10 : 9;
+  const bool grouped = arguments.operation.code == OperationCode::GROUPED_CONV_2D;
+  const size_t activation = depthwise || grouped ? 10 : 9;
   const bool nchw = arguments.flag(activation + 1, false);
   const Tensor x = nchw ? arguments.tensor(0) : permuted(arguments.tensor(0), kToNchw);
   const Tensor& filter = arguments.tensor(1);
@@ -73,6 +74,8 @@ Tensor run_convolution(const Arguments& arguments) {
     window.dilation_height = arguments.integer(activation + 3);
   }
   const int64_t channels = filter.shape[depthwise ? 3 : 0];
+  const int64_t in_group = filter.shape[3];
+  const int64_t out_group = grouped ? channels / arguments.integer(9) : channels;
   return each_output(x, window, channels, nchw, [&](const std::vector<int64_t>& at) {
     float sum = arguments.tensor(2).at({at[1]});
     for_each_cell(window, x, at[2], at[3], [&](int64_t i, int64_t j, int64_t row, int64_t column) {
@@ -80,7 +83,9 @@ Tensor run_convolution(const Arguments& arguments) {
         sum += x.at({at[0], at[1] / multiplier, row, column}) * filter.at({0, i, j, at[1]});
         return;
       }
-      for (int64_t in = 0; in < x.shape[1]; ++in) sum += x.at({at[0], in, row, column}) * filter.at({at[1], i, j, in});
+      for (int64_t in = 0; in < in_group; ++in) {
+        sum += x.at({at[0], at[1] / out_group * in_group + in, row, column}) * filter.at({at[1], i, j, in});
+      }
     });
     return activated(sum, arguments.integer(activation));
   });

@@ -209,13 +209,16 @@ class LayoutChooser {
     model_.operations.push_back(std::move(operation));
   }
 
+  // An operation whose flag says NHWC has operands in that order already (passes/group_products.h).
   void place_with_layout_flag(Operation operation, const AxisArguments& arguments) {
+    const auto flag = static_cast<size_t>(arguments.layout_flag());
+    const bool* is_nchw = std::get_if<bool>(&model_.at(operation.inputs[flag]).value);
+    if (is_nchw != nullptr && !*is_nchw) return place_in_nchw(std::move(operation));
     operation.inputs[0] = in_nhwc(operation.inputs[0]);
     for (size_t i = 1; i < operation.inputs.size(); ++i) {  // weights have an order of their own
       if (!model_.at(operation.inputs[i]).is_constant()) operation.inputs[i] = in_nchw(operation.inputs[i]);
     }
     arguments.rewrite_for_nhwc(builder_, operation);
-    const auto flag = static_cast<size_t>(arguments.layout_flag());
     if (arguments.layout_flag_is_optional() && flag + 1 == operation.inputs.size()) {
       operation.inputs.pop_back();  // NHWC is the default, and below feature level 3 the only layout
     } else {

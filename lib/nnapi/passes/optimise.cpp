@@ -10,6 +10,7 @@
 #include "lib/nnapi/passes/fold_padding.h"
 #include "lib/nnapi/passes/fuse_activation.h"
 #include "lib/nnapi/passes/gather_rows.h"
+#include "lib/nnapi/passes/group_products.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/reduce_rank.h"
 #include "lib/nnapi/passes/separate_outputs.h"
@@ -38,6 +39,8 @@ const Pass kMergeMoves = {"merge_moves", plain<merge_moves>};
 const Pass kBeforeLayout[] = {
     {"drop_tile", plain<drop_tile>},
     {"reduce_rank", plain<reduce_rank>},
+    {"group_products",
+     [](Model& model, const OptimiseOptions& options) { group_products(model, options.feature_level); }},
     {"sink_moves", plain<sink_moves>},
     {"split_untransposed", plain<split_untransposed>},
     kMergeMoves,
@@ -76,11 +79,10 @@ void optimise_once(Model& model, const OptimiseOptions& options) {
 }
 
 // Passes that replace operations by others, which a device may refuse although it accepts the replaced ones.
-const std::set<std::string> kMakesOthers[] = {{"fold_padding"},
-                                              {"shuffle_channels"},
-                                              {"split_slices"},
-                                              {"gather_rows"},
-                                              {"fold_padding", "shuffle_channels", "split_slices", "gather_rows"}};
+const std::set<std::string> kMakesOthers[] = {
+    {"fold_padding"},   {"shuffle_channels"},
+    {"split_slices"},   {"gather_rows"},
+    {"group_products"}, {"fold_padding", "shuffle_channels", "split_slices", "gather_rows", "group_products"}};
 
 // Returns whether a copy of the model is independent: a copy shares subgraphs, and passes change them.
 bool can_copy(const Model& model) {

@@ -96,19 +96,36 @@ class MoveSinker {
     return common;
   }
 
+  // Axes before a RESHAPE that together are one axis behind it: from `first` up to, without, `last`.
+  struct AxisRange {
+    size_t first, last;
+  };
+
+  static std::optional<AxisRange> axes_before(const Dims& dims_before, const Dims& dims_after, size_t axis) {
+    for (size_t first = 0; first < dims_before.size(); ++first) {
+      Dim size(1);
+      for (size_t last = first; last < dims_before.size(); ++last) {
+        size *= dims_before[last];
+        if (size == dims_after[axis] && product_after(dims_before, last) == product_after(dims_after, axis)) {
+          return AxisRange{first, last + 1};
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
   // Returns the shape of a constant that broadcasts before a RESHAPE as the shape `after` does behind it, if any.
   std::optional<std::vector<int64_t>> shape_before(const std::vector<int64_t>& after, const Dims& dims_before,
                                                    const Dims& dims_after) const {
     std::vector<int64_t> before(dims_before.size(), 1);
     for (size_t i = 0; i < after.size(); ++i) {
       if (after[i] == 1) continue;
-      size_t j = 0;
-      while (j < dims_before.size() &&
-             !(dims_before[j] == dims_after[i] && product_after(dims_before, j) == product_after(dims_after, i))) {
-        ++j;
+      const auto range = axes_before(dims_before, dims_after, i);
+      if (!range || Dim(after[i]) != dims_after[i]) return std::nullopt;
+      for (size_t axis = range->first; axis < range->last; ++axis) {
+        if (!dims_before[axis].is_fixed()) return std::nullopt;
+        before[axis] = dims_before[axis].value();
       }
-      if (j == dims_before.size() || Dim(after[i]) != dims_before[j]) return std::nullopt;
-      before[j] = after[i];
     }
     return before;
   }
@@ -248,14 +265,16 @@ class MoveSinker {
 
   bool sink_below_softmax(const Operation& operation) {
     const Operation* found = move_before(operation.inputs[0], operation);
-    if (found == nullptr || found->code != OperationCode::RESHAPE) return false;
+    if (found == nullptr) return false;
     const Operation move = *found;
     const Dims before = model_.at(move.inputs[0]).dims;
     const Dims after = model_.at(move.outputs[0]).dims;
     const auto last = static_cast<int64_t>(after.size()) - 1;
     const Dims* axis = operation.inputs.size() > 2 ? model_.at(operation.inputs[2]).ints() : nullptr;
     const bool is_last = axis == nullptr ? after.size() == 2 : (*axis)[0] == Dim(last) || (*axis)[0] == Dim(-1);
-    if (!is_last || before.size() < 2 || before.size() > 4 || before.back() != after.back()) return false;
+    const bool keeps_last = move.code == OperationCode::RESHAPE || order_of(move).back() == last;
+    if (!is_last || !keeps_last || before.size() < 2 || before.size() > 4 || before.back() != after.back())
+      return false;
     Operation raised = operation;
     raised.inputs[0] = move.inputs[0];
     raised.inputs.resize(2);

@@ -41,6 +41,21 @@ TEST_CASE("sink_moves: a constant that broadcasts is moved the other way") {
   CHECK(after_pass(net) == Codes{OperationCode::CONV_2D, OperationCode::MUL});
 }
 
+TEST_CASE("sink_moves: a TRANSPOSE of other axes sinks below a softmax along the last one") {
+  Net net;
+  const OperandId moved = net.transpose(net.input({2, 3, 4}), {1, 0, 2});
+  net.output(net.transpose(net.softmax(moved, 2), {1, 0, 2}));
+  CHECK(after_pass(net) == Codes{OperationCode::SOFTMAX});
+}
+
+TEST_CASE("sink_moves: a RESHAPE that joins axes sinks below a constant that has both") {
+  Net net;
+  const OperandId joined = net.reshape(net.unary(OperationCode::RELU, net.input({2, 3, 4, 5})), {2, 3, 20});
+  const OperandId sum = net.binary(OperationCode::ADD, joined, net.weights({2, 1, 20}));
+  net.output(net.reshape(sum, {2, 3, 4, 5}));
+  CHECK(after_pass(net) == Codes{OperationCode::RELU, OperationCode::ADD});
+}
+
 TEST_CASE("sink_moves: a softmax along the moved axis keeps its TRANSPOSE before it") {
   Net net;
   const OperandId moved = net.transpose(net.input({2, 3, 4}), {0, 2, 1});
