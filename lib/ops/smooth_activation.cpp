@@ -39,24 +39,23 @@ Expression silu(const Expression& x) {
   return x * logistic(x);
 }
 
-// x * P(x^2) with coefficients from the lowest.
-Expression odd_polynomial(const Expression& x, const std::vector<double>& coefficients) {
-  const Expression s = square(x);
-  Expression sum = s * coefficients.back() + coefficients[coefficients.size() - 2];
-  for (size_t i = coefficients.size() - 2; i-- > 0;) sum = sum * s + coefficients[i];
-  return x * sum;
-}
-
-// x times the normal distribution, whose logit is nearly an odd polynomial: at most 3.5e-6 off, everywhere. The leading
-// coefficient is positive, so that large inputs saturate on the right side.
+// x times the normal distribution, whose logit is nearly an odd polynomial: at most 3.5e-6 off, everywhere. With
+// z = x / k the polynomial has the leading coefficient 1, which needs no operation; the layers around x take k. Large
+// inputs saturate on the right side, because the coefficient is positive.
 Expression gelu(const Expression& x) {
-  return x * logistic(odd_polynomial(x, {1.59565627, 7.29375815e-2, -2.49723127e-4, -6.11620281e-5, 2.23816477e-6}));
+  constexpr double k = 4.2441;
+  const Expression z = x * (1 / k);
+  const Expression s = square(z);
+  const Expression logit = z * ((((s - 1.51698537) * s - 0.343863918) * s + 5.57581279) * s + 6.77212478);
+  return z * logistic(logit) * k;
 }
 
-// (1 + tanh(u)) / 2 = sigmoid(2u) with u = sqrt(2 / pi) * (x + 0.044715 x^3).
+// (1 + tanh(u)) / 2 = sigmoid(2u) with u = sqrt(2 / pi) * (x + 0.044715 x^3). In z = x / k, 2u is z^3 + factor * k * z.
 Expression gelu_of_tanh(const Expression& x) {
   const double factor = 2 * std::sqrt(2 / M_PI);
-  return x * logistic(odd_polynomial(x, {factor, 0.044715 * factor}));
+  const double k = 1 / std::cbrt(0.044715 * factor);
+  const Expression z = x * (1 / k);
+  return z * logistic(z * (square(z) + factor * k)) * k;
 }
 
 void lower_gelu(OpContext& ctx) {

@@ -4,7 +4,7 @@
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/move_chain.h"
-#include "lib/nnapi/permutation.h"
+#include "lib/nnapi/passes/moves.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
@@ -22,7 +22,7 @@ class MoveMerger {
     for (Operation& operation : operations) {
       read_replaced(operation);
       builder_.set_source(operation.source);
-      if (is_move(operation)) {
+      if (is_move(model_, operation)) {
         place_move(operation);
       } else {
         if (operation.code == OperationCode::FULLY_CONNECTED) read_through_reshape(operation);
@@ -33,12 +33,6 @@ class MoveMerger {
   }
 
  private:
-  bool is_move(const Operation& operation) const {
-    if (operation.code == OperationCode::RESHAPE) return true;
-    return operation.code == OperationCode::TRANSPOSE && operation.inputs.size() == 2 &&
-           model_.at(operation.inputs[1]).ints() != nullptr;
-  }
-
   const Operation* producer(OperandId id) const {
     const int index = uses_.producer[static_cast<size_t>(id)];
     return index < 0 ? nullptr : &model_.operations[static_cast<size_t>(index)];
@@ -72,7 +66,7 @@ class MoveMerger {
   // Returns the chain of moves that ends in `last`, the last move first.
   std::vector<const Operation*> chain_before(const Operation& last) const {
     std::vector<const Operation*> chain;
-    for (const Operation* move = producer(last.inputs[0]); move != nullptr && is_move(*move);
+    for (const Operation* move = producer(last.inputs[0]); move != nullptr && is_move(model_, *move);
          move = producer(move->inputs[0])) {
       chain.push_back(move);
     }
@@ -81,7 +75,7 @@ class MoveMerger {
 
   bool apply(MoveChain& chain, const Operation& move) const {
     if (move.code == OperationCode::RESHAPE) return chain.reshape(model_.at(move.outputs[0]).dims);
-    chain.transpose(fixed_values(*model_.at(move.inputs[1]).ints()));
+    chain.transpose(order_of(model_, move));
     return true;
   }
 
@@ -164,7 +158,7 @@ class MoveMerger {
   void unread(OperandId id) {
     if (--readers(id) > 0) return;
     const Operation* maker = producer(id);
-    if (maker != nullptr && is_move(*maker)) unread(maker->inputs[0]);
+    if (maker != nullptr && is_move(model_, *maker)) unread(maker->inputs[0]);
   }
 
   // True if the order of the elements in memory stays.
@@ -172,7 +166,7 @@ class MoveMerger {
     if (move.code == OperationCode::RESHAPE) return true;
     const Dims& from = model_.at(move.inputs[0]).dims;
     int64_t last = -1;
-    for (const int64_t axis : fixed_values(*model_.at(move.inputs[1]).ints())) {
+    for (const int64_t axis : order_of(model_, move)) {
       if (from[static_cast<size_t>(axis)] == Dim(1)) continue;
       if (axis < last) return false;
       last = axis;
@@ -184,7 +178,7 @@ class MoveMerger {
   // of rank 4 may get another layout, which changes their order.
   void read_through_reshape(Operation& operation) {
     const Operation* move = producer(operation.inputs[0]);
-    if (move == nullptr || !is_move(*move) || !keeps_order(*move)) return;
+    if (move == nullptr || !is_move(model_, *move) || !keeps_order(*move)) return;
     const OperandId source = move->inputs[0];
     const Dims& from = model_.at(source).dims;
     const Dims& to = model_.at(operation.inputs[0]).dims;
@@ -202,7 +196,7 @@ class MoveMerger {
     auto& operations = model_.operations;
     operations.erase(std::remove_if(operations.begin(), operations.end(),
                                     [&](const Operation& operation) {
-                                      return is_move(operation) && readers(operation.outputs[0]) <= 0;
+                                      return is_move(model_, operation) && readers(operation.outputs[0]) <= 0;
                                     }),
                      operations.end());
   }

@@ -5,14 +5,11 @@
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/merge_moves.h"
-#include "lib/nnapi/permutation.h"
+#include "lib/nnapi/passes/moves.h"
+#include "lib/nnapi/passes/sink_regions.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
-
-Dim product_after(const Dims& dims, size_t axis) {
-  return product(Dims(dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, dims.end()));
-}
 
 class MoveSinker {
  public:
@@ -25,7 +22,7 @@ class MoveSinker {
     model_.operations.clear();
     read_by_moves_.assign(model_.operands.size(), 0);
     for (const Operation& operation : operations) {
-      if (is_move(operation)) ++read_by_moves_[static_cast<size_t>(operation.inputs[0])];
+      if (is_move(model_, operation)) ++read_by_moves_[static_cast<size_t>(operation.inputs[0])];
     }
     std::fill(uses_.producer.begin(), uses_.producer.end(), -1);
     for (Operation& operation : operations) {
@@ -52,12 +49,6 @@ class MoveSinker {
 
   bool is_variable(OperandId id) const { return !model_.at(id).is_constant(); }
 
-  bool is_move(const Operation& operation) const {
-    if (operation.code == OperationCode::RESHAPE) return true;
-    const bool is_transpose = operation.code == OperationCode::TRANSPOSE && operation.inputs.size() == 2;
-    return is_transpose && model_.at(operation.inputs[1]).ints() != nullptr;
-  }
-
   // Returns the readers of an operand without moves: merge_moves lets moves read the operand before it.
   int readers_but_moves(OperandId id) const {
     const auto index = static_cast<size_t>(id);
@@ -70,17 +61,7 @@ class MoveSinker {
     if (index < 0) return nullptr;
     const Operation& move = model_.operations[static_cast<size_t>(index)];
     const auto reads = std::count(reader.inputs.begin(), reader.inputs.end(), id);
-    return readers_but_moves(id) == reads && is_move(move) ? &move : nullptr;
-  }
-
-  std::vector<int64_t> order_of(const Operation& move) const {
-    if (move.code == OperationCode::RESHAPE) return {};
-    return fixed_values(*model_.at(move.inputs[1]).ints());
-  }
-
-  bool are_alike(const Operation& a, const Operation& b) const {
-    return a.code == b.code && model_.at(a.inputs[0]).dims == model_.at(b.inputs[0]).dims &&
-           model_.at(a.outputs[0]).dims == model_.at(b.outputs[0]).dims && order_of(a) == order_of(b);
+    return readers_but_moves(id) == reads && is_move(model_, move) ? &move : nullptr;
   }
 
   // Returns the move that all variable inputs have before them; null if they differ, or if an input is broadcast.
@@ -89,72 +70,12 @@ class MoveSinker {
     for (const OperandId id : operation.inputs) {
       if (!is_variable(id)) continue;
       const Operation* move = move_before(id, operation);
-      if (move == nullptr || (common != nullptr && !are_alike(*move, *common))) return nullptr;
+      if (move == nullptr || (common != nullptr && !are_alike(model_, *move, *common))) return nullptr;
       common = move;
     }
     if (common == nullptr || model_.at(common->outputs[0]).dims != model_.at(operation.outputs[0]).dims) return nullptr;
     return common;
   }
-
-  // Axes before a RESHAPE that together are one axis behind it: from `first` up to, without, `last`.
-  struct AxisRange {
-    size_t first, last;
-  };
-
-  static std::optional<AxisRange> axes_before(const Dims& dims_before, const Dims& dims_after, size_t axis) {
-    for (size_t first = 0; first < dims_before.size(); ++first) {
-      Dim size(1);
-      for (size_t last = first; last < dims_before.size(); ++last) {
-        size *= dims_before[last];
-        if (size == dims_after[axis] && product_after(dims_before, last) == product_after(dims_after, axis)) {
-          return AxisRange{first, last + 1};
-        }
-      }
-    }
-    return std::nullopt;
-  }
-
-  // Returns the shape of a constant that broadcasts before a RESHAPE as the shape `after` does behind it, if any.
-  std::optional<std::vector<int64_t>> shape_before(const std::vector<int64_t>& after, const Dims& dims_before,
-                                                   const Dims& dims_after) const {
-    std::vector<int64_t> before(dims_before.size(), 1);
-    for (size_t i = 0; i < after.size(); ++i) {
-      if (after[i] == 1) continue;
-      const auto range = axes_before(dims_before, dims_after, i);
-      if (!range || Dim(after[i]) != dims_after[i]) return std::nullopt;
-      for (size_t axis = range->first; axis < range->last; ++axis) {
-        if (!dims_before[axis].is_fixed()) return std::nullopt;
-        before[axis] = dims_before[axis].value();
-      }
-    }
-    return before;
-  }
-
-  // Returns a constant argument in the form that it needs before the move.
-  std::optional<OperandId> before_move(OperandId id, const Operation& move) {
-    const Operand operand = model_.at(id);
-    const Constant* constant = operand.constant();
-    if (constant == nullptr) return id;
-    const Dims before = model_.at(move.inputs[0]).dims;
-    if (constant->element_count() == 1) {
-      if (constant->shape().size() <= before.size()) return id;
-      return builder_.tensor(constant->then(Reshape{{1}}), operand.scale, operand.zero_point);
-    }
-    const Dims after = model_.at(move.outputs[0]).dims;
-    std::vector<int64_t> shape = constant->shape();
-    if (shape.size() > after.size()) return std::nullopt;
-    shape.insert(shape.begin(), after.size() - shape.size(), 1);
-    if (move.code == OperationCode::TRANSPOSE) {
-      const Constant full = constant->then(Reshape{shape}).then(Permute{inverse(order_of(move))});
-      return builder_.tensor(full, operand.scale, operand.zero_point);
-    }
-    const auto new_shape = shape_before(shape, before, after);
-    if (!new_shape) return std::nullopt;
-    return builder_.tensor(constant->then(Reshape{*new_shape}), operand.scale, operand.zero_point);
-  }
-
-  // RESHAPE and TRANSPOSE take no bool, and integers only at late feature levels.
-  static bool can_be_moved(OperandCode type) { return type == OperandCode::TENSOR_FLOAT32 || is_quant8(type); }
 
   bool sink_below(const Operation& operation) {
     if (operation.code == OperationCode::SOFTMAX || operation.code == OperationCode::LOG_SOFTMAX) {
@@ -172,7 +93,7 @@ class MoveSinker {
         id = model_.operations[static_cast<size_t>(uses_.producer[static_cast<size_t>(id)])].inputs[0];
         continue;
       }
-      const auto argument = before_move(id, move);
+      const auto argument = before_move(builder_, id, move);
       if (!argument) return false;
       id = *argument;
     }
@@ -193,7 +114,7 @@ class MoveSinker {
         if (model_.at(id).dims != dims) return false;
         continue;
       }
-      const auto argument = before_move(id, move);
+      const auto argument = before_move(builder_, id, move);
       if (!argument) return false;
       id = *argument;
     }
@@ -219,7 +140,7 @@ class MoveSinker {
   // Returns true for the result of a move.
   bool is_moved(OperandId id) const {
     const int index = uses_.producer[static_cast<size_t>(id)];
-    return index >= 0 && is_move(model_.operations[static_cast<size_t>(index)]);
+    return index >= 0 && is_move(model_, model_.operations[static_cast<size_t>(index)]);
   }
 
   // Returns the input of the RESHAPE that makes an operand, reshaped to `dims`.
@@ -272,7 +193,7 @@ class MoveSinker {
     const auto last = static_cast<int64_t>(after.size()) - 1;
     const Dims* axis = operation.inputs.size() > 2 ? model_.at(operation.inputs[2]).ints() : nullptr;
     const bool is_last = axis == nullptr ? after.size() == 2 : (*axis)[0] == Dim(last) || (*axis)[0] == Dim(-1);
-    const bool keeps_last = move.code == OperationCode::RESHAPE || order_of(move).back() == last;
+    const bool keeps_last = move.code == OperationCode::RESHAPE || order_of(model_, move).back() == last;
     if (!is_last || !keeps_last || before.size() < 2 || before.size() > 4 || before.back() != after.back())
       return false;
     Operation raised = operation;
@@ -316,7 +237,8 @@ void sink_moves(Model& model) {
   merge_moves(model);
   // In one round over all operations, each move sinks as far as it can. merge_moves may make moves that sink in the
   // next round. The model is valid after each round, so a limit of one round per operation is safe.
-  for (size_t rounds = model.operations.size(); rounds > 0 && MoveSinker(model).run(); --rounds) merge_moves(model);
+  const auto sink = [&model] { return MoveSinker(model).run() || sink_regions(model); };
+  for (size_t rounds = model.operations.size(); rounds > 0 && sink(); --rounds) merge_moves(model);
 }
 
 }  // namespace nnapi_convert::nnapi

@@ -10,6 +10,7 @@
 #include "lib/nnapi/passes/insertions.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/move_chain.h"
+#include "lib/nnapi/passes/moves.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
@@ -49,12 +50,6 @@ class Splitting {
   const Operation* producer(OperandId id) const {
     const int index = uses_.producer[static_cast<size_t>(id)];
     return index < 0 ? nullptr : &model_.operations[static_cast<size_t>(index)];
-  }
-
-  bool is_move(const Operation& operation) const {
-    if (operation.code == OperationCode::RESHAPE) return true;
-    return operation.code == OperationCode::TRANSPOSE && operation.inputs.size() == 2 &&
-           model_.at(operation.inputs[1]).ints() != nullptr;
   }
 
   std::optional<std::vector<int64_t>> numbers(OperandId id) const {
@@ -116,7 +111,7 @@ class Splitting {
   std::optional<std::pair<OperandId, MoveChain>> moves_to(OperandId source) const {
     std::vector<const Operation*> moves;
     OperandId base = source;
-    for (const Operation* move = producer(base); move != nullptr && is_move(*move); move = producer(base)) {
+    for (const Operation* move = producer(base); move != nullptr && is_move(model_, *move); move = producer(base)) {
       moves.push_back(move);
       base = move->inputs[0];
     }
@@ -126,7 +121,7 @@ class Splitting {
     MoveChain chain(model_.at(base).dims);
     for (auto move = moves.rbegin(); move != moves.rend(); ++move) {
       if ((*move)->code == OperationCode::TRANSPOSE) {
-        chain.transpose(fixed_values(*model_.at((*move)->inputs[1]).ints()));
+        chain.transpose(order_of(model_, **move));
       } else if (!chain.reshape(model_.at((*move)->outputs[0]).dims)) {
         return std::nullopt;
       }
