@@ -222,11 +222,13 @@ Tensor run_fully_connected(const Arguments& arguments) {
 }
 
 Tensor run_batch_matmul(const Arguments& arguments) {
-  const auto matrices = [&](size_t input) {
+  const auto matrices = [&](size_t input) {  // with one axis for the whole batch
     const Tensor& tensor = arguments.tensor(input);
+    const int64_t rows = tensor.shape.end()[-2], columns = tensor.shape.back();
     std::vector<int64_t> order{0, 1, 2};
     if (arguments.flag(2 + input, false)) std::swap(order[1], order[2]);
-    return permuted(tensor, order);
+    const auto batch = static_cast<int64_t>(tensor.values.size()) / (rows * columns);
+    return permuted(Tensor({batch, rows, columns}, tensor.values), order);
   };
   const Tensor a = matrices(0), b = matrices(1);
   Tensor result({a.shape[0], a.shape[1], b.shape[2]});
@@ -236,7 +238,10 @@ Tensor run_batch_matmul(const Arguments& arguments) {
       result.at(index) += a.at({index[0], index[1], i}) * b.at({index[0], i, index[2]});
     }
   } while (advance(index, result.shape));
-  return result;
+  std::vector<int64_t> shape = arguments.tensor(0).shape;
+  shape.end()[-2] = result.shape[1];
+  shape.back() = result.shape[2];
+  return Tensor(shape, result.values);
 }
 
 // Output `number` of the operation.

@@ -8,6 +8,8 @@
 #include "lib/nnapi/passes/axis_arguments.h"
 #include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/move_chain.h"
+#include "lib/nnapi/passes/moved_operand.h"
+#include "lib/nnapi/passes/moves.h"
 #include "lib/nnapi/permutation.h"
 #include "lib/nnapi/signature.h"
 
@@ -15,17 +17,6 @@ namespace nnapi_convert::nnapi {
 namespace {
 
 constexpr OperandId kNone = -1;
-
-// Returns true if moving axes by `order` keeps the sequence of elements: axes of size 1 may go anywhere.
-bool keeps_sequence(const Dims& dims, const std::vector<int64_t>& order) {
-  int64_t last = -1;
-  for (const int64_t axis : order) {
-    if (dims[static_cast<size_t>(axis)] == Dim(1)) continue;
-    if (axis < last) return false;
-    last = axis;
-  }
-  return true;
-}
 
 class LayoutChooser {
  public:
@@ -69,51 +60,6 @@ class LayoutChooser {
     copies(id) = {kNone, id};
   }
 
-  // Returns a tensor whose elements are all `value`.
-  OperandId filled(float value, const Operand& type) {
-    const OperandId number = builder_.tensor(Constant::of_floats({value}, std::vector<int64_t>(type.dims.size(), 1)));
-    return builder_.add(OperationCode::TILE, {number, builder_.int32_tensor(type.dims)}, type);
-  }
-
-  // Moves a bool tensor as float32: neither RESHAPE nor TRANSPOSE takes bool.
-  OperandId moved_bool(OperandId id, const std::vector<int64_t>& order) {
-    Operand number = model_.at(id);
-    number.type = OperandCode::TENSOR_FLOAT32;
-    const OperandId result =
-        moved(builder_.add(OperationCode::SELECT, {id, filled(1, number), filled(0, number)}, number), order);
-    Operand condition = model_.at(result);
-    condition.type = OperandCode::TENSOR_BOOL8;
-    return builder_.add(OperationCode::NOT_EQUAL, {result, builder_.tensor(Constant::of_floats({0}))}, condition);
-  }
-
-  // If TILE makes the operand from a single value, repeats the value in the other order. A later step drops a TILE that
-  // nothing reads.
-  std::optional<OperandId> tiled_again(OperandId id, const std::vector<int64_t>& order) {
-    const auto makes = [id](const Operation& operation) { return operation.outputs[0] == id; };
-    const auto found = std::find_if(model_.operations.rbegin(), model_.operations.rend(), makes);
-    if (found == model_.operations.rend() || found->code != OperationCode::TILE) return std::nullopt;
-    const OperandId value = found->inputs[0];
-    const Dims* multiples = model_.at(found->inputs[1]).ints();
-    if (!is_single_value(value) || multiples == nullptr) return std::nullopt;
-    Operand result = model_.at(id);
-    result.dims = permute(result.dims, order);
-    return builder_.add(OperationCode::TILE, {value, builder_.int32_tensor(permute(*multiples, order))}, result);
-  }
-
-  // Returns an operand with its axes moved, by a constant's recipe, a RESHAPE or a TRANSPOSE.
-  OperandId moved(OperandId id, const std::vector<int64_t>& order) {
-    Operand result = model_.at(id);
-    if (const Constant* constant = result.constant()) {
-      return builder_.tensor(constant->then(Permute{order}), result.scale, result.zero_point);
-    }
-    if (result.type == OperandCode::TENSOR_BOOL8) return moved_bool(id, order);
-    if (const auto tiled = tiled_again(id, order)) return *tiled;
-    const bool is_reshape = keeps_sequence(result.dims, order);
-    result.dims = permute(result.dims, order);
-    if (is_reshape) return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(result.dims)}, result);
-    return builder_.add(OperationCode::TRANSPOSE, {id, builder_.int32_tensor(to_dims(order))}, result);
-  }
-
   // Gives `copy` the name of `original`, whose value it holds, and notes its order.
   OperandId named_as(OperandId original, OperandId copy, bool is_nhwc) {
     model_.at(copy).name = model_.at(original).name;
@@ -123,13 +69,13 @@ class LayoutChooser {
 
   OperandId in_nchw(OperandId id) {
     const OperandId nhwc = copies(id).nhwc;
-    if (copies(id).nchw == kNone) copies(id).nchw = named_as(nhwc, moved(nhwc, kToNchw), false);
+    if (copies(id).nchw == kNone) copies(id).nchw = named_as(nhwc, moved(builder_, nhwc, kToNchw), false);
     return copies(id).nchw;
   }
 
   OperandId in_nhwc(OperandId id) {
     const OperandId nchw = copies(id).nchw;
-    if (copies(id).nhwc == kNone) copies(id).nhwc = named_as(nchw, moved(nchw, kToNhwc), true);
+    if (copies(id).nhwc == kNone) copies(id).nhwc = named_as(nchw, moved(builder_, nchw, kToNhwc), true);
     return copies(id).nhwc;
   }
 
@@ -227,12 +173,6 @@ class LayoutChooser {
     append_in_nhwc(std::move(operation));
   }
 
-  // Returns true if the operand is the same in every order: a scalar, or a tensor with all sizes 1.
-  bool is_single_value(OperandId id) {
-    const Dims& dims = model_.at(id).dims;
-    return std::all_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim == Dim(1); });
-  }
-
   // Gives an operand of lower rank leading axes of size 1.
   OperandId with_rank_4(OperandId id) {
     const Operand operand = model_.at(id);
@@ -249,14 +189,14 @@ class LayoutChooser {
     const bool is_reshape = keeps_sequence(result.dims, kToNhwc);
     if (is_reshape) result.dims = permute(result.dims, kToNhwc);
     const OperandId full = builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(result.dims)}, result);
-    return is_reshape ? full : moved(full, kToNhwc);
+    return is_reshape ? full : moved(builder_, full, kToNhwc);
   }
 
   // Returns true if an operand of lower rank can take the order of the other operands.
   bool can_broadcast(OperandId id) {
     const Operand& operand = model_.at(id);
     const bool is_movable = operand.type == OperandCode::TENSOR_FLOAT32 || is_quant8(operand.type);
-    return operand.constant() != nullptr || is_single_value(id) || (is_movable && rank(id) < 4);
+    return operand.constant() != nullptr || is_single_value(model_, id) || (is_movable && rank(id) < 4);
   }
 
   void place_elementwise(Operation operation) {
@@ -270,7 +210,7 @@ class LayoutChooser {
     for (OperandId& id : operation.inputs) {
       if (rank(id) == 4) {
         id = in_nhwc(id);
-      } else if (!is_single_value(id)) {
+      } else if (!is_single_value(model_, id)) {
         id = with_rank_4(id);
       }
     }
@@ -314,8 +254,8 @@ class LayoutChooser {
       order.push_back(position[static_cast<size_t>(axis)]);
     }
     const bool is_same = std::is_sorted(order.begin(), order.end());
-    copies(operation.outputs[0]) = {is_same ? input : named_as(operation.outputs[0], moved(input, order), false),
-                                    kNone};
+    copies(operation.outputs[0]) = {
+        is_same ? input : named_as(operation.outputs[0], moved(builder_, input, order), false), kNone};
   }
 
   void place_reshape(Operation operation) {

@@ -164,14 +164,7 @@ class MoveMerger {
   // True if the order of the elements in memory stays.
   bool keeps_order(const Operation& move) const {
     if (move.code == OperationCode::RESHAPE) return true;
-    const Dims& from = model_.at(move.inputs[0]).dims;
-    int64_t last = -1;
-    for (const int64_t axis : order_of(model_, move)) {
-      if (from[static_cast<size_t>(axis)] == Dim(1)) continue;
-      if (axis < last) return false;
-      last = axis;
-    }
-    return true;
+    return keeps_sequence(model_.at(move.inputs[0]).dims, order_of(model_, move));
   }
 
   // FULLY_CONNECTED takes the elements in their order, as many for each row as it has weights for an output. A tensor

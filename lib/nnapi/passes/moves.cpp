@@ -57,6 +57,16 @@ bool are_alike(const Model& model, const Operation& a, const Operation& b) {
          model.at(a.outputs[0]).dims == model.at(b.outputs[0]).dims && order_of(model, a) == order_of(model, b);
 }
 
+bool keeps_sequence(const Dims& dims, const std::vector<int64_t>& order) {
+  int64_t last = -1;
+  for (const int64_t axis : order) {
+    if (dims[static_cast<size_t>(axis)] == Dim(1)) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
 bool can_be_moved(OperandCode type) {
   return type == OperandCode::TENSOR_FLOAT32 || is_quant8(type);
 }

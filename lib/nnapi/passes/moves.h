@@ -14,6 +14,9 @@ std::vector<int64_t> order_of(const Model& model, const Operation& move);
 // Returns whether two moves have the same sizes before and after, and the same order.
 bool are_alike(const Model& model, const Operation& a, const Operation& b);
 
+// Returns true if moving axes by `order` keeps the sequence of elements: axes of size 1 may go anywhere.
+bool keeps_sequence(const Dims& dims, const std::vector<int64_t>& order);
+
 // RESHAPE and TRANSPOSE take no bool, and integers only at late feature levels.
 bool can_be_moved(OperandCode type);
 

@@ -81,6 +81,7 @@ class MoveSinker {
     if (operation.code == OperationCode::SOFTMAX || operation.code == OperationCode::LOG_SOFTMAX) {
       return sink_below_softmax(operation);
     }
+    if (operation.code == OperationCode::BATCH_MATMUL) return sink_below_products(operation);
     if (!can_be_moved(model_.at(operation.outputs[0]).type)) return false;
     if (operation.code == OperationCode::CONCATENATION) return sink_below_concatenation(operation);
     if (!is_elementwise(operation.code)) return false;
@@ -204,6 +205,32 @@ class MoveSinker {
     if (!is_default) raised.inputs.push_back(builder_.int32(static_cast<int64_t>(before.size()) - 1));
     place(raised, move);
     return true;
+  }
+
+  // Sinks the RESHAPEs of both factors that merge the same axes of a batch.
+  bool sink_below_products(const Operation& operation) {
+    const Operation* left = move_before(operation.inputs[0], operation);
+    const Operation* right = move_before(operation.inputs[1], operation);
+    if (left == nullptr || right == nullptr || !merges_batch(*left) || !merges_batch(*right)) return false;
+    Dims dims = model_.at(left->inputs[0]).dims;
+    const Dims of_right = model_.at(right->inputs[0]).dims, product = model_.at(operation.outputs[0]).dims;
+    const auto batch = static_cast<std::ptrdiff_t>(dims.size()) - 2;
+    if (dims.size() != of_right.size() || !std::equal(dims.begin(), dims.begin() + batch, of_right.begin())) {
+      return false;
+    }
+    std::copy(product.end() - 2, product.end(), dims.begin() + batch);
+    Operation raised = operation;
+    raised.inputs[0] = left->inputs[0];
+    raised.inputs[1] = right->inputs[0];
+    place(raised, Operation(*left), dims);
+    return true;
+  }
+
+  // Returns true for a RESHAPE that keeps the last two axes.
+  bool merges_batch(const Operation& move) const {
+    const Dims &before = model_.at(move.inputs[0]).dims, &after = model_.at(move.outputs[0]).dims;
+    return move.code == OperationCode::RESHAPE && before.size() > after.size() && before.size() <= kMaxMoveRank &&
+           after.size() > 2 && std::equal(before.end() - 2, before.end(), after.end() - 2);
   }
 
   // Appends `operation` with the sizes before `move`, above further moves if possible, and then the move.

@@ -56,6 +56,29 @@ TEST_CASE("sink_moves: a RESHAPE that joins axes sinks below a constant that has
   CHECK(after_pass(net) == Codes{OperationCode::RELU, OperationCode::ADD});
 }
 
+TEST_CASE("sink_moves: RESHAPEs of both factors sink below BATCH_MATMUL") {
+  Net net;
+  const OperandId left = net.reshape(net.unary(OperationCode::RELU, net.input({2, 3, 4, 5})), {6, 4, 5});
+  const OperandId right = net.reshape(net.unary(OperationCode::RELU, net.input({2, 3, 7, 5})), {6, 7, 5});
+  const OperandId product =
+      net.builder.add(OperationCode::BATCH_MATMUL, {left, right, net.builder.boolean(false), net.builder.boolean(true)},
+                      testing::float_type({6, 4, 7}));
+  net.output(net.reshape(product, {2, 3, 4, 7}));
+  CHECK(after_pass(net) == Codes{OperationCode::RELU, OperationCode::RELU, OperationCode::BATCH_MATMUL});
+}
+
+TEST_CASE("sink_moves: RESHAPEs that merge other axes stay before BATCH_MATMUL") {
+  Net net;
+  const OperandId left = net.reshape(net.unary(OperationCode::RELU, net.input({2, 3, 4, 5})), {6, 4, 5});
+  const OperandId right = net.reshape(net.unary(OperationCode::RELU, net.input({3, 2, 7, 5})), {6, 7, 5});
+  net.output(net.builder.add(OperationCode::BATCH_MATMUL,
+                             {left, right, net.builder.boolean(false), net.builder.boolean(true)},
+                             testing::float_type({6, 4, 7})));
+  CHECK(testing::count(net.model, OperationCode::RESHAPE) == 2);
+  after_pass(net);
+  CHECK(testing::count(net.model, OperationCode::RESHAPE) == 2);
+}
+
 TEST_CASE("sink_moves: a softmax along the moved axis keeps its TRANSPOSE before it") {
   Net net;
   const OperandId moved = net.transpose(net.input({2, 3, 4}), {0, 2, 1});
