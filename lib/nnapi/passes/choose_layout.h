@@ -1,5 +1,6 @@
 // Chooses each operand's physical order, NCHW or NHWC, and rewrites dims, layout flags, axes, per-axis vectors, masks
-// and constants to match. No other code handles layouts: rules build everything in PyTorch's order.
+// and constants to match. Rules build everything in PyTorch's order. Only group_products appends operations whose flag
+// says NHWC: their operands have that order already, and stay.
 #pragma once
 
 #include <vector>
