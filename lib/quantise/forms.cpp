@@ -1,5 +1,8 @@
 #include "lib/quantise/forms.h"
 
+#include <fmt/format.h>
+
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/signature.h"
 
 namespace nnapi_convert::quantise {
@@ -35,6 +38,11 @@ Operand integer_operand(const Operation& operation, size_t input, Operand operan
 }
 
 }  // namespace
+
+std::string text_of(const Operation& operation) {
+  const std::string name = name_of(operation.code);
+  return operation.source.empty() ? name : fmt::format("{} (at {})", name, operation.source);
+}
 
 Form form_of(OperationCode code) {
   switch (code) {

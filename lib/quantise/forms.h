@@ -8,6 +8,9 @@
 
 namespace nnapi_convert::quantise {
 
+// Returns the operation's name and source line, for messages.
+std::string text_of(const nnapi::Operation& operation);
+
 // Real value = scale * (stored - zero_point).
 struct Scale {
   float scale = 0;

@@ -61,11 +61,6 @@ struct NoFactor {
   std::string reason;
 };
 
-std::string text_of(const Operation& operation) {
-  const std::string name = name_of(operation.code);
-  return operation.source.empty() ? name : fmt::format("{} (at {})", name, operation.source);
-}
-
 // Tensors that have to be divided together, and the constants that change with them.
 struct Group {
   std::set<OperandId> tensors;

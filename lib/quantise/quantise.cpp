@@ -17,9 +17,11 @@
 #include "lib/quantise/correct_bias.h"
 #include "lib/quantise/equalise.h"
 #include "lib/quantise/host_model.h"
+#include "lib/quantise/named_operations.h"
 #include "lib/quantise/observe.h"
 #include "lib/quantise/refine_ranges.h"
 #include "lib/quantise/rewrite.h"
+#include "lib/quantise/sample_checks.h"
 
 namespace nnapi_convert::quantise {
 namespace {
@@ -48,17 +50,6 @@ struct Candidate {
   Distance distance = {};
 };
 
-std::vector<bool> kept_float(const Model& model, const std::vector<std::string>& names) {
-  std::vector<bool> kept(model.operations.size(), false);
-  for (const std::string& name : names) {
-    if (!is_any_named(model, name)) refuse_name(name);
-    for (size_t i = 0; i < model.operations.size(); ++i) {
-      if (is_named(model, model.operations[i], name)) kept[i] = true;
-    }
-  }
-  return kept;
-}
-
 class Quantising {
  public:
   Quantising(Model& model, const std::vector<Dims>& arguments, const Samples& samples, const Options& options)
@@ -72,7 +63,7 @@ class Quantising {
     select_choosing();
     expect_results();
     const auto original = std::make_shared<const Base>(Base{model_, observed(model_, "measure"), false});
-    check_values(original->observations);
+    check_samples(model_, original->observations, report_.warnings);
     Candidate best = candidate(original, RangeMethod::kMinMax);
     check_any_integer(best);
     try_methods(best);
@@ -160,25 +151,6 @@ class Quantising {
     Candidate other = candidate(base, RangeMethod::kMinMax);
     try_methods(other);
     take_if_nearer(best, std::move(other));
-  }
-
-  void check_values(const Observations& observations) {
-    for (size_t i = 0; i < observations.histograms.size(); ++i) {
-      const Histogram& histogram = observations.histograms[i];
-      const nnapi::Operand& operand = model_.operands[i];
-      if (histogram.empty() && histogram.not_finite() > 0) {
-        throw ConvertError(ExitCode::kBadFile,
-                           fmt::format("--calibrate: %{} has no finite value in any sample", operand.name));
-      }
-    }
-    for (const nnapi::Boundary& input : model_.inputs) {
-      const Histogram& histogram = observations.histograms[static_cast<size_t>(input.operand)];
-      if (histogram.empty() || histogram.lowest() < histogram.highest()) continue;
-      report_.warnings.push_back(
-          fmt::format("calibration: input {} is {} everywhere in all samples: the scales fit "
-                      "nothing else; give real inputs",
-                      input.argument, histogram.lowest()));
-    }
   }
 
   static void check_any_integer(const Candidate& candidate) {
@@ -413,22 +385,6 @@ class Quantising {
 };
 
 }  // namespace
-
-bool is_named(const Model& model, const Operation& operation, const std::string& name) {
-  return name_of(operation.code) == name || model.at(operation.outputs[0]).name == name || operation.source == name;
-}
-
-bool is_any_named(const Model& model, const std::string& name) {
-  return std::any_of(model.operations.begin(), model.operations.end(),
-                     [&](const Operation& operation) { return is_named(model, operation, name); });
-}
-
-void refuse_name(const std::string& name) {
-  throw ConvertError(ExitCode::kUsage,
-                     fmt::format("--keep-float {}: no operation found; give an NNAPI operation, the name of a value "
-                                 "or a source line, as --dump-after optimise and reports show them",
-                                 name));
-}
 
 Report quantise(Model& model, const std::vector<Dims>& arguments, const Samples& samples, const Options& options) {
   return Quantising(model, arguments, samples, options).run();

@@ -71,11 +71,6 @@ class NothingToQuantise : public ConvertError {
                      "it without --calibrate") {}
 };
 
-// True for an operation that --keep-float NAME means.
-bool is_named(const nnapi::Model& model, const nnapi::Operation& operation, const std::string& name);
-bool is_any_named(const nnapi::Model& model, const std::string& name);
-[[noreturn]] void refuse_name(const std::string& name);  // that --keep-float gives and no operation has
-
 // Changes `model`, whose boundaries keep their order. `arguments` are the sizes of forward's tensors. Throws
 // ConvertError: NothingToQuantise, kVerificationFailed where the host's NNAPI fails,
 // kBadFile for samples that make results that are no numbers.

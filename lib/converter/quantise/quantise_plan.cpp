@@ -12,6 +12,7 @@
 #include "lib/converter/samples/calibration_samples.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/dump.h"
+#include "lib/quantise/named_operations.h"
 
 namespace nnapi_convert {
 namespace {
@@ -210,14 +211,6 @@ SplitSamples run_segments(const PlannedModel& planned, const LoadedModel& loaded
   return samples;
 }
 
-// The names that mean operations of this model; the others mean those of other segments.
-std::vector<std::string> names_in(const nnapi::Model& model, const std::vector<std::string>& names) {
-  std::vector<std::string> result;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(result),
-               [&](const std::string& name) { return quantise::is_any_named(model, name); });
-  return result;
-}
-
 void check_names(const Plan& plan, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const bool is_found = std::any_of(plan.segments.begin(), plan.segments.end(), [&](const PlannedSegment& segment) {
@@ -232,7 +225,7 @@ quantise::QuantisedPart quantise_segment(NnapiPart& part, SegmentSamples& calibr
   if (calibration.calls.empty()) {
     return {{}, calibration.unknown > 0 ? "TorchScript has no values for what it reads" : "no sample runs it"};
   }
-  options.keep_float = names_in(part.model, options.keep_float);
+  options.keep_float = quantise::names_in(part.model, options.keep_float);
   quantise::Samples samples{std::move(calibration.calls), std::move(held_back.calls)};
   if (samples.held_back.empty()) samples.held_back = samples.calibration;
   try {

@@ -5,6 +5,7 @@
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/move_chain.h"
 #include "lib/nnapi/passes/moves.h"
+#include "lib/nnapi/permutation.h"
 
 namespace nnapi_convert::nnapi {
 namespace {

@@ -1,0 +1,15 @@
+// Checks what the samples made of the float model, before scales are chosen from it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/quantise/observe.h"
+
+namespace nnapi_convert::quantise {
+
+// Throws ConvertError (kBadFile) if a tensor has no finite value in any sample. Adds a warning for each input of the
+// model that is the same everywhere.
+void check_samples(const nnapi::Model& model, const Observations& observations, std::vector<std::string>& warnings);
+
+}  // namespace nnapi_convert::quantise
