@@ -7,6 +7,7 @@
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/moves.h"
 #include "lib/nnapi/passes/sink_regions.h"
+#include "lib/nnapi/permutation.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
