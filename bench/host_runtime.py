@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Measures the host's NNAPI against TorchScript: MobileNetV2 at 224x224, float and quantised, through PyTorch's stock
-loader. Each number is of a process of its own with one thread, the two sides take turns, and medians are compared."""
+"""Measures the host's NNAPI against TorchScript: MobileNetV2 and ResNet-18 at 224x224, float and quantised, through
+PyTorch's stock loader. Each number is of a process of its own with one thread, the two sides take turns, and medians are compared."""
 
 import argparse
 import ctypes
@@ -29,9 +29,11 @@ class Case(NamedTuple):
 
 
 CASES = [
-    Case("float", "mobilenet_v2.pt", ["--nhwc"]),
-    Case("quantised, float interface", "mobilenet_v2_quant.pt", ["--nhwc", "--quant", "core"]),
-    Case("quantised interface", "mobilenet_v2_quant.pt", ["--nhwc", "--quant", "full"]),
+    Case("MobileNetV2", "mobilenet_v2.pt", ["--nhwc"]),
+    Case("MobileNetV2, --quant core", "mobilenet_v2_quant.pt", ["--nhwc", "--quant", "core"]),
+    Case("MobileNetV2, --quant full", "mobilenet_v2_quant.pt", ["--nhwc", "--quant", "full"]),
+    Case("ResNet-18", "resnet18_224.pt", ["--nhwc"]),
+    Case("ResNet-18, --quant full", "resnet18_224_quant.pt", ["--nhwc", "--quant", "full"]),
 ]
 
 
@@ -93,7 +95,7 @@ def compare(case: Case, runs: int, inferences: int, converter: str) -> bool:
     cpu = host.inference / torch_usage.inference
     memory = host.memory / torch_usage.memory
     print(
-        f"{case.name:28} {1e3 * torch_usage.inference:7.1f} ms {1e3 * host.inference:7.1f} ms  x{cpu:4.2f}"
+        f"{case.name:26} {1e3 * torch_usage.inference:7.1f} ms {1e3 * host.inference:7.1f} ms  x{cpu:4.2f}"
         f"   {torch_usage.memory / 1e6:5.0f} MB {host.memory / 1e6:5.0f} MB  x{memory:4.2f}"
         f"   process {torch_usage.process:4.2f} s {host.process:4.2f} s",
         flush=True,
@@ -114,7 +116,8 @@ def main() -> None:
         infer(arguments.infer, arguments.inferences, arguments.library)
         return
     script = str(ROOT / "scripts" / "make_models.py")
-    subprocess.run([script, "--group", "demo", str(FOLDER)], check=True)
+    for group, name in (("demo", "mobilenet_v2"), ("bench", "resnet18_224")):
+        subprocess.run([script, "--group", group, "--only", name, "--", str(FOLDER)], check=True)
     print("                          CPU: TorchScript       host        memory: TorchScript   host")
     within = [compare(case, arguments.runs, arguments.inferences, arguments.converter) for case in CASES]
     if arguments.check and not all(within):

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "lib/host_runtime/storage.h"
+#include "lib/host_runtime/vectorised.h"
 
 namespace nnapi_convert::host {
 namespace {
@@ -77,27 +78,62 @@ Clamp clamp_of(FuseCode activation, const Operand& output) {
 struct Requantization {
   const std::vector<double>& multipliers;
   const int32_t* bias;
-  int64_t inner, zero_point;
+  int64_t inner;
+  int32_t zero_point;
   Clamp clamp;
 };
+
+// Bounds of codes without their zero point.
+struct Bounds {
+  double low, high;
+  int32_t zero_point;
+};
+
+Bounds bounds_of(const Requantization& how) {
+  return {static_cast<double>(how.clamp.low - how.zero_point), static_cast<double>(how.clamp.high - how.zero_point),
+          how.zero_point};
+}
+
+// Rounds as round_small(), in 32 bits, which vector instructions have.
+template <typename Code, typename Sum>
+Code requantized(Sum sum, int32_t bias, double multiplier, const Bounds& bounds) {
+  double code = (static_cast<double>(sum) + bias) * multiplier;
+  code = code < bounds.low ? bounds.low : code;
+  code = code > bounds.high ? bounds.high : code;
+  return static_cast<Code>(static_cast<int32_t>(code + (code < 0 ? -0.5 : 0.5)) + bounds.zero_point);
+}
+
+// Requantises sums of one channel.
+template <typename Sum, typename Code>
+NNAPI_HOST_VECTORISED void requantize_channel(const Sum* __restrict sums, int64_t count, int32_t bias,
+                                              double multiplier, const Bounds bounds, Code* __restrict codes) {
+  for (int64_t i = 0; i < count; ++i) codes[i] = requantized<Code>(sums[i], bias, multiplier, bounds);
+}
+
+// Requantises one sum of each channel.
+template <typename Sum, typename Code>
+NNAPI_HOST_VECTORISED void requantize_channels(const Sum* __restrict sums, int64_t count,
+                                               const int32_t* __restrict bias, const double* __restrict multipliers,
+                                               const Bounds bounds, Code* __restrict codes) {
+  for (int64_t i = 0; i < count; ++i) codes[i] = requantized<Code>(sums[i], bias[i], multipliers[i], bounds);
+}
 
 template <typename Sum, typename Code>
 void requantize_all(const at::Tensor& sums, at::Tensor& codes, const Requantization& how) {
   const Sum* from = sums.data_ptr<Sum>();
   Code* to = codes.data_ptr<Code>();
   const int64_t channels = static_cast<int64_t>(how.multipliers.size());
-  const double low = static_cast<double>(how.clamp.low - how.zero_point);
-  const double high = static_cast<double>(how.clamp.high - how.zero_point);
-  // A row has the elements of one channel if `inner` is above 1, otherwise one element of each channel.
-  const int64_t row = how.inner > 1 ? how.inner : channels;
+  const bool is_one_channel = how.inner > 1;  // of a row
+  const int64_t row = is_one_channel ? how.inner : channels;
   if (row == 0) return;
+  const Bounds bounds = bounds_of(how);
   at::parallel_for(0, sums.numel() / row, std::max<int64_t>(1, kGrain / row), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      for (int64_t k = 0; k < row; ++k) {
-        const int64_t c = how.inner > 1 ? r % channels : k;
-        const double sum = static_cast<double>(from[r * row + k]) + how.bias[c];
-        const double code = std::clamp(sum * how.multipliers[static_cast<std::size_t>(c)], low, high);
-        to[r * row + k] = static_cast<Code>(round_small(code) + how.zero_point);
+      const int64_t c = r % channels, at = r * row;
+      if (is_one_channel) {
+        requantize_channel(from + at, row, how.bias[c], how.multipliers[static_cast<std::size_t>(c)], bounds, to + at);
+      } else {
+        requantize_channels(from + at, row, how.bias, how.multipliers.data(), bounds, to + at);
       }
     }
   });

@@ -95,18 +95,27 @@ def make_tuple_output() -> Dict[str, Made]:
     return {"tuple_output.pt": made(trace(live(TupleOutput, 32), data[:1]), data)}
 
 
-def make_demo() -> Dict[str, Made]:
+def float_and_quantised(prefix: str, builder: Callable, quantisable: Callable) -> Dict[str, Made]:
+    """A network at 224 and its quantised twin, both with bundled inputs."""
     size, data = 224, images(4, 224)
-    float_model = live(vision.mobilenet_v2, size, batches=2, count=8)
-    quantised = vision.quantization.mobilenet_v2(weights=None, quantize=False)
+    float_model = live(builder, size, batches=2, count=8)
+    quantised = quantisable(weights=None, quantize=False)
     quantised.load_state_dict(float_model.state_dict())
     quantised.eval().fuse_model(is_qat=False)
     quantise(quantised, [images(8, size) for _ in range(2)])
     sample = [(data[:1],)]
     return {
-        "mobilenet_v2.pt": made(bundle(trace(float_model, data[:1]), sample), data),
-        "mobilenet_v2_quant.pt": made(bundle(trace(quantised, data[:1]), sample), data),
+        f"{prefix}.pt": made(bundle(trace(float_model, data[:1]), sample), data),
+        f"{prefix}_quant.pt": made(bundle(trace(quantised, data[:1]), sample), data),
     }
+
+
+def make_demo() -> Dict[str, Made]:
+    return float_and_quantised("mobilenet_v2", vision.mobilenet_v2, vision.quantization.mobilenet_v2)
+
+
+def make_resnet18_pair() -> Dict[str, Made]:
+    return float_and_quantised("resnet18_224", vision.resnet18, vision.quantization.resnet18)
 
 
 def without_in_place(model: nn.Module) -> nn.Module:
@@ -167,4 +176,6 @@ def bench_recipes() -> List[Recipe]:
         Recipe("mobilenet_v2_plain", ["mobilenet_v2_plain.pt"], make_mobilenet_plain, f"MobileNetV2, {about}"),
         Recipe("resnet152_plain", ["resnet152_plain.pt"], make_resnet152_plain, f"ResNet-152, frozen, {about}"),
         Recipe("vgg16_plain", ["vgg16_plain.pt"], make_vgg16_plain, f"VGG-16 without adaptive pool, {about}"),
+        Recipe("resnet18_224", ["resnet18_224.pt", "resnet18_224_quant.pt"], make_resnet18_pair,
+               "ResNet-18 at 224, float and quantised, with bundled inputs"),
     ]

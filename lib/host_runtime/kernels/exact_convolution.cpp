@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/host_runtime/vectorised.h"
+
 namespace nnapi_convert::host {
 namespace {
 
@@ -13,6 +15,11 @@ double greatest_sum(const at::Tensor& filter, int64_t channel_dim, double greate
   if (filter.numel() == 0) return 0;
   const at::Tensor rows = filter.transpose(0, channel_dim).reshape({filter.size(channel_dim), -1});
   return rows.abs().sum(1, false, at::kDouble).max().item<double>() * greatest_input;
+}
+
+template <typename Code>
+NNAPI_HOST_VECTORISED void center(const Code* __restrict codes, int64_t count, float zero, float* __restrict numbers) {
+  for (int64_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(codes[i]) - zero;
 }
 
 double greatest_input(const Operand& operand) {
@@ -74,30 +81,36 @@ at::Tensor convolve(const at::Tensor& input, const at::Tensor& filter, const at:
 }
 
 at::Tensor centered(const at::Tensor& codes, const Operand& operand) {
-  return codes.to(at::kFloat).sub_(operand.zero_point);
+  if (!codes.is_non_overlapping_and_dense()) return codes.to(at::kFloat).sub_(operand.zero_point);
+  const at::Tensor numbers = at::empty_like(codes, at::kFloat);  // in the order that the codes have in memory
+  const float zero = static_cast<float>(operand.zero_point);
+  if (codes.scalar_type() == at::kByte) {
+    center(codes.data_ptr<uint8_t>(), codes.numel(), zero, numbers.data_ptr<float>());
+  } else {
+    center(codes.data_ptr<int8_t>(), codes.numel(), zero, numbers.data_ptr<float>());
+  }
+  return numbers;
 }
 
 at::Tensor exact_sums(const OpContext& context, const at::Tensor& input, int64_t channel_dim,
                       const std::function<at::Tensor(const at::Tensor&)>& filter,
                       const std::function<at::Tensor(const at::Tensor&, const at::Tensor&)>& apply) {
-  const auto make_filter = [&] { return filter(centered(context.stored("filter"), context.operand("filter"))); };
-  const at::Tensor weights = context.cached("filter", "weights", make_filter);
+  const auto weights = [&] { return filter(centered(context.stored("filter"), context.operand("filter"))); };
+  const auto high = [&] { return weights().div_(16).round_(); };
+  const auto low = [&] { return weights().sub_(high(), 16); };
   const double scale = greatest_input(context.operand("input"));
   const at::Tensor bound = context.cached("filter", "bound", [&] {
-    const at::Tensor high = weights.div(16).round();
-    const at::Tensor low = weights.sub(high, 16);
-    return at::tensor({greatest_sum(weights, channel_dim, scale),
-                       std::max(greatest_sum(high, channel_dim, scale), greatest_sum(low, channel_dim, scale))},
+    return at::tensor({greatest_sum(weights(), channel_dim, scale),
+                       std::max(greatest_sum(high(), channel_dim, scale), greatest_sum(low(), channel_dim, scale))},
                       at::kDouble);
   });
   const double* bounds = bound.data_ptr<double>();
-  if (bounds[0] < kExactFloat) return apply(input, weights);
+  if (bounds[0] < kExactFloat) return apply(input, context.cached("filter", "weights", weights));
   if (bounds[1] < kExactFloat) {
-    const at::Tensor high = context.cached("filter", "high", [&] { return weights.div(16).round(); });
-    const at::Tensor low = context.cached("filter", "low", [&] { return weights.sub(high, 16); });
-    return apply(input, high).to(at::kDouble).mul_(16).add_(apply(input, low));
+    const at::Tensor sums = apply(input, context.cached("filter", "high", high)).to(at::kDouble).mul_(16);
+    return sums.add_(apply(input, context.cached("filter", "low", low)));
   }
-  return apply(input.to(at::kDouble), weights.to(at::kDouble));
+  return apply(input.to(at::kDouble), context.cached("filter", "weights", weights).to(at::kDouble));
 }
 
 }  // namespace nnapi_convert::host

@@ -1,0 +1,10 @@
+// Marks a function that is a loop over numbers: the compiler makes it for AVX2, too, and the processor's form runs.
+// Both forms give the same numbers, as AVX2 alone has no fused multiply-add.
+#pragma once
+
+// Not for Clang: its sanitizers can't start where functions choose their form.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define NNAPI_HOST_VECTORISED __attribute__((target_clones("avx2", "default")))
+#else
+#define NNAPI_HOST_VECTORISED
+#endif
