@@ -18,7 +18,9 @@ constexpr size_t kPieceBytes = size_t{1} << 18;
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path)
-    : descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    : OutputFile(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {}
+
+OutputFile::OutputFile(int descriptor) : descriptor_(descriptor) {
   note_error(descriptor_);
 }
 

@@ -10,6 +10,8 @@ namespace nnapi_convert {
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
+  // Writes to an open file and closes it; -1 and `errno` for a file that could not be opened.
+  explicit OutputFile(int descriptor);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

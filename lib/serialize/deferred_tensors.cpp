@@ -20,26 +20,20 @@ constexpr size_t kLeastBytes = size_t{64} << 10;
 at::Tensor reserved_tensor(const std::vector<int64_t>& shape, at::ScalarType type, size_t bytes) {
   void* data = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) throw std::bad_alloc();
-  ::madvise(data, bytes, MADV_HUGEPAGE);  // PyTorch's writer reads the zeros: fewer pages make that faster
   return at::from_blob(
       data, shape, [bytes](void* begin) { ::munmap(begin, bytes); }, type);
 }
 
-uint32_t write_with_checksum(const DeferredTensors::Write& write, bool releases, const nnapi::ByteSink& sink) {
+// Returns the CRC-32 of the bytes.
+uint32_t write_to_memory(const DeferredTensors::Write& write, void* memory) {
+  auto* out = static_cast<uint8_t*>(memory);
   uint32_t checksum = 0;
-  write(releases, [&](const void* bytes, size_t size) {
+  write(true, [&](const void* bytes, size_t size) {
     checksum = libdeflate_crc32(checksum, bytes, size);
-    sink(bytes, size);
-  });
-  return checksum;
-}
-
-uint32_t write_to_tensor(const DeferredTensors::Write& write, const at::Tensor& tensor) {
-  auto* out = static_cast<uint8_t*>(tensor.data_ptr());
-  return write_with_checksum(write, true, [&](const void* bytes, size_t size) {
     std::memcpy(out, bytes, size);
     out += size;
   });
+  return checksum;
 }
 
 }  // namespace
@@ -68,7 +62,7 @@ at::Tensor DeferredTensors::add(uint64_t size, Write write, OnWritten on_written
   const std::vector<int64_t> shape = {static_cast<int64_t>(size)};
   if (size < kLeastBytes) {
     at::Tensor tensor = at::empty(shape, at::kByte);
-    on_written(write_to_tensor(write, tensor));
+    on_written(write_to_memory(write, tensor.data_ptr()));
     return tensor;
   }
   return keep({reserved_tensor(shape, at::kByte, size), std::move(write), std::move(on_written)});
@@ -76,23 +70,29 @@ at::Tensor DeferredTensors::add(uint64_t size, Write write, OnWritten on_written
 
 at::Tensor DeferredTensors::keep(Late late) {
   const at::Tensor tensor = late.tensor;
-  late_.emplace(tensor.data_ptr(), std::move(late));
+  late_.emplace(key_of(tensor), std::move(late));
   return tensor;
 }
 
 void DeferredTensors::fill() {
-  for (auto& [data, late] : late_) {
+  for (auto& [key, late] : late_) {
     if (::mprotect(late.tensor.data_ptr(), late.tensor.nbytes(), PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-    late.on_written(write_to_tensor(late.write, late.tensor));
+    late.on_written(write_to_memory(late.write, late.tensor.data_ptr()));
   }
   late_.clear();
 }
 
-uint32_t DeferredTensors::write(const void* data, bool releases, const nnapi::ByteSink& sink) {
-  const Late& late = late_.at(data);
-  const uint32_t checksum = write_with_checksum(late.write, releases, sink);
-  late.on_written(checksum);
-  return checksum;
+void DeferredTensors::write(const at::Tensor& tensor, bool releases, const nnapi::ByteSink& sink) const {
+  late_.at(key_of(tensor)).write(releases, sink);
+}
+
+void DeferredTensors::note_written(const at::Tensor& tensor, uint32_t checksum) const {
+  late_.at(key_of(tensor)).on_written(checksum);
+}
+
+void DeferredTensors::set_storage_bytes(bool are_empty) const {
+  for (const auto& [key, late] : late_)
+    late.tensor.storage().unsafeGetStorageImpl()->set_nbytes(are_empty ? 0 : late.tensor.nbytes());
 }
 
 void release_late(nnapi::Constant& constant) {

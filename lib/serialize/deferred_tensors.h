@@ -31,11 +31,24 @@ class DeferredTensors {
   void fill();
 
   size_t size() const { return late_.size(); }
-  // Returns true if `data` are the data of a late tensor.
-  bool holds(const void* data) const { return late_.count(data) != 0; }
-  // Writes the late tensor with these data into the sink. Returns the CRC-32 of its bytes. With `releases` the tensor
-  // can't be written again.
-  uint32_t write(const void* data, bool releases, const nnapi::ByteSink& sink);
+  // Returns true for a late tensor, or a view of one.
+  bool holds(const at::Tensor& tensor) const { return late_.count(key_of(tensor)) != 0; }
+  // Writes a late tensor into the sink. With `releases` it can't be written again.
+  void write(const at::Tensor& tensor, bool releases, const nnapi::ByteSink& sink) const;
+  // Takes the CRC-32 of the bytes that write() wrote.
+  void note_written(const at::Tensor& tensor, uint32_t checksum) const;
+
+  // While it lives, the storages of late tensors have no bytes: LibTorch writes them without reading any.
+  class Emptied {
+   public:
+    explicit Emptied(const DeferredTensors& late) : late_(late) { late_.set_storage_bytes(true); }
+    ~Emptied() { late_.set_storage_bytes(false); }
+    Emptied(const Emptied&) = delete;
+    Emptied& operator=(const Emptied&) = delete;
+
+   private:
+    const DeferredTensors& late_;
+  };
 
  private:
   struct Late {
@@ -43,10 +56,14 @@ class DeferredTensors {
     Write write;
     OnWritten on_written;
   };
+  using Key = const c10::StorageImpl*;
+
+  static Key key_of(const at::Tensor& tensor) { return tensor.storage().unsafeGetStorageImpl(); }
   at::Tensor keep(Late late);
+  void set_storage_bytes(bool are_empty) const;
 
   std::unordered_multimap<size_t, std::pair<nnapi::Constant, at::Tensor>> shared_;  // by the number of bytes
-  std::unordered_map<const void*, Late> late_;                                      // by the address of their data
+  std::unordered_map<Key, Late> late_;
 };
 
 // Frees the bytes of a constant that is large enough for a late tensor.

@@ -12,13 +12,10 @@
 #include "lib/base/error.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/package_format.h"
+#include "lib/serialize/rounded_up.h"
 
 namespace nnapi_convert {
 namespace {
-
-uint64_t rounded_up(uint64_t value, uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 void put_long(int32_t* words, uint64_t value) {
   words[0] = static_cast<int32_t>(static_cast<uint32_t>(value));

@@ -15,6 +15,7 @@
 #include "lib/format/buffer_samples.h"
 #include "lib/format/operation_table.h"
 #include "lib/serialize/buffer_words.h"
+#include "lib/serialize/rounded_up.h"
 
 namespace nnapi_convert {
 namespace {
@@ -271,8 +272,7 @@ class ShimBufferWriter {
     });
     if (same != result_.weights.end()) return static_cast<size_t>(same - result_.weights.begin());
     result_.weights.push_back({value, result_.weight_bytes});
-    const uint64_t unit = format::kWeightAlignment;
-    result_.weight_bytes += (value.byte_count() + unit - 1) / unit * unit;
+    result_.weight_bytes += rounded_up(value.byte_count(), format::kWeightAlignment);
     return result_.weights.size() - 1;
   }
 

@@ -10,9 +10,9 @@
 #include <numeric>
 
 #include "lib/converter/archive/archive_file.h"
+#include "lib/converter/archive/archive_writer.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/crc32.h"
-#include "lib/serialize/archive_writer.h"
 #include "lib/shim/torch_binding.h"
 #include "tests/converter/fixtures.h"
 #include "tests/temporary_folder.h"
@@ -95,7 +95,7 @@ bool is_same_file(const std::string& path, const std::string& other) {
 
 }  // namespace
 
-TEST_CASE("late tensors: the archive is the one of a module with the weights, byte by byte") {
+TEST_CASE("late tensors: the archive is PyTorch's own of a module with the weights, byte by byte") {
   const TemporaryFolder folder;
   const std::string name = GENERATE("out.pt", "out.ptl");
   const std::vector<Constant> values = constants();
@@ -105,11 +105,19 @@ TEST_CASE("late tensors: the archive is the one of a module with the weights, by
   check_weights(filled, values);
   std::filesystem::create_directory(folder / "filled");
   write_module(filled, all, folder.file("filled/" + name), {});
+  std::filesystem::create_directory(folder / "pytorch");
+  if (name == "out.pt") {
+    filled.save(folder.file("pytorch/" + name));
+  } else {
+    filled._save_for_mobile(folder.file("pytorch/" + name));
+  }
+  CHECK(is_same_file(folder.file("filled/" + name), folder.file("pytorch/" + name)));
 
   DeferredTensors late;
   const torch::jit::Module module = module_of(values, late);
   const at::Tensor first = module.get_method("forward")({int64_t{0}}).toTensor();
-  CHECK(late.holds(first.data_ptr()));
+  CHECK(late.holds(first));
+  CHECK(first.storage().nbytes() == first.nbytes());
   CHECK(first.abs().max().item<float>() == 0);
   for (const char* sub : {"once", "twice", "released"}) {
     const std::string path = folder.file(std::string(sub) + "/" + name);
@@ -203,8 +211,10 @@ TEST_CASE("late tensors: the shim's words carry the checksum of its weights") {
 }
 
 TEST_CASE("late tensors: a disk that is full is told") {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/full", folder / "out.pt");
   DeferredTensors late;
   const torch::jit::Module module = module_of(constants(), late);
-  CHECK(error_of(ExitCode::kBadFile, [&] { write_module(module, late, "/dev/full", {}); }) ==
-        "can't write full: No space left on device");
+  CHECK(error_of(ExitCode::kBadFile, [&] { write_module(module, late, folder.file("out.pt"), {}); }) ==
+        "can't write out.pt: No space left on device");
 }

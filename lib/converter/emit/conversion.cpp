@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/converter/archive/archive_writer.h"
 #include "lib/nnapi/validate.h"
-#include "lib/serialize/archive_writer.h"
 #include "lib/shim_files/shim_files.h"
 
 namespace nnapi_convert {

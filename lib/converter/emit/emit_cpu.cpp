@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/passes/xnnpack_rewrite.h>
 
+#include "lib/converter/archive/archive_writer.h"
 #include "lib/converter/load/newer_branches.h"
 #include "lib/converter/normalise/arguments.h"
-#include "lib/serialize/archive_writer.h"
 #include "lib/serialize/torchscript_emitter.h"
 
 namespace nnapi_convert {

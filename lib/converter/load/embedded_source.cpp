@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/archive/archive_writer.h"
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/load.h"
-#include "lib/serialize/archive_writer.h"
 
 namespace nnapi_convert {
 namespace {

@@ -1,0 +1,18 @@
+#include "lib/base/unnamed_file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace nnapi_convert {
+
+int open_unnamed(const std::filesystem::path& folder) {
+  std::string path = (folder / ".nnapi-convert-XXXXXX").string();
+  const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
+  if (descriptor >= 0) ::unlink(path.c_str());
+  return descriptor;
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,12 @@
+// Opens files for data that a program writes and reads back.
+#pragma once
+
+#include <filesystem>
+
+namespace nnapi_convert {
+
+// Opens an empty file in `folder` for reading and writing. The file has no name: it goes when it is closed. Returns -1,
+// and `errno`, if the folder can't be written.
+int open_unnamed(const std::filesystem::path& folder);
+
+}  // namespace nnapi_convert

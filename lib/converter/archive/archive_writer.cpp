@@ -1,0 +1,120 @@
+#include "lib/converter/archive/archive_writer.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/serialization/export.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/output_file.h"
+#include "lib/converter/archive/module_records.h"
+#include "lib/format/buffer_format_v2.h"
+#include "lib/serialize/metadata.h"
+#include "lib/serialize/zip_writer.h"
+
+namespace nnapi_convert {
+namespace {
+
+// A module's state begins with the compilation, whose state begins with the weights.
+constexpr const char* kWeightsRecord = "data/0";
+constexpr const char* kWordsRecord = "data/1";
+constexpr const char* kTensorFolder = "data/";
+constexpr const char* kStateRecord = "data.pkl";
+constexpr const char* kPaddingRecord = "extra/nnapi_shim.padding";
+
+// A module's state as PyTorch pickles it. The tensor number N is the record data/N.
+struct PickledState {
+  std::string bytes;
+  std::vector<at::Tensor> tensors;
+};
+
+PickledState pickle_state(const torch::jit::Module& module) {
+  PickledState state;
+  torch::jit::TypeNameUniquer names;  // as ScriptModuleSerializer, which pickles the state first, names classes
+  torch::jit::Pickler pickler([&](const char* begin, size_t size) { state.bytes.append(begin, size); }, nullptr,
+                              [&](const c10::ClassTypePtr& type) { return names.getUniqueName(type); }, nullptr);
+  pickler.protocol();
+  pickler.pushIValue(module._ivalue());
+  pickler.stop();
+  state.tensors = pickler.tensorData();
+  return state;
+}
+
+// Writes the extra records before all other records, so that only they decide the positions of the next records.
+void write_extras(ZipWriter& zip, const PickledState& state, const ArchiveExtras& extras) {
+  if (!extras.metadata.empty()) zip.add(std::string("extra/") + kMetadataFile, extras.metadata);
+  if (!extras.has_shim_index) return;
+  zip.add(buffer_format_v2::kIndexRecord, fmt::format("{}\n{}\n", kWordsRecord, kWeightsRecord));
+  NNC_ASSERT(!state.tensors.empty(), "a module for the shim has no weights");
+  zip.add_padding(kPaddingRecord, kWeightsRecord, state.tensors[0].storage().nbytes(),
+                  buffer_format_v2::kPageAlignment);
+}
+
+// Writes a tensor's storage, as PyTorch does.
+void write_tensor(ZipWriter& zip, const std::string& name, const at::Tensor& tensor, const DeferredTensors& late,
+                  bool releases) {
+  const c10::Storage& storage = tensor.storage();
+  if (!late.holds(tensor)) {
+    zip.add(name, storage.nbytes(), [&](const nnapi::ByteSink& sink) { sink(storage.data(), storage.nbytes()); });
+    return;
+  }
+  const uint32_t checksum =
+      zip.add(name, storage.nbytes(), [&](const nnapi::ByteSink& sink) { late.write(tensor, releases, sink); });
+  late.note_written(tensor, checksum);
+}
+
+void write_state(ZipWriter& zip, const PickledState& state, const DeferredTensors& late, bool releases) {
+  for (size_t i = 0; i < state.tensors.size(); ++i) {
+    write_tensor(zip, fmt::format("{}{}", kTensorFolder, i), state.tensors[i], late, releases);
+  }
+  zip.add(kStateRecord, state.bytes);
+}
+
+bool is_of_state(const std::string& record) {
+  return record == kStateRecord || record.rfind(kTensorFolder, 0) == 0;
+}
+
+// Returns the records that PyTorch writes for the module; those of its state lack the late tensors.
+ModuleRecords records_of(const torch::jit::Module& module, const DeferredTensors& late, const ArchiveExtras& extras,
+                         const std::filesystem::path& path) {
+  std::vector<FolderFile> sources = extras.shim_source;
+  for (FolderFile& file : sources) file.name.insert(0, kShimSourceFolder);
+  const DeferredTensors::Emptied emptied(late);
+  return ModuleRecords(module, path.extension() == ".ptl", sources, path.parent_path());
+}
+
+void write(const torch::jit::Module& module, DeferredTensors& late, bool releases, const std::filesystem::path& path,
+           const ArchiveExtras& extras) {
+  const PickledState state = pickle_state(module);
+  const auto written = std::count_if(state.tensors.begin(), state.tensors.end(),
+                                     [&](const at::Tensor& tensor) { return late.holds(tensor); });
+  NNC_ASSERT(static_cast<size_t>(written) == late.size(), "the module does not hold all late tensors");
+  const ModuleRecords others = records_of(module, late, extras, path);
+  OutputFile file(path);
+  ZipWriter zip(path.stem().string(), [&](const void* data, size_t size) { file.append(data, size); });
+  write_extras(zip, state, extras);
+  write_state(zip, state, late, releases);
+  for (const ModuleRecords::Record& record : others.records()) {
+    if (is_of_state(record.name)) continue;
+    zip.add_stored(record.name, record.content, [&](const nnapi::ByteSink& sink) { others.write(record, sink); });
+  }
+  zip.finish();
+  const std::string reason = file.finish();
+  if (!reason.empty()) fail_to_write(path.filename(), reason);  // the path is temporary: callers know only the name
+}
+
+}  // namespace
+
+void write_module(const torch::jit::Module& module, DeferredTensors& late, const std::string& path,
+                  const ArchiveExtras& extras) {
+  write(module, late, false, path, extras);
+}
+
+void write_and_release_module(const torch::jit::Module& module, DeferredTensors& late, const std::string& path,
+                              const ArchiveExtras& extras) {
+  write(module, late, true, path, extras);
+}
+
+}  // namespace nnapi_convert
