@@ -240,8 +240,7 @@ std::vector<uint8_t> Constant::bytes() const {
 namespace {
 
 // Most weights are mapped from the model's file. Takes the parts of a source out of memory that were read, so that a
-// few of them are in memory and not all. To take out each piece alone would cost a seventh of the time of writing: all
-// processors are told each time.
+// few of them are in memory and not all. Taking out each piece alone is slow: all processors are told each time.
 class ReadPages {
  public:
   explicit ReadPages(const uint8_t* begin) : begin_(begin) {}
