@@ -157,7 +157,8 @@ c10::IValue as_whole(const c10::IValue& number) {
   return std::abs(value) <= kMost && std::rint(value) == value ? c10::IValue(static_cast<int64_t>(value)) : number;
 }
 
-// Integers where floats are wanted, whole floats where integers are, one where a list is, and an empty list of any kind.
+// Integers where floats are wanted, whole floats where integers are, one where a list is, and an empty list of any
+// kind.
 c10::IValue fitted(c10::IValue value, const c10::Argument& parameter) {
   const c10::TypePtr wanted = without_optional(parameter.type());
   if (wanted->kind() == TypeKind::FloatType && value.isInt()) return static_cast<double>(value.toInt());
