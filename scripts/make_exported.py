@@ -161,6 +161,20 @@ class Lanes(nn.Module):
         return scaled, scaled.sum() * elements(torch.arange(5), torch.arange(7))
 
 
+class Waves(nn.Module):
+    """A complex number, and what PyTorch 1.13 does not take: int32 as indices, and a float
+    as a variance's correction."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("order", torch.tensor([3, 0, 2], dtype=torch.int32))
+
+    def forward(self, x):
+        turned = torch.view_as_real(torch.exp(1j * x) * (2 - 1j))
+        spread = torch.ops.aten.var.correction(x, [1], correction=1.0)
+        columns = x.t().contiguous().index_put((self.order,), turned[:, :3, 0].t())
+        return turned[:, self.order] * spread.view(-1, 1, 1), columns
+
+
 def attention():
     return nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
 
@@ -169,11 +183,12 @@ def lstm():
     return nn.LSTM(4, 6, batch_first=True)
 
 
-def lanes():
-    """Nothing with a PyTorch that can't export torch.vmap (2.6)."""
+def newer():
+    """Nothing with a PyTorch that can't export torch.vmap and complex numbers (2.6)."""
     if importlib.util.find_spec("torch._functorch.predispatch") is None:
         return {}
-    return {"lanes": (Lanes(), (torch.randn(4, 6), torch.randn(6)), {}, {})}
+    return {"lanes": (Lanes(), (torch.randn(4, 6), torch.randn(6)), {}, {}),
+            "waves": (Waves(), (torch.randn(2, 4),), {}, {})}
 
 
 def programs():
@@ -196,7 +211,7 @@ def programs():
         "attention": (attention(), (torch.randn(2, 5, 16),), {}, {}),
         "lstm": (lstm(), (torch.randn(2, 5, 4),), {}, {}),
         "indexed": (Indexed(), (torch.randn(2, 4, 6), (torch.arange(12) % 3 > 0).long().view(2, 6)), {}, {}),
-    } | lanes()
+    } | newer()
 
 
 def write(folder, name, program, arguments, keywords, expected):

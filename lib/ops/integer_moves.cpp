@@ -151,10 +151,18 @@ std::optional<std::vector<size_t>> new_axes(const Dims& from, const Dims& to) {
   return next == from.size() ? std::optional(added) : std::nullopt;
 }
 
+// The operand that became `id` by axes of size 1 alone.
+OperandId before_new_axes(const nnapi::Model& model, OperandId id) {
+  for (auto operation = model.operations.rbegin(); operation != model.operations.rend(); ++operation) {
+    if (operation->outputs[0] == id && operation->code == OperationCode::EXPAND_DIMS) id = operation->inputs[0];
+  }
+  return id;
+}
+
 // Moves the integers without merging axes; nothing if that is impossible.
 Moved unfolded(OpContext& ctx, OperandId input, const TensorType& type) {
   if (ctx.feature_level() < kPicksIntegers) return std::nullopt;
-  LoweredTensor result = integers(ctx, input);
+  LoweredTensor result = integers(ctx, before_new_axes(ctx.builder().model(), input));
   const Dims target = to_operand(type).dims;
   if (const auto added = new_axes(result.type.dims, target)) {
     for (const size_t axis : *added) {

@@ -177,8 +177,9 @@ int64_t OpArguments::integer(const std::string& name) const {
 
 double OpArguments::number(const std::string& name) const {
   const c10::IValue constant = value(name);
-  if (constant.isTensor()) return single_number(name, constant.toTensor()).toDouble();
-  return constant.toScalar().toDouble();
+  const c10::Scalar number = constant.isTensor() ? single_number(name, constant.toTensor()) : constant.toScalar();
+  require(!number.isComplex(), "argument " + name + " is a complex number", "a real one");
+  return number.toDouble();
 }
 
 c10::Scalar OpArguments::single_number(const std::string& name, const at::Tensor& tensor) const {

@@ -23,6 +23,7 @@ bool counts_as_number(const OpArguments& args, const std::string& name) {
 at::ScalarType dtype_of_number(const OpArguments& args, const std::string& name) {
   const c10::IValue value = is_tensor(args, name) ? c10::IValue(args.constant(name).item()) : args.value(name);
   if (value.isBool()) return at::kBool;
+  if (value.isComplexDouble()) return c10::toComplexType(c10::get_default_dtype_as_scalartype());
   return value.isInt() ? at::kLong : c10::get_default_dtype_as_scalartype();
 }
 
@@ -37,9 +38,11 @@ void add(at::ScalarType& seen, at::ScalarType dtype) {
   seen = seen == at::ScalarType::Undefined ? dtype : c10::promoteTypes(seen, dtype);
 }
 
-// A lower kind changes the dtype only from bool to a number, or from an integer to a float.
+// A lower kind changes the dtype only from bool to a number, from an integer to a float, or from a real to a complex
+// one.
 at::ScalarType combined(at::ScalarType higher, at::ScalarType lower) {
   if (higher == at::ScalarType::Undefined) return lower;
+  if (c10::isComplexType(lower)) return c10::isFloatingType(higher) ? c10::toComplexType(higher) : lower;
   if (lower == at::ScalarType::Undefined || c10::isFloatingType(higher)) return higher;
   if (higher == at::kBool || c10::isFloatingType(lower)) return c10::promoteTypes(higher, lower);
   return higher;

@@ -48,6 +48,9 @@ class Exported(CliTest, StockTorchTest):
     def test_lanes_of_vmap(self):
         self.assert_results("since_2.9", "lanes")
 
+    def test_complex_numbers_and_arguments_of_other_types(self):
+        self.assert_results("since_2.9", "waves")
+
     def test_decomposed(self):
         for layout in LAYOUTS:
             for name in ("cnn_decomposed", "attention_decomposed"):

@@ -229,3 +229,18 @@ class Counted(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         self.calls += 1
         return self.layer(self.helper(x)) * (self.scale + self.calls)
+
+
+class Cache(nn.Module):
+    """Keys of a fixed number of places, one of which each call writes anew."""
+    LENGTH = 12
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("keys", torch.zeros(1, self.LENGTH, 32))
+        self.key = nn.Linear(32, 32)
+        self.deep = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8))
+
+    def forward(self, x: torch.Tensor, place: torch.Tensor):
+        self.keys.index_copy_(1, place, self.key(x))
+        return self.deep(self.keys)

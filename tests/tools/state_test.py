@@ -7,7 +7,7 @@ import unittest
 import torch
 
 from cli import CliTest
-from state_models import Counted, Denoiser, Growing, Separator, Stacked, StackedOfAnySize, VoiceDetector, Widening
+from state_models import Cache, Counted, Denoiser, Growing, Separator, Stacked, StackedOfAnySize, VoiceDetector, Widening
 from stock_torch import StockTorchTest, load
 
 CALLS = 100
@@ -18,10 +18,12 @@ def values(call, *shape):
 
 
 class StateTest(CliTest, StockTorchTest):
-    def convert_model(self, model, *inputs):
-        """The original and the converted module, and the share of the multiply-adds that goes to NNAPI."""
+    def convert_model(self, model, *inputs, example=None):
+        """The original and the converted module, and the share of the multiply-adds that goes to NNAPI. The model is
+        scripted, or traced with an example."""
         torch.manual_seed(0)
-        original = torch.jit.script(model.eval())
+        model.eval()
+        original = torch.jit.script(model) if example is None else torch.jit.trace(model, example, check_trace=False)
         path, report = self.folder / "model.pt", self.folder / "report.json"
         original.save(str(path))
         arguments = [part for shape in inputs for part in ("--input", shape)]
@@ -66,6 +68,16 @@ class Stays(StateTest):
         for each in (original, converted):
             each.reset_states()
         self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),), 3)
+
+    def test_cache_that_is_written_in_place(self):
+        """In a trace the result of the change is what later layers read."""
+        def inputs_of(call):
+            return values(call, 1, 1, 32), torch.tensor([call % Cache.LENGTH])
+
+        for example in (None, inputs_of(0)):
+            original, converted, share = self.convert_model(Cache(), "1,1,32", "1:int64", example=example)
+            self.assertGreaterEqual(share, 0.95)
+            self.assert_same_calls(original, converted, inputs_of, 30)
 
     def test_state_matters(self):
         """The second call with the same input gives something else."""

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "lib/base/error.h"
 #include "lib/converter/exported/export_json.h"
@@ -149,12 +150,23 @@ c10::IValue list_as(const c10::List<From>& list) {
   return result;
 }
 
-// Integers where floats are wanted, one where a list is, and an empty list of any kind.
+// PyTorch 2 takes a variance's correction as any number. Others than whole ones don't become integers.
+c10::IValue as_whole(const c10::IValue& number) {
+  constexpr double kMost = 1 << 30;
+  const double value = number.toDouble();
+  return std::abs(value) <= kMost && std::rint(value) == value ? c10::IValue(static_cast<int64_t>(value)) : number;
+}
+
+// Integers where floats are wanted, whole floats where integers are, one where a list is, and an empty list of any
+// kind.
 c10::IValue fitted(c10::IValue value, const c10::Argument& parameter) {
   const c10::TypePtr wanted = without_optional(parameter.type());
   if (wanted->kind() == TypeKind::FloatType && value.isInt()) return static_cast<double>(value.toInt());
+  if (wanted->kind() == TypeKind::IntType && value.isDouble()) return as_whole(value);
   if (wanted->kind() == TypeKind::BoolType && value.isInt()) return value.toInt() != 0;
   if (wanted->kind() == TypeKind::TensorType && value.isScalar()) {
+    if (value.isComplexDouble())
+      return at::scalar_tensor(value.toScalar(), at::device(at::kCPU).dtype(at::kComplexFloat));
     return value.isDouble() ? at::scalar_tensor(value.toDouble())
                             : at::scalar_tensor(value.toScalar(),
                                                 at::device(at::kCPU).dtype(value.isBool() ? at::kBool : at::kLong));

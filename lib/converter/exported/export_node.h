@@ -50,8 +50,9 @@ struct ExportScope {
 // A node that is being read: its operator's name without "torch.ops.", and where in the model's source it comes from.
 struct ExportNode {
   const nlohmann::json& json;
-  std::string target;  // "aten.conv2d.default", "_operator.add"
-  std::string where;   // "model.py:12"; may be empty
+  std::string target;                             // "aten.conv2d.default", "_operator.add"
+  std::string where;                              // "model.py:12"; may be empty
+  const nlohmann::json* tensor_values = nullptr;  // what the graph says about its tensors; may be null
 };
 
 // Puts a node's results into the scope by the names that the program gives them: one value each, or one list of all.

@@ -13,6 +13,7 @@
 #include "lib/converter/exported/export_json.h"
 #include "lib/converter/exported/quantised_nodes.h"
 #include "lib/converter/exported/size_nodes.h"
+#include "lib/converter/exported/tensor_meta.h"
 #include "lib/converter/exported/vmap_nodes.h"
 
 namespace nnapi_convert {
@@ -98,7 +99,7 @@ std::shared_ptr<torch::jit::Operator> find_operator(const c10::OperatorName& nam
 }
 
 bool is_number(const json& argument) {
-  static const std::vector<std::string> kinds = {"as_int",     "as_float",     "as_bool",
+  static const std::vector<std::string> kinds = {"as_int",     "as_float",     "as_bool",    "as_complex",
                                                  "as_sym_int", "as_sym_float", "as_sym_bool"};
   return std::find(kinds.begin(), kinds.end(), tagged(argument).kind) != kinds.end();
 }
@@ -157,6 +158,24 @@ Value* default_value(Graph& graph, const ExportNode& node, const c10::Argument& 
   fail_export(fmt::format("{}{}: argument {} is missing", place_of(node), node.target, parameter.name()));
 }
 
+bool is_int32(const ExportNode& node, const std::string& tensor) {
+  const json* meta = node.tensor_values == nullptr ? nullptr : find_member(*node.tensor_values, tensor.c_str());
+  return meta != nullptr && read_dtype(integer_of(member(*meta, "dtype")), tensor) == at::kInt;
+}
+
+// PyTorch 2 takes int32 for positions, too, 1.13.1 only int64. `list` is made of `argument`.
+void widen_indices(Graph& graph, const ExportNode& node, const json& argument, Value* list) {
+  const json& elements = list_of(*tagged(argument).value);
+  Node* made = list->node();
+  const torch::jit::WithInsertPoint here(made);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const json* tensor = elements[i].contains("name") ? &elements[i] : find_member(elements[i], "as_tensor");
+    if (tensor == nullptr || !is_int32(node, text_member(*tensor, "name"))) continue;
+    const auto dtype = static_cast<int64_t>(at::kLong);
+    made->replaceInput(i, graph.insert(c10::aten::to, {made->input(i), dtype}));
+  }
+}
+
 // Lists become as many values as the program names.
 TorchValues results_of(Graph& graph, const ExportNode& node, Node* made) {
   const json& outputs = list_of(member(node.json, "outputs"));
@@ -200,6 +219,10 @@ void add_operator(Graph& graph, const ExportNode& node, ExportScope& scope) {
     const auto given = arguments.find(parameter.name());
     inputs.push_back(given == arguments.end() ? default_value(graph, node, parameter)
                                               : value_for(graph, *given->second, parameter, scope));
+    const bool has_indices = given != arguments.end() && parameter.name() == "indices";
+    if (has_indices && inputs.back()->node()->kind() == c10::prim::ListConstruct) {
+      widen_indices(graph, node, *given->second, inputs.back());
+    }
   }
   const auto& returns = found->schema().returns();
   Node* made = graph.create(c10::Symbol::fromQualString(name.name), inputs, returns.size());
@@ -230,7 +253,8 @@ std::string target_of(const json& node) {
 void add_nodes(Graph& graph, const json& graph_json, ExportScope& scope) {
   for (const json& node_json : list_of(member(graph_json, "nodes"))) {
     const auto frame = frame_of(node_json);
-    const ExportNode node{node_json, target_of(node_json), frame ? fmt::format("{}:{}", frame->file, frame->line) : ""};
+    const ExportNode node{node_json, target_of(node_json), frame ? fmt::format("{}:{}", frame->file, frame->line) : "",
+                          find_member(graph_json, "tensor_values")};
     const auto cursor = graph.insertPoint();
     Node* before = cursor->prev();
     add_node(graph, node, graph_json, scope);

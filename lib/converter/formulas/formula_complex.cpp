@@ -1,6 +1,7 @@
 // Formulas of operators that read or make complex numbers, which are pairs of real tensors (formulas.h).
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
 
@@ -14,6 +15,15 @@ using at::Tensor;
 bool takes_pair(const OpArguments& args) {
   const auto inputs = args.node().inputs();
   return std::any_of(inputs.begin(), inputs.end(), [](const TorchValue* input) { return is_pair(*input); });
+}
+
+// A pair, or a complex constant.
+bool takes_complex(const OpArguments& args) {
+  const auto inputs = args.node().inputs();
+  return takes_pair(args) || std::any_of(inputs.begin(), inputs.end(), [](const TorchValue* input) {
+           const auto constant = torch::jit::toIValue(input);
+           return constant && is_complex(*constant);
+         });
 }
 
 bool takes_none(const OpArguments& args) {
@@ -66,35 +76,69 @@ std::vector<Formed> itself(const FormulaArguments& args) {
   return {args.first()};
 }
 
-Formed other_argument(const FormulaArguments& args) {
-  if (args.value("other").isScalar() && args.value("other").toScalar().isComplex()) {
-    throw FormulaRefused("a complex number", "a real one");
-  }
-  return args.complex("other");
+Formed product_of(const Formed& a, const Formed& b) {
+  if (!a.is_complex()) return {a.real * b.real, a.real * b.imaginary};
+  if (!b.is_complex()) return {a.real * b.real, a.imaginary * b.real};
+  return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
 }
 
 std::vector<Formed> product(const FormulaArguments& args) {
-  const Formed a = args.complex("self"), b = other_argument(args);
-  if (!a.is_complex()) return {Formed(a.real * b.real, a.real * b.imaginary)};
-  if (!b.is_complex()) return {Formed(a.real * b.real, a.imaginary * b.real)};
-  return {Formed(a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real)};
+  return {product_of(args.complex("self"), args.complex("other"))};
+}
+
+std::vector<Formed> square(const FormulaArguments& args) {
+  const Formed x = args.first();
+  return {product_of(x, x)};
+}
+
+Formed quotient_of(const Formed& a, const Formed& b) {
+  if (!b.is_complex()) return {a.real / b.real, a.imaginary / b.real};
+  const Tensor square = b.real * b.real + b.imaginary * b.imaginary;
+  if (!a.is_complex()) return {a.real * b.real / square, at::neg(a.real * b.imaginary) / square};
+  return {(a.real * b.real + a.imaginary * b.imaginary) / square,
+          (a.imaginary * b.real - a.real * b.imaginary) / square};
 }
 
 std::vector<Formed> quotient(const FormulaArguments& args) {
-  const Formed a = args.complex("self"), b = other_argument(args);
-  if (!b.is_complex()) return {Formed(a.real / b.real, a.imaginary / b.real)};
-  const Tensor square = b.real * b.real + b.imaginary * b.imaginary;
-  if (!a.is_complex()) return {Formed(a.real * b.real / square, at::neg(a.real * b.imaginary) / square)};
-  return {Formed((a.real * b.real + a.imaginary * b.imaginary) / square,
-                 (a.imaginary * b.real - a.real * b.imaginary) / square)};
+  return {quotient_of(args.complex("self"), args.complex("other"))};
+}
+
+std::vector<Formed> reciprocal(const FormulaArguments& args) {
+  return {quotient_of(constant_of([] { return at::ones({1}); }), args.first())};
+}
+
+std::vector<Formed> exponential(const FormulaArguments& args) {
+  const Formed x = args.first();
+  const Tensor length = at::exp(x.real);
+  return {Formed(length * at::cos(x.imaginary), length * at::sin(x.imaginary))};
 }
 
 template <int sign>
 std::vector<Formed> sum(const FormulaArguments& args) {
-  const Formed a = args.complex("self"), b = other_argument(args);
+  const Formed a = args.complex("self"), b = args.complex("other");
   const double factor = sign * args.number("alpha");
   return {Formed(a.real + b.real * factor, imaginary_or_zero(a) + imaginary_or_zero(b) * factor)};
 }
+
+// other - alpha * self
+std::vector<Formed> reversed_difference(const FormulaArguments& args) {
+  const Formed a = args.complex("self"), b = args.complex("other");
+  const double factor = args.number("alpha");
+  return {Formed(b.real - a.real * factor, imaginary_or_zero(b) - imaginary_or_zero(a) * factor)};
+}
+
+// Products of matrices; the second one is the argument `name`.
+template <const char* name>
+std::vector<Formed> matrix_product(const FormulaArguments& args) {
+  const Formed a = args.first(), b = args.complex(name);
+  const auto times = [](const Tensor& left, const Tensor& right) { return at::matmul(left, right); };
+  if (!a.is_complex()) return {Formed(times(a.real, b.real), times(a.real, b.imaginary))};
+  if (!b.is_complex()) return {Formed(times(a.real, b.real), times(a.imaginary, b.real))};
+  return {Formed(times(a.real, b.real) - times(a.imaginary, b.imaginary),
+                 times(a.real, b.imaginary) + times(a.imaginary, b.real))};
+}
+
+constexpr char kOther[] = "other", kMat2[] = "mat2";
 
 // Rolled by half of the size, rounded down, or up to undo that.
 template <int more>
@@ -159,10 +203,22 @@ Formulas complex_formulas() {
       {"aten::fft_ifftshift", takes_pair, shifted<1>},
       {"aten::pad", takes_pair, padded},
       {"aten::constant_pad_nd", takes_pair, padded},
-      {"aten::mul.Tensor", takes_pair, product},
-      {"aten::div.Tensor", takes_pair, quotient},
-      {"aten::add.Tensor", takes_pair, sum<1>},
-      {"aten::sub.Tensor", takes_pair, sum<-1>},
+      {"aten::mul.Tensor", takes_complex, product},
+      {"aten::mul.Scalar", takes_complex, product},
+      {"aten::div.Tensor", takes_complex, quotient},
+      {"aten::div.Scalar", takes_complex, quotient},
+      {"aten::add.Tensor", takes_complex, sum<1>},
+      {"aten::add.Scalar", takes_complex, sum<1>},
+      {"aten::sub.Tensor", takes_complex, sum<-1>},
+      {"aten::sub.Scalar", takes_complex, sum<-1>},
+      {"aten::rsub.Tensor", takes_complex, reversed_difference},
+      {"aten::rsub.Scalar", takes_complex, reversed_difference},
+      {"aten::square", takes_pair, square},
+      {"aten::reciprocal", takes_pair, reciprocal},
+      {"aten::exp", takes_pair, exponential},
+      {"aten::matmul", takes_complex, matrix_product<kOther>},
+      {"aten::mm", takes_complex, matrix_product<kMat2>},
+      {"aten::bmm", takes_complex, matrix_product<kMat2>},
   };
   for (const char* name : {"aten::conj", "aten::_conj", "aten::conj_physical"}) {
     formulas.push_back({name, takes_none, itself});
@@ -191,8 +247,6 @@ Formulas complex_formulas() {
                            "aten::sum.dim_IntList",
                            "aten::mean",
                            "aten::mean.dim",
-                           "aten::mul.Scalar",
-                           "aten::div.Scalar",
                            "aten::index_select"}) {
     formulas.push_back({name, takes_pair, each_part});
   }

@@ -1,6 +1,7 @@
 #include "lib/converter/formulas/formulas.h"
 
 #include <ATen/ATen.h>
+#include <ATen/ScalarOps.h>
 #include <ATen/TracerMode.h>
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -59,6 +60,7 @@ Formed FormulaArguments::complex(const std::string& name) const {
 }
 
 Formed FormulaArguments::formed(const c10::IValue& value) {
+  if (value.isScalar()) return c10::scalar_to_tensor(value.toScalar());
   if (!value.isTuple()) return value.toTensor();
   const auto parts = value.toTuple()->elements();
   return {parts[0].toTensor(), parts[1].toTensor()};
@@ -124,6 +126,10 @@ at::Tensor spread(const at::Tensor& x, int64_t axis, int64_t step) {
   std::vector<int64_t> wide = sizes.vec();
   wide[static_cast<size_t>(axis)] = count * step;
   return apart.reshape(wide).narrow(axis, 0, (count - 1) * step + 1);
+}
+
+bool is_complex(const c10::IValue& value) {
+  return value.isComplexDouble() || (value.isTensor() && value.toTensor().defined() && value.toTensor().is_complex());
 }
 
 bool is_pair(const TorchValue& value) {

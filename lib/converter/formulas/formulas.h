@@ -45,7 +45,7 @@ class FormulaRefused : public std::exception {
   std::string found_, needed_, hint_;
 };
 
-// The arguments of a call by their names in the schema. A complex tensor is a tuple of its parts.
+// The arguments of a call by their names in the schema. A complex tensor or number is a tuple of its parts.
 class FormulaArguments {
  public:
   FormulaArguments(const c10::FunctionSchema& schema, const torch::jit::Stack& values)
@@ -92,6 +92,9 @@ std::vector<std::string> operators_with_formulas();
 
 // True if the operator has a formula for some arguments.
 bool may_have_formula(const TorchNode& node);
+
+// True for a complex number, and for a complex tensor.
+bool is_complex(const c10::IValue& value);
 
 // True for a complex tensor that aten::complex made of a formula's pair, and that other formulas can take apart.
 bool is_pair(const TorchValue& value);

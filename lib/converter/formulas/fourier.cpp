@@ -12,12 +12,20 @@ using at::Tensor;
 
 constexpr double kFullTurn = 6.283185307179586476925286766559;
 
-// The angles of all products of a place and a frequency, as doubles. Their products are taken modulo the length: whole
-// turns would cost precision.
-Tensor angles(int64_t length, int64_t places, int64_t frequencies) {
+struct Waves {
+  Tensor cosines, sines;
+};
+
+// Cosines and sines of all products of a place and a frequency, as doubles. The products are taken modulo the length:
+// whole turns would cost precision. Zeros are exact, as those of PyTorch's transforms are: the angle of a bin whose
+// imaginary part is 0 jumps by a turn if that part has another sign.
+Waves waves(int64_t length, int64_t places, int64_t frequencies) {
   const auto numbers = [](int64_t count) { return at::arange(count, at::TensorOptions(at::kLong)); };
-  const Tensor products = numbers(places).unsqueeze(1) * numbers(frequencies).unsqueeze(0);
-  return at::remainder(products, length).to(at::kDouble) * (kFullTurn / static_cast<double>(length));
+  const Tensor products = at::remainder(numbers(places).unsqueeze(1) * numbers(frequencies).unsqueeze(0), length);
+  const Tensor angles = products.to(at::kDouble) * (kFullTurn / static_cast<double>(length));
+  const Tensor is_half = at::eq(at::remainder(products * 2, length), 0);  // of a turn, or none
+  const Tensor is_quarter = at::eq(at::remainder(products * 4, length), 0).logical_and(is_half.logical_not());
+  return {at::cos(angles).masked_fill(is_quarter, 0), at::sin(angles).masked_fill(is_half, 0)};
 }
 
 double sign_of(Direction direction) {
@@ -70,18 +78,18 @@ void check_length(int64_t length) {
 }
 
 Tensor analysis_matrix(int64_t length, int64_t bins, Direction direction, double scale) {
-  const Tensor angle = angles(length, length, bins);
-  return (at::cat({at::cos(angle), at::sin(angle) * sign_of(direction)}, 1) * scale).to(at::kFloat);
+  const auto [cosines, sines] = waves(length, length, bins);
+  return (at::cat({cosines, sines * sign_of(direction)}, 1) * scale).to(at::kFloat);
 }
 
 // Each bin but the first, and the middle one of an even length, stands for two.
 Tensor synthesis_matrix(int64_t length, Direction direction, double scale) {
   const int64_t bins = length / 2 + 1;
-  const Tensor angle = angles(length, bins, length);
+  const auto [cosines, sines] = waves(length, bins, length);
   Tensor weights = at::full({bins, 1}, 2 * scale, at::TensorOptions(at::kDouble));
   weights[0].fill_(scale);
   if (length % 2 == 0) weights[bins - 1].fill_(scale);
-  return (at::cat({at::cos(angle) * weights, at::sin(angle) * weights * -sign_of(direction)}, 0)).to(at::kFloat);
+  return at::cat({cosines * weights, sines * weights * -sign_of(direction)}, 0).to(at::kFloat);
 }
 
 Formed full_transform(const Formed& x, int64_t axis, int64_t length, Direction direction, double scale) {

@@ -1,6 +1,7 @@
 #include "lib/converter/infer/expand_composite.h"
 
 #include <ATen/ATen.h>
+#include <ATen/ScalarOps.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/jit/frontend/tracer.h>
@@ -113,8 +114,9 @@ class Arguments {
   // Returns the real and imaginary parts of a complex constant; nothing for other values.
   static std::optional<c10::IValue> parts_of_constant(const TorchValue& value) {
     const auto constant = torch::jit::toIValue(&value);
-    if (!constant || !constant->isTensor() || !constant->toTensor().is_complex()) return std::nullopt;
-    const at::Tensor whole = constant->toTensor().detach();
+    if (!constant || !is_complex(*constant)) return std::nullopt;
+    const at::Tensor whole =
+        constant->isTensor() ? constant->toTensor().detach() : c10::scalar_to_tensor(constant->toScalar());
     return c10::ivalue::Tuple::create(at::real(whole).contiguous(), at::imag(whole).contiguous());
   }
 

@@ -27,6 +27,19 @@ bool changes_inputs(const TorchNode& node) {
   return schema == nullptr || schema->is_mutable();
 }
 
+// True if the node can't be tried on made-up tensors: it changes something else than tensors, or the model's constants.
+bool changes_what_is_kept(const TorchNode& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  if (schema == nullptr) return true;
+  for (size_t i = 0; i < schema->arguments().size(); ++i) {
+    const c10::AliasInfo* alias = schema->arguments()[i].alias_info();
+    if (alias == nullptr || !alias->isWrite()) continue;
+    const TorchValue* changed = node.input(i);
+    if (changed->type()->kind() != c10::TypeKind::TensorType || torch::jit::toIValue(changed)) return true;
+  }
+  return false;
+}
+
 // True if an index of this dtype is a mask.
 bool reads_mask(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kBool || tensor.scalar_type() == at::kByte;
@@ -148,7 +161,7 @@ std::optional<torch::jit::Stack> made_up_arguments(const TorchNode& node, const 
 // Returns the operation's results for made-up tensors.
 std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const TypeMap& types, std::string& error) {
   if (!node.blocks().empty() || node.maybeOperator() == nullptr || node.outputs().empty() || !is_well_known(node) ||
-      changes_inputs(node) || sizes_depend_on_values(node)) {
+      changes_what_is_kept(node) || sizes_depend_on_values(node)) {
     return std::nullopt;
   }
   auto arguments = made_up_arguments(node, types);
@@ -191,6 +204,7 @@ bool reshapes_argument(const TorchNode& node, const TypeMap& types) {
 }
 
 std::optional<std::vector<at::Tensor>> observed_empties(const TorchNode& node, const TypeMap& types) {
+  if (changes_inputs(node)) return std::nullopt;
   std::string ignored;
   const auto results = observed_results(node, types, ignored);
   if (!results) return std::nullopt;

@@ -235,6 +235,21 @@ bool decompose_embedding_bag(Node* node) {
   return true;
 }
 
+// What embedding_bag calls, and decomposed programs name; none of its bags is padded if padding_idx is below 0.
+bool decompose_inner_bag(Node* node) {
+  const auto padding = known(node, "padding_idx");
+  if (!padding || !has_unused_outputs(node, 1)) return false;
+  Node* bag = node->owningGraph()->create(c10::Symbol::aten("embedding_bag"), node->inputs(), node->outputs().size());
+  if (padding->toInt() < 0) bag->removeInput(bag->inputs().size() - 1);
+  bag->insertBefore(node);
+  bag->setSourceRange(node->sourceRange());
+  bag->setScope(node->scope());
+  node->replaceAllUsesWith(bag);
+  node->destroy();
+  decompose_embedding_bag(bag);
+  return true;
+}
+
 // x^T W[k] y for each k: the products with x, times y for each k, and a sum of each k's, as linear layers of any rank.
 bool decompose_bilinear(Node* node) {
   constexpr int64_t kLargestConstant = 1 << 22;  // elements of what says which products belong together
@@ -323,6 +338,8 @@ struct Decomposition {
 };
 
 constexpr Decomposition kDecompositions[] = {
+    {"aten::_embedding_bag", decompose_inner_bag},
+    {"aten::_embedding_bag_forward_only", decompose_inner_bag},
     {"aten::_native_multi_head_attention", decompose_multi_head_attention},
     {"aten::_transformer_encoder_layer_fwd", decompose_encoder_layer},
     {"aten::bilinear", decompose_bilinear},

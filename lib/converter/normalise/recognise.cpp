@@ -190,13 +190,34 @@ Value* l2_pool(Node* node, const TypeMap& types) {
                 {x, argument(pool, "kernel_size"), argument(pool, "stride"), argument(pool, "ceil_mode")});
 }
 
+bool asks_for_zero(const Node* node) {
+  const c10::FunctionSchema* schema = node->maybeSchema();
+  return schema != nullptr && schema->name() == "aten::to" && schema->overload_name() == "dtype" &&
+         is_number(node->input(1), static_cast<double>(at::kBool));
+}
+
+// A product of integers whose readers make a bool of it. NNAPI's integers hold its factors, but not always the product.
+Value* product_of_masks(Node* node, const TypeMap& types) {
+  const auto is_int64 = [&](const Value* value) {
+    const TensorType* type = tensor_type_of(value, types);
+    return type != nullptr && type->dtype == at::kLong;
+  };
+  const auto& uses = node->output()->uses();
+  const bool is_mask = !uses.empty() && std::all_of(uses.begin(), uses.end(), [](const torch::jit::Use& use) {
+    return use.offset == 0 && asks_for_zero(use.user);
+  });
+  if (!is_mask || !is_int64(node->input(0)) || !is_int64(node->input(1))) return nullptr;
+  return insert(node, "aten::logical_and", {node->input(0), node->input(1)});
+}
+
 // A composition to recognise, found by the kind of its last operator.
 struct Pattern {
   const char* kind;
   Value* (*recognise)(Node* node, const TypeMap& types);
 };
 
-constexpr Pattern kPatterns[] = {{"aten::div", local_response_norm}, {"aten::pow", l2_pool}};
+constexpr Pattern kPatterns[] = {
+    {"aten::div", local_response_norm}, {"aten::pow", l2_pool}, {"aten::mul", product_of_masks}};
 
 }  // namespace
 

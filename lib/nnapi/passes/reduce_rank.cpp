@@ -127,6 +127,7 @@ class RankReducer {
     const bool merges_named = std::any_of(plan.arguments.begin(), plan.arguments.end(), [](const Argument& argument) {
       return argument.role == ArgumentRole::kAxes;
     });
+    bool ones_only = false;  // the last group's axes have size 1, whichever kind they join
     for (size_t axis = 0; axis < plan.rank; ++axis) {
       const bool is_named = std::count(named.begin(), named.end(), static_cast<int64_t>(axis)) != 0;
       const bool stands_alone = (is_named && !merges_named) || is_touched(operation, plan, axis, first, output);
@@ -135,8 +136,12 @@ class RankReducer {
         const Dims dims = with_rank(model_.at(operation.inputs[plan.tensors[i]]).dims, plan.rank);
         if (dims[axis] == Dim(1) && output[axis] != Dim(1)) kind |= 2 << i;
       }
-      plan.kind.push_back(kind);
-      if (axis > 0 && plan.kind[axis - 1] == kind) {
+      const bool is_one = plan.arguments.empty() && kind == 0 && output[axis] == Dim(1);
+      const int before = axis == 0 ? -1 : plan.kind[axis - 1];
+      const bool joins = axis > 0 && (kind == before || (before >= 0 && is_one) || (kind >= 0 && ones_only));
+      plan.kind.push_back(joins && is_one ? before : kind);
+      ones_only = is_one && (!joins || ones_only);
+      if (joins) {
         plan.groups.back().push_back(axis);
       } else {
         plan.groups.push_back({axis});
