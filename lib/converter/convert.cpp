@@ -38,7 +38,9 @@ PlannedModel make_plan(const LoadedModel& loaded, const ConvertOptions& options,
 
 // Calibration quantises the plan of the float model: the plan itself is made as without --quant.
 ConvertOptions planning_options(ConvertOptions options, const CalibrationOptions& calibration) {
-  if (calibration.is_asked_for()) options.quant = QuantMode::kAuto;
+  if (!calibration.is_asked_for()) return options;
+  options.quant = QuantMode::kAuto;
+  options.disabled_passes.insert("add_in_mean");  // its layer would be an integer operation amid a float layer norm
   return options;
 }
 

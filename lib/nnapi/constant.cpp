@@ -90,7 +90,8 @@ struct ApplyStep {
     for_each_along<float>(buffer, step.axis, [&](float& element, size_t i) { element *= factors[i]; });
   }
   void operator()(const AddVector& step) const {
-    for_each_along<float>(buffer, 0, [&](float& element, size_t i) { element += (*step.values)[i]; });
+    const auto last = static_cast<int64_t>(buffer.shape.size()) - 1;
+    for_each_along<float>(buffer, last, [&](float& element, size_t i) { element += (*step.values)[i]; });
   }
   void operator()(const ShiftToUInt8&) const {
     uint8_t* bytes = buffer.writable();
@@ -140,10 +141,11 @@ struct StepText {
   std::string operator()(const RoundToFloat16&) const { return "round_to_float16"; }
 };
 
-// Returns the step for the elements with indices [begin, end) of axis 0, which has `size` elements; nothing if the step
-// mixes these elements with others.
+// Returns the step for the elements with indices [begin, end) of axis 0, which has `size` elements, of a tensor of
+// `rank` axes; nothing if the step mixes these elements with others.
 struct RowsOfStep {
   int64_t size, begin, end;
+  size_t rank;
 
   std::optional<RecipeStep> operator()(const Permute& step) const {
     return step.order[0] == 0 ? std::optional<RecipeStep>(step) : std::nullopt;
@@ -157,7 +159,9 @@ struct RowsOfStep {
   std::optional<RecipeStep> operator()(const ScaleAxis& step) const {
     return ScaleAxis{step.axis, step.axis == 0 ? part(*step.factors) : step.factors};
   }
-  std::optional<RecipeStep> operator()(const AddVector& step) const { return AddVector{part(*step.values)}; }
+  std::optional<RecipeStep> operator()(const AddVector& step) const {
+    return rank == 1 ? AddVector{part(*step.values)} : step;
+  }
   std::optional<RecipeStep> operator()(const ShiftToUInt8& step) const { return step; }
   std::optional<RecipeStep> operator()(const Requantize& step) const {
     return Requantize{step.axis, step.axis == 0 ? part(*step.from_scales) : step.from_scales, step.to_scale};
@@ -294,7 +298,7 @@ std::optional<Constant> Constant::rows(int64_t begin, int64_t end) const {
   const size_t row_bytes = count(source_shape_) * size_of(source_type_) / static_cast<size_t>(source_shape_[0]);
   Constant part(source_type_, part_shape, source_bytes() + static_cast<size_t>(begin) * row_bytes, owner_);
   for (const RecipeStep& step : steps_) {
-    const std::optional<RecipeStep> of_rows = std::visit(RowsOfStep{shape_[0], begin, end}, step);
+    const std::optional<RecipeStep> of_rows = std::visit(RowsOfStep{shape_[0], begin, end, part.shape_.size()}, step);
     if (!of_rows) return std::nullopt;
     part = part.then(*of_rows);
   }

@@ -27,7 +27,7 @@ struct ScaleAxis {  // float32: multiplies by factors[i] at index i of `axis`
   int64_t axis;
   std::shared_ptr<const std::vector<float>> factors;
 };
-struct AddVector {  // float32, rank 1: adds values[i]
+struct AddVector {  // float32: adds values[i] at index i of the last axis
   std::shared_ptr<const std::vector<float>> values;
 };
 struct ShiftToUInt8 {};  // int8 -> uint8: adds 128

@@ -146,6 +146,25 @@ TEST_CASE("Constant: add_vector") {
   CHECK(source.then(AddVector{shared({0.5f, -2, 10})}).floats() == std::vector<float>{1.5f, 0, 13});
 }
 
+TEST_CASE("Constant: add_vector along the last axis, in pieces, too") {
+  constexpr int64_t kRows = 600, kColumns = 300;  // more than one piece
+  const std::vector<float> added(kColumns, 0.5f);
+  const std::vector<float> values(kRows * kColumns, 2);
+  const Constant sum = Constant::of_floats(values, {kRows, kColumns}).then(AddVector{shared(added)});
+  CHECK(sum.floats() == std::vector<float>(kRows * kColumns, 2.5f));
+  std::vector<uint8_t> written;
+  size_t pieces = 0;
+  sum.write_to([&](const void* bytes, size_t size) {
+    const auto* first = static_cast<const uint8_t*>(bytes);
+    written.insert(written.end(), first, first + size);
+    ++pieces;
+  });
+  CHECK(pieces > 1);
+  CHECK(written == sum.bytes());
+  CHECK(Constant::of_floats({1, 2, 3, 4}, {2, 2}).then(AddVector{shared({10, 20})}).floats() ==
+        std::vector<float>{11, 22, 13, 24});
+}
+
 TEST_CASE("Constant: shift_to_uint8 adds 128 to every int8") {
   std::vector<int8_t> all(256);
   std::iota(all.begin(), all.end(), static_cast<int8_t>(-128));

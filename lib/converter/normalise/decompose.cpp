@@ -45,6 +45,11 @@ class Plain : public PlainCalls {
   Value* permute(Value* tensor, const std::vector<int64_t>& order) {
     return insert("permute", {tensor, c10::IValue(order)});
   }
+
+  std::vector<Value*> thirds(Value* tensor) {
+    Value* parts = insert("chunk", {tensor, 3, -1});
+    return graph().insertNode(graph().createListUnpack(parts, 3))->outputs().vec();
+  }
 };
 
 struct Projections {
@@ -92,10 +97,15 @@ Value* split_heads(Plain& plain, Value* tensor, const Projections& weights, cons
   return plain.permute(plain.insert("reshape", {tensor, shape}), order);
 }
 
-// The scale of the scores is put into the query's weights.
-Attention attend(Plain& plain, const Projections& weights, const std::vector<Value*>& inputs, Value* mask) {
+// Returns queries, keys and values; the queries are scaled. Of one sequence they come from one linear layer.
+std::vector<Value*> project(Plain& plain, const Projections& weights, const std::vector<Value*>& inputs) {
   const double scale = 1 / std::sqrt(static_cast<double>(weights.width / weights.heads));
   std::vector<Value*> projected;
+  if (inputs[0] == inputs[1] && inputs[0] == inputs[2]) {
+    projected = plain.thirds(plain.linear(inputs[0], weights.in_weight, weights.in_bias));
+    projected[0] = plain.insert("mul", {projected[0], scale});
+    return projected;
+  }
   for (int64_t i = 0; i < 3; ++i) {
     at::Tensor weight = weights.in_weight.narrow(0, i * weights.width, weights.width);
     at::Tensor bias = weights.in_bias.narrow(0, i * weights.width, weights.width);
@@ -105,6 +115,11 @@ Attention attend(Plain& plain, const Projections& weights, const std::vector<Val
     }
     projected.push_back(plain.linear(inputs[static_cast<size_t>(i)], weight, bias));
   }
+  return projected;
+}
+
+Attention attend(Plain& plain, const Projections& weights, const std::vector<Value*>& inputs, Value* mask) {
+  const std::vector<Value*> projected = project(plain, weights, inputs);
   Value* query = split_heads(plain, projected[0], weights, {0, 2, 1, 3});
   Value* key = split_heads(plain, projected[1], weights, {0, 2, 3, 1});
   Value* value = split_heads(plain, projected[2], weights, {0, 2, 1, 3});

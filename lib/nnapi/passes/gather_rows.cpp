@@ -9,6 +9,8 @@
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/insertions.h"
 #include "lib/nnapi/passes/merge_moves.h"
+#include "lib/nnapi/passes/moves.h"
+#include "lib/nnapi/passes/whole_rows.h"
 #include "lib/nnapi/permutation.h"
 
 namespace nnapi_convert::nnapi {
@@ -19,6 +21,7 @@ constexpr size_t kLongWay = 6;          // in operations; TRANSPOSE is the plain
 constexpr size_t kShortWay = 2;         // unless a long way moves as many rows of the same width
 constexpr int64_t kMostRows = 1 << 16;  // the model holds a number for each
 constexpr int64_t kNarrowestRow = 8;
+constexpr int64_t kMostElements = 1 << 21;  // of a way that cuts rows and joins them again: each element is followed
 
 // The numbers of the rows of a base that a tensor holds. `sizes` are the tensor's, the last one in rows.
 struct RowNumbers {
@@ -201,6 +204,9 @@ class Gathering {
         if (is_end(i) && replaced.count(i) == 0 && add_gather(i, fewest)) replaced.insert(i);
       }
     }
+    for (size_t i = 0; i < model_.operations.size(); ++i) {
+      if (is_end(i) && replaced.count(i) == 0 && add_gather_of_moves(i)) replaced.insert(i);
+    }
     if (replaced.empty()) return;
     for (const size_t last : replaced) model_.operations[last].outputs.clear();
     gathers_.apply(model_);
@@ -251,24 +257,89 @@ class Gathering {
     const std::pair gathered_rows(rows->numbers.size(), model_.at(*way.base).dims.back());
     if (fewest == kLongWay) gathered_.insert(gathered_rows);
     if (gathered_.count(gathered_rows) == 0) return false;
-    Operand type = model_.at(*way.base);
+    place(end, *way.base, rows->numbers, {});
+    return true;
+  }
+
+  // Returns the moves that lead to the end, the first one first, if each is read by the next one alone.
+  std::vector<const Operation*> moves_to(size_t end) const {
+    std::vector<const Operation*> moves;
+    for (const Operation* move = &model_.operations[end]; is_move(model_, *move);) {
+      moves.insert(moves.begin(), move);
+      const auto input = static_cast<size_t>(move->inputs[0]);
+      if (uses_.producer[input] < 0 || uses_.readers[input] != 1) break;
+      move = &model_.operations[static_cast<size_t>(uses_.producer[input])];
+    }
+    return moves;
+  }
+
+  // Returns true for rows: a matrix, a tensor of three axes, or a sum with a linear layer's results. Other tensors of
+  // four axes may be pictures.
+  bool has_rows(OperandId id) const {
+    if (model_.at(id).dims.size() < 4) return true;
+    const int maker = uses_.producer[static_cast<size_t>(id)];
+    if (maker < 0 || model_.operations[static_cast<size_t>(maker)].code != OperationCode::ADD) return false;
+    const std::vector<OperandId>& terms = model_.operations[static_cast<size_t>(maker)].inputs;
+    return std::any_of(terms.begin(), terms.begin() + 2, [&](OperandId term) {
+      const int move = uses_.producer[static_cast<size_t>(term)];
+      if (move < 0 || model_.operations[static_cast<size_t>(move)].code != OperationCode::RESHAPE) return false;
+      const OperandId before = model_.operations[static_cast<size_t>(move)].inputs[0];
+      const int layer = uses_.producer[static_cast<size_t>(before)];
+      return layer >= 0 && is_linear(static_cast<size_t>(layer)) &&
+             model_.at(before).dims.back() == model_.at(term).dims.back();
+    });
+  }
+
+  // Adds a GATHER for two TRANSPOSEs or more that keep rows whole in the end, as from windows to a grid, or to a
+  // picture in NHWC; returns false if the way has to stay.
+  bool add_gather_of_moves(size_t end) {
+    const std::vector<const Operation*> moves = moves_to(end);
+    const auto transposes = std::count_if(moves.begin(), moves.end(),
+                                          [](const Operation* move) { return move->code == OperationCode::TRANSPOSE; });
+    if (transposes < 2) return false;
+    const OperandId base = moves.front()->inputs[0];
+    const Dims &before = model_.at(base).dims, &after = model_.at(model_.operations[end].outputs[0]).dims;
+    const bool fits = all_fixed(before) && before.size() > 1 && before.back().value() >= kNarrowestRow &&
+                      product(before).value() > 0 && product(before).value() <= kMostElements &&
+                      product(before).value() / before.back().value() <= kMostRows;
+    if (!fits || model_.at(base).is_constant() || !has_rows(base)) return false;
+    auto rows = rows_after_moves(model_, moves, {});
+    if (rows) {
+      place(end, base, *rows, {});
+      return true;
+    }
+    if (after.size() == 4) rows = rows_after_moves(model_, moves, kToNhwc);
+    if (rows) place(end, base, *rows, kToNhwc);
+    return rows.has_value();
+  }
+
+  // Adds RESHAPE, GATHER, RESHAPE to the result of the operation `end`. With an order, the gathered rows are the result
+  // with its axes in that order, which a TRANSPOSE turns back.
+  void place(size_t end, OperandId base, const std::vector<int32_t>& rows, const std::vector<int64_t>& order) {
+    const Operation& last = model_.operations[end];
+    const OperandId result = last.outputs[0];
+    const Operand type = model_.at(base);
     const Dim width = type.dims.back();
-    const auto matrix = [&](int64_t count) {
-      type.dims = {Dim(count), width};
-      return builder_.variable(type);
+    const auto made = [&](Dims dims) {
+      Operand operand = type;
+      operand.dims = std::move(dims);
+      return builder_.variable(operand);
     };
-    const int64_t count_before = product(to_dims(fixed_values(model_.at(*way.base).dims))).value() / width.value();
-    const auto count = static_cast<int64_t>(rows->numbers.size());
-    const OperandId before = matrix(count_before), gathered = matrix(count);
-    Dims numbers;
-    for (const int32_t number : rows->numbers) numbers.emplace_back(number);
     const auto add = [&](OperationCode code, std::vector<OperandId> inputs, OperandId output) {
       gathers_.add_before(end, {code, std::move(inputs), {output}, last.source});
     };
-    add(OperationCode::RESHAPE, {*way.base, builder_.int32_tensor({Dim(count_before), width})}, before);
+    const Dims matrix{*product(type.dims).exact_div(width), width};
+    const OperandId before = made(matrix), gathered = made({Dim(static_cast<int64_t>(rows.size())), width});
+    Dims numbers;
+    for (const int32_t number : rows) numbers.emplace_back(number);
+    add(OperationCode::RESHAPE, {base, builder_.int32_tensor(matrix)}, before);
     add(OperationCode::GATHER, {before, builder_.int32(0), builder_.int32_tensor(std::move(numbers))}, gathered);
-    add(OperationCode::RESHAPE, {gathered, builder_.int32_tensor(model_.at(result).dims)}, result);
-    return true;
+    const Dims after = model_.at(result).dims;
+    if (order.empty()) return add(OperationCode::RESHAPE, {gathered, builder_.int32_tensor(after)}, result);
+    const Dims ordered = permute(after, order);
+    const OperandId whole = made(ordered);
+    add(OperationCode::RESHAPE, {gathered, builder_.int32_tensor(ordered)}, whole);
+    add(OperationCode::TRANSPOSE, {whole, builder_.int32_tensor(to_dims(inverse(order)))}, result);
   }
 
   Model& model_;

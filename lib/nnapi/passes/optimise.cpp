@@ -1,11 +1,13 @@
 #include "lib/nnapi/passes/optimise.h"
 
+#include "lib/nnapi/passes/add_in_mean.h"
 #include "lib/nnapi/passes/choose_layout.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/drop_tile.h"
 #include "lib/nnapi/passes/fit_device.h"
 #include "lib/nnapi/passes/flatten_rows.h"
 #include "lib/nnapi/passes/fold_affine.h"
+#include "lib/nnapi/passes/fold_centring.h"
 #include "lib/nnapi/passes/fold_input_affine.h"
 #include "lib/nnapi/passes/fold_padding.h"
 #include "lib/nnapi/passes/fuse_activation.h"
@@ -54,7 +56,12 @@ const Pass kBeforeLayout[] = {
      [](Model& model, const OptimiseOptions& options) { shuffle_channels(model, options.feature_level); }},
     {"split_after_moves", plain<split_after_moves>},
     {"flatten_rows", plain<flatten_rows>},
+    {"fold_centring", plain<fold_centring>},
 };
+
+// The pass that runs when the layout is chosen.
+const Pass kAddInMean = {
+    "add_in_mean", [](Model& model, const OptimiseOptions& options) { add_in_mean(model, options.feature_level); }};
 
 // Runs the pass on the model and its subgraphs.
 void run(const Pass& pass, Model& model, const OptimiseOptions& options) {
@@ -69,6 +76,7 @@ void optimise_once(Model& model, const OptimiseOptions& options) {
   choose_layout(model, options.nhwc);
   if (options.on_pass) options.on_pass("choose_layout", model);
   run(kMergeMoves, model, options);
+  run(kAddInMean, model, options);
   const std::vector<Model*> models = with_subgraphs(model);
   // Subgraphs come first: compact may drop the operands that own them.
   for (auto each = models.rbegin(); each != models.rend(); ++each) {
@@ -80,9 +88,13 @@ void optimise_once(Model& model, const OptimiseOptions& options) {
 
 // Passes that replace operations by others, which a device may refuse although it accepts the replaced ones.
 const std::set<std::string> kMakesOthers[] = {
-    {"fold_padding"},   {"shuffle_channels"},
-    {"split_slices"},   {"gather_rows"},
-    {"group_products"}, {"fold_padding", "shuffle_channels", "split_slices", "gather_rows", "group_products"}};
+    {"fold_padding"},
+    {"shuffle_channels"},
+    {"split_slices"},
+    {"gather_rows"},
+    {"group_products"},
+    {"add_in_mean"},
+    {"fold_padding", "shuffle_channels", "split_slices", "gather_rows", "group_products", "add_in_mean"}};
 
 // Returns whether a copy of the model is independent: a copy shares subgraphs, and passes change them.
 bool can_copy(const Model& model) {
@@ -113,6 +125,7 @@ void optimise(Model& model, const OptimiseOptions& options) {
 std::vector<std::string> pass_names() {
   std::vector<std::string> names;
   for (const Pass& pass : kBeforeLayout) names.emplace_back(pass.name);
+  names.emplace_back(kAddInMean.name);
   return names;
 }
 

@@ -61,6 +61,35 @@ TEST_CASE("gather_rows: windows that go back behind a linear layer") {
                  {OperationCode::FULLY_CONNECTED, OperationCode::GATHER, OperationCode::RESHAPE, OperationCode::RELU});
 }
 
+// From rows in windows of 2 by 3 to a picture in NCHW.
+OperandId picture_of_windows(Net& net, OperandId rows) {
+  const OperandId parts = net.reshape(net.transpose(rows, {1, 0}), {2 * kChannels, 2, 2, 3});
+  return net.reshape(net.transpose(parts, {0, 2, 1, 3}), {1, kChannels, 4, 6});
+}
+
+TEST_CASE("gather_rows: windows to rows of another order, by way of a picture in NCHW") {
+  Net net;
+  const OperandId picture = picture_of_windows(net, net.unary(OperationCode::RELU, net.input({24, kChannels})));
+  const OperandId rows = net.reshape(net.transpose(picture, {0, 2, 3, 1}), {24, kChannels});
+  net.output(net.unary(OperationCode::RELU, rows));
+  check_gathered(net, {OperationCode::RELU, OperationCode::GATHER, OperationCode::RELU});
+}
+
+TEST_CASE("gather_rows: windows to a picture that is read in NCHW") {
+  Net net;
+  net.output(net.max_pool(picture_of_windows(net, net.unary(OperationCode::RELU, net.input({24, kChannels})))));
+  check_gathered(net, {OperationCode::RELU, OperationCode::GATHER, OperationCode::RESHAPE, OperationCode::TRANSPOSE,
+                       OperationCode::MAX_POOL_2D});
+}
+
+TEST_CASE("gather_rows: two TRANSPOSEs that cut rows stay") {
+  Net net;
+  const OperandId parts = net.transpose(net.reshape(net.input({24, kChannels}), {2, 12, 2, 4}), {0, 2, 1, 3});
+  net.output(net.unary(OperationCode::RELU, net.transpose(net.reshape(parts, {4, 4, 3, 4}), {1, 3, 0, 2})));
+  gather_rows(net.model, 3);
+  CHECK(testing::count(net.model, OperationCode::GATHER) == 0);
+}
+
 TEST_CASE("gather_rows: windows of the same rows follow, others don't") {
   for (const int64_t channels : {kChannels, 2 * kChannels}) {
     Net net;

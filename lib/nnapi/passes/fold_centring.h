@@ -1,0 +1,13 @@
+// Folds the subtraction of a mean along channels, the first step of a layer norm, into the layers that make the tensor:
+// their weights and biases lose their means along the output channels, and so do constants that are added. A sum that
+// only layer norms read, as the residual stream of a transformer, needs no MEAN and no SUB then.
+#pragma once
+
+#include "lib/nnapi/model.h"
+
+namespace nnapi_convert::nnapi {
+
+// Float only. Changes a layer only if all readers of its result, and of sums with it, take the same with another mean.
+void fold_centring(Model& model);
+
+}  // namespace nnapi_convert::nnapi
