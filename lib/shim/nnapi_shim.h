@@ -144,9 +144,9 @@ NNAPI_SHIM_API int nnapi_shim_open_archive(const void* archive, size_t bytes, nn
                                            nnapi_shim_error* error);
 /* Reads `bytes` bytes of an archive, from `offset` on, into `destination`. Returns 0; any other number if it can't. */
 typedef int (*nnapi_shim_reader)(void* context, uint64_t offset, void* destination, size_t bytes);
-/* The same for an archive of `bytes` bytes that a function reads, such as one that decrypts. The function calls `reader`
- * in this thread, for one part after the other from the begin to the end, each of at most 1 MiB, and not after it has
- * returned. The weights stay in memory of this process alone. */
+/* The same for an archive of `bytes` bytes that a function reads, such as one that decrypts. The function calls
+ * `reader` in this thread, for one part after the other from the begin to the end, each of at most 1 MiB, and not after
+ * it has returned. The weights stay in memory of this process alone. */
 NNAPI_SHIM_API int nnapi_shim_open_reader(nnapi_shim_reader reader, void* context, uint64_t bytes,
                                           nnapi_shim_model** model, nnapi_shim_error* error);
 NNAPI_SHIM_API void nnapi_shim_close(nnapi_shim_model* model);
