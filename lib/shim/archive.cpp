@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -175,6 +176,54 @@ int Archive::open(const void* memory, uint64_t bytes, nnapi_shim_error* error) {
   return status;
 }
 
+int Archive::open(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi_shim_error* error) {
+  close();
+  int status = read_all(reader, context, bytes, error);
+  if (status == NNAPI_SHIM_OK) {
+    ZipFile file;
+    file.path = "what the reader reads";
+    file.memory = static_cast<const uint8_t*>(mapping_);
+    file.bytes = bytes;
+    status = read_records(file, error);
+  }
+  if (status != NNAPI_SHIM_OK) {
+    close();
+    return status;
+  }
+  // All but the weights is done with.
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  auto* const memory = static_cast<uint8_t*>(mapping_);
+  const size_t begin = weights_.data ? static_cast<size_t>(weights_.data - memory) / page * page : mapped_bytes_;
+  const size_t end = weights_.data
+                         ? static_cast<size_t>(weights_.data - memory + weights_.bytes + page - 1) / page * page
+                         : mapped_bytes_;
+  ::madvise(memory, begin, MADV_DONTNEED);
+  if (end < mapped_bytes_) ::madvise(memory + end, mapped_bytes_ - end, MADV_DONTNEED);
+  return status;
+}
+
+// Reads an archive into memory of this process alone: a decrypted file must not appear in another one.
+int Archive::read_all(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi_shim_error* error) {
+  constexpr size_t kPart = size_t{1} << 20;
+  if (bytes == 0) return fail(error, NNAPI_SHIM_BAD_MODEL, "what the reader reads is no archive: it has no bytes");
+  const bool fits = bytes <= std::numeric_limits<size_t>::max();
+  const auto size = static_cast<size_t>(bytes);
+  void* memory = fits ? ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+  if (memory == MAP_FAILED) {
+    return fail(error, NNAPI_SHIM_FAILED, "there is no memory for an archive of %llu bytes; free some memory",
+                static_cast<unsigned long long>(bytes));
+  }
+  mapping_ = memory;
+  mapped_bytes_ = size;
+  for (size_t at = 0; at < size; at += kPart) {
+    if (reader(context, at, static_cast<uint8_t*>(memory) + at, std::min(kPart, size - at)) == 0) continue;
+    return fail(error, NNAPI_SHIM_BAD_MODEL, "the archive can't be read: its reader fails at byte %zu of %zu", at,
+                size);
+  }
+  ::mprotect(memory, size, PROT_READ);
+  return NNAPI_SHIM_OK;
+}
+
 // Opens the part of the file fd_ that `part` says.
 int Archive::open_file(const ZipFile& part, nnapi_shim_error* error) {
   ZipFile file = part;
@@ -215,7 +264,7 @@ int Archive::read_records(const ZipFile& file, nnapi_shim_error* error) {
 }
 
 void Archive::release_pages() const {
-  if (mapping_) ::madvise(mapping_, mapped_bytes_, MADV_DONTNEED);
+  if (mapping_ && fd_ >= 0) ::madvise(mapping_, mapped_bytes_, MADV_DONTNEED);
 }
 
 int Archive::map_weights(const ZipFile& file, uint64_t offset, uint64_t bytes, nnapi_shim_error* error) {

@@ -35,6 +35,9 @@ class Archive {
   int open(int fd, uint64_t offset, uint64_t bytes, nnapi_shim_error* error);
   // The same for an archive in memory, which has to outlive this object.
   int open(const void* memory, uint64_t bytes, nnapi_shim_error* error);
+  // The same for an archive of `bytes` bytes that a function reads, once and from its begin to its end, before this
+  // function returns. Of what it reads, the weights stay in memory of this process.
+  int open(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi_shim_error* error);
 
   // Returns the little-endian words. ModelBuffer::parse copies them; then drop_words() can free this copy.
   const std::vector<int32_t>& words() const { return words_; }
@@ -45,7 +48,8 @@ class Archive {
   // aligns the record, but another program may have packed the archive anew. If another process shortens the file,
   // reading the weights ends in SIGBUS, as with any mapping: replace such files, don't rewrite them.
   const Weights& weights() const { return weights_; }
-  // Frees the memory pages of the weights; the system reads a page from the file again when it is needed.
+  // Frees the memory pages of weights that are mapped from a file; the system reads a page from there again when it is
+  // needed.
   void release_pages() const;
 
  private:
@@ -53,6 +57,7 @@ class Archive {
   int open_file(const ZipFile& file, nnapi_shim_error* error);
   int read_records(const ZipFile& file, nnapi_shim_error* error);
   int map_weights(const ZipFile& file, uint64_t offset, uint64_t bytes, nnapi_shim_error* error);
+  int read_all(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi_shim_error* error);
 
   std::vector<int32_t> words_;
   Weights weights_;

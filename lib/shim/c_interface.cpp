@@ -7,6 +7,7 @@
 
 #include "lib/shim/failure.h"
 #include "lib/shim/package.h"
+#include "lib/shim/shared_memory.h"
 #include "lib/shim/trial_process.h"
 
 struct nnapi_shim_model : nnapi_shim::Package {
@@ -37,6 +38,16 @@ int copy_tensor(const std::vector<nnapi_shim_tensor>& tensors, const char* what,
   }
   *tensor = tensors[index];
   return NNAPI_SHIM_OK;
+}
+
+// Stands for shared memory by its object, so that checks of buffers find an address.
+std::vector<nnapi_shim_buffer> buffers_of(const nnapi_shim_place* places, uint32_t count) {
+  std::vector<nnapi_shim_buffer> buffers;
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto* memory = reinterpret_cast<const char*>(places[i].memory);
+    buffers.push_back({memory ? const_cast<char*>(memory) : places[i].data, places[i].bytes});
+  }
+  return buffers;
 }
 
 int make_model(nnapi_shim::Archive opened, nnapi_shim_model** model, nnapi_shim_error* error) {
@@ -97,6 +108,17 @@ int nnapi_shim_open_archive(const void* memory, size_t bytes, nnapi_shim_model**
   if (!memory) return fail_null(error, "nnapi_shim_open_archive", "archive");
   nnapi_shim::Archive archive;
   const int status = archive.open(memory, bytes, error);
+  return status == NNAPI_SHIM_OK ? make_model(std::move(archive), model, error) : status;
+}
+
+int nnapi_shim_open_reader(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi_shim_model** model,
+                           nnapi_shim_error* error) {
+  clear(error);
+  if (!model) return fail_null(error, "nnapi_shim_open_reader", "model");
+  *model = nullptr;
+  if (!reader) return fail_null(error, "nnapi_shim_open_reader", "reader");
+  nnapi_shim::Archive archive;
+  const int status = archive.open(reader, context, bytes, error);
   return status == NNAPI_SHIM_OK ? make_model(std::move(archive), model, error) : status;
 }
 
@@ -169,6 +191,48 @@ int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shape* arguments, u
   clear(error);
   if (!model) return fail_null(error, "nnapi_shim_run", "model");
   const nnapi_shim::RunBuffers buffers = {inputs, input_count, outputs, output_count};
+  return model->run(arguments, argument_count, buffers, error);
+}
+
+int nnapi_shim_share_descriptor(nnapi_shim_model* model, int fd, size_t offset, size_t bytes,
+                                nnapi_shim_memory** memory, nnapi_shim_error* error) {
+  clear(error);
+  if (!model || !memory) return fail_null(error, "nnapi_shim_share_descriptor", model ? "memory" : "model");
+  *memory = nullptr;
+  const nnapi_shim::NnapiLibrary* library = nullptr;
+  const int status = model->load_library(&library, error);
+  return status == NNAPI_SHIM_OK ? nnapi_shim::share_descriptor(*library, fd, offset, bytes, memory, error) : status;
+}
+
+int nnapi_shim_share_hardware_buffer(nnapi_shim_model* model, const AHardwareBuffer* buffer, size_t bytes,
+                                     nnapi_shim_memory** memory, nnapi_shim_error* error) {
+  clear(error);
+  if (!model || !memory) return fail_null(error, "nnapi_shim_share_hardware_buffer", model ? "memory" : "model");
+  *memory = nullptr;
+  if (!buffer) return fail_null(error, "nnapi_shim_share_hardware_buffer", "buffer");
+  const nnapi_shim::NnapiLibrary* library = nullptr;
+  const int status = model->load_library(&library, error);
+  return status == NNAPI_SHIM_OK ? nnapi_shim::share_hardware_buffer(*library, buffer, bytes, memory, error) : status;
+}
+
+void nnapi_shim_memory_free(nnapi_shim_memory* memory) {
+  delete memory;
+}
+
+int nnapi_shim_run_shared(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
+                          const nnapi_shim_place* inputs, uint32_t input_count, const nnapi_shim_place* outputs,
+                          uint32_t output_count, nnapi_shim_error* error) {
+  clear(error);
+  if (!model) return fail_null(error, "nnapi_shim_run_shared", "model");
+  if (!inputs) input_count = 0;
+  if (!outputs) output_count = 0;
+  const nnapi_shim::NnapiLibrary* library = nullptr;
+  int status = model->load_library(&library, error);
+  if (status == NNAPI_SHIM_OK) status = nnapi_shim::check_places(*library, inputs, input_count, "input", error);
+  if (status == NNAPI_SHIM_OK) status = nnapi_shim::check_places(*library, outputs, output_count, "output", error);
+  if (status != NNAPI_SHIM_OK) return status;
+  const std::vector<nnapi_shim_buffer> from = buffers_of(inputs, input_count), to = buffers_of(outputs, output_count);
+  const nnapi_shim::RunBuffers buffers = {from.data(), input_count, to.data(), output_count, inputs, outputs};
   return model->run(arguments, argument_count, buffers, error);
 }
 

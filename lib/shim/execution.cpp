@@ -53,7 +53,7 @@ int ExecutionPool::run(const RunBuffers& buffers, DeviceTimes* times, nnapi_shim
   if (!bound.execution) {
     const int status = make(buffers, &bound, error);
     if (status != NNAPI_SHIM_OK) {
-      give_back(nullptr, burst, true);
+      give_back(nullptr, burst, true, false);
       return status;
     }
   }
@@ -61,7 +61,7 @@ int ExecutionPool::run(const RunBuffers& buffers, DeviceTimes* times, nnapi_shim
   const char* function = "";
   const int code = compute(bound.execution, burst, &function);
   if (code == 0 && options_.measure_timing) measure(bound.execution, times);
-  give_back(&bound, burst, code == 0);
+  give_back(&bound, burst, code == 0, may_reuse(buffers));
   return code == 0 ? NNAPI_SHIM_OK : fail_call(function, code, error);
 }
 
@@ -69,7 +69,7 @@ int ExecutionPool::run(const RunBuffers& buffers, DeviceTimes* times, nnapi_shim
 // burst because none is idle; `burst_count_` then includes that burst.
 bool ExecutionPool::take_idle(const RunBuffers& buffers, Bound* bound, ANeuralNetworksBurst** burst) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (size_t i = idle_.size(); i-- > 0;) {
+  for (size_t i = buffers.has_shared() ? 0 : idle_.size(); i-- > 0;) {
     if (!same_addresses(idle_[i].addresses, buffers)) continue;
     *bound = std::move(idle_[i]);
     idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -90,22 +90,22 @@ int ExecutionPool::make(const RunBuffers& buffers, Bound* bound, nnapi_shim_erro
   ANeuralNetworksExecution* execution = nullptr;
   const int code = library_.ANeuralNetworksExecution_create(compilation_, &execution);
   if (code != 0 || !execution) return fail_call("ANeuralNetworksExecution_create", code, error);
-  int status = set_options(execution, error);
+  int status = set_options(execution, may_reuse(buffers), error);
   if (status == NNAPI_SHIM_OK) status = bind(buffers, execution, error);
   if (status != NNAPI_SHIM_OK) {
     drop(execution, nullptr);
     return status;
   }
   bound->execution = execution;
-  if (!reuses_) return status;
+  if (!may_reuse(buffers)) return status;
   bound->addresses.reserve(buffers.input_count + buffers.output_count);
   for (uint32_t i = 0; i < buffers.input_count; ++i) bound->addresses.push_back(buffers.inputs[i].data);
   for (uint32_t i = 0; i < buffers.output_count; ++i) bound->addresses.push_back(buffers.outputs[i].data);
   return status;
 }
 
-int ExecutionPool::set_options(ANeuralNetworksExecution* execution, nnapi_shim_error* error) {
-  int code = reuses_ ? library_.ANeuralNetworksExecution_setReusable(execution, true) : 0;
+int ExecutionPool::set_options(ANeuralNetworksExecution* execution, bool is_reusable, nnapi_shim_error* error) {
+  int code = is_reusable ? library_.ANeuralNetworksExecution_setReusable(execution, true) : 0;
   if (code != 0) return fail_call("ANeuralNetworksExecution_setReusable", code, error);
   if (options_.measure_timing) code = library_.ANeuralNetworksExecution_setMeasureTiming(execution, true);
   if (code != 0) return fail_call("ANeuralNetworksExecution_setMeasureTiming", code, error);
@@ -121,19 +121,42 @@ int ExecutionPool::set_options(ANeuralNetworksExecution* execution, nnapi_shim_e
 }
 
 int ExecutionPool::bind(const RunBuffers& buffers, ANeuralNetworksExecution* execution, nnapi_shim_error* error) {
-  for (uint32_t i = 0; i < buffers.input_count; ++i) {
-    const nnapi_shim_buffer& input = buffers.inputs[i];
-    const int code = library_.ANeuralNetworksExecution_setInput(execution, static_cast<int32_t>(i), nullptr, input.data,
-                                                                input.bytes);
-    if (code != 0) return fail_call("ANeuralNetworksExecution_setInput", code, error);
+  int status = NNAPI_SHIM_OK;
+  for (uint32_t i = 0; i < buffers.input_count && status == NNAPI_SHIM_OK; ++i) {
+    status = bind_input(buffers, i, execution, error);
   }
-  for (uint32_t i = 0; i < buffers.output_count; ++i) {
-    const nnapi_shim_buffer& output = buffers.outputs[i];
-    const int code = library_.ANeuralNetworksExecution_setOutput(execution, static_cast<int32_t>(i), nullptr,
-                                                                 output.data, output.bytes);
-    if (code != 0) return fail_call("ANeuralNetworksExecution_setOutput", code, error);
+  for (uint32_t i = 0; i < buffers.output_count && status == NNAPI_SHIM_OK; ++i) {
+    status = bind_output(buffers, i, execution, error);
   }
-  return NNAPI_SHIM_OK;
+  return status;
+}
+
+int ExecutionPool::bind_input(const RunBuffers& buffers, uint32_t index, ANeuralNetworksExecution* execution,
+                              nnapi_shim_error* error) {
+  const auto number = static_cast<int32_t>(index);
+  if (buffers.shared_inputs && buffers.shared_inputs[index].memory) {
+    const nnapi_shim_place& place = buffers.shared_inputs[index];
+    const int code = library_.ANeuralNetworksExecution_setInputFromMemory(
+        execution, number, nullptr, place.memory->handle(), place.offset, place.bytes);
+    return code == 0 ? NNAPI_SHIM_OK : fail_call("ANeuralNetworksExecution_setInputFromMemory", code, error);
+  }
+  const nnapi_shim_buffer& input = buffers.inputs[index];
+  const int code = library_.ANeuralNetworksExecution_setInput(execution, number, nullptr, input.data, input.bytes);
+  return code == 0 ? NNAPI_SHIM_OK : fail_call("ANeuralNetworksExecution_setInput", code, error);
+}
+
+int ExecutionPool::bind_output(const RunBuffers& buffers, uint32_t index, ANeuralNetworksExecution* execution,
+                               nnapi_shim_error* error) {
+  const auto number = static_cast<int32_t>(index);
+  if (buffers.shared_outputs && buffers.shared_outputs[index].memory) {
+    const nnapi_shim_place& place = buffers.shared_outputs[index];
+    const int code = library_.ANeuralNetworksExecution_setOutputFromMemory(
+        execution, number, nullptr, place.memory->handle(), place.offset, place.bytes);
+    return code == 0 ? NNAPI_SHIM_OK : fail_call("ANeuralNetworksExecution_setOutputFromMemory", code, error);
+  }
+  const nnapi_shim_buffer& output = buffers.outputs[index];
+  const int code = library_.ANeuralNetworksExecution_setOutput(execution, number, nullptr, output.data, output.bytes);
+  return code == 0 ? NNAPI_SHIM_OK : fail_call("ANeuralNetworksExecution_setOutput", code, error);
 }
 
 // Returns null if NNAPI makes no burst; then the run goes without one.
@@ -180,7 +203,7 @@ void ExecutionPool::measure(const ANeuralNetworksExecution* execution, DeviceTim
 }
 
 // Puts the execution and the burst back for later runs. Drops them after a failure: their driver may have died.
-void ExecutionPool::give_back(Bound* bound, ANeuralNetworksBurst* burst, bool works) {
+void ExecutionPool::give_back(Bound* bound, ANeuralNetworksBurst* burst, bool works, bool is_reusable) {
   ANeuralNetworksExecution* unwanted = nullptr;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -190,7 +213,7 @@ void ExecutionPool::give_back(Bound* bound, ANeuralNetworksBurst* burst, bool wo
     } else if (burst) {
       --burst_count_;
     }
-    if (bound && reuses_ && works) {
+    if (bound && is_reusable && works) {
       if (idle_.size() >= kMostIdle) {
         unwanted = idle_.front().execution;
         idle_.erase(idle_.begin());

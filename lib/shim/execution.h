@@ -2,7 +2,8 @@
 //
 // NNAPI binds buffers to an execution once and for all. Where NNAPI can reuse executions (feature level 5), the pool
 // keeps some of them, each with its buffers, and takes the one whose buffers have the caller's addresses. So callers
-// that keep their buffers save the time to make and bind an execution. NNAPI reads and writes buffers only while it
+// that keep their buffers save the time to make and bind an execution. Executions with shared memory are made for each
+// run, as an idle one would keep the memory mapped. NNAPI reads and writes buffers only while it
 // computes: libneuralnetworks.so copies them to its drivers' processes for each computation. The drivers of support
 // libraries run in the app's process and could keep a mapping of freed memory, so the pool does not reuse executions
 // with them. Where NNAPI has bursts (level 3), each run that goes on at the same time uses a burst of its own.
@@ -14,6 +15,7 @@
 
 #include "lib/shim/nnapi_library.h"
 #include "lib/shim/options.h"
+#include "lib/shim/shared_memory.h"
 
 namespace nnapi_shim {
 
@@ -23,6 +25,11 @@ struct RunBuffers {
   uint32_t input_count;
   const nnapi_shim_buffer* outputs;
   uint32_t output_count;
+  // Null, or as many as `inputs` and `outputs`: those with a memory are there, whatever the buffer's address.
+  const nnapi_shim_place* shared_inputs = nullptr;
+  const nnapi_shim_place* shared_outputs = nullptr;
+
+  bool has_shared() const { return shared_inputs != nullptr || shared_outputs != nullptr; }
 };
 
 // Nanoseconds; 0: not measured.
@@ -49,15 +56,20 @@ class ExecutionPool {
     std::vector<const void*> addresses;  // of the inputs, then of the outputs
   };
 
+  bool may_reuse(const RunBuffers& buffers) const { return reuses_ && !buffers.has_shared(); }
   bool take_idle(const RunBuffers& buffers, Bound* bound, ANeuralNetworksBurst** burst);
   int make(const RunBuffers& buffers, Bound* bound, nnapi_shim_error* error);
-  int set_options(ANeuralNetworksExecution* execution, nnapi_shim_error* error);
+  int set_options(ANeuralNetworksExecution* execution, bool is_reusable, nnapi_shim_error* error);
   int bind(const RunBuffers& buffers, ANeuralNetworksExecution* execution, nnapi_shim_error* error);
+  int bind_input(const RunBuffers& buffers, uint32_t index, ANeuralNetworksExecution* execution,
+                 nnapi_shim_error* error);
+  int bind_output(const RunBuffers& buffers, uint32_t index, ANeuralNetworksExecution* execution,
+                  nnapi_shim_error* error);
   ANeuralNetworksBurst* make_burst();
   int compute(ANeuralNetworksExecution* execution, ANeuralNetworksBurst* burst, const char** function);
   int compute_in_background(ANeuralNetworksExecution* execution, const char** function);
   void measure(const ANeuralNetworksExecution* execution, DeviceTimes* times);
-  void give_back(Bound* bound, ANeuralNetworksBurst* burst, bool works);
+  void give_back(Bound* bound, ANeuralNetworksBurst* burst, bool works, bool is_reusable);
   void drop(ANeuralNetworksExecution* execution, ANeuralNetworksBurst* burst);
   int fail_call(const char* function, int code, nnapi_shim_error* error);
 

@@ -120,6 +120,12 @@ int Model::start(nnapi_shim_error* error) {
   return status;
 }
 
+int Model::load_library(const NnapiLibrary** library, nnapi_shim_error* error) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_started_ = true;
+  return load_nnapi(options_.library_path(), options_.is_support_library, library, error);
+}
+
 void Model::stop() {
   shapes_.keep_compiled(0);
   {

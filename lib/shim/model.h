@@ -42,6 +42,8 @@ class Model {
                       nnapi_shim_error* error);
   // Returns whether the model is compiled for NNAPI's own CPU because no other device could be trusted.
   bool is_on_reference(const nnapi_shim_shape* arguments, uint32_t argument_count);
+  // Loads NNAPI, and gives its library.
+  int load_library(const NnapiLibrary** library, nnapi_shim_error* error);
   // Frees what was compiled, and NNAPI's hold of the weights. No call may be running. A later call compiles again.
   void stop();
 

@@ -212,7 +212,11 @@ bool ModelBuffer::take(std::vector<int32_t> words, uint64_t weight_bytes, nnapi_
   ModelView view;
   view.words = words_;
   fill_models(layout_, &view);
-  return check_models(layout_, view, weight_bytes, error);
+  if (!check_models(layout_, view, weight_bytes, error)) return false;
+  const SubgraphView& main = view.models[0];
+  for (const BoundaryView& input : main.inputs) input_types_.push_back(main.operands[input.operand].type);
+  for (const BoundaryView& output : main.outputs) output_types_.push_back(main.operands[output.operand].type);
+  return true;
 }
 
 int ModelBuffer::bind(const nnapi_shim_shape* arguments, uint32_t argument_count, ModelView* view,

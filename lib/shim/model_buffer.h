@@ -44,6 +44,9 @@ class ModelBuffer {
   std::vector<int64_t> argument_sizes(uint32_t argument) const;
   uint32_t input_count() const { return layout_.models[0].input_count; }
   uint32_t output_count() const { return layout_.models[0].output_count; }
+  // Return the types (ANEURALNETWORKS_*) of NNAPI's inputs and outputs.
+  const std::vector<int32_t>& input_types() const { return input_types_; }
+  const std::vector<int32_t>& output_types() const { return output_types_; }
   uint32_t feature_level() const;
   uint64_t weight_bytes() const { return weight_bytes_; }
   bool is_flexible() const { return layout_.patch_count != 0; }
@@ -56,6 +59,7 @@ class ModelBuffer {
 
   std::shared_ptr<const std::vector<int32_t>> words_;
   BufferLayout layout_;
+  std::vector<int32_t> input_types_, output_types_;
   uint64_t weight_bytes_ = 0;
 };
 

@@ -102,7 +102,7 @@ bool can_do_without(const NnapiFunctions& functions, const char* name) {
   if (std::strcmp(verb, "Execution_startCompute") == 0 || std::strncmp(verb, "Event_", 6) == 0) {
     return functions.ANeuralNetworksExecution_compute;
   }
-  return std::strncmp(verb, "Memory_", 7) == 0 || std::strcmp(verb, "Model_setOperandValueFromMemory") == 0;
+  return std::strncmp(verb, "Memory_", 7) == 0 || std::strstr(verb, "FromMemory") != nullptr;
 }
 
 // Returns null if the library can build, compile and run models, else the name of a function that it lacks.

@@ -110,6 +110,7 @@ typedef struct {
   uint32_t variant;              /* of a package: the number of the model to use, from 1 on; 0: the library chooses */
   const char* driver_rules;      /* JSON of the drivers known to be wrong, in place of the library's own rules */
   const char* driver_rules_file; /* path of such JSON, in place of `driver_rules` */
+  int32_t measure_models;        /* of a package: 1: run all models that suit this phone, and use the fastest */
 } nnapi_shim_options;
 
 /* Measurements of a model. Times are in nanoseconds; 0 means not measured. */
@@ -141,6 +142,13 @@ NNAPI_SHIM_API int nnapi_shim_open_descriptor(int fd, uint64_t offset, uint64_t 
 /* The same for an archive in memory, such as a decrypted one, which has to stay in place until nnapi_shim_close. */
 NNAPI_SHIM_API int nnapi_shim_open_archive(const void* archive, size_t bytes, nnapi_shim_model** model,
                                            nnapi_shim_error* error);
+/* Reads `bytes` bytes of an archive, from `offset` on, into `destination`. Returns 0; any other number if it can't. */
+typedef int (*nnapi_shim_reader)(void* context, uint64_t offset, void* destination, size_t bytes);
+/* The same for an archive of `bytes` bytes that a function reads, such as one that decrypts. The function calls
+ * `reader` in this thread, for one part after the other from the begin to the end, each of at most 1 MiB, and not after
+ * it has returned. The weights stay in memory of this process alone. */
+NNAPI_SHIM_API int nnapi_shim_open_reader(nnapi_shim_reader reader, void* context, uint64_t bytes,
+                                          nnapi_shim_model** model, nnapi_shim_error* error);
 NNAPI_SHIM_API void nnapi_shim_close(nnapi_shim_model* model);
 
 NNAPI_SHIM_API int nnapi_shim_configure(nnapi_shim_model* model, const nnapi_shim_options* options,
@@ -173,6 +181,35 @@ NNAPI_SHIM_API int nnapi_shim_warm_up(nnapi_shim_model* model, const nnapi_shim_
 NNAPI_SHIM_API int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
                                   const nnapi_shim_buffer* inputs, uint32_t input_count,
                                   const nnapi_shim_buffer* outputs, uint32_t output_count, nnapi_shim_error* error);
+
+/* Memory that the app shares with NNAPI's drivers: they read inputs from it and write outputs into it, without a copy
+ * where the driver can. It is for models that use the same NNAPI library as the model that it was made with, and may
+ * outlive them. */
+typedef struct nnapi_shim_memory nnapi_shim_memory;
+/* Shares `bytes` bytes, from `offset` on, of a descriptor that can be mapped for reading and writing (ASharedMemory,
+ * memfd). The caller may close `fd` afterwards. */
+NNAPI_SHIM_API int nnapi_shim_share_descriptor(nnapi_shim_model* model, int fd, size_t offset, size_t bytes,
+                                               nnapi_shim_memory** memory, nnapi_shim_error* error);
+/* Shares an AHardwareBuffer of `bytes` bytes, of the format AHARDWAREBUFFER_FORMAT_BLOB, which has to stay until
+ * nnapi_shim_memory_free. From feature level 3 on; NNAPI_SHIM_TOO_OLD below. */
+struct AHardwareBuffer;
+NNAPI_SHIM_API int nnapi_shim_share_hardware_buffer(nnapi_shim_model* model, const struct AHardwareBuffer* buffer,
+                                                    size_t bytes, nnapi_shim_memory** memory, nnapi_shim_error* error);
+/* No run may use the memory any more. */
+NNAPI_SHIM_API void nnapi_shim_memory_free(nnapi_shim_memory* memory);
+
+/* Where an input is or an output goes: `data`, or, where `memory` is not NULL, from byte `offset` of it on. */
+typedef struct {
+  void* data;
+  size_t bytes;
+  const nnapi_shim_memory* memory;
+  size_t offset;
+} nnapi_shim_place;
+/* Runs the model as nnapi_shim_run does. Each of the tensors may be in shared memory. */
+NNAPI_SHIM_API int nnapi_shim_run_shared(nnapi_shim_model* model, const nnapi_shim_shape* arguments,
+                                         uint32_t argument_count, const nnapi_shim_place* inputs, uint32_t input_count,
+                                         const nnapi_shim_place* outputs, uint32_t output_count,
+                                         nnapi_shim_error* error);
 
 /* The trial of a model: compiles it for one device after the other, as nnapi_shim_run would, and runs the samples of
  * the file there, until a device can be trusted. The verdicts go to options->cache_directory, where later starts find

@@ -7,6 +7,7 @@
 
 extern "C" {
 
+struct AHardwareBuffer;
 struct ANeuralNetworksBurst;
 struct ANeuralNetworksCompilation;
 struct ANeuralNetworksDevice;

@@ -119,6 +119,7 @@ int read_options(const nnapi_shim_options* from, Options* options, nnapi_shim_er
   options->no_reuse = known.no_reuse != 0;
   options->no_self_check = known.no_self_check != 0;
   options->variant = known.variant;
+  options->measure_models = known.measure_models != 0;
   options->driver_rules = text_or_empty(known.driver_rules);
   options->driver_rules_file = text_or_empty(known.driver_rules_file);
   return read_rules(options, error);

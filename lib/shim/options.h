@@ -23,6 +23,7 @@ struct Options {
   bool no_burst = false, no_reuse = false;
   bool no_self_check = false;
   uint32_t variant = 0;  // of a package, from 1 on; 0: the package chooses
+  bool measure_models = false;
   std::string driver_rules, driver_rules_file;
   bool replaces_rules = false;
   DriverRules own_rules;  // where `replaces_rules` is set

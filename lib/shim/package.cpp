@@ -1,7 +1,6 @@
 #include "lib/shim/package.h"
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -12,17 +11,6 @@
 namespace nnapi_shim {
 namespace {
 
-constexpr size_t kMostPicks = 64;
-
-// Writes behind the text that is there, as far as there is room.
-[[gnu::format(printf, 3, 4)]] void append(char* text, size_t bytes, const char* format, ...) {
-  const size_t length = std::strlen(text);
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text + length, bytes - length, format, arguments);
-  va_end(arguments);
-}
-
 std::vector<int64_t> shape_of(const nnapi_shim_shape* arguments, uint32_t argument_count) {
   std::vector<int64_t> shape;
   for (uint32_t i = 0; i < argument_count; ++i) {
@@ -30,18 +18,6 @@ std::vector<int64_t> shape_of(const nnapi_shim_shape* arguments, uint32_t argume
     shape.insert(shape.end(), arguments[i].sizes, arguments[i].sizes + arguments[i].rank);
   }
   return shape;
-}
-
-bool same_tensors(const std::vector<nnapi_shim_tensor>& a, const std::vector<nnapi_shim_tensor>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const nnapi_shim_tensor& x, const nnapi_shim_tensor& y) {
-    return x.type == y.type && x.rank == y.rank && std::equal(x.sizes, x.sizes + x.rank, y.sizes) &&
-           x.scale == y.scale && x.zero_point == y.zero_point && x.bytes == y.bytes && x.argument == y.argument &&
-           x.is_nhwc == y.is_nhwc;
-  });
-}
-
-bool is_fault_of_the_call(int status) {
-  return status == NNAPI_SHIM_BAD_MODEL || status == NNAPI_SHIM_BAD_ARGUMENT;
 }
 
 Weights part_of(const Weights& weights, const PackageEntry& entry) {
@@ -54,17 +30,6 @@ Weights part_of(const Weights& weights, const PackageEntry& entry) {
 }
 
 }  // namespace
-
-// What a search for the model of a call's shapes knows.
-struct Package::Search {
-  const nnapi_shim_shape* arguments;
-  uint32_t argument_count;
-  Shape shape;
-  uint32_t left_out = 0;  // a bit for each model not to try
-  std::vector<Candidate> candidates;
-  nnapi_shim_error first{};       // failure
-  char reasons[kTextBytes] = "";  // why models were not taken
-};
 
 int Package::read(const void* words, size_t word_count, const Weights& weights,
                   const std::shared_ptr<const Archive>& archive, std::vector<PackagedModel>* models,
@@ -101,7 +66,12 @@ int Package::read(const void* words, size_t word_count, const Weights& weights,
   return NNAPI_SHIM_OK;
 }
 
-Package::Package(std::vector<PackagedModel> models) : models_(std::move(models)) {}
+Package::Package(std::vector<PackagedModel> models) : models_(std::move(models)) {
+  for (const PackagedModel& each : models_) boundary_.add(each.model->buffer());
+  for (size_t i = 0; i < models_.size(); ++i) {
+    if (boundary_.converts(models_[i].model->buffer())) converting_ |= 1u << i;
+  }
+}
 
 int Package::configure(const nnapi_shim_options* options, nnapi_shim_error* error) {
   Options read;
@@ -114,6 +84,7 @@ int Package::configure(const nnapi_shim_options* options, nnapi_shim_error* erro
     if (const int status = each.model->configure(options, error)) return status;
   }
   only_ = read.variant;
+  measures_ = read.measure_models;
   return NNAPI_SHIM_OK;
 }
 
@@ -147,21 +118,39 @@ bool Package::takes(size_t number, const nnapi_shim_shape* arguments, uint32_t a
   return true;
 }
 
-// Returns the first model that takes these shapes; if none does, the first, whose message tells the sizes needed.
+// Returns the first model that takes these shapes, if possible one that has callers' tensors; if none takes them, the
+// first, whose message tells the sizes needed.
 size_t Package::first_fit(const nnapi_shim_shape* arguments, uint32_t argument_count) const {
   if (models_.size() == 1 || argument_count != buffer().argument_count() || !arguments) return 0;
   for (uint32_t i = 0; i < argument_count; ++i) {
     if (!arguments[i].sizes && arguments[i].rank > 0) return 0;
   }
-  for (size_t i = 0; i < models_.size(); ++i) {
-    if (takes(i, arguments, argument_count)) return i;
+  size_t found = models_.size();
+  for (size_t i = models_.size(); i-- > 0;) {
+    if (!takes(i, arguments, argument_count)) continue;
+    if (found == models_.size() || !converts(i) || converts(found)) found = i;
   }
+  if (found < models_.size()) return found;
   return only_ != 0 ? only_ - 1 : 0;
 }
 
 int Package::describe(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
                       nnapi_shim_error* error) {
-  return models_[first_fit(arguments, argument_count)].model->describe(arguments, argument_count, entry, error);
+  const size_t number = first_fit(arguments, argument_count);
+  const int status = models_[number].model->describe(arguments, argument_count, entry, error);
+  if (status != NNAPI_SHIM_OK || !converts(number)) return status;
+  const auto seen = std::make_shared<ShapeEntry>(arguments, argument_count);
+  seen->inputs = as_floats((*entry)->inputs, boundary_.inputs);
+  seen->outputs = as_floats((*entry)->outputs, boundary_.outputs);
+  *entry = seen;
+  return status;
+}
+
+int Package::run_on(size_t number, const nnapi_shim_shape* arguments, uint32_t argument_count,
+                    const RunBuffers& buffers, nnapi_shim_error* error) {
+  Model& model = *models_[number].model;
+  if (!converts(number)) return model.run(arguments, argument_count, buffers, error);
+  return run_with_floats(model, boundary_, arguments, argument_count, buffers, error);
 }
 
 bool Package::find_pick(const Shape& shape, size_t* number) {
@@ -191,111 +180,6 @@ int Package::pick(const nnapi_shim_shape* arguments, uint32_t argument_count, si
   return choose(search, number, error);
 }
 
-void Package::list_candidates(Search& search) {
-  for (size_t i = 0; i < models_.size(); ++i) {
-    if ((search.left_out >> i & 1) != 0 || !takes(i, search.arguments, search.argument_count)) continue;
-    nnapi_shim_error failure{};
-    double share = 0;
-    if (models_[i].model->supported_share(search.arguments, search.argument_count, &share, &failure) == NNAPI_SHIM_OK) {
-      auto place = search.candidates.begin();
-      while (place != search.candidates.end() && place->share >= share) ++place;
-      search.candidates.insert(place, {i, share});
-    } else {
-      note(search, i, failure);
-      models_[i].model->stop();
-    }
-  }
-}
-
-// The caller holds `choosing_`.
-int Package::choose(Search& search, size_t* number, nnapi_shim_error* error) {
-  list_candidates(search);
-  size_t on_reference = kNoModel;
-  for (const Candidate& candidate : search.candidates) {
-    nnapi_shim_error failure{};
-    bool is_found = false;
-    const int status = try_candidate(search, candidate, &is_found, &failure);
-    if (is_fault_of_the_call(status)) {
-      if (error) *error = failure;
-      return status;
-    }
-    if (is_found) {
-      if (on_reference != kNoModel) models_[on_reference].model->stop();
-      keep(search, *number = candidate.number);
-      return NNAPI_SHIM_OK;
-    }
-    if (status == NNAPI_SHIM_OK && on_reference == kNoModel) {
-      on_reference = candidate.number;
-    } else {
-      models_[candidate.number].model->stop();
-    }
-  }
-  if (on_reference != kNoModel) {
-    keep(search, *number = on_reference);
-    return NNAPI_SHIM_OK;
-  }
-  if (error) *error = search.first;
-  return search.first.status;
-}
-
-// Compiles and checks a model. `is_found`: no other model can be better.
-int Package::try_candidate(Search& search, const Candidate& candidate, bool* is_found, nnapi_shim_error* failure) {
-  Model& model = *models_[candidate.number].model;
-  int status = check_interface(search, candidate.number, failure);
-  if (status == NNAPI_SHIM_OK) status = model.warm_up(search.arguments, search.argument_count, failure);
-  if (status == NNAPI_SHIM_OK && !model.is_on_reference(search.arguments, search.argument_count)) {
-    *is_found = true;
-    return status;
-  }
-  if (status == NNAPI_SHIM_OK) {
-    nnapi_shim_error last{};
-    model.last_failure(&last);
-    fail(failure, NNAPI_SHIM_OK, "only NNAPI's own CPU can be trusted with it: %.300s", last.message);
-  }
-  note(search, candidate.number, *failure);
-  return status;
-}
-
-// Callers have the tensors of the first model that takes the shapes: another model must not need others.
-int Package::check_interface(const Search& search, size_t number, nnapi_shim_error* error) {
-  std::shared_ptr<ShapeEntry> first, other;
-  int status = describe(search.arguments, search.argument_count, &first, error);
-  if (status == NNAPI_SHIM_OK) {
-    status = models_[number].model->describe(search.arguments, search.argument_count, &other, error);
-  }
-  if (status != NNAPI_SHIM_OK) return status;
-  if (same_tensors(first->inputs, other->inputs) && same_tensors(first->outputs, other->outputs)) return status;
-  return fail(error, NNAPI_SHIM_BAD_MODEL,
-              "model %zu of %zu (%s) has other inputs or outputs than model %zu; convert the package again", number + 1,
-              models_.size(), models_[number].name.c_str(), first_fit(search.arguments, search.argument_count) + 1);
-}
-
-void Package::note(Search& search, size_t number, const nnapi_shim_error& failure) const {
-  if (search.first.status == NNAPI_SHIM_OK) search.first = failure;
-  append(search.reasons, sizeof search.reasons, "; not model %zu of %zu (%s): %s", number + 1, models_.size(),
-         models_[number].name.c_str(), failure.message);
-}
-
-void Package::keep(Search& search, size_t number) {
-  double share = 0;
-  for (const Candidate& candidate : search.candidates) {
-    if (candidate.number == number) share = candidate.share;
-  }
-  for (const Candidate& candidate : search.candidates) {
-    if (candidate.number >= number || candidate.share >= share) continue;
-    append(search.reasons, sizeof search.reasons,
-           "; later model %zu of %zu (%s): one device takes at most %.0f %% of its operations", candidate.number + 1,
-           models_.size(), models_[candidate.number].name.c_str(), 100 * candidate.share);
-  }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (picks_.size() >= kMostPicks) picks_.clear();
-  picks_.push_back({search.shape, number});
-  newest_ = number;
-  choice_[0] = '\0';
-  append(choice_, sizeof choice_, "model %zu of %zu (%s)%s", number + 1, models_.size(), models_[number].name.c_str(),
-         search.reasons);
-}
-
 int Package::warm_up(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error) {
   size_t number = 0;
   if (const int status = pick(arguments, argument_count, &number, error)) return status;
@@ -308,7 +192,7 @@ int Package::run(const nnapi_shim_shape* arguments, uint32_t argument_count, con
   size_t number = 0;
   if (const int status = pick(arguments, argument_count, &number, error)) return status;
   nnapi_shim_error failure{};
-  const int status = models_[number].model->run(arguments, argument_count, buffers, &failure);
+  const int status = run_on(number, arguments, argument_count, buffers, &failure);
   if (status == NNAPI_SHIM_OK) return status;
   if (error) *error = failure;
   if (models_.size() == 1 || (status != NNAPI_SHIM_FAILED && status != NNAPI_SHIM_REFUSED)) return status;
@@ -330,7 +214,7 @@ int Package::run(const nnapi_shim_shape* arguments, uint32_t argument_count, con
   size_t other = 0;
   // Ends, as each round leaves out one model more.
   while (choose(search, &other, nullptr) == NNAPI_SHIM_OK) {
-    if (models_[other].model->run(arguments, argument_count, buffers, nullptr) == NNAPI_SHIM_OK) {
+    if (run_on(other, arguments, argument_count, buffers, nullptr) == NNAPI_SHIM_OK) {
       const std::lock_guard<std::mutex> lock(mutex_);
       rejected_ = search.left_out;
       if (error) *error = nnapi_shim_error{};
@@ -350,6 +234,10 @@ int Package::visit_operations(const nnapi_shim_shape* arguments, uint32_t argume
     number = first_fit(arguments, argument_count);
   }
   return models_[number].model->visit_operations(arguments, argument_count, device, visit, user, error);
+}
+
+int Package::load_library(const NnapiLibrary** library, nnapi_shim_error* error) {
+  return models_[0].model->load_library(library, error);
 }
 
 int Package::try_devices(nnapi_shim_error* error) {

@@ -2,8 +2,9 @@
 //
 // For the shapes of a call, the models that take them are ordered by the share of their operations that one device
 // supports, and, where that is equal, as in the package. The first that compiles and passes the check of its samples on
-// another device than NNAPI's own CPU is kept; what was compiled of the others before is freed. A package's models have
-// the same inputs and outputs, so that callers need not know which one runs.
+// another device than NNAPI's own CPU is kept; what was compiled of the others before is freed. With the option
+// measure_models all of them run, and the fastest is kept. Callers see the same inputs and outputs whichever model
+// runs: where one model has floats and another 8-bit integers, they are floats, and float_boundary.h converts.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "lib/shim/archive.h"
+#include "lib/shim/float_boundary.h"
 #include "lib/shim/model.h"
 
 namespace nnapi_shim {
@@ -44,6 +46,8 @@ class Package {
           nnapi_shim_error* error);
   int visit_operations(const nnapi_shim_shape* arguments, uint32_t argument_count, const char* device,
                        nnapi_shim_operation_visitor visit, void* user, nnapi_shim_error* error);
+  // Loads NNAPI, and gives its library.
+  int load_library(const NnapiLibrary** library, nnapi_shim_error* error);
   // Tries all models that this phone's NNAPI has the level for. OK if one of them can be trusted.
   int try_devices(nnapi_shim_error* error);
 
@@ -65,21 +69,42 @@ class Package {
     size_t number;
     double share;  // of its operations that one device supports
   };
-  struct Search;
+  struct Measured {
+    size_t number;
+    uint64_t nanoseconds;
+  };
+  // What a search for the model of a call's shapes knows.
+  struct Search {
+    const nnapi_shim_shape* arguments;
+    uint32_t argument_count;
+    Shape shape;
+    uint32_t left_out = 0;  // a bit for each model not to try
+    std::vector<Candidate> candidates;
+    nnapi_shim_error first{};       // failure
+    char reasons[kTextBytes] = "";  // why models were not taken
+  };
 
+  int run_on(size_t number, const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
+             nnapi_shim_error* error);
   bool takes(size_t number, const nnapi_shim_shape* arguments, uint32_t argument_count) const;
+  bool converts(size_t number) const { return (converting_ >> number & 1) != 0; }
   size_t first_fit(const nnapi_shim_shape* arguments, uint32_t argument_count) const;
   bool find_pick(const Shape& shape, size_t* number);
   int pick(const nnapi_shim_shape* arguments, uint32_t argument_count, size_t* number, nnapi_shim_error* error);
   int choose(Search& search, size_t* number, nnapi_shim_error* error);
   void list_candidates(Search& search);
   int try_candidate(Search& search, const Candidate& candidate, bool* is_found, nnapi_shim_error* failure);
+  uint64_t measure(const Search& search, size_t number);
+  size_t fastest(Search& search, const std::vector<Measured>& measured) const;
   int check_interface(const Search& search, size_t number, nnapi_shim_error* error);
   void keep(Search& search, size_t number);
   void note(Search& search, size_t number, const nnapi_shim_error& failure) const;
 
   const std::vector<PackagedModel> models_;
-  uint32_t only_ = 0;  // the options' choice, counted from 1; 0: the package chooses
+  FloatBoundary boundary_;   // what callers see
+  uint32_t converting_ = 0;  // a bit for each model that has integers where callers see floats
+  uint32_t only_ = 0;        // the options' choice, counted from 1; 0: the package chooses
+  bool measures_ = false;
 
   std::mutex choosing_;  // held while models are tried
   std::mutex mutex_;     // guards all below

@@ -101,7 +101,7 @@ nnapi_shim_options shim_options(const Options& options) {
     return [&field](const std::string&, const std::string& value) { field = value.c_str(); };
   };
   const std::map<std::string, Set> known = {
-      {"auto_select", [](const std::string&, const std::string&) {}},
+      {"auto_select", number(result.measure_models)},
       {"cache_directory", text(result.cache_directory)},
       {"compile_timeout_ns", number(result.compile_timeout_ns)},
       {"device", text(result.device)},

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -96,6 +97,26 @@ std::vector<nnapi_shim_buffer> buffers_of(JNIEnv* env, jobjectArray buffers, jin
     result.push_back({memory != nullptr ? memory + ends[i] : nullptr, static_cast<size_t>(ends[i + 1] - ends[i])});
   }
   return result;
+}
+
+// What reads an archive, for read_part().
+struct Reading {
+  JNIEnv* env;
+  jclass model;
+  jobject reader;
+  jmethodID fill;
+};
+
+// Hands the memory to Java as a direct buffer. Where Java throws, the exception waits for the end of native code.
+int read_part(void* context, uint64_t offset, void* destination, size_t bytes) {
+  const auto* reading = static_cast<const Reading*>(context);
+  jobject buffer = reading->env->NewDirectByteBuffer(destination, static_cast<jlong>(bytes));
+  if (buffer == nullptr) return 1;
+  reading->env->CallStaticVoidMethod(reading->model, reading->fill, reading->reader, static_cast<jlong>(offset),
+                                     buffer);
+  if (reading->env->ExceptionCheck()) return 1;
+  reading->env->DeleteLocalRef(buffer);
+  return 0;
 }
 
 int fail_float(nnapi_shim_error* error, const char* what, uint32_t index, const char* needed) {
@@ -202,6 +223,21 @@ JNIEXPORT jlong JNICALL Java_org_nnapiconvert_NnapiModel_openMemory(JNIEnv* env,
   return check(env, status, error) ? handle_of(model) : 0;
 }
 
+JNIEXPORT jlong JNICALL Java_org_nnapiconvert_NnapiModel_openReader(JNIEnv* env, jclass type, jobject reader,
+                                                                    jlong bytes) {
+  Reading reading = {env, type, reader,
+                     env->GetStaticMethodID(type, "fill", "(Lorg/nnapiconvert/NnapiReader;JLjava/nio/ByteBuffer;)V")};
+  if (reading.fill == nullptr) return 0;
+  nnapi_shim_model* model = nullptr;
+  nnapi_shim_error error;
+  const int status = nnapi_shim_open_reader(read_part, &reading, static_cast<uint64_t>(bytes), &model, &error);
+  if (env->ExceptionCheck()) {
+    nnapi_shim_close(model);
+    return 0;
+  }
+  return check(env, status, error) ? handle_of(model) : 0;
+}
+
 // `strings` and `numbers` are in the order of NnapiOptions.strings() and numbers().
 JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_configure(JNIEnv* env, jclass, jlong handle,
                                                                   jobjectArray strings, jlongArray numbers) {
@@ -210,7 +246,7 @@ JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_configure(JNIEnv* env, j
   const Text rules(env, string(3)), rules_file(env, string(4));
   if (library.has_failed() || device.has_failed() || cache.has_failed()) return;
   if (rules.has_failed() || rules_file.has_failed()) return;
-  constexpr jsize kNumbers = 9;
+  constexpr jsize kNumbers = 10;
   jlong number[kNumbers];
   env->GetLongArrayRegion(numbers, 0, kNumbers, number);
   if (env->ExceptionCheck()) return;
@@ -231,6 +267,7 @@ JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_configure(JNIEnv* env, j
   options.max_compiled = static_cast<uint32_t>(number[6]);
   options.no_self_check = static_cast<int32_t>(number[7]);
   options.variant = static_cast<uint32_t>(number[8]);
+  options.measure_models = static_cast<int32_t>(number[9]);
   nnapi_shim_error error;
   check(env, nnapi_shim_configure(model_of(handle), &options, &error), error);
 }
@@ -335,6 +372,20 @@ JNIEXPORT jstring JNICALL Java_org_nnapiconvert_NnapiModel_choice(JNIEnv* env, j
   char text[1024];
   nnapi_shim_choice(model_of(handle), text, sizeof text);
   return env->NewStringUTF(text);
+}
+
+JNIEXPORT jstring JNICALL Java_org_nnapiconvert_NnapiModel_state(JNIEnv* env, jclass, jlong handle) {
+  nnapi_shim_profile profile;
+  nnapi_shim_error failure;
+  char choice[1024];
+  nnapi_shim_get_profile(model_of(handle), &profile);
+  nnapi_shim_last_failure(model_of(handle), &failure);
+  nnapi_shim_choice(model_of(handle), choice, sizeof choice);
+  std::string text = profile.compiled == 0 ? "not compiled" : "nnapi";
+  if (profile.devices[0] != '\0') text += std::string(" on ") + profile.devices;
+  if (choice[0] != '\0') text += std::string(", ") + choice;
+  if (failure.status != NNAPI_SHIM_OK) text += std::string(": ") + failure.message;
+  return env->NewStringUTF(text.c_str());
 }
 
 JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_close(JNIEnv*, jclass, jlong handle) {

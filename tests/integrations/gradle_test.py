@@ -54,6 +54,43 @@ class AndroidPlugin implements Plugin<Project> {
     }
 }
 """
+# The same of its newer releases: the variants' sources. Kotlin's functions are interfaces of one method, as here.
+VARIANTS = """
+import org.gradle.api.file.DirectoryProperty
+interface Function { DirectoryProperty invoke(Object task) }
+class Assets {
+    Project project
+    List tasks = []
+    def addGeneratedSourceDirectory(Object task, Function output) {
+        output.invoke(task).set(project.layout.buildDirectory.dir('generated/assets/' + task.name))
+        tasks << task
+    }
+}
+class Sources { Assets assets }
+class Variant { Sources sources }
+class Selector { Object all() { this } }
+class Version { int major = 9; int minor = 0 }
+class Components {
+    Project project
+    List variants
+    Version pluginVersion = new Version()
+    Selector selector() { new Selector() }
+    void onVariants(Object selector, Action<Object> action) {
+        project.afterEvaluate { variants.each { action.execute(it) } }
+    }
+}
+class AndroidPlugin implements Plugin<Project> {
+    void apply(Project project) {
+        def variants = ['debug', 'release'].collect {
+            new Variant(sources: new Sources(assets: new Assets(project: project)))
+        } + [new Variant(sources: new Sources())]
+        project.extensions.add('androidComponents', new Components(project: project, variants: variants))
+        project.tasks.create('mergeAssets') {
+            dependsOn { variants.collect { it.sources.assets?.tasks ?: [] }.flatten() }
+        }
+    }
+}
+"""
 
 
 class Gradle(unittest.TestCase):
@@ -86,7 +123,13 @@ class Gradle(unittest.TestCase):
         for name, fixture in {"classifier.pt": "residual.pt", "quantised.pt": "quant.pt"}.items():
             shutil.copyfile(FIXTURES / fixture, self.app / "models" / name)
         self.write()
-        self.assets = self.app / "build" / "generated" / "nnapi" / "assets"
+        self.assets = self.app / "build" / "generated" / "nnapi"
+
+    def result(self, name: str) -> pathlib.Path:
+        return self.assets / pathlib.Path(name).stem / "models" / name
+
+    def results(self):
+        return {path.name: path.read_bytes() for path in self.assets.rglob("*.pt*")}
 
     def write(self, android="", change=lambda text: text):
         text = SCRIPT.format(jar=self.jar, program=self.prefix / "bin" / "nnapi-convert", android=android)
@@ -104,7 +147,7 @@ class Gradle(unittest.TestCase):
                                        ("quantised.ptl", "quant.pt", ["--nhwc", "--quant", "full"])]:
             alone = self.app / name
             run(self.prefix / "bin" / "nnapi-convert", FIXTURES / fixture, *options, "-o", alone)
-            self.assertEqual(alone.read_bytes(), (self.assets / "models" / name).read_bytes())
+            self.assertEqual(alone.read_bytes(), self.result(name).read_bytes())
         report = json.loads((self.app / "build" / "reports" / "nnapi" / "classifier.report.json").read_text())
         self.assertTrue(report["verification"]["passed"])
 
@@ -119,35 +162,63 @@ class Gradle(unittest.TestCase):
 
     def test_build_cache(self):
         self.build("--build-cache")
-        results = {path.name: path.read_bytes() for path in (self.assets / "models").iterdir()}
+        results = self.results()
+        self.assertEqual({"classifier.pt", "quantised.ptl"}, set(results))
         elsewhere = self.folder / "elsewhere"
         shutil.copytree(self.app, elsewhere, ignore=shutil.ignore_patterns("build", ".gradle"))
-        self.app, self.assets = elsewhere, elsewhere / "build" / "generated" / "nnapi" / "assets"
+        self.app, self.assets = elsewhere, elsewhere / "build" / "generated" / "nnapi"
         self.assertEqual({"Classifier": "FROM-CACHE", "Quantised": "FROM-CACHE"}, self.build("--build-cache")[0])
-        self.assertEqual(results, {path.name: path.read_bytes() for path in (self.assets / "models").iterdir()})
+        self.assertEqual(results, self.results())
 
     def test_failures(self):
         shutil.copyfile(FIXTURES / "refused.pt", self.app / "models" / "classifier.pt")
         text = self.build("--continue", code=1)[1]
         self.assertIn("classifier.pt was not converted (exit code 1):\n", text)
         self.assertIn("aten::linalg_matrix_exp: no rule for aten::linalg_matrix_exp", text)
-        self.assertTrue((self.assets / "models" / "quantised.ptl").exists())
+        self.assertTrue(self.result("quantised.ptl").exists())
         self.write(change=lambda text: text.replace("model = 'models/quantised.pt'", ""))
         self.assertIn("nnapiModels.quantised: model is missing", self.build(code=1)[1])
         self.write(change=lambda text: re.sub("converter = .*", "converter = 'no-such-program'", text))
         self.assertIn("no no-such-program on PATH; set converter", self.build(code=1)[1])
 
-    def test_assets_of_an_app(self):
+    def test_another_extension_leaves_nothing_of_the_old_one(self):
+        self.build()
+        self.write(change=lambda text: text.replace("extension = 'ptl'", "extension = 'pt'"))
+        self.build()
+        self.assertEqual({"classifier.pt", "quantised.pt"}, set(self.results()))
+
+    def test_a_model_that_another_task_makes(self):
+        made = """model = tasks.create('makeModel') {
+            outputs.file file('made.pt')
+            doLast { file('made.pt').bytes = file('models/classifier.pt').bytes }
+        }"""
+        self.write(change=lambda text: text.replace("model = 'models/classifier.pt'", made))
+        text = self.build()[1]
+        self.assertLess(text.index(":makeModel"), text.index(":convertClassifierToNnapi"))
+        self.assertTrue(self.result("classifier.pt").exists())
+
+    def android(self, plugin: str):
         source = self.app / "buildSrc" / "src" / "main" / "groovy"
         source.mkdir(parents=True)
-        (source / "AndroidPlugin.groovy").write_text("import org.gradle.api.*\n" + ANDROID)
+        (source / "AndroidPlugin.groovy").write_text("import org.gradle.api.*\n" + plugin)
         ids = self.app / "buildSrc" / "src" / "main" / "resources" / "META-INF" / "gradle-plugins"
         ids.mkdir(parents=True)
         (ids / "com.android.application.properties").write_text("implementation-class=AndroidPlugin\n")
         self.write(android="apply plugin: 'com.android.application'")
+
+    def test_assets_by_source_sets(self):
+        self.android(ANDROID)
         text = self.gradle("showAssets", cwd=self.app)
-        self.assertIn(f"assets: [{self.assets}]", text)
-        self.assertTrue((self.assets / "models" / "classifier.pt").exists())
+        self.assertIn(f"assets: [{self.assets / 'classifier'}, {self.assets / 'quantised'}]", text)
+        self.assertTrue(self.result("classifier.pt").exists())
+
+    def test_assets_by_variants(self):
+        self.android(VARIANTS)
+        self.gradle("mergeAssets", cwd=self.app)
+        assets = self.app / "build" / "generated" / "assets"
+        self.assertTrue((assets / "convertClassifierToNnapi" / "models" / "classifier.pt").exists())
+        self.assertTrue((assets / "convertQuantisedToNnapi" / "models" / "quantised.ptl").exists())
+        self.assertFalse(self.assets.exists())
 
 
 if __name__ == "__main__":

@@ -197,6 +197,51 @@ TEST_CASE("archive: moved, opened again, without its copy of the words") {
   CHECK(moved.weights().data == nullptr);
 }
 
+TEST_CASE("archive: what a reader reads, such as a decrypted file") {
+  struct Reader {
+    std::vector<uint8_t> bytes;  // each inverted
+    size_t fails_from = SIZE_MAX;
+    int calls = 0;
+    uint64_t next = 0;
+    static int read(void* context, uint64_t offset, void* destination, size_t bytes) {
+      auto* reader = static_cast<Reader*>(context);
+      ++reader->calls;
+      REQUIRE(offset == reader->next);
+      REQUIRE(bytes <= size_t{1} << 20);
+      REQUIRE(offset + bytes <= reader->bytes.size());
+      reader->next = offset + bytes;
+      if (offset + bytes > reader->fails_from) return -1;
+      for (size_t i = 0; i < bytes; ++i) {
+        static_cast<uint8_t*>(destination)[i] = static_cast<uint8_t>(~reader->bytes[offset + i]);
+      }
+      return 0;
+    }
+  };
+  const MadeBuffer made = make_buffer(full_net());
+  std::vector<size_t> positions;
+  std::vector<ZipEntry> entries = entries_of(made);
+  entries.push_back({"net/data/2", std::vector<uint8_t>(3 << 20, 7)});  // the app has no use for it
+  Reader reader{make_zip(entries, {}, &positions)};
+  for (uint8_t& byte : reader.bytes) byte = static_cast<uint8_t>(~byte);
+  nnapi_shim_error error{};
+  Archive archive;
+  REQUIRE(archive.open(&Reader::read, &reader, reader.bytes.size(), &error) == NNAPI_SHIM_OK);
+  const int calls = reader.calls;
+  archive.release_pages();
+  check_content(archive, made, false);
+  CHECK(calls == 4);
+  CHECK(reader.calls == calls);
+  // A reader that fails at any place: one sentence, and nothing is left.
+  for (size_t fails_from = 0; fails_from < reader.bytes.size(); fails_from += 1 + reader.bytes.size() / 97) {
+    reader.fails_from = fails_from;
+    reader.next = 0;
+    const int status = archive.open(&Reader::read, &reader, reader.bytes.size(), &error);
+    CHECK(status == NNAPI_SHIM_BAD_MODEL);
+    CHECK(archive.weights().data == nullptr);
+    CHECK(std::string(error.message).find("the archive can't be read: its reader fails at byte ") == 0);
+  }
+}
+
 TEST_CASE("archive: many opened and closed leave no descriptor open") {
   const TemporaryFile file(Made().zip);
   const TemporaryFile bad({1, 2, 3});

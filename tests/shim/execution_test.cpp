@@ -223,6 +223,118 @@ TEST_CASE("tokens of cached compilations") {
   CHECK(token(add_net(), {{{2, 3}}}) == std::vector<uint8_t>(expected, expected + 32));
 }
 
+namespace {
+
+// Runs three_operations() with two rows, the input in `from` and the output in `to`, and checks the output.
+void check_shared_run(Session& session, const nnapi_shim_place& from, const nnapi_shim_place& to,
+                      const std::vector<uint8_t>& input, const uint8_t* output) {
+  const int64_t sizes[] = {2, 64};
+  const nnapi_shim_shape shape = {2, sizes};
+  nnapi_shim_error error{};
+  const int status = nnapi_shim_run_shared(session.model(), &shape, 1, &from, 1, &to, 1, &error);
+  INFO(error.message);
+  REQUIRE(status == NNAPI_SHIM_OK);
+  CHECK(std::vector<uint8_t>(output, output + 512) == faked({input}, 0, 512));
+}
+
+std::vector<uint8_t> counted_bytes(uint8_t first) {
+  std::vector<uint8_t> bytes(512);
+  for (uint8_t& byte : bytes) byte = first++;
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("inputs and outputs in shared memory, from a descriptor and from a hardware buffer") {
+  constexpr size_t kBytes = 4096;
+  const int fd = memfd_create("tensors", 0);
+  REQUIRE(fd >= 0);
+  REQUIRE(ftruncate(fd, kBytes) == 0);
+  auto* memory = static_cast<uint8_t*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  struct {
+    int fd;
+    size_t bytes;
+  } stand_in = {fd, kBytes};  // as in fake_nnapi_state.h
+  for (const std::string library : {"level1", "level2", "level3", "level4", "level5", "support_library"}) {
+    INFO(library);
+    fake_nnapi::Fake& nnapi = fresh_fake(library, level(1000008));
+    for (const bool is_hardware : {false, true}) {
+      Session session(three_operations());
+      REQUIRE(session.configure(library) == NNAPI_SHIM_OK);
+      nnapi_shim_memory* shared = nullptr;
+      nnapi_shim_error error{};
+      const auto* buffer = reinterpret_cast<const AHardwareBuffer*>(&stand_in);
+      const int status = is_hardware
+                             ? nnapi_shim_share_hardware_buffer(session.model(), buffer, kBytes, &shared, &error)
+                             : nnapi_shim_share_descriptor(session.model(), fd, 0, kBytes, &shared, &error);
+      INFO(error.message);
+      if (is_hardware && (library == "level1" || library == "level2")) {
+        CHECK(status == NNAPI_SHIM_TOO_OLD);
+        CHECK(contains(error.message, "run with plain memory"));
+        continue;
+      }
+      REQUIRE(status == NNAPI_SHIM_OK);
+      std::vector<uint8_t> plain_input = counted_bytes(3), plain_output(512);
+      const nnapi_shim_place in_memory = {nullptr, 512, shared, 64}, to_memory = {nullptr, 512, shared, 1024},
+                             plain_from = {plain_input.data(), 512, nullptr, 0},
+                             plain_to = {plain_output.data(), 512, nullptr, 0};
+      for (uint8_t first = 0; first < 3; ++first) {
+        const std::vector<uint8_t> input = counted_bytes(first);
+        std::copy(input.begin(), input.end(), memory + 64);
+        check_shared_run(session, in_memory, to_memory, input, memory + 1024);
+        check_shared_run(session, in_memory, plain_to, input, plain_output.data());
+        check_shared_run(session, plain_from, to_memory, plain_input, memory + 1024);
+      }
+      CHECK(nnapi.record().shared_tensors == 12 * (is_hardware ? 2 : 1));
+      // Runs with plain buffers go on as they did.
+      REQUIRE(session.run(rows(2)) == NNAPI_SHIM_OK);
+      REQUIRE(session.run(rows(2), 9) == NNAPI_SHIM_OK);
+      nnapi_shim_memory_free(shared);
+    }
+    check_all_freed(nnapi);
+  }
+  munmap(memory, kBytes);
+  close(fd);
+}
+
+TEST_CASE("shared memory that does not fit") {
+  const int fd = memfd_create("tensors", 0);
+  REQUIRE(ftruncate(fd, 1024) == 0);
+  fresh_fake("level5");
+  Session session(three_operations()), other(three_operations());
+  REQUIRE(session.configure("level5") == NNAPI_SHIM_OK);
+  REQUIRE(other.configure("level4") == NNAPI_SHIM_OK);
+  nnapi_shim_error error{};
+  nnapi_shim_memory *shared = nullptr, *foreign = nullptr;
+  REQUIRE(nnapi_shim_share_descriptor(session.model(), fd, 0, 1024, &shared, &error) == NNAPI_SHIM_OK);
+  REQUIRE(nnapi_shim_share_descriptor(other.model(), fd, 0, 1024, &foreign, &error) == NNAPI_SHIM_OK);
+  const int64_t sizes[] = {2, 64};
+  const nnapi_shim_shape shape = {2, sizes};
+  std::vector<uint8_t> output(512);
+  const nnapi_shim_place to = {output.data(), 512, nullptr, 0};
+  const auto refusal = [&](const nnapi_shim_place& from) {
+    CHECK(nnapi_shim_run_shared(session.model(), &shape, 1, &from, 1, &to, 1, &error) == NNAPI_SHIM_BAD_ARGUMENT);
+    return std::string(error.message);
+  };
+  CHECK(refusal({nullptr, 512, shared, 513}) == "input 0: 512 bytes at byte 513 of a memory of 1024 bytes");
+  CHECK(refusal({nullptr, 512, shared, SIZE_MAX}) ==
+        "input 0: 512 bytes at byte 18446744073709551615 of a memory of 1024 bytes");
+  CHECK(contains(refusal({nullptr, 256, shared, 0}), "input 0: its buffer has 256 bytes"));
+  CHECK(refusal({nullptr, 512, foreign, 0}) == "input 0: its memory was made for a model on another NNAPI library");
+  CHECK(contains(refusal({nullptr, 512, nullptr, 0}), "input 0: its buffer is null"));
+  nnapi_shim_memory_free(shared);
+  nnapi_shim_memory_free(foreign);
+  nnapi_shim_memory_free(nullptr);
+  Settings settings;
+  settings.fail_function = "ANeuralNetworksMemory_createFromFd";
+  settings.fail_code = 4;
+  fake("level5").set(settings);
+  CHECK(nnapi_shim_share_descriptor(session.model(), fd, 0, 1024, &shared, &error) == NNAPI_SHIM_REFUSED);
+  CHECK(std::string(error.message).find("NNAPI does not take the memory of 1024 bytes: ") == 0);
+  CHECK(shared == nullptr);
+  close(fd);
+}
+
 TEST_CASE("weights go to NNAPI by file, and by pointer where it does not take the file") {
   const MadeBuffer made = make_buffer(three_operations());
   const int fd = memfd_create("weights", 0);

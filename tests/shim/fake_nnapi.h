@@ -29,6 +29,7 @@ struct Settings {
   std::string fail_function;  // each call of this function returns `fail_code`, too
   int fail_code = 5;
   uint32_t compile_sleep_ms = 0, compute_sleep_ms = 0;
+  int slow_operation = -1;  // only models with this operation sleep when they compute; -1: all
 };
 
 struct Record {
@@ -44,6 +45,7 @@ struct Record {
   std::vector<uint8_t> token;
   std::vector<std::string> compiled_for;
   int values_by_pointer = 0, values_from_memory = 0, values_from_model = 0, omitted_values = 0, channel_scales = 0;
+  int shared_tensors = 0;             // inputs and outputs in memories
   int at_once = 0, most_at_once = 0;  // computations at the same time
 };
 

@@ -1,4 +1,5 @@
 // The fake's devices, memories and models.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,12 +59,25 @@ int ANeuralNetworksDevice_getType(const ANeuralNetworksDevice* device, int32_t* 
   return kNoError;
 }
 
-int ANeuralNetworksMemory_createFromFd(size_t size, int, int fd, size_t offset, ANeuralNetworksMemory** memory) {
+int ANeuralNetworksMemory_createFromFd(size_t size, int protect, int fd, size_t offset,
+                                       ANeuralNetworksMemory** memory) {
   ENTER();
   const off_t end = lseek(fd, 0, SEEK_END);
   check(end >= 0 && static_cast<size_t>(end) >= offset + size, __func__, "the file is too short");
-  *memory = made(new ANeuralNetworksMemory{size});
+  void* data = mmap(nullptr, size, protect, MAP_SHARED, fd, static_cast<off_t>(offset));
+  check(data != MAP_FAILED, __func__, "the descriptor can't be mapped");
+  *memory = made(new ANeuralNetworksMemory{size, static_cast<uint8_t*>(data)});
   return kNoError;
+}
+int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer* buffer, ANeuralNetworksMemory** memory) {
+  ENTER();
+  void* data = mmap(nullptr, buffer->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, buffer->fd, 0);
+  check(data != MAP_FAILED, __func__, "the buffer can't be mapped");
+  *memory = made(new ANeuralNetworksMemory{buffer->bytes, static_cast<uint8_t*>(data)});
+  return kNoError;
+}
+ANeuralNetworksMemory::~ANeuralNetworksMemory() {
+  if (data != MAP_FAILED) munmap(data, size);
 }
 void ANeuralNetworksMemory_free(ANeuralNetworksMemory* memory) {
   free_object(__func__, memory);

@@ -21,7 +21,10 @@ int compute(ANeuralNetworksExecution* execution, const char* function) {
   uint32_t time = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex);
-    time = settings.compute_sleep_ms;
+    const std::vector<int>& operations = execution->compilation->model->operations;
+    const bool is_slow =
+        settings.slow_operation < 0 || std::count(operations.begin(), operations.end(), settings.slow_operation) > 0;
+    time = is_slow ? settings.compute_sleep_ms : 0;
   }
   const bool allowed = is_computing_allowed(execution, function);
   sleep_ms(time);
@@ -144,6 +147,22 @@ int ANeuralNetworksExecution_setOutput(ANeuralNetworksExecution* execution, int3
   check(length == model.operand_bytes.at(model.outputs.at(static_cast<size_t>(index))), __func__, "wrong length");
   execution->outputs.at(static_cast<size_t>(index)) = {static_cast<uint8_t*>(buffer), length};
   return kNoError;
+}
+
+int ANeuralNetworksExecution_setInputFromMemory(ANeuralNetworksExecution* execution, int32_t index,
+                                                const ANeuralNetworksOperandType* type,
+                                                const ANeuralNetworksMemory* memory, size_t offset, size_t length) {
+  check(offset + length <= memory->size, __func__, "beyond the memory");
+  RECORD(++records.shared_tensors);
+  return ANeuralNetworksExecution_setInput(execution, index, type, memory->data + offset, length);
+}
+
+int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetworksExecution* execution, int32_t index,
+                                                 const ANeuralNetworksOperandType* type,
+                                                 const ANeuralNetworksMemory* memory, size_t offset, size_t length) {
+  check(offset + length <= memory->size, __func__, "beyond the memory");
+  RECORD(++records.shared_tensors);
+  return ANeuralNetworksExecution_setOutput(execution, index, type, memory->data + offset, length);
 }
 
 int ANeuralNetworksExecution_setReusable(ANeuralNetworksExecution* execution, bool reusable) {

@@ -15,8 +15,15 @@
 struct ANeuralNetworksDevice {
   fake_nnapi::DeviceSetting setting;
 };
+// What stands for Android's buffers: a descriptor of so many bytes.
+struct AHardwareBuffer {
+  int fd;
+  size_t bytes;
+};
 struct ANeuralNetworksMemory {
   size_t size;
+  uint8_t* data;
+  ~ANeuralNetworksMemory();
 };
 struct ANeuralNetworksModel {
   std::vector<size_t> operand_bytes;

@@ -1,5 +1,8 @@
 // The shim on the host's NNAPI, which checks models and computes them, at each feature level: by the libraries with
 // fewer functions, and by the environment variable.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -195,6 +198,39 @@ TEST_CASE("host: what a lower level refuses, by the library's rules") {
     CHECK((status == NNAPI_SHIM_TOO_OLD || status == NNAPI_SHIM_REFUSED));
     CHECK(session.last_failure().status == status);
   }
+}
+
+TEST_CASE("host: inputs and outputs in shared memory, on each level") {
+  const int fd = memfd_create("tensors", 0);
+  REQUIRE(ftruncate(fd, 4096) == 0);
+  auto* memory = static_cast<float*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  const Floats input = counted(64);
+  for (int level = 1; level <= 5; ++level) {
+    Session session(three_operations());
+    REQUIRE(configure(session, level) == NNAPI_SHIM_OK);
+    nnapi_shim_memory* shared = nullptr;
+    nnapi_shim_error error{};
+    REQUIRE(nnapi_shim_share_descriptor(session.model(), fd, 0, 4096, &shared, &error) == NNAPI_SHIM_OK);
+    const int64_t sizes[] = {1, 64};
+    const nnapi_shim_shape shape = {2, sizes};
+    const nnapi_shim_place from = {nullptr, 256, shared, 512}, to = {nullptr, 256, shared, 2048};
+    for (int run = 0; run < 2; ++run) {
+      std::copy(input.begin(), input.end(), memory + 128);
+      std::fill(memory + 512, memory + 576, 0.0f);
+      const int status = nnapi_shim_run_shared(session.model(), &shape, 1, &from, 1, &to, 1, &error);
+      INFO(error.message);
+      REQUIRE(status == NNAPI_SHIM_OK);
+      CHECK(Floats(memory + 512, memory + 576) == expected(input));
+    }
+    nnapi_shim_memory_free(shared);
+    // This system has no hardware buffers: NNAPI says so.
+    const int word = 0;
+    const auto* buffer = reinterpret_cast<const AHardwareBuffer*>(&word);
+    const int status = nnapi_shim_share_hardware_buffer(session.model(), buffer, 4096, &shared, &error);
+    CHECK(status == (level < 3 ? NNAPI_SHIM_TOO_OLD : NNAPI_SHIM_REFUSED));
+  }
+  munmap(memory, 4096);
+  close(fd);
 }
 
 TEST_CASE("host: a cached compilation") {

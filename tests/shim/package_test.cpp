@@ -1,4 +1,5 @@
 // Packages: which model runs on which NNAPI, and that damaged packages are refused.
+#include <cmath>
 #include <random>
 
 #include "lib/format/package_format.h"
@@ -10,7 +11,7 @@ namespace package = nnapi_convert::package_format;
 
 namespace {
 
-constexpr int kAdd = 0, kMul = 18;
+constexpr int kAdd = 0, kMul = 18, kInt32 = 4;
 
 Description net_of_level(int32_t level) {
   Description net = three_operations();
@@ -22,6 +23,20 @@ Description net_of_level(int32_t level) {
 Description without_mul() {
   Description net = three_operations();
   for (Operation& operation : net.models[0].operations) operation.code = kAdd;
+  return net;
+}
+
+// three_operations() with 8-bit integers, uint8 or int8: the input in steps of 0.5 from 10 on, the output in steps of
+// 0.25 from 3 on.
+Description with_integers(bool is_signed) {
+  Description net = three_operations();
+  for (Operand& operand : net.models[0].operands) {
+    if (operand.type != 3) continue;
+    operand.type = is_signed ? 14 : 5;
+    operand.scale = operand.name == "y" ? 0.25f : 0.5f;
+    operand.zero_point = operand.name == "y" ? 3 : 10;
+  }
+  net.models[0].values[0].bytes.assign(64, 13);
   return net;
 }
 
@@ -39,12 +54,13 @@ class OpenPackage {
   std::string message() const { return error_.message; }
   nnapi_shim_model* model() const { return model_; }
 
-  int configure(const std::string& library, uint32_t variant = 0) {
+  int configure(const std::string& library, uint32_t variant = 0, bool measures = false) {
     nnapi_shim_options options{};
     options.struct_bytes = sizeof options;
     const std::string path = fake_path(library);
     options.library = path.c_str();
     options.variant = variant;
+    options.measure_models = measures ? 1 : 0;
     return status_ = nnapi_shim_configure(model_, &options, &error_);
   }
 
@@ -169,13 +185,123 @@ TEST_CASE("a package whose models take other tensors is refused") {
   fake_nnapi::Settings settings;
   settings.fail_function = "ANeuralNetworksCompilation_finish";
   fresh_fake("level5", settings);
-  Description nhwc = three_operations();
-  for (Operand& operand : nhwc.models[0].operands) operand.type = operand.type == 3 ? 8 : operand.type;
-  OpenPackage other_type(make_package({{"a", three_operations()}, {"b", nhwc}}));
-  if (other_type.status() != NNAPI_SHIM_OK) return;
+  Description integers = three_operations();
+  for (Operand& operand : integers.models[0].operands) operand.type = operand.type == 3 ? kInt32 : operand.type;
+  OpenPackage other_type(make_package({{"a", three_operations()}, {"b", integers}}));
+  INFO(other_type.message());
+  REQUIRE(other_type.status() == NNAPI_SHIM_OK);
   REQUIRE(other_type.configure("level5") == NNAPI_SHIM_OK);
   CHECK(other_type.run() == NNAPI_SHIM_BAD_MODEL);
   CHECK(contains(other_type.message(), "has other inputs or outputs than model 1"));
+}
+
+TEST_CASE("callers see floats where one model of a package has integers") {
+  for (const bool is_signed : {false, true}) {
+    for (const bool is_first : {false, true}) {
+      fake_nnapi::Fake& nnapi = fresh_fake("level5");
+      {
+        std::vector<PackagedNet> nets = {{"integers", with_integers(is_signed)}, {"floats", three_operations()}};
+        if (!is_first) std::swap(nets[0], nets[1]);
+        OpenPackage opened(make_package(nets));
+        INFO(opened.message());
+        REQUIRE(opened.status() == NNAPI_SHIM_OK);
+        REQUIRE(opened.configure("level5", is_first ? 1 : 2) == NNAPI_SHIM_OK);
+        const int64_t sizes[] = {2, 64};
+        const nnapi_shim_shape shape = {2, sizes};
+        nnapi_shim_tensor tensor;
+        for (const auto& describe : {nnapi_shim_input, nnapi_shim_output}) {
+          REQUIRE(describe(opened.model(), &shape, 1, 0, &tensor, nullptr) == NNAPI_SHIM_OK);
+          CHECK(tensor.type == 3);
+          CHECK(tensor.bytes == 512);
+          CHECK(tensor.scale == 0);
+        }
+        std::vector<float> input(128), output(128);
+        const int lowest = is_signed ? -128 : 0;
+        for (size_t i = 0; i < input.size(); ++i) {
+          input[i] = 0.5f * static_cast<float>(lowest + static_cast<int>(i) - 10) + 0.2f;
+        }
+        input[1] = -1e9f;
+        input[2] = 1e9f;
+        input[3] = std::nanf("");
+        const nnapi_shim_buffer from = {input.data(), 512}, to = {output.data(), 512};
+        nnapi_shim_error error{};
+        const int status = nnapi_shim_run(opened.model(), &shape, 1, &from, 1, &to, 1, &error);
+        INFO(error.message);
+        REQUIRE(status == NNAPI_SHIM_OK);
+        for (size_t i = 0; i < input.size(); ++i) {
+          // The fake adds 1 to each byte.
+          int number = lowest + static_cast<int>(i);
+          if (i == 1 || i == 3) number = lowest;
+          if (i == 2) number = is_signed ? 127 : 255;
+          const int found = i == 2 ? lowest : number + 1;
+          CHECK(output[i] == 0.25f * static_cast<float>(found - 3));
+        }
+        const nnapi_shim_buffer wrong = {input.data(), 128};
+        CHECK(nnapi_shim_run(opened.model(), &shape, 1, &wrong, 1, &to, 1, &error) == NNAPI_SHIM_BAD_ARGUMENT);
+        CHECK(std::string(error.message) == "input 0: its buffer has 128 bytes, 512 are needed");
+        CHECK(nnapi_shim_run(opened.model(), &shape, 1, &from, 1, nullptr, 0, &error) == NNAPI_SHIM_BAD_ARGUMENT);
+      }
+      check_all_freed(nnapi);
+    }
+  }
+}
+
+TEST_CASE("sizes that only a model with integers takes have floats outside, too") {
+  fresh_fake("level5");
+  Description two = with_integers(false), four = three_operations();
+  two.arguments[0] = {2, 64};
+  four.arguments[0] = {4, 64};
+  OpenPackage opened(make_package({{"two", two}, {"four", four}}));
+  REQUIRE(opened.status() == NNAPI_SHIM_OK);
+  REQUIRE(opened.configure("level5") == NNAPI_SHIM_OK);
+  const int64_t sizes[] = {2, 64};
+  const nnapi_shim_shape shape = {2, sizes};
+  nnapi_shim_tensor tensor;
+  REQUIRE(nnapi_shim_input(opened.model(), &shape, 1, 0, &tensor, nullptr) == NNAPI_SHIM_OK);
+  CHECK(tensor.type == 3);
+  std::vector<float> input(128, 1.0f), output(128);
+  const nnapi_shim_buffer from = {input.data(), 512}, to = {output.data(), 512};
+  REQUIRE(nnapi_shim_run(opened.model(), &shape, 1, &from, 1, &to, 1, nullptr) == NNAPI_SHIM_OK);
+  CHECK(output[0] == 0.25f * (13 - 3));
+  CHECK(opened.choice() == "model 1 of 2 (two)");
+}
+
+TEST_CASE("a package whose models all have integers keeps them") {
+  fresh_fake("level5");
+  OpenPackage opened(make_package({{"a", with_integers(false)}, {"b", with_integers(false)}}));
+  REQUIRE(opened.configure("level5") == NNAPI_SHIM_OK);
+  const int64_t sizes[] = {2, 64};
+  const nnapi_shim_shape shape = {2, sizes};
+  nnapi_shim_tensor tensor;
+  REQUIRE(nnapi_shim_output(opened.model(), &shape, 1, 0, &tensor, nullptr) == NNAPI_SHIM_OK);
+  CHECK(tensor.type == 5);
+  CHECK(tensor.bytes == 128);
+}
+
+TEST_CASE("of a package the fastest model runs, where the options ask for measurements") {
+  fake_nnapi::Settings settings;
+  settings.devices = {{"phone", 3, 31, {}}, {"nnapi-reference", 2, 31, {}}};
+  settings.slow_operation = kMul;
+  settings.compute_sleep_ms = 5;
+  fake_nnapi::Fake& nnapi = fresh_fake("level5", settings);
+  {
+    OpenPackage opened(
+        make_package({{"slow", net_of_level(1)}, {"fast", without_mul()}, {"slow too", net_of_level(3)}}));
+    REQUIRE(opened.configure("level5", 0, true) == NNAPI_SHIM_OK);
+    REQUIRE(opened.run() == NNAPI_SHIM_OK);
+    const std::string choice = opened.choice();
+    CHECK(choice.rfind("model 2 of 3 (fast); not model 1 of 3 (slow): a run takes ", 0) == 0);
+    CHECK(contains(choice, "; not model 3 of 3 (slow too): a run takes "));
+    // Six runs of each, and the app's.
+    CHECK(nnapi.record().calls["ANeuralNetworksExecution_burstCompute"] == 3 * 6 + 1);
+    // The slower ones are freed: of each kind of object those of one model are left.
+    const auto calls = nnapi.record().calls;
+    CHECK(calls.at("ANeuralNetworksCompilation_finish") == 3);
+    CHECK(calls.at("ANeuralNetworksCompilation_free") == 2);
+    REQUIRE(opened.run() == NNAPI_SHIM_OK);
+    CHECK(nnapi.record().calls["ANeuralNetworksExecution_burstCompute"] == 3 * 6 + 2);
+  }
+  check_all_freed(nnapi);
 }
 
 TEST_CASE("damaged packages are refused") {

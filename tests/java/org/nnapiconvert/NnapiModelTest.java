@@ -241,6 +241,38 @@ public final class NnapiModelTest {
     assertThrows(IllegalStateException.class, model::profile);
   }
 
+  /** An archive whose bytes are stored inverted: what an app's decryption does. */
+  private static NnapiReader inverted(byte[] stored) {
+    return (offset, destination) -> {
+      while (destination.hasRemaining()) {
+        if (offset >= stored.length) throw new IOException("the key is wrong");
+        destination.put((byte) ~stored[(int) offset++]);
+      }
+    };
+  }
+
+  @Test
+  public void readers() throws IOException {
+    byte[] bytes = Files.readAllBytes(file("fixed.pt").toPath());
+    byte[] stored = bytes.clone();
+    for (int i = 0; i < stored.length; ++i) stored[i] = (byte) ~stored[i];
+    try (NnapiModel model = NnapiModel.open(inverted(stored), stored.length, new NnapiOptions())) {
+      assertEquals("not compiled", model.state());
+      assertClose(floats("fixed.out0"), model.run(floats("fixed.in0"))[0]);
+      assertFalse(model.profile().weightsAreMapped);
+      assertTrue(model.state(), model.state().startsWith("nnapi"));
+    }
+    NnapiOptions options = new NnapiOptions();
+    IOException thrown =
+        assertThrows(IOException.class, () -> NnapiModel.open(inverted(stored), stored.length + 9L, options));
+    assertEquals("the key is wrong", thrown.getMessage());
+    assertThrows(IOException.class, () -> NnapiModel.open((offset, destination) -> {}, stored.length, options));
+    assertEquals(
+        NnapiException.Status.BAD_MODEL,
+        assertThrows(NnapiException.class, () -> NnapiModel.open(inverted(bytes), bytes.length, options)).status());
+    assertThrows(IllegalArgumentException.class, () -> NnapiModel.open(inverted(bytes), -1, options));
+  }
+
   @Test
   public void threads() throws Exception {
     float[] input = floats("fixed.in0");

@@ -1,6 +1,8 @@
 package org.nnapiconvert;
 
+import java.io.EOFException;
 import java.io.File;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.concurrent.locks.Lock;
@@ -76,6 +78,17 @@ public final class NnapiModel implements AutoCloseable {
     }
     ByteBuffer kept = archive.slice();
     return new NnapiModel(openMemory(kept, kept.remaining()), kept, options);
+  }
+
+  /**
+   * Opens an archive of {@code bytes} bytes that {@code reader} reads, such as an encrypted one. The weights are read
+   * into memory of this process; the reader is not used afterwards. An exception of the reader comes out of here.
+   */
+  public static NnapiModel open(NnapiReader reader, long bytes, NnapiOptions options) throws IOException {
+    Objects.requireNonNull(reader, "reader");
+    Objects.requireNonNull(options, "options");
+    if (bytes < 0) throw new IllegalArgumentException(bytes + " bytes found, 0 or more needed");
+    return new NnapiModel(openReader(reader, bytes), null, options);
   }
 
   public int argumentCount() {
@@ -167,6 +180,16 @@ public final class NnapiModel implements AutoCloseable {
     }
   }
 
+  /**
+   * What the model runs on, in one line: the devices, the model of a package, and the newest reason why a device was not
+   * used. "not compiled" before the first {@link #warmUp} or run.
+   */
+  public String state() {
+    try (Use use = new Use()) {
+      return state(use.handle);
+    }
+  }
+
   /** The measurements of the model so far. */
   public NnapiProfile profile() {
     try (Use use = new Use()) {
@@ -183,6 +206,14 @@ public final class NnapiModel implements AutoCloseable {
       handle = 0;
     } finally {
       writing.unlock();
+    }
+  }
+
+  /** Native code calls it for each part of an archive. */
+  private static void fill(NnapiReader reader, long offset, ByteBuffer destination) throws IOException {
+    reader.read(offset, destination);
+    if (destination.hasRemaining()) {
+      throw new EOFException(destination.remaining() + " bytes are missing at " + (offset + destination.position()));
     }
   }
 
@@ -259,6 +290,8 @@ public final class NnapiModel implements AutoCloseable {
 
   private static native long openMemory(ByteBuffer archive, long bytes);
 
+  private static native long openReader(NnapiReader reader, long bytes) throws IOException;
+
   private static native void configure(long handle, String[] strings, long[] numbers);
 
   private static native int[] counts(long handle);
@@ -280,6 +313,8 @@ public final class NnapiModel implements AutoCloseable {
   private static native String devices(long handle);
 
   private static native String choice(long handle);
+
+  private static native String state(long handle);
 
   private static native void close(long handle);
 }

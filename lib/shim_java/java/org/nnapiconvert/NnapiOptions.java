@@ -35,6 +35,7 @@ public final class NnapiOptions {
   private int maxCompiled;
   private boolean skipsSelfCheck;
   private int variant;
+  private boolean measuresModels;
   private String driverRules;
   private String driverRulesFile;
 
@@ -109,6 +110,12 @@ public final class NnapiOptions {
     return this;
   }
 
+  /** Of a package: runs all models that suit this phone, and uses the fastest. */
+  public NnapiOptions measureModels(boolean measures) {
+    measuresModels = measures;
+    return this;
+  }
+
   /** The rules about drivers that are known to be wrong, as JSON, in place of the library's own. */
   public NnapiOptions driverRules(String json) {
     driverRules = json;
@@ -135,7 +142,8 @@ public final class NnapiOptions {
       measuresTiming ? 1 : 0,
       maxCompiled,
       skipsSelfCheck ? 1 : 0,
-      variant
+      variant,
+      measuresModels ? 1 : 0
     };
   }
 }

@@ -3,7 +3,7 @@ package org.nnapiconvert.gradle
 /** One model of the block nnapiModels: the file, and how it is converted. */
 class NnapiModel {
     final String name
-    /** What project.file() takes. */
+    /** One file, in any form that project.files() takes: a path, or a task or provider that makes it. */
     Object model
     /** Shapes of the arguments of forward, as --input has them. */
     List<String> inputs = []

@@ -1,0 +1,193 @@
+// Chooses the model of a package for the shapes of a call.
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "lib/shim/failure.h"
+#include "lib/shim/monotonic_clock.h"
+#include "lib/shim/package.h"
+
+namespace nnapi_shim {
+namespace {
+
+constexpr size_t kMostPicks = 64;
+
+// Writes behind the text that is there, as far as there is room.
+[[gnu::format(printf, 3, 4)]] void append(char* text, size_t bytes, const char* format, ...) {
+  const size_t length = std::strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text + length, bytes - length, format, arguments);
+  va_end(arguments);
+}
+
+bool same_tensors(const std::vector<nnapi_shim_tensor>& a, const std::vector<nnapi_shim_tensor>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const nnapi_shim_tensor& x, const nnapi_shim_tensor& y) {
+    return x.type == y.type && x.rank == y.rank && std::equal(x.sizes, x.sizes + x.rank, y.sizes) &&
+           x.scale == y.scale && x.zero_point == y.zero_point && x.bytes == y.bytes && x.argument == y.argument &&
+           x.is_nhwc == y.is_nhwc;
+  });
+}
+
+bool is_fault_of_the_call(int status) {
+  return status == NNAPI_SHIM_BAD_MODEL || status == NNAPI_SHIM_BAD_ARGUMENT;
+}
+
+}  // namespace
+
+void Package::list_candidates(Search& search) {
+  for (size_t i = 0; i < models_.size(); ++i) {
+    if ((search.left_out >> i & 1) != 0 || !takes(i, search.arguments, search.argument_count)) continue;
+    nnapi_shim_error failure{};
+    double share = 0;
+    if (models_[i].model->supported_share(search.arguments, search.argument_count, &share, &failure) == NNAPI_SHIM_OK) {
+      auto place = search.candidates.begin();
+      while (place != search.candidates.end() && place->share >= share) ++place;
+      search.candidates.insert(place, {i, share});
+    } else {
+      note(search, i, failure);
+      models_[i].model->stop();
+    }
+  }
+}
+
+// The caller holds `choosing_`.
+int Package::choose(Search& search, size_t* number, nnapi_shim_error* error) {
+  list_candidates(search);
+  size_t on_reference = kNoModel;
+  std::vector<Measured> measured;
+  for (const Candidate& candidate : search.candidates) {
+    nnapi_shim_error failure{};
+    bool is_found = false;
+    const int status = try_candidate(search, candidate, &is_found, &failure);
+    if (is_fault_of_the_call(status)) {
+      if (error) *error = failure;
+      return status;
+    }
+    if (is_found) {
+      measured.push_back({candidate.number, 0});
+      if (!measures_) break;
+      measured.back().nanoseconds = measure(search, candidate.number);
+    } else if (status == NNAPI_SHIM_OK && on_reference == kNoModel) {
+      on_reference = candidate.number;
+    } else {
+      models_[candidate.number].model->stop();
+    }
+  }
+  if (!measured.empty()) {
+    if (on_reference != kNoModel) models_[on_reference].model->stop();
+    keep(search, *number = fastest(search, measured));
+    return NNAPI_SHIM_OK;
+  }
+  if (on_reference != kNoModel) {
+    keep(search, *number = on_reference);
+    return NNAPI_SHIM_OK;
+  }
+  if (error) *error = search.first;
+  return search.first.status;
+}
+
+// Returns the median time of a run, with zeros as inputs; UINT64_MAX if a run fails.
+uint64_t Package::measure(const Search& search, size_t number) {
+  constexpr size_t kWarmUps = 1, kMeasured = 5;
+  std::shared_ptr<ShapeEntry> entry;
+  if (describe(search.arguments, search.argument_count, &entry, nullptr) != NNAPI_SHIM_OK) return UINT64_MAX;
+  std::vector<std::vector<uint8_t>> memory;
+  std::vector<nnapi_shim_buffer> places;
+  for (const std::vector<nnapi_shim_tensor>* tensors : {&entry->inputs, &entry->outputs}) {
+    for (const nnapi_shim_tensor& tensor : *tensors) {
+      memory.emplace_back(tensor.bytes);
+      places.push_back({memory.back().data(), tensor.bytes});
+    }
+  }
+  const auto inputs = static_cast<uint32_t>(entry->inputs.size()),
+             outputs = static_cast<uint32_t>(entry->outputs.size());
+  const RunBuffers buffers = {places.data(), inputs, places.data() + inputs, outputs};
+  std::vector<uint64_t> times;
+  for (size_t run = 0; run < kWarmUps + kMeasured; ++run) {
+    const uint64_t start = now_ns();
+    if (run_on(number, search.arguments, search.argument_count, buffers, nullptr) != NNAPI_SHIM_OK) return UINT64_MAX;
+    const uint64_t taken = now_ns() - start;
+    if (run >= kWarmUps) times.insert(std::upper_bound(times.begin(), times.end(), taken), taken);
+  }
+  return times[kMeasured / 2];
+}
+
+// Stops the slower ones, and notes why they are not taken.
+size_t Package::fastest(Search& search, const std::vector<Measured>& measured) const {
+  const auto best = std::min_element(measured.begin(), measured.end(), [](const Measured& a, const Measured& b) {
+    return a.nanoseconds < b.nanoseconds;
+  });
+  for (const Measured& each : measured) {
+    if (each.number == best->number) continue;
+    models_[each.number].model->stop();
+    append(search.reasons, sizeof search.reasons, "; not model %zu of %zu (%s): a run takes %.3f ms, not %.3f ms",
+           each.number + 1, models_.size(), models_[each.number].name.c_str(),
+           static_cast<double>(each.nanoseconds) / 1e6, static_cast<double>(best->nanoseconds) / 1e6);
+  }
+  return best->number;
+}
+
+// Compiles and checks a model. `is_found`: no other model can be better.
+int Package::try_candidate(Search& search, const Candidate& candidate, bool* is_found, nnapi_shim_error* failure) {
+  Model& model = *models_[candidate.number].model;
+  int status = check_interface(search, candidate.number, failure);
+  if (status == NNAPI_SHIM_OK) status = model.warm_up(search.arguments, search.argument_count, failure);
+  if (status == NNAPI_SHIM_OK && !model.is_on_reference(search.arguments, search.argument_count)) {
+    *is_found = true;
+    return status;
+  }
+  if (status == NNAPI_SHIM_OK) {
+    nnapi_shim_error last{};
+    model.last_failure(&last);
+    fail(failure, NNAPI_SHIM_OK, "only NNAPI's own CPU can be trusted with it: %.300s", last.message);
+  }
+  note(search, candidate.number, *failure);
+  return status;
+}
+
+// Callers have the tensors of the first model that takes the shapes: another model must not need others.
+int Package::check_interface(const Search& search, size_t number, nnapi_shim_error* error) {
+  std::shared_ptr<ShapeEntry> first, other;
+  int status = describe(search.arguments, search.argument_count, &first, error);
+  if (status == NNAPI_SHIM_OK) {
+    status = models_[number].model->describe(search.arguments, search.argument_count, &other, error);
+  }
+  if (status != NNAPI_SHIM_OK) return status;
+  if (same_tensors(first->inputs, as_floats(other->inputs, boundary_.inputs)) &&
+      same_tensors(first->outputs, as_floats(other->outputs, boundary_.outputs))) {
+    return status;
+  }
+  return fail(error, NNAPI_SHIM_BAD_MODEL,
+              "model %zu of %zu (%s) has other inputs or outputs than model %zu; convert the package again", number + 1,
+              models_.size(), models_[number].name.c_str(), first_fit(search.arguments, search.argument_count) + 1);
+}
+
+void Package::note(Search& search, size_t number, const nnapi_shim_error& failure) const {
+  if (search.first.status == NNAPI_SHIM_OK) search.first = failure;
+  append(search.reasons, sizeof search.reasons, "; not model %zu of %zu (%s): %s", number + 1, models_.size(),
+         models_[number].name.c_str(), failure.message);
+}
+
+void Package::keep(Search& search, size_t number) {
+  double share = 0;
+  for (const Candidate& candidate : search.candidates) {
+    if (candidate.number == number) share = candidate.share;
+  }
+  for (const Candidate& candidate : search.candidates) {
+    if (measures_ || candidate.number >= number || candidate.share >= share) continue;
+    append(search.reasons, sizeof search.reasons,
+           "; later model %zu of %zu (%s): one device takes at most %.0f %% of its operations", candidate.number + 1,
+           models_.size(), models_[candidate.number].name.c_str(), 100 * candidate.share);
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (picks_.size() >= kMostPicks) picks_.clear();
+  picks_.push_back({search.shape, number});
+  newest_ = number;
+  choice_[0] = '\0';
+  append(choice_, sizeof choice_, "model %zu of %zu (%s)%s", number + 1, models_.size(), models_[number].name.c_str(),
+         search.reasons);
+}
+
+}  // namespace nnapi_shim

@@ -1,0 +1,40 @@
+// Memory that the app shares with NNAPI's drivers, for inputs and outputs. nnapi_shim.h describes the functions.
+#pragma once
+
+#include <cstddef>
+
+#include "lib/shim/nnapi_library.h"
+#include "lib/shim/nnapi_shim.h"
+
+struct nnapi_shim_memory {
+ public:
+  // Takes `memory`, which was made by `library`.
+  nnapi_shim_memory(const nnapi_shim::NnapiLibrary& library, ANeuralNetworksMemory* memory, size_t bytes)
+      : library_(library), memory_(memory), bytes_(bytes) {}
+  ~nnapi_shim_memory() { library_.ANeuralNetworksMemory_free(memory_); }
+  nnapi_shim_memory(const nnapi_shim_memory&) = delete;
+  nnapi_shim_memory& operator=(const nnapi_shim_memory&) = delete;
+
+  const nnapi_shim::NnapiLibrary& library() const { return library_; }
+  const ANeuralNetworksMemory* handle() const { return memory_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  const nnapi_shim::NnapiLibrary& library_;
+  ANeuralNetworksMemory* const memory_;
+  const size_t bytes_;
+};
+
+namespace nnapi_shim {
+
+// These two return NNAPI_SHIM_OK, NNAPI_SHIM_TOO_OLD where NNAPI lacks the function, or NNAPI_SHIM_REFUSED.
+int share_descriptor(const NnapiLibrary& library, int fd, size_t offset, size_t bytes, nnapi_shim_memory** memory,
+                     nnapi_shim_error* error);
+int share_hardware_buffer(const NnapiLibrary& library, const AHardwareBuffer* buffer, size_t bytes,
+                          nnapi_shim_memory** memory, nnapi_shim_error* error);
+
+// Checks that the places which have a memory lie within it, and that `library` knows it. `what`: input or output.
+int check_places(const NnapiLibrary& library, const nnapi_shim_place* places, uint32_t count, const char* what,
+                 nnapi_shim_error* error);
+
+}  // namespace nnapi_shim
