@@ -13,9 +13,8 @@
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/infer/block_types.h"
-#include "lib/converter/infer/closed_evaluation.h"
+#include "lib/converter/infer/closed_writes.h"
 #include "lib/converter/infer/expand_composite.h"
-#include "lib/converter/infer/graph_before.h"
 #include "lib/converter/infer/known_rewrites.h"
 #include "lib/converter/infer/loop_trial.h"
 #include "lib/converter/infer/missing_rule.h"
@@ -34,18 +33,10 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Adds the constants that the graph changes in place to `kept`. Has to run before dead code is eliminated, as a node
-// that changes a constant may seem dead.
-void note_changed_constants(const std::shared_ptr<torch::jit::Graph>& graph, std::set<int64_t>& kept) {
-  for (const Value* constant : changed_constants(graph)) kept.insert(number_of(*constant->node()));
-}
-
 class Inference {
  public:
-  // Adds the numbers of nodes that must not become constants to `kept`.
-  Inference(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options, const StateTypes& state,
-            std::set<int64_t>& kept)
-      : model_(model), options_(options), state_(state), kept_(kept), rewrites_(model) {
+  Inference(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options, const StateTypes& state)
+      : model_(model), options_(options), state_(state), rewrites_(model) {
     result_.types = input_types;
     for (const Value* input : model.graph->inputs()) {
       if (input_types.count(input) == 0) failed_.insert(input);
@@ -60,6 +51,14 @@ class Inference {
     result_.runtime_sizes = runtime_sizes_.sizes();
     return std::move(result_);
   }
+
+  // Throws the ConvertError (kNotConvertible) of a node that run() left and that may change the shape of a tensor.
+  void require_shapes() const {
+    if (reshaping_) throw ConvertError(*reshaping_);
+  }
+
+  // True if run() left a node of known results because the graph changes one in place.
+  bool left_written() const { return rewrites_.left_written(); }
 
  private:
   // False where loops were unrolled.
@@ -93,7 +92,6 @@ class Inference {
       if (!rounds) return false;
       count_rounds(node, *rounds);
     }
-    if (options_.keeps_numbers && !options_.is_trial) note_changed_constants(model_.graph, kept_);
     return rewrites_.unroll();
   }
 
@@ -139,7 +137,6 @@ class Inference {
   // Types control flow that stays. A value that enters or leaves its blocks has a type only if all blocks and rounds
   // agree on it. False if loops were unrolled.
   bool visit_blocks(Node* node) {
-    rewrites_.keep(*node);
     const bool is_loop = node->kind() == c10::prim::Loop;
     if (is_loop) set_types(node->blocks()[0]->inputs(), carried_types(*node, result_.types, on_trial()));
     for (Block* block : node->blocks()) {
@@ -178,13 +175,12 @@ class Inference {
     if (node->kind() == c10::prim::Uninitialized) return failed(*node);  // a value that an error leaves unset
     if (is_structural(*node) || rewrites_.take_apart(node)) return;
     if (const auto types = types_of_state(*node, state_)) return set_types(node->outputs(), *types);
-    if (!is_kept(*node) && !is_filled_later(*node) && rewrites_.evaluate(node, result_.types)) return;
-    rewrites_.keep(*node);
+    if (!is_filled_later(*node) && rewrites_.evaluate(node, result_.types)) return;
     if (node->kind() == c10::prim::ListConstruct) return visit_list(*node);
     if (node->kind() == c10::prim::ListUnpack) return visit_unpack(*node);
     if (!visit_operator(node)) return;
     if (options_.keeps_numbers) forget_changed_lists(*node);
-    if (!is_kept(*node)) rewrites_.replace_fixed_sizes(node, result_.types);
+    rewrites_.replace_fixed_sizes(node, result_.types);
   }
 
   // True for a list of tensors that the graph changes: its elements are known when its changes are removed.
@@ -202,8 +198,6 @@ class Inference {
       failed_.insert(output);
     }
   }
-
-  bool is_kept(const Node& node) const { return !options_.kept.empty() && options_.kept.count(number_of(node)) != 0; }
 
   // Types a node with open sizes in a graph that TorchScript runs. Rules must not take open sizes to be equal.
   bool visit_open_sizes(const Node& node) {
@@ -279,8 +273,8 @@ class Inference {
 
   // Observes the types of a refused node's results: the node stays on the CPU, but later nodes may run on NNAPI.
   void observe(const Node& node, const std::optional<Refusal>& refusal = std::nullopt) {
-    if (reshapes_argument(node, result_.types)) {
-      throw ConvertError(ExitCode::kNotConvertible,
+    if (!reshaping_ && reshapes_argument(node, result_.types)) {
+      reshaping_.emplace(ExitCode::kNotConvertible,
                          source_of(node) + ": " + node.kind().toQualString() +
                              " may change the shape of a tensor in place; needed: a new tensor of that shape");
     }
@@ -373,9 +367,9 @@ class Inference {
   NormalisedModel& model_;
   InferOptions options_;
   const StateTypes& state_;
-  std::set<int64_t>& kept_;
   KnownRewrites rewrites_;
   RuntimeSizes runtime_sizes_;
+  std::optional<ConvertError> reshaping_;
   InferredTypes result_;
   std::unordered_set<const Value*> failed_;
 };
@@ -385,53 +379,41 @@ bool remove_changes_of_lists(NormalisedModel& model) {
 }
 
 // Repeats inference until it finds nothing new. This ends: it begins again only after it unrolled loops
-// (unroll_loops.h), after there are fewer changes of lists, or at most kMostRounds times.
-// `kept` grows if inference made a constant of a node that has to stay: the caller then drops the result.
+// (unroll_loops.h), after there are fewer changes of lists or of tensors, or at most kMostRounds times.
 InferredTypes infer_until_done(NormalisedModel& model, const TypeMap& input_types, InferOptions options,
-                               const StateTypes& state, std::set<int64_t>& kept) {
+                               const StateTypes& state) {
   constexpr int kMostRounds = 20;     // of what is known of sizes and of containers in turn
   constexpr int kMostUnrolled = 200;  // times that loops are tried: each begins inference again
   int unrolled = 0;
   const bool may_know_more = options.keeps_numbers && !options.is_trial;
   for (int round = 0;;) {
-    auto types = Inference(model, input_types, options, state, kept).run();
-    if (types && may_know_more) note_changed_constants(model.graph, kept);
-    if (kept.size() > options.kept.size()) return types ? std::move(*types) : InferredTypes();
+    Inference inference(model, input_types, options, state);
+    auto types = inference.run();
     if (!types) {
       options.tries_loops = ++unrolled < kMostUnrolled;
       continue;
     }
+    if (inference.left_written() && evaluate_closed_writes(model, types->types)) continue;
     // Chosen branches may hold changes of lists, and lists of known elements are changed.
     const bool is_refused = !options.keeps_numbers && !types->refusals.empty();
     if (is_refused && remove_changes_of_lists(model)) continue;
-    // A node that changes a constant would seem dead.
-    const bool may_simplify = may_know_more || (is_refused && changed_constants(model.graph).empty());
-    if (!may_simplify || round++ == kMostRounds || !keeping_outputs(model, simplify_containers))
-      return std::move(*types);
+    const bool may_simplify = may_know_more || is_refused;
+    if (may_simplify && round++ < kMostRounds && keeping_outputs(model, simplify_containers)) continue;
+    inference.require_shapes();
+    return std::move(*types);
   }
 }
 
 }  // namespace
 
 InferredTypes infer(NormalisedModel& model, const TypeMap& input_types, const InferOptions& options) {
-  InferOptions keeping = options;
-  std::set<int64_t> kept = options.kept;
-  if (!options.keeps_numbers || options.is_trial) return infer_until_done(model, input_types, options, {}, kept);
+  if (!options.keeps_numbers || options.is_trial) return infer_until_done(model, input_types, options, {});
   const StateTypes state = state_types(model, input_types, [&](auto& copy, const auto& types, const auto& assumed) {
     InferOptions trial = options;
     trial.is_trial = true;
-    std::set<int64_t> ignored;
-    return infer_until_done(copy, types, trial, assumed, ignored).types;
+    return infer_until_done(copy, types, trial, assumed).types;
   });
-  number_nodes(*model.graph);
-  // Each round but the last one adds to `kept`, which has numbers of this graph's nodes.
-  for (TypeMap given = input_types;;) {
-    const GraphBefore before(model);
-    InferredTypes types = infer_until_done(model, given, keeping, state, kept);
-    if (kept.size() == keeping.kept.size()) return types;
-    keeping.kept = kept;
-    given = before.restore(model, given);
-  }
+  return infer_until_done(model, input_types, options, state);
 }
 
 InferredTypes infer(NormalisedModel& model, const std::vector<TensorType>& input_types, const InferOptions& options) {

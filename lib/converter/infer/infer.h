@@ -1,7 +1,6 @@
 // Finds the type of every value of the graph by the rules' shape functions.
 #pragma once
 
-#include <set>
 #include <vector>
 
 #include "lib/base/diagnostics.h"
@@ -21,10 +20,9 @@ struct InferredTypes {
 
 struct InferOptions {
   ControlFlow control_flow = ControlFlow::kRefuse;
-  bool keeps_numbers = false;   // numbers stay numbers, so that TorchScript can still run the graph
-  std::set<int64_t> kept = {};  // numbers of nodes that must not become constants; only with keeps_numbers
-  bool is_trial = false;        // the graph is a copy that is thrown away
-  bool tries_loops = true;      // finds how often a loop runs by tries of its rounds
+  bool keeps_numbers = false;  // numbers stay numbers, so that TorchScript can still run the graph
+  bool is_trial = false;       // the graph is a copy that is thrown away
+  bool tries_loops = true;     // finds how often a loop runs by tries of its rounds
 };
 
 // Infers the types. Unless keeps_numbers, numbers that are read from tensors become tensors of rank 0 in the graph. If

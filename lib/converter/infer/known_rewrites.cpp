@@ -9,8 +9,8 @@
 #include "lib/converter/formulas/formulas.h"
 #include "lib/converter/graph/lineage.h"
 #include "lib/converter/graph/runtime_numbers.h"
+#include "lib/converter/infer/closed_evaluation.h"
 #include "lib/converter/infer/expand_composite.h"
-#include "lib/converter/infer/graph_before.h"
 #include "lib/converter/infer/known_elements.h"
 #include "lib/converter/infer/plain_forms.h"
 #include "lib/converter/infer/rank_0.h"
@@ -52,16 +52,9 @@ bool KnownRewrites::choose_branch(Node* node) {
   return true;
 }
 
-// Gives the nodes from `first` to the one before `end` the number of the node that they replace.
-static void set_numbers(Node* first, const Node* end, int64_t number) {
-  for (Node* made = first; made != end; made = made->next()) set_number(*made, number);
-}
-
 bool KnownRewrites::replace_by_tensors(Node* node, const TypeMap& types) {
-  Node* before = node->prev();
   Value* replacement = replacement_on_tensors(node, types);
   if (replacement == nullptr) return false;
-  set_numbers(before->next(), node, number_of(*node));
   replace(node->output(), replacement);
   node->destroy();
   return true;
@@ -70,25 +63,19 @@ bool KnownRewrites::replace_by_tensors(Node* node, const TypeMap& types) {
 bool KnownRewrites::expand(Node* node, const TypeMap& types) {
   if (is_structural(*node)) return false;
   const bool has_formula = !is_made_of_itself(*node) && find_formula(*node, types) != nullptr;
-  const int64_t number = number_of(*node);
-  Node *before = node->prev(), *after = node->next();
-  if (!has_formula && replace_by(node, with_axis(*node, types))) {
-    set_numbers(before->next(), after, number);
-    return true;
-  }
+  if (!has_formula && replace_by(node, with_axis(*node, types))) return true;
   if (!has_formula && (find_typed_rule(*node, types) != nullptr || known_refusal(*node) != nullptr)) return false;
   if (is_made_of_itself(*node)) return false;
   const std::vector<std::string> lineage = lineage_of(*node);
+  Node *before = node->prev(), *after = node->next();
   if (!has_formula && keeping_outputs(model_, [node](const auto&) { return decompose(node); })) {
     set_lineage(before->next(), after, lineage);
-    set_numbers(before->next(), after, number);
     return true;
   }
   std::vector<Value*> values = has_formula ? std::vector<Value*>() : known_elements(*node, types);
   if (values.empty() && !has_formula) values = plain_form(*node);
   if (values.empty()) values = expand_composite(*node, types);
   set_lineage(before->next(), node, lineage);
-  set_numbers(before->next(), node, number);
   return replace_by(node, values);
 }
 
@@ -131,19 +118,17 @@ bool KnownRewrites::take_apart(Node* node) {
 }
 
 bool KnownRewrites::evaluate(Node* node, const TypeMap& types) {
-  std::vector<Value*> constants;
   if (const auto property = property_of(*node, types)) {
     replace(node->output(), *property);
-  } else if (evaluation_.run(*node, types, constants)) {
-    for (size_t i = 0; i < constants.size(); ++i) {
-      set_number(*constants[i]->node(), number_of(*node));
-      replace(node->output(i), constants[i]);
-    }
-  } else {
+    node->destroy();
+    return true;
+  }
+  if (!is_closed(*node)) return false;
+  if (written_.has_output_of(*node)) {
+    left_written_ = true;
     return false;
   }
-  node->destroy();
-  return true;
+  return replace_by(node, nnapi_convert::evaluate(*node, types));
 }
 
 bool KnownRewrites::replace_empty(Node* node, const TypeMap& types) {
@@ -163,7 +148,8 @@ void KnownRewrites::replace_fixed_sizes(Node* node, const TypeMap& types) {
   for (Value* output : node->outputs()) {
     const auto found = types.find(output);
     const Dims* sizes = found == types.end() ? nullptr : std::get_if<Dims>(&found->second);
-    if (sizes != nullptr && all_fixed(*sizes)) replace(output, sizes_constant(*output, fixed_values(*sizes)));
+    if (sizes == nullptr || !all_fixed(*sizes) || written_.has(*output)) continue;
+    replace(output, sizes_constant(*output, fixed_values(*sizes)));
   }
 }
 
@@ -182,9 +168,7 @@ void KnownRewrites::replace(Value* from, Value* to) {
 
 void KnownRewrites::replace(Value* output, const c10::IValue& constant) {
   torch::jit::WithInsertPoint here(output->node());
-  Value* made = model_.graph->insertConstant(constant);
-  set_number(*made->node(), number_of(*output->node()));
-  replace(output, made);
+  replace(output, model_.graph->insertConstant(constant));
 }
 
 }  // namespace nnapi_convert

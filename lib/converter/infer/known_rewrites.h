@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/converter/graph/normalised_model.h"
-#include "lib/converter/infer/closed_evaluation.h"
+#include "lib/converter/infer/written_values.h"
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
@@ -24,7 +24,7 @@ bool keeping_outputs(NormalisedModel& model, const std::function<bool(std::share
 // the new nodes stand between the node before it and the node after it. `unroll` changes the whole graph.
 class KnownRewrites {
  public:
-  explicit KnownRewrites(NormalisedModel& model) : model_(model), evaluation_(*model.graph) {}
+  explicit KnownRewrites(NormalisedModel& model) : model_(model), written_(model.graph) {}
 
   // Replaces a prim::If with a constant condition by the nodes of the chosen block.
   bool choose_branch(TorchNode* node);
@@ -36,13 +36,14 @@ class KnownRewrites {
   bool expand(TorchNode* node, const TypeMap& types);
   // Replaces the outputs of a node that reads a tuple made in the graph (often in a chosen branch) by its elements.
   bool take_apart(TorchNode* node);
-  // Replaces a node whose results are known at conversion by constants.
+  // Replaces a node whose results are known at conversion by constants, unless the graph changes a result in place.
   bool evaluate(TorchNode* node, const TypeMap& types);
+  // True if evaluate() left a node because the graph changes its result.
+  bool left_written() const { return left_written_; }
   // Replaces a node whose results are all empty tensors by constants, unless forward returns one of them.
   bool replace_empty(TorchNode* node, const TypeMap& types);
-  // Records that the node stays: its constant inputs must not change from this point of the program on.
-  void keep(const TorchNode& node) { evaluation_.keep(node); }
-  // Replaces outputs that are sizes with known values by constants in later nodes; the node stays.
+  // Replaces outputs that are sizes with known values by constants in later nodes, unless the graph changes the list in
+  // place; the node stays.
   void replace_fixed_sizes(TorchNode* node, const TypeMap& types);
 
   // Unrolls loops whose number of rounds is constant by now (unroll_loops.h). True if there were any: the caller has to
@@ -56,7 +57,8 @@ class KnownRewrites {
   void replace(TorchValue* output, const c10::IValue& constant);
 
   NormalisedModel& model_;
-  ClosedEvaluation evaluation_;
+  WrittenValues written_;
+  bool left_written_ = false;
 };
 
 }  // namespace nnapi_convert
