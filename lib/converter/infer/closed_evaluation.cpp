@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 
-#include "lib/converter/infer/written_values.h"
 #include "lib/converter/normalise/changes_of_new_tensors.h"
 #include "lib/ops/registry.h"
 
@@ -74,6 +73,11 @@ std::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& t
   }
   node.getOperation()(stack);
   return stack;
+}
+
+bool changes_argument(const Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  return schema != nullptr && schema->is_mutable();
 }
 
 bool is_closed(const Node& node) {

@@ -10,6 +10,9 @@
 
 namespace nnapi_convert {
 
+// True if the operator changes an argument in place.
+bool changes_argument(const torch::jit::Node& node);
+
 // True for a node that changes no argument, and whose inputs are constants or of which it reads only the shape and
 // dtype.
 bool is_closed(const torch::jit::Node& node);

@@ -1,12 +1,14 @@
 // Finds the values whose memory a node of the graph changes in place. They must not become constants: a constant would
-// keep the changes of one run for the next one.
+// keep the changes of one run for the next one. Makes constants of tensors whose changes are known, such as masks.
 #pragma once
 
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/ir.h>
 
 #include <memory>
-#include <optional>
+
+#include "lib/converter/graph/normalised_model.h"
+#include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
 
@@ -35,7 +37,8 @@ class WrittenValues {
   size_t newest_ = 0;                             // the greatest unique() of the values that aliases_ knows
 };
 
-// True if the operator changes an argument in place.
-bool changes_argument(const torch::jit::Node& node);
+// Replaces by constants the tensors that nodes of constant inputs make and change in place, if no other node changes
+// them, and no other node reads them before the last change. True if there were any.
+bool evaluate_closed_writes(NormalisedModel& model, const TypeMap& types);
 
 }  // namespace nnapi_convert
