@@ -18,7 +18,7 @@ namespace {
 
 using Catch::Contains;
 
-TensorType floats(Dims dims) {
+TensorType float32(Dims dims) {
   return {at::kFloat, std::move(dims), {}};
 }
 
@@ -99,7 +99,7 @@ graph(%x : Tensor):
   %y : Tensor = aten::mul(%x, %mask)
   return (%y))";
 
-size_t count(const std::string& text, const std::string& part) {
+size_t occurrences(const std::string& text, const std::string& part) {
   size_t found = 0;
   for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
   return found;
@@ -118,7 +118,7 @@ TEST_CASE("typing changes nothing, and types a rewritten graph as inference did"
   for (const std::string& ir : {kBranch, kLoop, kFilled}) {
     NormalisedModel model = model_of(ir);
     const std::string before = model.graph->toString(false);
-    const TypeMap inputs = {{model.inputs[0], floats({1, 4})}};
+    const TypeMap inputs = {{model.inputs[0], float32({1, 4})}};
     (void)types_of(model, inputs, {});
     CHECK(model.graph->toString(false) == before);
     const InferredTypes inferred = infer(model, inputs, {});
@@ -131,19 +131,19 @@ TEST_CASE("without passes the graph stays, and its branches and loops are refuse
   for (const std::string& ir : {kBranch, kLoop, kFilled}) {
     NormalisedModel model = model_of(ir);
     const std::string before = model.graph->toString(false);
-    CHECK(!infer(model, std::vector<TensorType>{floats({1, 4})}, only({})).refusals.empty());
+    CHECK(!infer(model, std::vector<TensorType>{float32({1, 4})}, only({})).refusals.empty());
     CHECK(model.graph->toString(false) == before);
   }
 }
 
 TEST_CASE("choose_branches") {
-  const std::string graph = rewritten(kBranch, {floats({1, 4})}, only({"choose_branches"}));
+  const std::string graph = rewritten(kBranch, {float32({1, 4})}, only({"choose_branches"}));
   CHECK_THAT(graph, Contains("aten::relu(%x)") && !Contains("prim::If") && !Contains("sigmoid"));
 }
 
 TEST_CASE("unroll_known_loops") {
-  const std::string graph = rewritten(kLoop, {floats({1, 4})}, only({"unroll_known_loops"}));
-  CHECK(count(graph, "aten::relu") == 3);
+  const std::string graph = rewritten(kLoop, {float32({1, 4})}, only({"unroll_known_loops"}));
+  CHECK(occurrences(graph, "aten::relu") == 3);
   CHECK_THAT(graph, !Contains("prim::Loop"));
 }
 
@@ -162,8 +162,8 @@ graph(%x : Tensor):
       %more : bool = aten::lt(%next, %two)
       -> (%more, %a, %next)
   return (%y))",
-                                      {floats({1, 4})}, only({"unroll_known_loops", "evaluate_constants"}));
-  CHECK(count(graph, "aten::relu") == 2);
+                                      {float32({1, 4})}, only({"unroll_known_loops", "evaluate_constants"}));
+  CHECK(occurrences(graph, "aten::relu") == 2);
   CHECK_THAT(graph, !Contains("prim::Loop"));
 }
 
@@ -176,7 +176,7 @@ graph(%x : Tensor):
   %t : float = aten::mul(%f, %two)
   %y : Tensor = aten::mul(%x, %t)
   return (%y))",
-                                      {floats({1})}, only({"numbers_to_tensors"}));
+                                      {float32({1})}, only({"numbers_to_tensors"}));
   CHECK_THAT(graph, !Contains("aten::Float") && Contains("aten::reshape"));
 }
 
@@ -186,7 +186,7 @@ graph(%x : Tensor):
   %f : float = aten::Float(%x)
   %y : Tensor = aten::mul(%x, %f)
   return (%y))";
-  CHECK_THAT(rewritten(ir, {floats({1})}, split()), Contains("aten::Float"));
+  CHECK_THAT(rewritten(ir, {float32({1})}, split()), Contains("aten::Float"));
 }
 
 TEST_CASE("expand_operators") {
@@ -195,7 +195,7 @@ graph(%x : Tensor):
   %parts : Tensor[] = prim::ListConstruct(%x, %x)
   %y : Tensor = aten::hstack(%parts)
   return (%y))",
-                                      {floats({1, 4})}, only({"expand_operators"}));
+                                      {float32({1, 4})}, only({"expand_operators"}));
   CHECK_THAT(graph, Contains("aten::cat") && !Contains("= aten::hstack"));
 }
 
@@ -207,7 +207,7 @@ graph(%x : Tensor):
   %b : Tensor, %c : Tensor = prim::TupleUnpack(%both)
   %y : Tensor = aten::sigmoid(%c)
   return (%y))",
-                                      {floats({1, 4})}, only({"take_apart_tuples"}));
+                                      {float32({1, 4})}, only({"take_apart_tuples"}));
   CHECK_THAT(graph, Contains("aten::sigmoid(%1)") && !Contains("TupleUnpack"));
 }
 
@@ -226,7 +226,7 @@ graph(%x : Tensor):
     block1():
       -> (%x)
   return (%y))";
-  const std::vector<TensorType> inputs = {floats({1, 4})};
+  const std::vector<TensorType> inputs = {float32({1, 4})};
   CHECK_THAT(rewritten(ir, inputs, only({"replace_sizes", "evaluate_constants"})),
              Contains("prim::If") && !Contains("aten::eq"));
   CHECK_THAT(rewritten(ir, inputs, {}), Contains("aten::relu(%x)") && !Contains("prim::If"));
@@ -245,7 +245,7 @@ graph(%x : Tensor, %n : Tensor):
       -> (%yes, %a, %one)
   %scaled : Tensor = aten::mul(%y, %k)
   return (%scaled))";
-  const std::vector<TensorType> inputs = {floats({1, 4}), {at::kLong, {}, {}}};
+  const std::vector<TensorType> inputs = {float32({1, 4}), {at::kLong, {}, {}}};
   NormalisedModel model = model_of(ir);
   CHECK(infer(model, inputs, nnapis_control_flow()).refusals.empty());
   const torch::jit::Node* loop = model.outputs[0]->node()->input(0)->node();
@@ -268,7 +268,7 @@ graph(%x : Tensor):
   %parts : Tensor[] = prim::ListConstruct(%none, %x)
   %y : Tensor = aten::cat(%parts, %one)
   return (%y))",
-                                      {floats({1, 4})}, only({"replace_empty"}));
+                                      {float32({1, 4})}, only({"replace_empty"}));
   CHECK_THAT(graph, !Contains("aten::narrow"));
 }
 
@@ -279,20 +279,20 @@ graph(%x : Tensor):
   %y : Tensor = aten::view_as_real(%z)
   return (%y))";
   NormalisedModel model = model_of(ir);
-  CHECK(infer(model, std::vector<TensorType>{floats({3, 2})}, {}).refusals.empty());
+  CHECK(infer(model, std::vector<TensorType>{float32({3, 2})}, {}).refusals.empty());
   CHECK_THAT(model.graph->toString(false), Contains("aten::stack") && !Contains("aten::complex["));
   NormalisedModel other = model_of(ir);
   InferOptions without;
   without.disabled_passes = {"drop_pairs"};
-  infer(other, std::vector<TensorType>{floats({3, 2})}, without);
+  infer(other, std::vector<TensorType>{float32({3, 2})}, without);
   CHECK_THAT(other.graph->toString(false), Contains("aten::complex["));
 }
 
 TEST_CASE("evaluate_writes: a tensor of constants that is filled in place is a constant") {
-  const std::string graph = rewritten(kFilled, {floats({1, 4})}, {});
+  const std::string graph = rewritten(kFilled, {float32({1, 4})}, {});
   CHECK_THAT(graph, Contains("value= 4  0  0  0") && !Contains("fill_") && !Contains("aten::zeros"));
-  CHECK_THAT(rewritten(kFilled, {floats({1, 4})}, split()), !Contains("fill_"));
-  const std::string without = rewritten(kFilled, {floats({1, 4})}, only({"evaluate_constants"}));
+  CHECK_THAT(rewritten(kFilled, {float32({1, 4})}, split()), !Contains("fill_"));
+  const std::string without = rewritten(kFilled, {float32({1, 4})}, only({"evaluate_constants"}));
   CHECK_THAT(without, Contains("aten::zeros") && Contains("fill_"));
 }
 
@@ -310,7 +310,7 @@ graph(%x : Tensor):
                            change + R"(
   %y : Tensor = aten::mul(%x, %mask)
   return (%y))";
-    CHECK_THAT(rewritten(ir, {floats({4})}, split()), Contains("aten::zeros") && Contains("_(%"));
+    CHECK_THAT(rewritten(ir, {float32({4})}, split()), Contains("aten::zeros") && Contains("_(%"));
   }
 }
 
@@ -339,7 +339,7 @@ graph(%x : Tensor, %c : bool):
   return (%y))";
   for (const std::string& ir : {read_before, in_branch}) {
     NormalisedModel model = model_of(ir);
-    infer(model, TypeMap{{model.inputs[0], floats({4})}}, split());
+    infer(model, TypeMap{{model.inputs[0], float32({4})}}, split());
     CHECK_THAT(model.graph->toString(false), Contains("aten::zeros") && Contains("fill_"));
   }
 }
@@ -358,7 +358,7 @@ graph(%x : Tensor, %w : Tensor):
     const torch::jit::WithInsertPoint begin(*model.graph->nodes().begin());
     input->replaceAllUsesWith(model.graph->insertConstant(weight));
   }
-  infer(model, std::vector<TensorType>{floats({4})}, split());
+  infer(model, std::vector<TensorType>{float32({4})}, split());
   CHECK(weight.sum().item<float>() == 0.0F);
   CHECK_THAT(model.graph->toString(false), Contains("fill_"));
 }
@@ -379,9 +379,9 @@ graph(%x : Tensor):
   return (%y))";
   for (const char* pass : {"drop_list_changes", "simplify_containers"}) {
     const InferOptions options = only({"choose_branches", "expand_operators", pass});
-    CHECK_THAT(rewritten(ir, {floats({1, 4})}, options), Contains("aten::cat") && !Contains("aten::append"));
+    CHECK_THAT(rewritten(ir, {float32({1, 4})}, options), Contains("aten::cat") && !Contains("aten::append"));
   }
-  CHECK_THAT(rewritten(ir, {floats({1, 4})}, only({"choose_branches", "expand_operators"})), Contains("aten::append"));
+  CHECK_THAT(rewritten(ir, {float32({1, 4})}, only({"choose_branches", "expand_operators"})), Contains("aten::append"));
 }
 
 TEST_CASE("each pass that changed the graph is reported with the graph's text") {
@@ -389,7 +389,7 @@ TEST_CASE("each pass that changed the graph is reported with the graph's text") 
   InferOptions options;
   options.on_pass = [&](const std::string& pass, const std::string& text) { texts[pass] = text; };
   NormalisedModel model = model_of(kBranch);
-  infer(model, std::vector<TensorType>{floats({1, 4})}, options);
+  infer(model, std::vector<TensorType>{float32({1, 4})}, options);
   CHECK(texts.size() == 1);
   CHECK_THAT(texts["choose_branches"], Contains("relu") && !Contains("sigmoid"));
 }
