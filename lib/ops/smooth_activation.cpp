@@ -40,9 +40,9 @@ Expression silu(const Expression& x) {
 }
 
 // x times the normal distribution, whose logit is nearly an odd polynomial: at most 4.2e-5 off, and 2.1e-5 of the
-// results' range where inputs have both signs alike. With z = x / k the polynomial has the leading coefficient -1, which
-// needs no operation; the layers around x take k. Its square ends at RELU6, which MUL takes: behind it the logit is a
-// multiple of z, and large inputs saturate on the right side.
+// results' range where inputs have both signs alike. With z = x / k the polynomial has the leading coefficient -1,
+// which needs no operation; the layers around x take k. The square ends at RELU6, which MUL takes: behind it the logit
+// is a multiple of z, and large inputs saturate on the right side.
 Expression gelu(const Expression& x) {
   constexpr double k = 4.33541277;
   const Expression z = x * (1 / k);

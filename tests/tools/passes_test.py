@@ -9,7 +9,8 @@ from torch import nn
 
 from cli import CliTest, run
 
-PASSES = re.findall(r"[a-z_]+", re.search(r"--disable-pass NAME [^{]*\{([^}]*)\}", run("--help-all").stdout).group(1))
+ALL = re.findall(r"[a-z_]+", re.search(r"--disable-pass NAME [^{]*\{([^}]*)\}", run("--help-all").stdout).group(1))
+PASSES = ALL[ALL.index("drop_tile"):]  # of the stage optimise; those of the stage infer come first
 
 
 class SizeOfBranch(nn.Module):
@@ -21,6 +22,15 @@ class SizeOfBranch(nn.Module):
         else:
             y = x * 2.0
         return x * y.size(1)
+
+
+class ChosenBranch(nn.Module):
+    """A branch on a size."""
+
+    def forward(self, x):
+        if x.size(1) == 5:
+            return torch.relu(x)
+        return torch.sigmoid(x)
 
 
 class Passes(CliTest):
@@ -58,6 +68,15 @@ class Passes(CliTest):
                              "nnapi", *off, "-o", out)
                 inspected = json.loads(self.succeed("inspect", out, "--format", "json").stdout)
                 self.assertEqual(1, inspected["operation_count"])
+
+    def test_passes_of_infer(self):
+        model, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.script(ChosenBranch()).save(str(model))
+        convert = [model, "--input", "2,5", "--fallback", "none"]
+        dump = self.succeed(*convert, "--dump-after", "choose_branches", "-o", out).stdout
+        self.assertIn("aten::relu", dump)
+        self.assertNotIn("prim::If", dump)
+        self.assertIn("prim::If", self.fail_with(1, *convert, "--disable-pass", "choose_branches", "-o", out).stderr)
 
     def test_dump_after_a_pass(self):
         out = self.folder / "out.pt"

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "lib/base/error.h"
+#include "lib/converter/options/infer_passes.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/shipped_profiles.h"
 #include "tools/nnapi-convert/command_line.h"
@@ -23,9 +24,16 @@ constexpr const char* kResult = "Result";
 constexpr const char* kPartition = "What stays on the CPU";
 constexpr const char* kFaults = "To find faults";
 
+// The passes of the stages infer and optimise, in their order.
+std::vector<std::string> passes() {
+  std::vector<std::string> names(std::begin(kInferPasses), std::end(kInferPasses));
+  for (const std::string& pass : nnapi::pass_names()) names.push_back(pass);
+  return names;
+}
+
 std::vector<std::string> stages_and_passes() {
   std::vector<std::string> names = conversion_stages();
-  for (const std::string& pass : nnapi::pass_names()) names.push_back(pass);
+  for (const std::string& pass : passes()) names.push_back(pass);
   names.emplace_back("choose_layout");
   return names;
 }
@@ -251,8 +259,8 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
   add_target_options(app, arguments);
   add_library_option(app, arguments.torch_libraries);
   app.add_option("--disable-pass", arguments.options.disabled_passes,
-                 "leave out a pass of the stage optimise, to find faults")
-      ->check(CLI::IsMember(nnapi::pass_names()))
+                 "leave out a pass of the stages infer and optimise, to find faults")
+      ->check(CLI::IsMember(passes()))
       ->type_name("NAME")
       ->group(kFaults);
 }

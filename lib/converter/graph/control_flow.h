@@ -24,11 +24,18 @@ bool is_control_flow(const torch::jit::Node& node);
 // Returns the type of a computed or constant tensor; nothing for other values.
 std::optional<TensorType> tensor_type(const torch::jit::Value* value, const TypeMap& types);
 
+// Makes constant tensors of the constant numbers that a loop carries at its beginning, and makes its body take tensors.
+// Returns whether there were such numbers.
+bool carry_tensors(torch::jit::Node& loop);
+// Makes constant tensors of the constant numbers that the node's blocks give, and makes the node's outputs tensors.
+// Returns whether there were such numbers.
+bool give_tensors(torch::jit::Node& node);
+
 // Sets the types of the inputs of a loop's body; checks the condition of a prim::If. Call it before the node's blocks
 // are typed.
-std::optional<Refusal> begin_control_flow(torch::jit::Node* node, TypeMap& types);
+std::optional<Refusal> begin_control_flow(const torch::jit::Node& node, TypeMap& types);
 // Sets the types of the node's outputs. Call it once the node's blocks are typed.
-std::optional<Refusal> end_control_flow(torch::jit::Node* node, TypeMap& types);
+std::optional<Refusal> end_control_flow(const torch::jit::Node& node, TypeMap& types);
 
 // Returns the loop's greatest number of rounds if it is constant; nothing if it is computed.
 std::optional<int64_t> constant_rounds(const torch::jit::Node& loop);

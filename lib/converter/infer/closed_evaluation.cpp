@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
-#include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 
@@ -10,7 +9,6 @@
 #include <functional>
 #include <map>
 
-#include "lib/converter/graph/node_reads.h"
 #include "lib/converter/normalise/changes_of_new_tensors.h"
 #include "lib/ops/registry.h"
 
@@ -20,20 +18,6 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-void for_each_storage(const c10::IValue& value, const std::function<void(const void*)>& visit) {
-  if (value.isTensor()) {
-    if (value.toTensor().defined() && value.toTensor().has_storage()) {
-      visit(value.toTensor().storage().unsafeGetStorageImpl());
-    }
-  } else if (value.isTensorList()) {
-    for (const at::Tensor& tensor : value.toTensorVector()) for_each_storage(tensor, visit);
-  }
-}
-
-void for_each_storage(const Value* value, const std::function<void(const void*)>& visit) {
-  if (const auto constant = torch::jit::toIValue(value)) for_each_storage(*constant, visit);
-}
-
 // True for containers that are not evaluated: tuples and dicts, which forward may return and rules read in place, and
 // empty lists of tensors, to which a loop may append.
 bool is_container(const Node& node) {
@@ -42,43 +26,20 @@ bool is_container(const Node& node) {
   return begins_empty || node.kind() == c10::prim::TupleConstruct || node.kind() == c10::prim::DictConstruct;
 }
 
-}  // namespace
-
-ClosedEvaluation::ClosedEvaluation(torch::jit::Graph& graph) : graph_(graph) {
-  for_each_node(graph, [this](const Node& node) {
-    if (node.kind() != c10::prim::Constant) return;
-    for_each_storage(node.output(), [this](const void* storage) { fixed_.insert(storage); });
-  });
-}
-
-bool ClosedEvaluation::may_write(const Node& node) const {
-  const c10::FunctionSchema* schema = node.maybeSchema();
-  if (schema == nullptr || !schema->is_mutable()) return true;
-  if (node.owningBlock() != graph_.block()) return false;  // a node in a block may run any number of times
-  bool writable = true;
-  for (size_t i = 0; i < node.inputs().size(); ++i) {
-    const auto* alias = schema->arguments()[i].alias_info();
-    if (alias == nullptr || !alias->isWrite()) continue;
-    for_each_storage(node.input(i), [&](const void* storage) { writable = writable && fixed_.count(storage) == 0; });
-  }
-  return writable;
-}
-
-bool ClosedEvaluation::may_run(const Node& node) const {
+bool has_constant_inputs(const Node& node) {
   const auto inputs = node.inputs();
-  return node.blocks().empty() && !is_container(node) && !node.outputs().empty() &&
-         node.kind() != c10::prim::Constant && node.kind() != c10::prim::GetAttr &&
-         node.kind() != c10::prim::CreateObject &&  // its attributes are set later
-         std::all_of(inputs.begin(), inputs.end(),
-                     [](const Value* input) { return torch::jit::toIValue(input).has_value(); }) &&
-         !node.isNondeterministic() && may_write(node);
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [](const Value* input) { return torch::jit::toIValue(input).has_value(); });
 }
-
-namespace {
 
 // Not aten::fill and aten::zero: rules make a TILE of large ones, and a constant would make the file as large.
 bool reads_no_values(const Node& node) {
   return find_traits(node).has(Fact::kReadsShapeOnly);
+}
+
+std::optional<torch::jit::Stack> run_on_constants(const Node& node) {
+  auto results = torch::jit::runNodeIfInputsAreConstant(&node, true);
+  return results ? std::optional(std::move(*results)) : std::nullopt;
 }
 
 // Runs aten::format, as LibTorch's constant folding skips operators with a variable number of arguments.
@@ -90,60 +51,56 @@ torch::jit::Stack run_format(const Node& node) {
   return stack;
 }
 
-// Runs an operator that reads only shapes and dtypes on an empty tensor expanded to the shape.
-c10::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& types) {
+}  // namespace
+
+bool may_run_early(const Node& node) {
+  return node.blocks().empty() && !is_container(node) && !node.outputs().empty() &&
+         node.kind() != c10::prim::Constant && node.kind() != c10::prim::GetAttr &&
+         node.kind() != c10::prim::Uninitialized &&
+         node.kind() != c10::prim::CreateObject &&  // its attributes are set later
+         !node.isNondeterministic();
+}
+
+std::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& types) {
+  if (!reads_no_values(node)) return std::nullopt;
   const TensorType* type = tensor_type_of(node.input(0), types);
-  if (type == nullptr || type->is_quantized() || !all_fixed(type->dims)) return c10::nullopt;
+  if (type == nullptr || type->is_quantized() || !all_fixed(type->dims)) return std::nullopt;
   torch::jit::Stack stack{at::empty({}, at::TensorOptions(type->dtype)).expand(fixed_values(type->dims))};
   for (size_t i = 1; i < node.inputs().size(); ++i) {
     const auto constant = torch::jit::toIValue(node.input(i));
-    if (!constant) return c10::nullopt;
+    if (!constant) return std::nullopt;
     stack.push_back(*constant);
   }
   node.getOperation()(stack);
   return stack;
 }
 
-}  // namespace
+bool changes_argument(const Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  return schema != nullptr && schema->is_mutable();
+}
 
-bool ClosedEvaluation::run(Node& node, const TypeMap& types, std::vector<Value*>& outputs) {
+bool is_closed(const Node& node) {
+  return (has_constant_inputs(node) ? may_run_early(node) : reads_no_values(node)) && !changes_argument(node);
+}
+
+std::vector<Value*> evaluate(Node& node, const TypeMap& types) {
   const c10::NoGradGuard no_grad;  // weights may require gradients, and constants must not
-  c10::optional<torch::jit::Stack> results;
-  if (may_run(node)) {
-    results = node.kind() == c10::aten::format ? c10::make_optional(run_format(node))
-                                               : torch::jit::runNodeIfInputsAreConstant(&node, true);
-  } else if (reads_no_values(node)) {
+  std::optional<torch::jit::Stack> results;
+  if (!has_constant_inputs(node)) {
     results = run_on_shape(node, types);
+  } else {
+    results = node.kind() == c10::aten::format ? run_format(node) : run_on_constants(node);
   }
-  if (!results || results->size() != node.outputs().size()) return false;
+  if (!results || results->size() != node.outputs().size()) return {};
   torch::jit::WithInsertPoint here(&node);
+  std::vector<Value*> outputs;
   for (const c10::IValue& result : *results) {
-    const auto constant = torch::jit::tryInsertConstant(graph_, result);
-    if (!constant) return false;
+    const auto constant = torch::jit::tryInsertConstant(*node.owningGraph(), result);
+    if (!constant) return {};
     outputs.push_back(*constant);
   }
-  return true;
-}
-
-void ClosedEvaluation::keep(const Node& node) {
-  for (const Value* input : node.inputs()) {
-    for_each_storage(input, [this](const void* storage) { fixed_.insert(storage); });
-  }
-}
-
-std::vector<const Value*> changed_constants(const std::shared_ptr<torch::jit::Graph>& graph) {
-  bool changes = false;
-  std::vector<const Value*> constants;
-  for_each_node(*graph, [&](const Node& node) {
-    const c10::FunctionSchema* schema = node.maybeSchema();
-    changes = changes || (schema != nullptr && schema->is_mutable());
-    if (node.kind() == c10::prim::Constant) constants.push_back(node.output());
-  });
-  if (!changes) return {};
-  const torch::jit::AliasDb aliases(graph);
-  const auto is_unchanged = [&](const Value* constant) { return !aliases.hasWriters(constant); };
-  constants.erase(std::remove_if(constants.begin(), constants.end(), is_unchanged), constants.end());
-  return constants;
+  return outputs;
 }
 
 namespace {

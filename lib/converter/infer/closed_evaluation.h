@@ -3,36 +3,30 @@
 
 #include <torch/csrc/jit/ir/ir.h>
 
-#include <memory>
-#include <unordered_set>
+#include <optional>
 #include <vector>
 
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
 
-// The caller visits the nodes of a graph in program order, and passes each node to either run() or keep().
-class ClosedEvaluation {
- public:
-  explicit ClosedEvaluation(torch::jit::Graph& graph);
+// True if the operator changes an argument in place.
+bool changes_argument(const torch::jit::Node& node);
 
-  // Runs the node if all its inputs are constants, or if it reads only their shape and dtype, and if it changes no
-  // values except those made here. Inserts constants before the node that equal its outputs. Otherwise returns false
-  // and changes nothing.
-  bool run(torch::jit::Node& node, const TypeMap& types, std::vector<torch::jit::Value*>& outputs);
-  // Records that the node stays in the graph: its constant inputs must not change from this point of the program on.
-  void keep(const torch::jit::Node& node);
+// True for a node that changes no argument, and whose inputs are constants or of which it reads only the shape and
+// dtype.
+bool is_closed(const torch::jit::Node& node);
+// Runs a closed node; inserts constants before it and returns them; they equal its outputs. Returns none and changes
+// nothing if the node can't be run or a result can't be a constant.
+std::vector<torch::jit::Value*> evaluate(torch::jit::Node& node, const TypeMap& types);
 
- private:
-  bool may_run(const torch::jit::Node& node) const;
-  bool may_write(const torch::jit::Node& node) const;
+// True for a node that can be run at conversion if its inputs are known: it is no container that rules or forward read
+// in place, and gives the same results each time. It may change its inputs.
+bool may_run_early(const torch::jit::Node& node);
 
-  torch::jit::Graph& graph_;
-  std::unordered_set<const void*> fixed_;  // storages that must not change: the model's own, and those already read
-};
-
-// Returns the constants that the graph changes in place. ClosedEvaluation made them: a model's own are never changed.
-std::vector<const torch::jit::Value*> changed_constants(const std::shared_ptr<torch::jit::Graph>& graph);
+// Returns the results of an operator that reads only the shape and dtype of its first input; nothing for other nodes,
+// and if a size is not fixed.
+std::optional<torch::jit::Stack> run_on_shape(const torch::jit::Node& node, const TypeMap& types);
 
 // Returns the result of a node that reads a property of a tensor of known type, but no values (prim::dtype,
 // aten::dim...); nothing for other nodes.

@@ -105,7 +105,7 @@ struct ConvertOptions {
   int check_samples = 0;
   bool strip_names = false;                                // leave out names that only the shim's messages show
   bool embed_shim_source = false;                          // store the shim's sources in the output
-  std::set<std::string> disabled_passes;                   // passes of the stage optimise to skip, to find faults
+  std::set<std::string> disabled_passes;                   // passes of infer and optimise to skip, to find faults
   std::function<void(const std::string& stage)> on_stage;  // called as each stage begins
   std::function<void(const std::string& stage, const std::string& text)> on_dump;  // text form after a stage or pass
 

@@ -216,7 +216,7 @@ Segment extract_segment(const std::vector<Node*>& nodes, const TypeMap& types, c
 }
 
 Offer lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics& diagnostics) {
-  InferredTypes inferred = infer(segment.model, segment.input_types, {options.control_flow});
+  InferredTypes inferred = infer(segment.model, segment.input_types, infer_options(options));
   if (!inferred.refusals.empty()) return refused(std::move(inferred.refusals));
   LoweredModel lowered = lower(segment.model, segment.input_types, inferred.types, target_of(options), diagnostics);
   if (!lowered.refusals.empty()) return refused(std::move(lowered.refusals));

@@ -54,9 +54,9 @@ void warn_of_traced_inputs(const TypedModel& typed, Diagnostics& diagnostics) {
 
 // Returns the options of inference. If the CPU runs parts of the graph, numbers stay numbers.
 InferOptions infer_options(RunBy run_by, const ConvertOptions& options) {
-  InferOptions result;
-  if (run_by == RunBy::kNnapi) result.control_flow = options.control_flow;
+  InferOptions result = infer_options(options);
   result.keeps_numbers = run_by == RunBy::kNnapiAndCpu;
+  if (result.keeps_numbers) result.control_flow = ControlFlow::kRefuse;
   return result;
 }
 
