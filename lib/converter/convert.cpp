@@ -38,9 +38,11 @@ PlannedModel make_plan(const LoadedModel& loaded, const ConvertOptions& options,
 
 // Calibration quantises the plan of the float model: the plan itself is made as without --quant.
 ConvertOptions planning_options(ConvertOptions options, const CalibrationOptions& calibration) {
-  if (!calibration.is_asked_for()) return options;
-  options.quant = QuantMode::kAuto;
-  options.disabled_passes.insert("add_in_mean");  // its layer would be an integer operation amid a float layer norm
+  const bool calibrates = calibration.is_asked_for();
+  if (calibrates) options.quant = QuantMode::kAuto;
+  // A mean stays one: as a layer it would compute with integers amid a float layer norm, and float16 rounds all of the
+  // layer's weights alike.
+  if (calibrates || options.fp16_weights) options.disabled_passes.insert("add_in_mean");
   return options;
 }
 

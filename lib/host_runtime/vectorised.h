@@ -2,8 +2,9 @@
 // Both forms give the same numbers, as AVX2 alone has no fused multiply-add.
 #pragma once
 
-// Not for Clang: its sanitizers can't start where functions choose their form.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+// Not for Clang and not with sanitizers: these can't start where functions choose their form.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_ADDRESS__)
 #define NNAPI_HOST_VECTORISED __attribute__((target_clones("avx2", "default")))
 #else
 #define NNAPI_HOST_VECTORISED

@@ -42,6 +42,7 @@ void add(at::ScalarType& seen, at::ScalarType dtype) {
 // one.
 at::ScalarType combined(at::ScalarType higher, at::ScalarType lower) {
   if (higher == at::ScalarType::Undefined) return lower;
+  if (c10::isComplexType(higher)) return higher;
   if (c10::isComplexType(lower)) return c10::isFloatingType(higher) ? c10::toComplexType(higher) : lower;
   if (lower == at::ScalarType::Undefined || c10::isFloatingType(higher)) return higher;
   if (higher == at::kBool || c10::isFloatingType(lower)) return c10::promoteTypes(higher, lower);

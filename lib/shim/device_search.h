@@ -23,7 +23,7 @@ struct SearchedModel {
   const NnapiLibrary& library;
   const Options& options;
   const ModelBuffer& buffer;
-  const std::shared_ptr<const WeightMemory>& weights;
+  std::shared_ptr<const WeightMemory> weights;
   const uint8_t* weights_digest;  // null: compiled models are not cached
   Verdicts& verdicts;
 };

@@ -1,6 +1,7 @@
 #include "lib/shim/float_boundary.h"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 
@@ -11,7 +12,6 @@ namespace nnapi_shim {
 namespace {
 
 using nnapi_convert::OperandCode;
-using Bytes = std::vector<uint8_t>;
 
 bool is_signed(const nnapi_shim_tensor& tensor) {
   return tensor.type == static_cast<int32_t>(OperandCode::TENSOR_QUANT8_ASYMM_SIGNED);
@@ -35,13 +35,15 @@ bool is_converted(const nnapi_shim_tensor& tensor, uint8_t is_float) {
   return is_float != 0 && is_8_bit(tensor.type);
 }
 
-// Rounds as PyTorch does, halves to even. NaN gives the lowest number.
+// Rounds as at::quantize_per_tensor does: multiplies by the inverse of the scale, halves go to even. NaN gives the
+// lowest number.
 template <typename Number>
 void quantise(const float* from, const nnapi_shim_tensor& tensor, Number* to) {
   constexpr float kLow = std::numeric_limits<Number>::min(), kHigh = std::numeric_limits<Number>::max();
   const auto zero_point = static_cast<float>(tensor.zero_point);
+  const float inverse = 1.0f / tensor.scale;
   for (size_t i = 0; i < tensor.bytes; ++i) {
-    const float number = std::nearbyint(from[i] / tensor.scale) + zero_point;
+    const float number = std::nearbyint(from[i] * inverse) + zero_point;
     to[i] = static_cast<Number>(number > kLow ? (number < kHigh ? number : kHigh) : kLow);
   }
 }
@@ -58,6 +60,10 @@ int check_floats(const char* what, uint32_t index, const nnapi_shim_buffer& foun
                 "%s %u: the model of the package that runs here has 8-bit integers, and shared memory can't be "
                 "converted; give plain memory, or choose a model by the option variant",
                 what, index);
+  }
+  if (tensor.bytes > SIZE_MAX / sizeof(float)) {
+    return fail(error, NNAPI_SHIM_BAD_MODEL, "%s %u: as floats its %zu elements don't fit into memory", what, index,
+                tensor.bytes);
   }
   const size_t needed = tensor.bytes * sizeof(float);
   if (found.data && found.bytes == needed) return NNAPI_SHIM_OK;

@@ -126,6 +126,11 @@ int Model::load_library(const NnapiLibrary** library, nnapi_shim_error* error) {
   return load_nnapi(options_.library_path(), options_.is_support_library, library, error);
 }
 
+std::shared_ptr<const WeightMemory> Model::weight_memory() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return weight_memory_;
+}
+
 void Model::stop() {
   shapes_.keep_compiled(0);
   {
@@ -167,7 +172,7 @@ int Model::compile(const nnapi_shim_shape* arguments, uint32_t argument_count, S
   } else {
     CacheToken token{};
     if (is_cached) token = make_cache_token(view, weights_digest_);
-    entry->compiled = CompiledModel::make(*library_, options_, view, weight_memory_, nullptr,
+    entry->compiled = CompiledModel::make(*library_, options_, view, weight_memory(), nullptr,
                                           is_cached ? &token : nullptr, &status, error);
   }
   if (status != NNAPI_SHIM_OK) return status;
@@ -185,7 +190,7 @@ int Model::compile(const nnapi_shim_shape* arguments, uint32_t argument_count, S
 // were not taken.
 int Model::compile_checked(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count,
                            bool is_cached, ShapeEntry* entry, nnapi_shim_error* error) {
-  const SearchedModel searched = {*library_, options_, *buffer_, weight_memory_, is_cached ? weights_digest_ : nullptr,
+  const SearchedModel searched = {*library_, options_, *buffer_, weight_memory(), is_cached ? weights_digest_ : nullptr,
                                   verdicts_};
   Trusted found;
   nnapi_shim_error failure{};

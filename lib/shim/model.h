@@ -65,6 +65,7 @@ class Model {
   int get_compiled(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
                    nnapi_shim_error* error);
   int compile(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry, nnapi_shim_error* error);
+  std::shared_ptr<const WeightMemory> weight_memory();
   int compile_checked(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count, bool is_cached,
                       ShapeEntry* entry, nnapi_shim_error* error);
   bool is_checked() const { return buffer_->sample_count() > 0 && !options_.no_self_check; }

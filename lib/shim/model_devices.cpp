@@ -12,7 +12,7 @@ int Model::build_for_questions(const nnapi_shim_shape* arguments, uint32_t argum
   if (status == NNAPI_SHIM_OK) status = start(error);
   if (status == NNAPI_SHIM_OK) status = buffer_->bind(arguments, argument_count, view, error);
   if (status != NNAPI_SHIM_OK) return status;
-  *built = std::make_unique<BuiltModel>(*library_, weight_memory_);
+  *built = std::make_unique<BuiltModel>(*library_, weight_memory());
   return (*built)->build(*view, error);
 }
 

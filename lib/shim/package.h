@@ -95,7 +95,8 @@ class Package {
   void list_candidates(Search& search);
   int try_candidate(Search& search, const Candidate& candidate, bool* is_found, nnapi_shim_error* failure);
   uint64_t measure(const Search& search, size_t number);
-  size_t fastest(Search& search, const std::vector<Measured>& measured) const;
+  bool is_picked(size_t number);
+  size_t fastest(Search& search, const std::vector<Measured>& measured);
   int check_interface(const Search& search, size_t number, nnapi_shim_error* error);
   void keep(Search& search, size_t number);
   void note(Search& search, size_t number, const nnapi_shim_error& failure) const;

@@ -68,7 +68,7 @@ int Package::choose(Search& search, size_t* number, nnapi_shim_error* error) {
     if (is_found) {
       measured.push_back({candidate.number, 0});
       if (!measures_) break;
-      measured.back().nanoseconds = measure(search, candidate.number);
+      if (search.candidates.size() > 1) measured.back().nanoseconds = measure(search, candidate.number);
     } else if (status == NNAPI_SHIM_OK && on_reference == kNoModel) {
       on_reference = candidate.number;
     } else {
@@ -114,17 +114,28 @@ uint64_t Package::measure(const Search& search, size_t number) {
   return times[kMeasured / 2];
 }
 
-// Stops the slower ones, and notes why they are not taken.
-size_t Package::fastest(Search& search, const std::vector<Measured>& measured) const {
+bool Package::is_picked(size_t number) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::any_of(picks_.begin(), picks_.end(), [number](const Pick& pick) { return pick.number == number; });
+}
+
+// Stops the slower ones, unless calls of other shapes use them, and notes why they are not taken.
+size_t Package::fastest(Search& search, const std::vector<Measured>& measured) {
   const auto best = std::min_element(measured.begin(), measured.end(), [](const Measured& a, const Measured& b) {
     return a.nanoseconds < b.nanoseconds;
   });
   for (const Measured& each : measured) {
     if (each.number == best->number) continue;
-    models_[each.number].model->stop();
+    if (!is_picked(each.number)) models_[each.number].model->stop();
+    const char* name = models_[each.number].name.c_str();
+    if (each.nanoseconds == UINT64_MAX) {
+      append(search.reasons, sizeof search.reasons, "; not model %zu of %zu (%s): a run with zeros fails",
+             each.number + 1, models_.size(), name);
+      continue;
+    }
     append(search.reasons, sizeof search.reasons, "; not model %zu of %zu (%s): a run takes %.3f ms, not %.3f ms",
-           each.number + 1, models_.size(), models_[each.number].name.c_str(),
-           static_cast<double>(each.nanoseconds) / 1e6, static_cast<double>(best->nanoseconds) / 1e6);
+           each.number + 1, models_.size(), name, static_cast<double>(each.nanoseconds) / 1e6,
+           static_cast<double>(best->nanoseconds) / 1e6);
   }
   return best->number;
 }

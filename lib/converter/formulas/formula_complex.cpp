@@ -104,7 +104,7 @@ std::vector<Formed> quotient(const FormulaArguments& args) {
 }
 
 std::vector<Formed> reciprocal(const FormulaArguments& args) {
-  return {quotient_of(constant_of([] { return at::ones({1}); }), args.first())};
+  return {quotient_of(constant_of([] { return at::ones({}); }), args.first())};
 }
 
 std::vector<Formed> exponential(const FormulaArguments& args) {

@@ -60,7 +60,7 @@ Formed FormulaArguments::complex(const std::string& name) const {
 }
 
 Formed FormulaArguments::formed(const c10::IValue& value) {
-  if (value.isScalar()) return c10::scalar_to_tensor(value.toScalar());
+  if (value.isScalar()) return at::native::wrapped_scalar_tensor(value.toScalar());
   if (!value.isTuple()) return value.toTensor();
   const auto parts = value.toTuple()->elements();
   return {parts[0].toTensor(), parts[1].toTensor()};

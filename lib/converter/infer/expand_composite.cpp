@@ -115,8 +115,12 @@ class Arguments {
   static std::optional<c10::IValue> parts_of_constant(const TorchValue& value) {
     const auto constant = torch::jit::toIValue(&value);
     if (!constant || !is_complex(*constant)) return std::nullopt;
-    const at::Tensor whole =
-        constant->isTensor() ? constant->toTensor().detach() : c10::scalar_to_tensor(constant->toScalar());
+    if (!constant->isTensor()) {  // a number doesn't widen the tensors that it meets
+      const c10::complex<double> number = constant->toScalar().toComplexDouble();
+      return c10::ivalue::Tuple::create(at::native::wrapped_scalar_tensor(number.real()),
+                                        at::native::wrapped_scalar_tensor(number.imag()));
+    }
+    const at::Tensor whole = constant->toTensor().detach();
     return c10::ivalue::Tuple::create(at::real(whole).contiguous(), at::imag(whole).contiguous());
   }
 

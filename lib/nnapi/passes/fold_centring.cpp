@@ -150,11 +150,12 @@ class CentringFolder {
     return axis && may_lose_mean({result, *axis});
   }
 
-  // Returns whether the layers that make the tensor can be changed so that its mean along the channels is 0.
+  // Returns whether the layers and constants that make the tensor can be changed so that its mean along the channels is
+  // 0, and nothing else reads the tensor.
   bool can_be_centred(const Channels& channels) {
     const auto known = can_be_centred_.find(channels);
     if (known != can_be_centred_.end()) return known->second;
-    const bool can = is_layer(channels) ? may_lose_mean(channels) : are_inputs_centred(channels);
+    const bool can = may_lose_mean(channels) && (is_layer(channels) || are_inputs_centred(channels));
     return can_be_centred_[channels] = can;
   }
 
@@ -207,9 +208,12 @@ class CentringFolder {
     });
   }
 
-  // Returns whether a float constant has a value for each channel. A sum broadcasts a constant of lower rank.
+  // Returns whether a float constant has a value for each channel, and may have a copy of its own. A sum broadcasts a
+  // constant of lower rank.
   bool has_channels(OperandId id, const Channels& channels, size_t axis) const {
+    constexpr size_t kMostElements = 1 << 20;  // the copy is made in memory
     const Operand& constant = model_.at(id);
+    if (constant.constant()->element_count() > kMostElements) return false;
     const size_t missing = dims(channels.first).size() - std::min(dims(channels.first).size(), constant.dims.size());
     return constant.type == OperandCode::TENSOR_FLOAT32 && axis >= missing &&
            constant.dims[axis - missing] == dims(channels.first)[channels.second];

@@ -7,7 +7,8 @@
 
 namespace nnapi_convert::nnapi {
 
-// Float only. Changes a layer only if all readers of its result, and of sums with it, take the same with another mean.
+// Float only. Nothing changes where anything but such layer norms reads a result, or a sum with it, of which the mean
+// would be lost.
 void fold_centring(Model& model);
 
 }  // namespace nnapi_convert::nnapi

@@ -94,6 +94,28 @@ TEST_CASE("fold_centring: what others read keeps its mean") {
   fold(sum, 1);
 }
 
+TEST_CASE("fold_centring: constants that others read keep their mean") {
+  const auto rows_of_table = [](Net& net) {
+    const OperandId rows = net.builder.int32_tensor({Dim(3), Dim(1), Dim(0), Dim(3), Dim(2), Dim(1)});
+    const Operand gathered = net.model.at(net.weights({kRows, kChannels}));
+    const OperandId result = net.builder.variable(gathered);
+    net.model.operations.push_back(
+        {OperationCode::GATHER, {net.weights({4, kChannels}), net.builder.int32(0), rows}, {result}, ""});
+    return result;
+  };
+  Net table;  // an embedding that goes out, and through a layer norm
+  const OperandId rows = rows_of_table(table);
+  table.output(layer(table, layer_norm(table, rows)));
+  table.output(table.binary(OperationCode::ADD, rows, table.input({kRows, kChannels})));
+  fold(table, 1);
+
+  Net sum;  // the sum is a layer norm's alone, what is added isn't
+  const OperandId added = rows_of_table(sum);
+  sum.output(layer(sum, layer_norm(sum, sum.binary(OperationCode::ADD, layer(sum, sum.input({kRows, 5})), added))));
+  sum.output(sum.binary(OperationCode::MUL, added, sum.input({kRows, kChannels})));
+  fold(sum, 1);
+}
+
 TEST_CASE("fold_centring: sums with what has a mean keep their centring") {
   Net net;
   const OperandId first = layer(net, net.input({kRows, 5}));
