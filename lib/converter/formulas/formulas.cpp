@@ -1,7 +1,6 @@
 #include "lib/converter/formulas/formulas.h"
 
 #include <ATen/ATen.h>
-#include <ATen/ScalarOps.h>
 #include <ATen/TracerMode.h>
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -60,7 +59,9 @@ Formed FormulaArguments::complex(const std::string& name) const {
 }
 
 Formed FormulaArguments::formed(const c10::IValue& value) {
-  if (value.isScalar()) return at::native::wrapped_scalar_tensor(value.toScalar());
+  if (value.isScalar()) {  // of float32, which widens no tensor that it meets
+    return constant_of([&] { return at::scalar_tensor(value.toScalar(), at::kFloat); });
+  }
   if (!value.isTuple()) return value.toTensor();
   const auto parts = value.toTuple()->elements();
   return {parts[0].toTensor(), parts[1].toTensor()};

@@ -1,7 +1,6 @@
 #include "lib/converter/infer/expand_composite.h"
 
 #include <ATen/ATen.h>
-#include <ATen/ScalarOps.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/jit/frontend/tracer.h>
@@ -115,10 +114,10 @@ class Arguments {
   static std::optional<c10::IValue> parts_of_constant(const TorchValue& value) {
     const auto constant = torch::jit::toIValue(&value);
     if (!constant || !is_complex(*constant)) return std::nullopt;
-    if (!constant->isTensor()) {  // a number doesn't widen the tensors that it meets
+    if (!constant->isTensor()) {  // a number of float32 widens no tensor that it meets
       const c10::complex<double> number = constant->toScalar().toComplexDouble();
-      return c10::ivalue::Tuple::create(at::native::wrapped_scalar_tensor(number.real()),
-                                        at::native::wrapped_scalar_tensor(number.imag()));
+      return c10::ivalue::Tuple::create(at::scalar_tensor(number.real(), at::kFloat),
+                                        at::scalar_tensor(number.imag(), at::kFloat));
     }
     const at::Tensor whole = constant->toTensor().detach();
     return c10::ivalue::Tuple::create(at::real(whole).contiguous(), at::imag(whole).contiguous());
