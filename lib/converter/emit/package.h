@@ -14,8 +14,7 @@ struct PackageMember {
 };
 
 // The members' order is the order in which the shim prefers them. Throws ConvertError: kNotConvertible if a member is
-// not whole, or if members take or give other tensors than the first, besides their sizes and besides 8-bit integers in
-// place of floats: callers pass floats where one member has them.
+// not whole, or if members take or give other tensors than the first, besides their sizes.
 Conversion make_package(std::vector<PackageMember> members);
 
 }  // namespace nnapi_convert
