@@ -241,7 +241,7 @@ class CentringFolder {
   OperandId centred(OperandId id, size_t axis) {
     const Constant constant = *model_.at(id).constant();
     std::vector<float> values = constant.floats();
-    const std::vector<int64_t> shape = constant.shape();
+    const std::vector<int64_t>& shape = constant.shape();
     const int64_t inner =
         product(to_dims(std::vector<int64_t>(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end())))
             .value();
@@ -267,7 +267,7 @@ class CentringFolder {
   // Reads the weights once here for their means, and changes them when they are written.
   void centre_layer(Operation& layer) {
     const Constant filter = *model_.at(layer.inputs[kFilter]).constant();
-    const std::vector<int64_t> shape = filter.shape();
+    const std::vector<int64_t>& shape = filter.shape();
     const std::vector<float> values = filter.floats();
     const size_t inner = values.size() / static_cast<size_t>(shape[0]);
     const auto means = std::make_shared<const std::vector<float>>(negative_means(values.data(), values.size(), inner));
