@@ -105,7 +105,7 @@ class Warnings(IntegerTest):
         self.assertRegex(text, WIDE + needed)
 
     def test_names_results_of_the_cpu(self):
-        """A mask times itself, computed on the CPU, goes to NNAPI as a condition: 2^48 is 0 there."""
+        """A sum of products of masks, computed on the CPU, goes to NNAPI as a condition: 2^49 is 0 there."""
         linear = nn.Linear(3, 64)
 
         class Masked(nn.Module):
@@ -114,14 +114,14 @@ class Warnings(IntegerTest):
                 self.linear = linear
 
             def forward(self, x, mask):
-                return self.linear(x).softmax(1).masked_fill((mask * mask).to(torch.bool), 0.5)
+                return self.linear(x).softmax(1).masked_fill((mask * mask + mask * mask).to(torch.bool), 0.5)
 
         path, out = self.folder / "model.pt", self.folder / "out.pt"
         torch.jit.script(Masked().eval()).save(str(path))
         options = ["--input", "2,3", "--input", "2,1:int64", "--min-segment-macs", "0", "--fallback", "partition"]
         result = run(path, "-o", out, *options)
         self.assertEqual(0, result.code, f"\n{result}")
-        self.assertRegex(result.stderr, WIDE + r", and larger ones come out wrong: results of aten::mul")
+        self.assertRegex(result.stderr, WIDE + r", and larger ones come out wrong: results of aten::add")
         x = torch.randn(2, 3)
         with torch.no_grad():
             for mask in ([[0], [1]], [[-3], [2]]):

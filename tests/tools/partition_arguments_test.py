@@ -172,7 +172,8 @@ class State(Arguments):
     def test_is_kept(self):
         self.save("KeepsState")
         partition = self.partition("--input", "1,4,8,8")
-        self.assertEqual(1, len(partition["segments"]))  # of the state's sizes nothing is known
+        self.assertEqual(2, len(partition["segments"]))  # one on each side of the step that changes the state
+        self.assertEqual(1, partition["mac_share"])
         self.assert_same([((picture(1, 4, 8, 8, seed=seed),), {}) for seed in range(3)])
 
 
