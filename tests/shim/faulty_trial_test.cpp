@@ -14,12 +14,13 @@ TEST_CASE("with the trial's process the first start is right") {
     FaultKind kind;
     int run;
     const char* device;
+    uint64_t seconds = 15;  // that the trial of a device may take
   };
   for (const Case& each : {Case{FaultKind::kNone, 1, ""},
                            {FaultKind::kCrashCompile, 1, "beta"},
                            {FaultKind::kCrashRun, 3, "beta"},
                            {FaultKind::kCrashRun, 8, "beta"},
-                           {FaultKind::kHangCompile, 1, "beta"},
+                           {FaultKind::kHangCompile, 1, "beta", 6},
                            {FaultKind::kWrong, 1, "beta"},
                            {FaultKind::kRefuseRun, 5, "beta"}}) {
     const TemporaryFolder folder;
@@ -33,7 +34,8 @@ TEST_CASE("with the trial's process the first start is right") {
       options.library = FAULTY_NNAPI_LIBRARY;
       options.cache_directory = setting.folder.c_str();
       nnapi_shim_error error{};
-      *answer = nnapi_shim_probe_process(NNAPI_PROBE_PROGRAM, archive.c_str(), &options, 15000000000u, &error);
+      const uint64_t limit = each.seconds * 1000000000u;
+      *answer = nnapi_shim_probe_process(NNAPI_PROBE_PROGRAM, archive.c_str(), &options, limit, &error);
       take_attempts(setting.folder);
     };
     const Started started = start_app(sampled_net(), setting);
