@@ -61,8 +61,8 @@ Expression gelu_of_tanh(const Expression& x) {
 void lower_gelu(OpContext& ctx) {
   const std::string approximate = ctx.string("approximate");
   const Expression x = dequantize(argument(ctx, "self"));
-  if (approximate == "tanh") return gelu_of_tanh(x).set_output();
-  ctx.require(approximate == "none", "approximate = " + approximate, "none or tanh");
+  ctx.require(approximate == "none" || approximate == "tanh", "approximate = " + approximate, "none or tanh");
+  if (approximate == "tanh" || ctx.target().tanh_gelu) return gelu_of_tanh(x).set_output();
   gelu(x).set_output();
 }
 

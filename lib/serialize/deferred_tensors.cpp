@@ -90,11 +90,6 @@ void DeferredTensors::note_written(const at::Tensor& tensor, uint32_t checksum) 
   late_.at(key_of(tensor)).on_written(checksum);
 }
 
-void DeferredTensors::set_storage_bytes(bool are_empty) const {
-  for (const auto& [key, late] : late_)
-    late.tensor.storage().unsafeGetStorageImpl()->set_nbytes(are_empty ? 0 : late.tensor.nbytes());
-}
-
 void release_late(nnapi::Constant& constant) {
   if (constant.byte_count() >= kLeastBytes) constant.release();
 }

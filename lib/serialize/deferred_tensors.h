@@ -38,18 +38,6 @@ class DeferredTensors {
   // Takes the CRC-32 of the bytes that write() wrote.
   void note_written(const at::Tensor& tensor, uint32_t checksum) const;
 
-  // While it lives, the storages of late tensors have no bytes: LibTorch writes them without reading any.
-  class Emptied {
-   public:
-    explicit Emptied(const DeferredTensors& late) : late_(late) { late_.set_storage_bytes(true); }
-    ~Emptied() { late_.set_storage_bytes(false); }
-    Emptied(const Emptied&) = delete;
-    Emptied& operator=(const Emptied&) = delete;
-
-   private:
-    const DeferredTensors& late_;
-  };
-
  private:
   struct Late {
     at::Tensor tensor;
@@ -60,7 +48,6 @@ class DeferredTensors {
 
   static Key key_of(const at::Tensor& tensor) { return tensor.storage().unsafeGetStorageImpl(); }
   at::Tensor keep(Late late);
-  void set_storage_bytes(bool are_empty) const;
 
   std::unordered_multimap<size_t, std::pair<nnapi::Constant, at::Tensor>> shared_;  // by the number of bytes
   std::unordered_map<Key, Late> late_;

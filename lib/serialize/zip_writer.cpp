@@ -38,7 +38,8 @@ class Numbers {
 // The field of the numbers that have no place in 32 bits; empty if all have.
 std::string field_64(const ZipContent& content, uint64_t begin) {
   Numbers numbers;
-  if (content.bytes >= kIn64) numbers.u64(content.bytes).u64(content.stored_bytes);
+  if (content.bytes >= kIn64) numbers.u64(content.bytes);
+  if (content.stored_bytes >= kIn64) numbers.u64(content.stored_bytes);
   if (begin >= kIn64) numbers.u64(begin);
   const std::string& bytes = numbers.bytes();
   return bytes.empty() ? "" : Numbers().u16(1).u16(bytes.size()).bytes() + bytes;

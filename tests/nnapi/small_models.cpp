@@ -65,10 +65,12 @@ OperandId Net::max_pool(OperandId x) {
 }
 
 OperandId Net::fully_connected(OperandId x, int64_t out_features) {
-  const OperandId filter = weights({out_features, dims(x)[1].value()});
+  const Dims& shape = dims(x);
+  const Dim rows = product({shape.begin(), shape.end() - 1});
+  const OperandId filter = weights({out_features, shape.back().value()});
   const OperandId bias = weights({out_features});
   return builder.add(OperationCode::FULLY_CONNECTED, {x, filter, bias, builder.int32(0)},
-                     float_type({dims(x)[0], out_features}));
+                     float_type({rows, out_features}));
 }
 
 OperandId Net::binary(OperationCode code, OperandId a, OperandId b) {

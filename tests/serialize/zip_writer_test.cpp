@@ -129,6 +129,26 @@ archive.open(large).read(1000)
 )"));
 }
 
+TEST_CASE("zip writer: a record beyond 4 GiB that is large only when it is inflated") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("out.pt");
+  constexpr uint64_t kLarge = (uint64_t{1} << 32) + 5;
+  {
+    SparseFile file(path);
+    ZipWriter zip("net", file.sink());
+    zip.add_stored("data/0", {kLarge, kLarge}, file.zeros(kLarge));
+    zip.add_stored("large", {uint64_t{5} << 30, 2, 0, 8}, pieces({std::string("\x03\x00", 2)}));
+    zip.add("behind", "some text");
+    zip.finish();
+  }
+  CHECK(python_agrees(path, R"(
+_, large, behind = archive.infolist()
+assert large.header_offset > 1 << 32
+assert (large.file_size, large.compress_size) == (5 << 30, 2)
+assert archive.read(behind) == b'some text'
+)"));
+}
+
 TEST_CASE("zip writer: more records than 16 bits count") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("out.pt");

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <memory>
+#include <unordered_map>
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -21,6 +24,7 @@ namespace {
 constexpr const char* kWeightsRecord = "data/0";
 constexpr const char* kWordsRecord = "data/1";
 constexpr const char* kTensorFolder = "data/";
+constexpr const char* kConstantFolder = "constants/";
 constexpr const char* kStateRecord = "data.pkl";
 constexpr const char* kPaddingRecord = "extra/nnapi_shim.padding";
 
@@ -76,13 +80,49 @@ bool is_of_state(const std::string& record) {
   return record == kStateRecord || record.rfind(kTensorFolder, 0) == 0;
 }
 
-// Returns the records that PyTorch writes for the module; those of its state lack the late tensors.
-ModuleRecords records_of(const torch::jit::Module& module, const DeferredTensors& late, const ArchiveExtras& extras,
-                         const std::filesystem::path& path) {
+// While it lives, the storages of the tensors have no bytes: LibTorch writes them without reading any.
+class EmptiedStorages {
+ public:
+  explicit EmptiedStorages(const std::vector<at::Tensor>& tensors) {
+    for (const at::Tensor& tensor : tensors) {
+      const c10::Storage& storage = tensor.storage();
+      emptied_.emplace(storage.unsafeGetStorageImpl(), storage.nbytes());
+      storage.set_nbytes(0);
+    }
+  }
+  ~EmptiedStorages() {
+    for (const auto& [storage, bytes] : emptied_) storage->set_nbytes(bytes);
+  }
+  EmptiedStorages(const EmptiedStorages&) = delete;
+  EmptiedStorages& operator=(const EmptiedStorages&) = delete;
+
+ private:
+  std::unordered_map<c10::StorageImpl*, size_t> emptied_;
+};
+
+// True if a constant of the code is empty: it may have its storage in common with the state.
+bool has_empty_constant(const ModuleRecords& records) {
+  return std::any_of(records.records().begin(), records.records().end(), [](const ModuleRecords::Record& record) {
+    return record.name.rfind(kConstantFolder, 0) == 0 && record.content.bytes == 0;
+  });
+}
+
+// Returns the records that PyTorch writes for the module. Those of its state are empty: write_state() writes them.
+std::unique_ptr<ModuleRecords> records_of(const torch::jit::Module& module, const PickledState& state,
+                                          const DeferredTensors& late, const ArchiveExtras& extras,
+                                          const std::filesystem::path& path) {
   std::vector<FolderFile> sources = extras.shim_source;
   for (FolderFile& file : sources) file.name.insert(0, kShimSourceFolder);
-  const DeferredTensors::Emptied emptied(late);
-  return ModuleRecords(module, path.extension() == ".ptl", sources, path.parent_path());
+  const auto records_without = [&](const std::vector<at::Tensor>& tensors) {
+    const EmptiedStorages emptied(tensors);
+    return std::make_unique<ModuleRecords>(module, path.extension() == ".ptl", sources, path.parent_path());
+  };
+  std::unique_ptr<ModuleRecords> records = records_without(state.tensors);
+  if (!has_empty_constant(*records)) return records;
+  std::vector<at::Tensor> late_ones;
+  std::copy_if(state.tensors.begin(), state.tensors.end(), std::back_inserter(late_ones),
+               [&](const at::Tensor& tensor) { return late.holds(tensor); });
+  return records_without(late_ones);
 }
 
 void write(const torch::jit::Module& module, DeferredTensors& late, bool releases, const std::filesystem::path& path,
@@ -91,14 +131,14 @@ void write(const torch::jit::Module& module, DeferredTensors& late, bool release
   const auto written = std::count_if(state.tensors.begin(), state.tensors.end(),
                                      [&](const at::Tensor& tensor) { return late.holds(tensor); });
   NNC_ASSERT(static_cast<size_t>(written) == late.size(), "the module does not hold all late tensors");
-  const ModuleRecords others = records_of(module, late, extras, path);
+  const std::unique_ptr<const ModuleRecords> others = records_of(module, state, late, extras, path);
   OutputFile file(path);
   ZipWriter zip(path.stem().string(), [&](const void* data, size_t size) { file.append(data, size); });
   write_extras(zip, state, extras);
   write_state(zip, state, late, releases);
-  for (const ModuleRecords::Record& record : others.records()) {
+  for (const ModuleRecords::Record& record : others->records()) {
     if (is_of_state(record.name)) continue;
-    zip.add_stored(record.name, record.content, [&](const nnapi::ByteSink& sink) { others.write(record, sink); });
+    zip.add_stored(record.name, record.content, [&](const nnapi::ByteSink& sink) { others->write(record, sink); });
   }
   zip.finish();
   const std::string reason = file.finish();

@@ -39,8 +39,8 @@ ModuleRecords::ModuleRecords(const torch::jit::Module& module, bool is_lite, con
   read_directory();
 }
 
-ModuleRecords::~ModuleRecords() {
-  if (file_.fd >= 0) ::close(file_.fd);
+ModuleRecords::OwnFile::~OwnFile() {
+  if (fd >= 0) ::close(fd);
 }
 
 void ModuleRecords::read_directory() {

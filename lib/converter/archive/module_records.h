@@ -27,9 +27,6 @@ class ModuleRecords {
   // compressed records before the last one, which tells the format's version. Throws ConvertError (kBadFile).
   ModuleRecords(const torch::jit::Module& module, bool is_lite, const std::vector<FolderFile>& files,
                 const std::filesystem::path& folder);
-  ~ModuleRecords();
-  ModuleRecords(const ModuleRecords&) = delete;
-  ModuleRecords& operator=(const ModuleRecords&) = delete;
 
   // In the archive's order.
   const std::vector<Record>& records() const { return records_; }
@@ -37,9 +34,16 @@ class ModuleRecords {
   void write(const Record& record, const nnapi::ByteSink& sink) const;
 
  private:
+  struct OwnFile : nnapi_shim::ZipFile {
+    OwnFile() = default;
+    ~OwnFile();
+    OwnFile(const OwnFile&) = delete;
+    OwnFile& operator=(const OwnFile&) = delete;
+  };
+
   void read_directory();
 
-  nnapi_shim::ZipFile file_;
+  OwnFile file_;
   std::vector<Record> records_;
 };
 

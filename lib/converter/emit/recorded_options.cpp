@@ -90,6 +90,7 @@ void read_record(const std::string& text, ConvertOptions& options) {
   options.segments.rows_per_call = record.value("rows_per_call", options.segments.rows_per_call);
   options.fp16_weights = record.value("fp16_weights", false);
   options.relax_fp16 = record.value("relax_fp16", false);
+  options.tanh_gelu = record.value("tanh_gelu", false);
   options.bound = bound_of(record);
   options.pixels = pixels_of(record);
   options.disabled_passes = record.at("disabled_passes").get<std::set<std::string>>();
@@ -110,6 +111,7 @@ std::string record_options(const ConvertOptions& options) {
               {"disabled_passes", options.disabled_passes}};
   if (options.fp16_weights) record["fp16_weights"] = true;
   if (options.relax_fp16) record["relax_fp16"] = true;
+  if (options.tanh_gelu) record["tanh_gelu"] = true;
   for (const BoundArgument& each : options.bound) record["bound"][each.name] = each.text;
   if (const auto& pixels = options.pixels) {
     record["pixels"] = {{"name", pixels->name}, {"alpha", pixels->has_alpha}, {"max", pixels->pixel_max},
@@ -148,10 +150,11 @@ std::optional<PixelInput> recorded_pixels(const ConvertedFile& file) {
   }
 }
 
-bool has_float16_weights(const ConvertedFile& file) {
+bool is_approximate(const ConvertedFile& file) {
   if (file.metadata.options.empty()) return false;
   try {
-    return json::parse(file.metadata.options).value("fp16_weights", false);
+    const json record = json::parse(file.metadata.options);
+    return record.value("fp16_weights", false) || record.value("tanh_gelu", false);
   } catch (const json::exception& error) {
     fail_malformed(error);
   }

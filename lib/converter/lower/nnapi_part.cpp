@@ -214,7 +214,7 @@ EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const 
 
 Target target_of(const ConvertOptions& options) {
   const bool is_shim = options.runtime == Runtime::kShim;
-  return {options.target_level(), is_shim, is_shim, options.device.get()};
+  return {options.target_level(), is_shim, is_shim, options.tanh_gelu, options.device.get()};
 }
 
 void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics) {

@@ -231,7 +231,7 @@ OperationCheck check_operations(const VerifyRequest& request) {
   result.samples = static_cast<int>(samples.size());
   for (const PartCheck& check : checks) check.add_to(result);
   std::optional<double> tolerance = request.tolerance;
-  if (!tolerance && options.fp16_weights) tolerance = VerifyDefaults::kFloat16WeightsTolerance;
+  if (!tolerance && is_approximate(file)) tolerance = VerifyDefaults::kApproximateTolerance;
   if (tolerance) {
     for (CheckedValue& value : result.values) {
       if (value.unit == "of range") value.tolerance = *tolerance;

@@ -203,13 +203,12 @@ void check_is_relaxed(const VerifyRequest& request, const ConvertedFile& convert
 
 double default_tolerance(const VerifyRequest& request, const ConvertedFile& converted) {
   using Defaults = VerifyDefaults;
-  const double weights =
-      has_float16_weights(converted) ? Defaults::kFloat16WeightsTolerance : Defaults::kFloatTolerance;
-  if (!request.fp16) return weights;
+  const double single = is_approximate(converted) ? Defaults::kApproximateTolerance : Defaults::kFloatTolerance;
+  if (!request.fp16) return single;
   size_t operations = 0;
   for (const BufferModel& buffer : converted.buffers) operations += buffer.operations.size();
   const double half = Defaults::kHalfTolerance * std::sqrt(static_cast<double>(operations));
-  return std::max({weights, half, Defaults::kFewestHalf});
+  return std::max({single, half, Defaults::kFewestHalf});
 }
 
 Verification verify_file(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,

@@ -16,8 +16,8 @@ struct VerifyDefaults {
   // In half precision: of a net of n operations n^0.5 times as much, but at least kFewestHalf.
   static constexpr double kHalfTolerance = 4.0 / 2048;
   static constexpr double kFewestHalf = 1e-3;
-  static constexpr double kFloat16WeightsTolerance = 1e-2;  // the same, of a file with weights in float16
-  static constexpr double kQuantizedSnr = 20;               // dB, of a quantised net without a reference
+  static constexpr double kApproximateTolerance = 1e-2;  // the same, of a file for which is_approximate() holds
+  static constexpr double kQuantizedSnr = 20;            // dB, of a quantised net without a reference
   // Of a model quantised by data: dB below what was measured on samples held back, on other ones of the same kind.
   static constexpr double kCalibratedMargin = 6;
   static constexpr double kMostCalibratedSnr = 40;    // more is not asked for

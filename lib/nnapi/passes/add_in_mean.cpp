@@ -4,18 +4,17 @@
 #include <optional>
 #include <utility>
 
-#include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/pointwise_convolution.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
 
 constexpr int64_t kMostChannels = 4096;  // the model holds a weight for each
-constexpr int kLayoutLevel = 3;          // below it convolutions are in NHWC and have no flag
 
 class MeanAdder {
  public:
   MeanAdder(Model& model, int feature_level)
-      : model_(model), builder_(model), uses_(model), has_layout_flag_(feature_level >= kLayoutLevel) {}
+      : model_(model), builder_(model), uses_(model), feature_level_(feature_level) {}
 
   void run() {
     for (Operation& sum : model_.operations) {
@@ -83,18 +82,15 @@ class MeanAdder {
   }
 
   Operation image_layer(OperandId input, float added, const Operation& sum) {
-    std::vector<OperandId> inputs{input, averages(input, {1, 1, 1}), builder_.tensor(Constant::of_floats({added}))};
-    for (int side = 0; side < 4; ++side) inputs.push_back(builder_.int32(0));
-    for (int stride = 0; stride < 2; ++stride) inputs.push_back(builder_.int32(1));
-    inputs.push_back(sum.inputs[2]);
-    if (has_layout_flag_) inputs.push_back(builder_.boolean(false));  // NHWC
-    return {OperationCode::CONV_2D, std::move(inputs), sum.outputs, sum.source};
+    const OperandId filter = averages(input, {1, 1, 1}), bias = builder_.tensor(Constant::of_floats({added}));
+    return {OperationCode::CONV_2D, pointwise_arguments(builder_, input, filter, bias, sum.inputs[2], feature_level_),
+            sum.outputs, sum.source};
   }
 
   Model& model_;
   Builder builder_;
   const Uses uses_;
-  bool has_layout_flag_;
+  int feature_level_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "lib/nnapi/passes/fuse_activation.h"
 #include "lib/nnapi/passes/gather_rows.h"
 #include "lib/nnapi/passes/group_products.h"
+#include "lib/nnapi/passes/linear_as_convolution.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/reduce_rank.h"
 #include "lib/nnapi/passes/separate_outputs.h"
@@ -59,9 +60,13 @@ const Pass kBeforeLayout[] = {
     {"fold_centring", plain<fold_centring>},
 };
 
-// The pass that runs when the layout is chosen.
-const Pass kAddInMean = {
-    "add_in_mean", [](Model& model, const OptimiseOptions& options) { add_in_mean(model, options.feature_level); }};
+// The passes that run when the layout is chosen.
+const Pass kAfterLayout[] = {
+    kMergeMoves,
+    {"linear_as_convolution",
+     [](Model& model, const OptimiseOptions& options) { linear_as_convolution(model, options.feature_level); }},
+    {"add_in_mean", [](Model& model, const OptimiseOptions& options) { add_in_mean(model, options.feature_level); }},
+};
 
 // Runs the pass on the model and its subgraphs.
 void run(const Pass& pass, Model& model, const OptimiseOptions& options) {
@@ -75,8 +80,7 @@ void optimise_once(Model& model, const OptimiseOptions& options) {
   for (const Pass& pass : kBeforeLayout) run(pass, model, options);
   choose_layout(model, options.nhwc);
   if (options.on_pass) options.on_pass("choose_layout", model);
-  run(kMergeMoves, model, options);
-  run(kAddInMean, model, options);
+  for (const Pass& pass : kAfterLayout) run(pass, model, options);
   const std::vector<Model*> models = with_subgraphs(model);
   // Subgraphs come first: compact may drop the operands that own them.
   for (auto each = models.rbegin(); each != models.rend(); ++each) {
@@ -87,14 +91,15 @@ void optimise_once(Model& model, const OptimiseOptions& options) {
 }
 
 // Passes that replace operations by others, which a device may refuse although it accepts the replaced ones.
-const std::set<std::string> kMakesOthers[] = {
-    {"fold_padding"},
-    {"shuffle_channels"},
-    {"split_slices"},
-    {"gather_rows"},
-    {"group_products"},
-    {"add_in_mean"},
-    {"fold_padding", "shuffle_channels", "split_slices", "gather_rows", "group_products", "add_in_mean"}};
+const std::set<std::string> kMakesOthers[] = {{"fold_padding"},
+                                              {"shuffle_channels"},
+                                              {"split_slices"},
+                                              {"gather_rows"},
+                                              {"group_products"},
+                                              {"linear_as_convolution"},
+                                              {"add_in_mean"},
+                                              {"fold_padding", "shuffle_channels", "split_slices", "gather_rows",
+                                               "group_products", "linear_as_convolution", "add_in_mean"}};
 
 // Returns whether a copy of the model is independent: a copy shares subgraphs, and passes change them.
 bool can_copy(const Model& model) {
@@ -125,7 +130,9 @@ void optimise(Model& model, const OptimiseOptions& options) {
 std::vector<std::string> pass_names() {
   std::vector<std::string> names;
   for (const Pass& pass : kBeforeLayout) names.emplace_back(pass.name);
-  names.emplace_back(kAddInMean.name);
+  for (const Pass& pass : kAfterLayout) {
+    if (pass.run != kMergeMoves.run) names.emplace_back(pass.name);
+  }
   return names;
 }
 

@@ -1,0 +1,14 @@
+// Turns linear layers on the places of an image, with elementwise operations between them, into CONV_2D with filters of
+// 1 by 1, where this spares the RESHAPE from the matrix of FULLY_CONNECTED back to the image. ConvNeXt's blocks and
+// Swin's layers are such. A later quantisation can give these weights a scale for each channel, which FULLY_CONNECTED
+// has not.
+#pragma once
+
+#include "lib/nnapi/model.h"
+
+namespace nnapi_convert::nnapi {
+
+// Float only. Runs after the layout is chosen: the images are in NHWC.
+void linear_as_convolution(Model& model, int feature_level);
+
+}  // namespace nnapi_convert::nnapi

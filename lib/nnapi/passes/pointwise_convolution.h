@@ -1,0 +1,12 @@
+// The arguments of a CONV_2D that works on each place of an image alone, as a linear layer does on each row.
+#pragma once
+
+#include "lib/nnapi/builder.h"
+
+namespace nnapi_convert::nnapi {
+
+// The input is in NHWC. The filter has the shape [outputs, 1, 1, inputs], `activation` is an operand with a FuseCode.
+std::vector<OperandId> pointwise_arguments(Builder& builder, OperandId input, OperandId filter, OperandId bias,
+                                           OperandId activation, int feature_level);
+
+}  // namespace nnapi_convert::nnapi
