@@ -122,6 +122,57 @@ class Package(CliTest):
         plain = self.packed("", name="plain.pt")
         self.assertLess(path.stat().st_size, 1.1 * plain.stat().st_size)
 
+    def test_integers_inside_floats_outside(self):
+        """Level 1 has no QUANTIZE: the shim converts."""
+        path = self.calibrated("level=1,quant=full; level=3; level=4,per-channel; shape=1,3,48,48", "--verify",
+                               "--report", self.folder / "report.json")
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(["full", "none", "nnapi", "none"], [model["quant"] for model in report["package"]])
+        self.assertEqual(1, report["package"][0]["feature_level"])
+        self.assertEqual([True] * 4, [check["passed"] for check in report["verification"]["package"]])
+        torch.manual_seed(7)
+        small, large = self.data[:1], torch.randn(1, 3, 48, 48)
+        for level in (1, 2, 3, 8):
+            (first, second), state = self.run_app(path, [large, small], level)
+            self.check(first, large, 1e-4)
+            self.check(second, small, 0.1)
+            self.assertGreater((second - self.module(small)).abs().max().item(), 1e-4)  # it was the integers' model
+            self.assertTrue(state.startswith("nnapi, model 1 of 4 (level=1,quant=full)"), (level, state))
+        self.succeed("verify", self.model, path)
+
+    def test_with_the_cpu_model(self):
+        path = self.calibrated("level=1,quant=full; level=3", "--fallback", "cpu", "--verify")
+        (found,), _ = self.run_app(path, [self.data[:1]])
+        self.check(found, self.data[:1], 0.1)
+
+    def test_the_fastest_model(self):
+        path = self.packed("level=3; level=1", "--fallback", "cpu")
+        torch.save(self.data[:1], self.folder / "x0.pt")
+        code = RUN.replace("results = []", "module.nnapi_configure({'auto_select': '1'})\nresults = []")
+        done = subprocess.run([sys.executable, "-c", code, BINDING, path, self.folder, "x0.pt"],
+                              env=environment({"LD_LIBRARY_PATH": str(HOST), "OMP_NUM_THREADS": "1"}),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200)
+        self.assertEqual(0, done.returncode, done.stderr.decode())
+        self.assertRegex(json.loads(done.stdout.decode().splitlines()[-1]),
+                         r"^measuring, model \d of 2 .*; not model \d of 2 .*: a run takes [0-9.]+ ms, not [0-9.]+ ms")
+        found = torch.load(self.folder / "results.pt")[0]
+        self.check(found, self.data[:1], 1e-4)
+
+    def test_check(self):
+        package = "level=1,quant=full; level=3; shape=1,3,48,48"
+        done = self.succeed("check", self.model, "--nhwc", "--input", SIZE, "--runtime", "shim", "--package", package,
+                            "--format", "json")
+        report = json.loads(done.stdout)
+        schema = json.loads((ROOT / "schemas" / "check.schema.json").read_text())
+        jsonschema.Draft202012Validator(schema).validate(report)
+        self.assertEqual(["level=1,quant=full", "level=3", "shape=1,3,48,48"],
+                         [model["name"] for model in report["package"]])
+        self.assertEqual([1, 3], [model["target_feature_level"] for model in report["package"][:2]])
+        text = self.succeed("check", self.model, "--nhwc", "--input", SIZE, "--runtime", "shim", "--package",
+                            package).stdout
+        self.assertIn(f"{self.model} (level=3)", text)
+        self.fail_with(2, "check", self.model, "--package", "level=3", needed=["--package", "--runtime shim"])
+
     def test_weights_are_shared(self):
         both = self.calibrated("level=3; level=1; quant=nnapi")
         floats = self.packed("", name="float.pt")
@@ -165,7 +216,8 @@ class Package(CliTest):
         self.refused(2, "level=3; ", needed=["'' found"])
         self.refused(2, "speed=3", needed=["'speed=3' found"])
         self.refused(2, "quant=int4", needed=["quant 'int4' found"])
-        self.refused(2, "level=3,per-channel", needed=["add quant="])
+        self.refused(2, "level=3,quant=none,per-channel", needed=["per-channel", "quant=nnapi"])
+        self.refused(1, "level=3,per-channel", needed=["model 1 (level=3,per-channel)", "--calibrate"])
         self.refused(2, "level=3; level=3", needed=["there twice"])
         many = ";".join(f"level={1 + i % 8},shape=1,3,32,{32 + i}" for i in range(17))
         self.refused(2, many, needed=["17 models found"])
@@ -174,7 +226,9 @@ class Package(CliTest):
         self.refused(2, "level=3", "--calibrate", "random:8", "--calibration", self.folder / "table.json",
                      needed=["--calibration"])
         self.refused(1, "quant=nnapi", needed=["model 1 (quant=nnapi)", "--calibrate"])
-        self.refused(1, "level=3; quant=full", "--calibrate", "random:8", needed=["model 2 (quant=full)", "same"])
+        # Two forms of integers have scales of their own, and no model has floats.
+        self.refused(1, "quant=full; level=1,quant=full", "--calibrate", "random:8",
+                     needed=["model 2 (level=1,quant=full)", "same", "add a float model"])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,10 @@ class PackageParser {
   PackageRequest parse() {
     for (const std::string& item : split_text(request_.name, ',')) take(item);
     take_shape();
-    if (request_.is_per_channel && !request_.is_quantised()) fail("per-channel is of quantised weights; add quant=");
+    if (request_.is_per_channel && !request_.quant) request_.quant = QuantMode::kNnapi;
+    if (request_.is_per_channel && !request_.is_quantised()) {
+      fail("per-channel is of quantised weights; give quant=nnapi, core or full");
+    }
     return request_;
   }
 

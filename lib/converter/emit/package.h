@@ -14,7 +14,8 @@ struct PackageMember {
 };
 
 // The members' order is the order in which the shim prefers them. Throws ConvertError: kNotConvertible if a member is
-// not whole, or if members take or give other tensors than the first, besides their sizes.
+// not whole, or if members take or give other tensors than the first, besides their sizes and besides 8-bit integers in
+// place of floats: callers pass floats where one member has them.
 Conversion make_package(std::vector<PackageMember> members);
 
 }  // namespace nnapi_convert

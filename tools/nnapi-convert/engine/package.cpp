@@ -14,20 +14,6 @@
 namespace nnapi_convert {
 namespace {
 
-ConvertOptions options_of(const PackageRequest& request, ConvertOptions options) {
-  options.feature_level = request.feature_level.value_or(options.feature_level);
-  options.quant = request.quant.value_or(options.quant);
-  options.relax_fp16 = options.relax_fp16 || request.relax_fp16;
-  for (size_t i = 0; i < request.inputs.size(); ++i) {
-    if (i >= options.inputs.size()) {
-      options.inputs.push_back(request.inputs[i]);
-    } else {
-      options.inputs[i].sizes = request.inputs[i].sizes;
-    }
-  }
-  return options;
-}
-
 // Data quantise only the models that ask for it; an original that is quantised needs none.
 CalibrationOptions calibration_of(const PackageRequest& request, const CalibrationOptions& calibration) {
   return request.is_quantised() ? calibration : CalibrationOptions{};
@@ -60,6 +46,20 @@ void add_new(const std::vector<Warning>& found, std::vector<Warning>& warnings) 
 }
 
 }  // namespace
+
+ConvertOptions options_of(const PackageRequest& request, ConvertOptions options) {
+  options.feature_level = request.feature_level.value_or(options.feature_level);
+  options.quant = request.quant.value_or(options.quant);
+  options.relax_fp16 = options.relax_fp16 || request.relax_fp16;
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    if (i >= options.inputs.size()) {
+      options.inputs.push_back(request.inputs[i]);
+    } else {
+      options.inputs[i].sizes = request.inputs[i].sizes;
+    }
+  }
+  return options;
+}
 
 Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments, Diagnostics& diagnostics) {
   std::vector<PackageMember> members;

@@ -8,6 +8,9 @@
 
 namespace nnapi_convert {
 
+// The options of the conversion with those of one model of the package.
+ConvertOptions options_of(const PackageRequest& request, ConvertOptions options);
+
 // Converts `loaded` for each model of arguments.package, and makes them one module. Throws ConvertError, naming the
 // model.
 Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments, Diagnostics& diagnostics);
