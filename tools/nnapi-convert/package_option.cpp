@@ -76,7 +76,12 @@ class PackageParser {
   }
 
   void take_shape() {
-    if (!shape_.empty()) request_.inputs.push_back(parse_input_spec(shape_));
+    if (shape_.empty()) return;
+    const InputSpec shape = parse_input_spec(shape_);
+    if (!shape.problem.empty() || shape.dtype) {
+      fail(fmt::format("shape '{}' found, sizes needed, as 1,3,320,320 or x=1,3,?,?", shape_));
+    }
+    request_.inputs.push_back(shape);
     shape_.clear();
   }
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "lib/base/error.h"
+#include "lib/converter/emit/package_boundaries.h"
 #include "lib/converter/load/custom_operators.h"
 #include "tools/nnapi-convert/engine/functions.h"
 #include "tools/nnapi-convert/engine/package.h"
@@ -13,15 +15,17 @@ namespace nnapi_convert {
 
 namespace {
 
+bool do_all_convert(const std::vector<CheckResult>& results) {
+  return std::all_of(results.begin(), results.end(), [](const CheckResult& result) { return result.converts; });
+}
+
 int print(const std::vector<CheckResult>& results, const std::string& form, const nlohmann::json& report) {
   if (form == "json") {
     std::cout << report.dump(2) + "\n";
   } else {
     for (const CheckResult& result : results) std::cout << to_text(result);
   }
-  const bool convert =
-      std::all_of(results.begin(), results.end(), [](const CheckResult& result) { return result.converts; });
-  return static_cast<int>(convert ? ExitCode::kDone : ExitCode::kNotConvertible);
+  return static_cast<int>(do_all_convert(results) ? ExitCode::kDone : ExitCode::kNotConvertible);
 }
 
 int print_methods(const CheckArguments& arguments, const CheckRequest& request) {
@@ -30,14 +34,38 @@ int print_methods(const CheckArguments& arguments, const CheckRequest& request) 
   return print(results, arguments.format, to_json(results));
 }
 
-// Checks each model of a package by itself. Without data a model that is to be quantised by data is checked as float.
+void refuse(CheckResult& result, const std::string& reason) {
+  result.converts = false;
+  result.error = reason;
+}
+
+// There are no data here: a float model that data are to quantise is checked as the float model that they would get.
+CheckResult check_member(const PackageRequest& member, const std::string& path, CheckRequest request) {
+  request.options = options_of(member, request.options);
+  CheckResult result = check_model(path, request);
+  if (result.converts) {
+    const std::string refusal = quantisation_refusal(member, result.conversion);
+    if (!refusal.empty()) refuse(result, refusal);
+  } else if (member.is_quantised()) {
+    request.options.quant = QuantMode::kAuto;
+    CheckResult as_float = check_model(path, request);
+    const bool is_quantised = as_float.converts && as_float.conversion.quant != QuantMode::kNone;
+    if (!is_quantised) result = std::move(as_float);
+  }
+  result.name = member.name;
+  return result;
+}
+
+// Checks each model of a package by itself, and whether they fit together.
 int print_package(const CheckArguments& arguments, const CheckRequest& request) {
   std::vector<CheckResult> results;
   for (const PackageRequest& each : arguments.conversion.package) {
-    CheckRequest own = request;
-    own.options = options_of(each, request.options);
-    results.push_back(check_model(arguments.conversion.model, own));
-    results.back().name = each.name;
+    results.push_back(check_member(each, arguments.conversion.model, request));
+  }
+  if (do_all_convert(results)) {
+    std::vector<const Conversion*> conversions;
+    for (const CheckResult& result : results) conversions.push_back(&result.conversion);
+    if (const auto refusal = package_refusal(conversions)) refuse(results[refusal->number], refusal->reason);
   }
   return print(results, arguments.format, package_json(results));
 }
