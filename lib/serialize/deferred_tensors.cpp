@@ -25,10 +25,10 @@ at::Tensor reserved_tensor(const std::vector<int64_t>& shape, at::ScalarType typ
 }
 
 // Returns the CRC-32 of the bytes.
-uint32_t write_to_memory(const DeferredTensors::Write& write, void* memory) {
+uint32_t write_to_memory(const DeferredTensors::Write& write, bool releases, void* memory) {
   auto* out = static_cast<uint8_t*>(memory);
   uint32_t checksum = 0;
-  write(true, [&](const void* bytes, size_t size) {
+  write(releases, [&](const void* bytes, size_t size) {
     checksum = libdeflate_crc32(checksum, bytes, size);
     std::memcpy(out, bytes, size);
     out += size;
@@ -62,7 +62,8 @@ at::Tensor DeferredTensors::add(uint64_t size, Write write, OnWritten on_written
   const std::vector<int64_t> shape = {static_cast<int64_t>(size)};
   if (size < kLeastBytes) {
     at::Tensor tensor = at::empty(shape, at::kByte);
-    on_written(write_to_memory(write, tensor.data_ptr()));
+    // A package writes the weights of its models again.
+    on_written(write_to_memory(write, false, tensor.data_ptr()));
     return tensor;
   }
   return keep({reserved_tensor(shape, at::kByte, size), std::move(write), std::move(on_written)});
@@ -77,7 +78,7 @@ at::Tensor DeferredTensors::keep(Late late) {
 void DeferredTensors::fill() {
   for (auto& [key, late] : late_) {
     if (::mprotect(late.tensor.data_ptr(), late.tensor.nbytes(), PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-    late.on_written(write_to_memory(late.write, late.tensor.data_ptr()));
+    late.on_written(write_to_memory(late.write, true, late.tensor.data_ptr()));
   }
   late_.clear();
 }

@@ -24,7 +24,7 @@ class DeferredTensors {
   // As add(), but gives the same tensor for an equal constant, until forget_shared().
   at::Tensor add_shared(const nnapi::Constant& constant);
   void forget_shared() { shared_.clear(); }
-  // Returns a late tensor of `size` bytes that `write` makes.
+  // Returns a tensor of `size` bytes that `write` makes: a late one, or, if it is small, a filled one.
   at::Tensor add(uint64_t size, Write write, OnWritten on_written);
 
   // Evaluates all late tensors; after that they are normal tensors.

@@ -33,6 +33,14 @@ at::Tensor compact_sample(const at::Tensor& tensor) {
   return flat.slice(0, 0, 1).clone().as_strided(tensor.sizes(), std::vector<int64_t>(tensor.sizes().size(), 0));
 }
 
+std::string free_class_name(const torch::jit::CompilationUnit& unit, const std::string& name) {
+  std::string found = name;
+  for (int number = 2; unit.get_class(c10::QualifiedName(qualified_class(found))) != nullptr; ++number) {
+    found = name + std::to_string(number);
+  }
+  return found;
+}
+
 torch::jit::Module make_object(const std::string& text, const ClassPlace& place) {
   const auto unit = place.unit ? place.unit : std::make_shared<torch::jit::CompilationUnit>();
   const auto source = std::make_shared<torch::jit::Source>(text, "nnapi_convert.py", 1);

@@ -22,6 +22,9 @@ struct ClassPlace {
   std::shared_ptr<torch::jit::CompilationUnit> unit = nullptr;
 };
 
+// Returns `name`, with a number behind it if the unit has a class of that name in our namespace already.
+std::string free_class_name(const torch::jit::CompilationUnit& unit, const std::string& name);
+
 // Each entry is one set of forward's arguments.
 using BundledInputs = std::vector<std::vector<c10::IValue>>;
 

@@ -34,7 +34,8 @@ struct Metadata {
   std::vector<MetadataInput> inputs;
   std::vector<Quantization> outputs;
   std::string options;  // the options of the conversion as JSON, to convert the original again; empty: not recorded
-  std::vector<MetadataVariant> variants = {};  // of a package; the other fields are those of the first
+  std::vector<MetadataVariant> variants = {};  // of a package; the other fields are those of the
+                                               // first that takes and gives what the file does
   std::string method = {};                     // of a file of several methods; else empty
 };
 

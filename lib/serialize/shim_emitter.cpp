@@ -16,19 +16,16 @@ std::string source_of(const ShimModuleRequest& request) {
       {request.model, request.interface, cpu_class, bundled_type(request.bundled_inputs), request.place.name});
 }
 
-torch::jit::Module build_shim_module(const ShimModuleRequest& request, DeferredTensors& late) {
-  const at::Tensor words = words_tensor(request.buffer->words);
-  const auto seal_words = [words](uint32_t checksum) {
-    seal(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()), checksum);
-  };
-  seal_words(0);  // replaced when the weights are written: a compilation writes its words after its weights
-  const auto write = [buffer = request.buffer](bool releases, const nnapi::ByteSink& sink) {
-    write_weights(*buffer, releases, sink);
-  };
-  const at::Tensor weights = late.add(request.buffer->weight_bytes, write, seal_words);
-  ClassPlace place = request.place;
-  if (request.cpu) place.unit = request.cpu->_ivalue()->compilation_unit();
-  torch::jit::Module module = make_object(source_of(request), place);
+namespace {
+
+torch::jit::Module build_around(const ShimModuleRequest& request, const at::Tensor& words, const at::Tensor& weights) {
+  ShimModuleRequest placed = request;
+  if (request.cpu) {
+    placed.place.unit = request.cpu->_ivalue()->compilation_unit();
+    // One original may be converted several times.
+    placed.place.name = free_class_name(*placed.place.unit, placed.place.name);
+  }
+  torch::jit::Module module = make_object(source_of(placed), placed.place);
   module.setattr("training", false);
   module.setattr("comp", request.make_compilation(words, weights));
   if (request.cpu) module.setattr("cpu", request.cpu->_ivalue());
@@ -37,8 +34,21 @@ torch::jit::Module build_shim_module(const ShimModuleRequest& request, DeferredT
   return module;
 }
 
-void set_package(torch::jit::Module& module, PackageBuffer package, MakeCompilation make_compilation,
-                 DeferredTensors& late) {
+}  // namespace
+
+torch::jit::Module build_shim_module(const ShimModuleRequest& request, const std::shared_ptr<ShimBuffer>& buffer,
+                                     DeferredTensors& late) {
+  const at::Tensor words = words_tensor(buffer->words);
+  const auto seal_words = [words](uint32_t checksum) {
+    seal(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()), checksum);
+  };
+  seal_words(0);  // replaced when the weights are written: a compilation writes its words after its weights
+  const auto write = [buffer](bool releases, const nnapi::ByteSink& sink) { write_weights(*buffer, releases, sink); };
+  return build_around(request, words, late.add(buffer->weight_bytes, write, seal_words));
+}
+
+torch::jit::Module build_package_module(const ShimModuleRequest& request, PackageBuffer package,
+                                        DeferredTensors& late) {
   const at::Tensor words = words_tensor(package.words);
   const uint64_t bytes = package.weight_bytes;
   const auto written = std::make_shared<std::vector<uint32_t>>(package.places.size(), 0);
@@ -50,8 +60,7 @@ void set_package(torch::jit::Module& module, PackageBuffer package, MakeCompilat
                          bool releases, const nnapi::ByteSink& sink) {
     *written = write_weights(*kept, releases, sink);
   };
-  const at::Tensor weights = late.add(bytes, write, seal_words);
-  module.setattr("comp", make_compilation(words, weights));
+  return build_around(request, words, late.add(bytes, write, seal_words));
 }
 
 }  // namespace nnapi_convert

@@ -1,4 +1,5 @@
-// Makes the TorchScript module around an NNAPI model for the shim, torch.classes.nnapi_convert.Compilation.
+// Makes the TorchScript module around an NNAPI model, or a package of several, for the shim,
+// torch.classes.nnapi_convert.Compilation.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -19,20 +20,19 @@ using MakeCompilation = c10::IValue (*)(const at::Tensor& words, const at::Tenso
 struct ShimModuleRequest {
   const nnapi::Model& model;
   const ModuleInterface& interface;
-  std::shared_ptr<ShimBuffer> buffer;  // its weights are released when they are written
   MakeCompilation make_compilation;
   std::optional<torch::jit::Module> cpu;  // a module of the same interface that runs if NNAPI can't
   const BundledInputs& bundled_inputs;    // may be empty
-  ClassPlace place = {};                  // with `cpu`: in the unit of `cpu`
+  ClassPlace place = {};                  // with `cpu`: in the unit of `cpu`, under a name that is free there
 };
 
-// Builds the module. Its weights may be late; then the words' checksums are late, too.
-torch::jit::Module build_shim_module(const ShimModuleRequest& request, DeferredTensors& late);
+// Builds the module. Its weights may be late; then the words' checksums are late, too. The buffer's weights are
+// released when they are written.
+torch::jit::Module build_shim_module(const ShimModuleRequest& request, const std::shared_ptr<ShimBuffer>& buffer,
+                                     DeferredTensors& late);
+// Builds the module around a package. The request has the model that the module's callers see.
+torch::jit::Module build_package_module(const ShimModuleRequest& request, PackageBuffer package, DeferredTensors& late);
 // Returns only the source, for people.
 std::string source_of(const ShimModuleRequest& request);
-
-// Makes `module`, which build_shim_module() made around one buffer of the package, use the whole package.
-void set_package(torch::jit::Module& module, PackageBuffer package, MakeCompilation make_compilation,
-                 DeferredTensors& late);
 
 }  // namespace nnapi_convert

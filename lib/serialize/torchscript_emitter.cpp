@@ -52,23 +52,11 @@ torch::jit::Module build_module(const ModuleRequest& request, DeferredTensors& l
   return module;
 }
 
-namespace {
-
-// One original may have several counterparts: the one that gives samples, the CPU fallback.
-std::string free_cpu_class(const torch::jit::CompilationUnit& unit) {
-  std::string name = kCpuClass;
-  for (int number = 2; unit.get_class(c10::QualifiedName(qualified_class(name))) != nullptr; ++number) {
-    name = kCpuClass + std::to_string(number);
-  }
-  return name;
-}
-
-}  // namespace
-
 torch::jit::Module build_cpu_module(const torch::jit::Module& original, const ModuleInterface& interface,
                                     const ForwardArguments& arguments, const BundledInputs& bundled_inputs) {
   const auto unit = original._ivalue()->compilation_unit();
-  const std::string name = free_cpu_class(*unit);
+  // One original may have several counterparts: the one that gives samples, the CPU fallback.
+  const std::string name = free_class_name(*unit, kCpuClass);
   const std::string source =
       cpu_source(name, original.type()->name()->qualifiedName(), interface, arguments, !bundled_inputs.empty());
   torch::jit::Module module = make_object(source, {name, unit});

@@ -11,8 +11,12 @@
 #include <vector>
 
 #include "lib/shim/nnapi_shim.h"
+#include "lib/shim_java/java_text.h"
 
 namespace {
+
+using nnapi_shim::Text;
+using nnapi_shim::to_java;
 
 nnapi_shim_model* model_of(jlong handle) {
   return reinterpret_cast<nnapi_shim_model*>(static_cast<intptr_t>(handle));
@@ -28,33 +32,12 @@ bool check(JNIEnv* env, int status, const nnapi_shim_error& error) {
   jclass type = env->FindClass("org/nnapiconvert/NnapiException");
   if (type == nullptr) return false;
   jmethodID constructor = env->GetMethodID(type, "<init>", "(IILjava/lang/String;)V");
-  jstring message = constructor != nullptr ? env->NewStringUTF(error.message) : nullptr;
+  jstring message = constructor != nullptr ? to_java(env, error.message) : nullptr;
   if (message == nullptr) return false;
   jobject exception = env->NewObject(type, constructor, static_cast<jint>(status), error.nnapi_code, message);
   if (exception != nullptr) env->Throw(static_cast<jthrowable>(exception));
   return false;
 }
-
-// The characters of a string while this object lives; NULL for null.
-class Text {
- public:
-  Text(JNIEnv* env, jstring text) : env_(env), text_(text) {
-    if (text != nullptr) chars_ = env->GetStringUTFChars(text, nullptr);
-  }
-  ~Text() {
-    if (chars_ != nullptr) env_->ReleaseStringUTFChars(text_, chars_);
-  }
-  Text(const Text&) = delete;
-  Text& operator=(const Text&) = delete;
-
-  const char* get() const { return chars_; }
-  bool has_failed() const { return text_ != nullptr && chars_ == nullptr; }
-
- private:
-  JNIEnv* env_;
-  jstring text_;
-  const char* chars_ = nullptr;
-};
 
 // The arguments' shapes in the C interface's form.
 class Shapes {
@@ -365,13 +348,13 @@ JNIEXPORT jlongArray JNICALL Java_org_nnapiconvert_NnapiModel_profile(JNIEnv* en
 JNIEXPORT jstring JNICALL Java_org_nnapiconvert_NnapiModel_devices(JNIEnv* env, jclass, jlong handle) {
   nnapi_shim_profile profile;
   nnapi_shim_get_profile(model_of(handle), &profile);
-  return env->NewStringUTF(profile.devices);
+  return to_java(env, profile.devices);
 }
 
 JNIEXPORT jstring JNICALL Java_org_nnapiconvert_NnapiModel_choice(JNIEnv* env, jclass, jlong handle) {
   char text[1024];
   nnapi_shim_choice(model_of(handle), text, sizeof text);
-  return env->NewStringUTF(text);
+  return to_java(env, text);
 }
 
 JNIEXPORT jstring JNICALL Java_org_nnapiconvert_NnapiModel_state(JNIEnv* env, jclass, jlong handle) {
@@ -385,7 +368,7 @@ JNIEXPORT jstring JNICALL Java_org_nnapiconvert_NnapiModel_state(JNIEnv* env, jc
   if (profile.devices[0] != '\0') text += std::string(" on ") + profile.devices;
   if (choice[0] != '\0') text += std::string(", ") + choice;
   if (failure.status != NNAPI_SHIM_OK) text += std::string(": ") + failure.message;
-  return env->NewStringUTF(text.c_str());
+  return to_java(env, text.c_str());
 }
 
 JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_close(JNIEnv*, jclass, jlong handle) {

@@ -10,7 +10,7 @@ import jsonschema
 import torch
 from torch import nn
 
-from cli import PROGRAM, ROOT, CliTest, environment
+from cli import PROGRAM, ROOT, CliTest, environment, run
 from mobile_models import seeded
 
 BUILD = pathlib.Path(PROGRAM).resolve().parents[1]
@@ -33,14 +33,26 @@ class Small(nn.Module):
         return self.head(self.layers(x))
 
 
+class AnyRank(nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+
+class Sum(nn.Module):
+    def forward(self, x, y):
+        return torch.relu(x + y)
+
+
 RUN = """
 import json, sys, torch
-binding, path, folder = sys.argv[1:4]
+binding, path, folder, options = sys.argv[1:5]
 torch.ops.load_library(binding)
 module = torch.jit.load(path)
+module.nnapi_configure(json.loads(options))
 results = []
-for name in sys.argv[4:]:
-    results.append(module(torch.load(folder + "/" + name)))
+for name in sys.argv[5:]:
+    given = torch.load(folder + "/" + name)
+    results.append(module(*given) if isinstance(given, tuple) else module(given))
 torch.save(results, folder + "/results.pt")
 print(json.dumps(module.nnapi_state()))
 """
@@ -65,19 +77,20 @@ class Package(CliTest):
     def calibrated(self, package, *options, name="out.pt"):
         return self.packed(package, "--calibrate", self.folder / "data.pt", *options, name=name)
 
-    def run_app(self, path, tensors, level=None, profile=None):
+    def run_app(self, path, tensors, level=None, profile=None, options=None, has_nnapi=True):
         """Gives the results and the state, in a process of its own, on an NNAPI of that level."""
         for i, tensor in enumerate(tensors):
             torch.save(tensor, self.folder / f"x{i}.pt")
-        library = HOST if level is None or level > 4 else HOST / f"level{level}"
-        extra = {"LD_LIBRARY_PATH": str(library), "OMP_NUM_THREADS": "1"}
+        extra = {"OMP_NUM_THREADS": "1"}
+        if has_nnapi:
+            extra["LD_LIBRARY_PATH"] = str(HOST if level is None or level > 4 else HOST / f"level{level}")
         if profile is not None:
             extra["NNAPI_HOST_PROFILE"] = str(profile)
         if level is not None:
             extra["NNAPI_HOST_FEATURE_LEVEL"] = str(level)
         names = [f"x{i}.pt" for i in range(len(tensors))]
-        done = subprocess.run([sys.executable, "-c", RUN, BINDING, path, self.folder, *names], env=environment(extra),
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200)
+        command = [sys.executable, "-c", RUN, BINDING, path, self.folder, json.dumps(options or {}), *names]
+        done = subprocess.run(command, env=environment(extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200)
         self.assertEqual(0, done.returncode, done.stderr.decode())
         return torch.load(self.folder / "results.pt"), json.loads(done.stdout.decode().splitlines()[-1])
 
@@ -122,6 +135,122 @@ class Package(CliTest):
         plain = self.packed("", name="plain.pt")
         self.assertLess(path.stat().st_size, 1.1 * plain.stat().st_size)
 
+    def test_integers_inside_floats_outside(self):
+        """Level 1 has no QUANTIZE: the shim converts."""
+        path = self.calibrated("level=1,quant=full; level=3; level=4,per-channel; shape=1,3,48,48", "--verify",
+                               "--report", self.folder / "report.json")
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(["full", "none", "nnapi", "none"], [model["quant"] for model in report["package"]])
+        self.assertEqual(1, report["package"][0]["feature_level"])
+        self.assertEqual([True, False, True, False], ["calibration" in model for model in report["package"]])
+        self.assertEqual([True] * 4, [check["passed"] for check in report["verification"]["package"]])
+        torch.manual_seed(7)
+        small, large = self.data[:1], torch.randn(1, 3, 48, 48)
+        for level in (1, 2, 3, 8):
+            (first, second), state = self.run_app(path, [large, small], level)
+            self.check(first, large, 1e-4)
+            self.check(second, small, 0.1)
+            self.assertGreater((second - self.module(small)).abs().max().item(), 1e-4)  # it was the integers' model
+            self.assertTrue(state.startswith("nnapi, model 1 of 4 (level=1,quant=full)"), (level, state))
+        self.succeed("verify", self.model, path)
+
+    def test_with_the_cpu_model(self):
+        """One CPU model for all, whichever takes and gives floats; it runs where NNAPI can't."""
+        refuses_all = {"version": 1, "device": {"name": "none", "version": "1", "type": "accelerator",
+                                                "feature_level": 3}, "accepts": []}
+        profile = self.folder / "none.json"
+        profile.write_text(json.dumps(refuses_all))
+        x = self.data[:1]
+        sizes = {}
+        for fallback in ("cpu", "cpu-plain"):
+            for package in ("level=3; level=1", "level=1,quant=full; level=3; level=4,per-channel"):
+                with self.subTest(package=package, fallback=fallback):
+                    pack = self.calibrated if "quant" in package else self.packed
+                    path = pack(package, "--fallback", fallback, "--verify")
+                    sizes[package, fallback] = path.stat().st_size
+                    (found,), state = self.run_app(path, [x])
+                    self.assertTrue(state.startswith("nnapi, model 1 of"), state)
+                    self.check(found, x, 0.1)
+                    (found,), state = self.run_app(path, [x], has_nnapi=False)
+                    self.assertTrue(state.startswith("cpu"), state)
+                    self.check(found, x, 1e-4)
+                    (found,), state = self.run_app(path, [x], profile=profile, options={"device": "none"})
+                    self.assertTrue(state.startswith("cpu"), state)
+                    self.check(found, x, 1e-4)
+        plain = self.packed("level=3; level=1", name="no_cpu.pt").stat().st_size
+        weights = sum(4 * parameter.numel() for parameter in self.module.parameters())
+        self.assertLess(sizes["level=3; level=1", "cpu-plain"] - plain, 1.1 * weights)
+
+    def test_pixels_in(self):
+        path = self.packed("level=3; level=1", "--input-pixels", "uint8", "--mean", "0", "--std", "1", "--verify",
+                           "--fallback", "cpu")
+        pixels = torch.randint(0, 256, (1, 32, 32, 3), dtype=torch.uint8)
+        expected = self.module(pixels.permute(0, 3, 1, 2) / 255)
+        (found,), state = self.run_app(path, [pixels])
+        self.assertTrue(state.startswith("nnapi, model 1 of 2"), state)
+        span = (expected.max() - expected.min()).item()
+        self.assertGreater(span, 0)
+        self.assertLess((found - expected).abs().max().item(), 1e-4 * span)
+
+    def test_sizes_by_name(self):
+        model = self.folder / "sum.pt"
+        torch.jit.script(Sum()).save(str(model))
+        out = self.folder / "out.pt"
+        self.succeed(model, "--runtime", "shim", "--input", "x=1,4", "--input", "y=1,4", "--package",
+                     "level=3; shape=y=6,4", "--verify", "-o", out)
+        pairs = [(torch.randn(1, 4), torch.randn(rows, 4)) for rows in (1, 6)]
+        found, state = self.run_app(out, pairs)
+        for result, (x, y) in zip(found, pairs):
+            self.assertLess((result - Sum()(x, y)).abs().max().item(), 1e-5)
+        self.assertTrue(state.startswith("nnapi, model 2 of 2 (shape=y=6,4)"), state)
+
+    def test_the_fastest_model(self):
+        path = self.packed("level=3; level=1", "--fallback", "cpu")
+        (found,), state = self.run_app(path, [self.data[:1]], options={"auto_select": "1"})
+        self.assertRegex(
+            state, r"^measuring, model \d of 2 .*; not model \d of 2 .*: a run takes [0-9.]+ ms, not [0-9.]+ ms")
+        self.check(found, self.data[:1], 1e-4)
+
+    def test_check(self):
+        package = "level=1,quant=full; level=3; shape=1,3,48,48"
+        done = self.succeed("check", self.model, "--nhwc", "--input", SIZE, "--runtime", "shim", "--package", package,
+                            "--format", "json")
+        report = json.loads(done.stdout)
+        schema = json.loads((ROOT / "schemas" / "check.schema.json").read_text())
+        jsonschema.Draft202012Validator(schema).validate(report)
+        self.assertEqual(["level=1,quant=full", "level=3", "shape=1,3,48,48"],
+                         [model["name"] for model in report["package"]])
+        self.assertEqual([1, 3], [model["target_feature_level"] for model in report["package"][:2]])
+        text = self.succeed("check", self.model, "--nhwc", "--input", SIZE, "--runtime", "shim", "--package",
+                            package).stdout
+        self.assertIn(f"{self.model} (level=3)", text)
+        self.fail_with(2, "check", self.model, "--package", "level=3", needed=["--package", "--runtime shim"])
+
+    def checked(self, code, model, package, *options):
+        done = run("check", model, "--nhwc", "--runtime", "shim", "--package", package, "--format", "json", *options)
+        self.assertEqual(code, done.code, str(done))
+        return json.loads(done.stdout)["package"]
+
+    def test_check_says_what_convert_does(self):
+        """Of models that are refused, too: alone, and beside others."""
+        entry, = self.checked(1, self.fixture("unknown_operations.pt"), "quant=full", "--input", SIZE)
+        self.assertIn("can't be lowered", entry["error"])  # not that it is a float model
+        self.assertFalse(entry["converts"])
+        # Models of other ranks are no package.
+        model = self.folder / "flat.pt"
+        torch.jit.script(AnyRank()).save(str(model))
+        first, second = self.checked(1, model, "level=3; shape=1,3,32", "--input", SIZE)
+        self.assertTrue(first["converts"])
+        self.assertIn("rank 3, and TENSOR_FLOAT32, rank 4", second["error"])
+        refused = self.fail_with(1, model, "--nhwc", "--runtime", "shim", "--input", SIZE, "--package",
+                                 "level=3; shape=1,3,32", "-o", self.folder / "out.pt")
+        self.assertIn(second["error"], refused.stderr)
+
+    def test_check_of_a_quantised_original(self):
+        model = self.fixture("quant.pt")
+        first, second = self.checked(0, model, "level=3,quant=nnapi; level=1,quant=core")
+        self.assertEqual(["nnapi", "core"], [first["quant"], second["quant"]])
+
     def test_weights_are_shared(self):
         both = self.calibrated("level=3; level=1; quant=nnapi")
         floats = self.packed("", name="float.pt")
@@ -165,7 +294,17 @@ class Package(CliTest):
         self.refused(2, "level=3; ", needed=["'' found"])
         self.refused(2, "speed=3", needed=["'speed=3' found"])
         self.refused(2, "quant=int4", needed=["quant 'int4' found"])
-        self.refused(2, "level=3,per-channel", needed=["add quant="])
+        self.refused(2, "level=3,quant=none,per-channel", needed=["per-channel", "quant=nnapi"])
+        self.refused(1, "level=3,per-channel", needed=["model 1 (level=3,per-channel)", "--calibrate"])
+        self.refused(2, "level=3; level=2,per-channel", needed=["level=2,per-channel", "from level 3 on"])
+        self.refused(2, "level=3; per-channel", "--feature-level", "1", needed=["per-channel", "from level 3 on"])
+        self.refused(2, "shape=1,3,48,48:quint8:1:0", needed=["48:quint8:1:0", "shape=SIZES"])
+        self.refused(2, "shape=x=1:int32", needed=["sizes needed"])
+        self.refused(2, "level=3; level=1", "--calibrate", "random:8", needed=["--calibrate", "quant=nnapi"])
+        self.refused(2, "shape=x=true", needed=["sizes needed"])
+        self.refused(2, "shape=1,0,48,48", needed=["size \"0\""])
+        self.refused(2, "shape=1,3,48,48,shape=1,3,32,32", needed=["1 tensor"])
+        self.refused(2, "level=3;\x1b[31m\xff", needed=["found"])
         self.refused(2, "level=3; level=3", needed=["there twice"])
         many = ";".join(f"level={1 + i % 8},shape=1,3,32,{32 + i}" for i in range(17))
         self.refused(2, many, needed=["17 models found"])
@@ -174,7 +313,22 @@ class Package(CliTest):
         self.refused(2, "level=3", "--calibrate", "random:8", "--calibration", self.folder / "table.json",
                      needed=["--calibration"])
         self.refused(1, "quant=nnapi", needed=["model 1 (quant=nnapi)", "--calibrate"])
-        self.refused(1, "level=3; quant=full", "--calibrate", "random:8", needed=["model 2 (quant=full)", "same"])
+        # What level 1 lacks changes the ranges; no model has floats.
+        self.refused(1, "level=1,quant=full; quant=full", "--calibrate", self.folder / "data.pt",
+                     needed=["model 2 (quant=full)", "same", "add a float model"])
+
+    def test_one_model_that_cannot_be_calibrated(self):
+        """The data's sizes are those of one model only: nothing is written, and the message names the other."""
+        self.refused(3, "level=3; quant=full,shape=1,3,48,48", "--calibrate", self.folder / "data.pt",
+                     needed=["model 2 (quant=full,shape=1,3,48,48)", "48"])
+        self.assert_no_leftovers()
+
+    def test_integers_alone(self):
+        """A package without floats keeps its integers outside."""
+        original, path = self.fixture("quant_quint8_bundled.pt"), self.folder / "out.pt"
+        self.succeed(original, "--nhwc", "--runtime", "shim", "--package", "level=1,quant=full; quant=full", "-o", path,
+                     "--verify", "--fallback", "cpu")
+        self.assertRegex(self.succeed("inspect", path).stdout, r"inputs of forward\n  \w+: quint8")
 
 
 if __name__ == "__main__":

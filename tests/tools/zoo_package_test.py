@@ -1,30 +1,65 @@
 """A package of MobileNetV2 for three kinds of phones: its size, and which model runs where."""
 
 import json
-import pathlib
 import subprocess
 import sys
 import unittest
 
 import torch
 
-from cli import CliTest, environment
+from cli import ROOT, CliTest, environment
 from package_test import BINDING, HOST, RUN
 
 SHAPE = "1,3,64,64"
+# The DSP takes only padding that equals SAME: so do MobileNetV2's convolutions of stride 2 at sizes of 32 n + 1.
+SAME = "1,3,33,33"
+
+
+PROFILES = ROOT / "schemas" / "profiles"
+# What each shipped profile's device takes whole: the only DSP wants integers of level 1, the GPU takes all.
+BY_PROFILE = {"quant-dsp-8.1": "model 2 of 3 (level=1,quant=full)", "armnn-1.3": "model 1 of 3 (level=3)"}
 
 
 class MobileNet(CliTest):
-    def converted(self, model, name, *options):
+    def converted(self, model, name, *options, size=SHAPE):
         path = self.folder / name
-        self.succeed(model, "--nhwc", "--runtime", "shim", "--input", SHAPE, *options, "-o", path)
+        self.succeed(model, "--nhwc", "--runtime", "shim", "--input", size, *options, "-o", path)
         return path
 
-    def test_three_levels(self):
-        command = [str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "make_models.py"), "--group",
-                   "zoo_quantised", "--only", "mobilenet_v2", "--", str(self.folder)]
+    def original(self):
+        command = [str(ROOT / "scripts" / "make_models.py"), "--group", "zoo_quantised", "--only", "mobilenet_v2", "--",
+                   str(self.folder)]
         subprocess.run(["/usr/bin/python3", *command], check=True, stdout=subprocess.DEVNULL)
-        model = self.folder / "mobilenet_v2_float.pt"
+        return self.folder / "mobilenet_v2_float.pt"
+
+    def run_app(self, package, variables, options=None):
+        """Gives the result and the state."""
+        command = [sys.executable, "-c", RUN, BINDING, package, self.folder, json.dumps(options or {}), "x.pt"]
+        done = subprocess.run(command, env=environment({"OMP_NUM_THREADS": "1", **variables}), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=300)
+        self.assertEqual(0, done.returncode, done.stderr.decode())
+        return torch.load(self.folder / "results.pt")[0], json.loads(done.stdout.decode().splitlines()[-1])
+
+    def test_each_shipped_profile(self):
+        model = self.original()
+        package = self.converted(model, "package.pt", "--calibrate", "random:8", "--package",
+                                 "level=3; level=1,quant=full; level=4,per-channel", size=SAME)
+        torch.manual_seed(1)
+        x = torch.randn(1, 3, 33, 33)
+        torch.save(x, self.folder / "x.pt")
+        expected = torch.jit.load(str(model))(x)
+        span = (expected.max() - expected.min()).item()
+        profiles = sorted(PROFILES.glob("*.json"))
+        self.assertEqual(set(BY_PROFILE), {path.stem for path in profiles})
+        for path in profiles:
+            device = json.loads(path.read_text())["device"]["name"]
+            found, state = self.run_app(package, {"LD_LIBRARY_PATH": str(HOST), "NNAPI_HOST_PROFILE": str(path)},
+                                        {"device": device})
+            self.assertTrue(state.startswith("nnapi, " + BY_PROFILE[path.stem]), (path.stem, state))
+            self.assertLess((found - expected).abs().max().item(), 0.5 * span)
+
+    def test_three_levels(self):
+        model = self.original()
         data = ["--calibrate", "random:8"]
         package = self.converted(model, "package.pt", *data, "--package",
                                  "level=4,quant=nnapi,per-channel; level=3; level=1")
@@ -38,14 +73,9 @@ class MobileNet(CliTest):
         # What the float model has at level 3 runs at level 1, too.
         for level, folder, text in ((1, "level1", "model 2 of 3"), (2, "level2", "model 2 of 3"),
                                     (8, ".", "model 1 of 3")):
-            extra = {"LD_LIBRARY_PATH": str(HOST / folder), "NNAPI_HOST_FEATURE_LEVEL": str(level),
-                     "OMP_NUM_THREADS": "1"}
-            done = subprocess.run([sys.executable, "-c", RUN, BINDING, package, self.folder, "x.pt"], timeout=300,
-                                  env=environment(extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            self.assertEqual(0, done.returncode, done.stderr.decode())
-            state = json.loads(done.stdout.decode().splitlines()[-1])
+            found, state = self.run_app(package, {"LD_LIBRARY_PATH": str(HOST / folder),
+                                                  "NNAPI_HOST_FEATURE_LEVEL": str(level)})
             self.assertTrue(state.startswith("nnapi, " + text), (level, state))
-            found = torch.load(self.folder / "results.pt")[0]
             self.assertLess((found - expected).abs().max().item(), (1e-4 if level < 3 else 0.5) * span)
 
 

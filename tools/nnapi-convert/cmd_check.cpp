@@ -19,6 +19,7 @@ Examples:
   nnapi-convert check model.pt --nhwc --min-api 28
   nnapi-convert check quantised.pt --nhwc --device-profile quant-dsp-8.1 --explain-speed
   nnapi-convert check model.pt --fallback none --format json
+  nnapi-convert check model.pt --nhwc --runtime shim --package "level=3; level=1"
 )";
 
 const ExitCodes kCheckExitCodes = {{"0", "the model converts, whole or in segments"},
@@ -35,6 +36,7 @@ int run_check(const Arguments& command_line) {
   CLI::App app(kCheckDescription, "nnapi-convert check");
   add_model_argument(app, arguments);
   add_model_options(app, arguments);
+  add_package_option(app, arguments);
   app.add_flag("--explain-speed", request.explain_speed,
                "say what would run slowly and why (docs/check.md), and which --quant fits");
   app.add_option("--format", request.format, "how to print it; json is by schemas/check.schema.json")

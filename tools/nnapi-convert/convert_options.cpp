@@ -269,6 +269,15 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
       ->group(kFaults);
 }
 
+void add_package_option(CLI::App& app, ConvertArguments& arguments) {
+  app.add_option("--package", arguments.package_text,
+                 "with the shim: several models of the network in one file, of which each phone takes the first that\n"
+                 "suits it, such as \"level=3,quant=full; level=3; level=1\"; also shape=1,3,320,320, per-channel,\n"
+                 "relax-fp16")
+      ->type_name("LIST")
+      ->group(kResult);
+}
+
 void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
   add_model_argument(app, arguments);
   app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")
@@ -276,12 +285,7 @@ void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
       ->type_name("OUT");
   add_model_options(app, arguments);
   add_calibration_options(app, arguments.calibration);
-  app.add_option("--package", arguments.package_text,
-                 "with the shim: several models of the network in one file, of which each phone takes the first that\n"
-                 "suits it, such as \"level=3,quant=nnapi; level=3; level=1\"; also shape=1,3,320,320, per-channel,\n"
-                 "relax-fp16")
-      ->type_name("LIST")
-      ->group(kResult);
+  add_package_option(app, arguments);
   app.add_option("--emit-cpu", arguments.options.emit_cpu, "also write the CPU counterpart, optimised for mobile")
       ->type_name("FILE")
       ->group(kResult);

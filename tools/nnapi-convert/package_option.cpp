@@ -20,7 +20,10 @@ class PackageParser {
   PackageRequest parse() {
     for (const std::string& item : split_text(request_.name, ',')) take(item);
     take_shape();
-    if (request_.is_per_channel && !request_.is_quantised()) fail("per-channel is of quantised weights; add quant=");
+    if (request_.is_per_channel && !request_.quant) request_.quant = QuantMode::kNnapi;
+    if (request_.is_per_channel && !request_.is_quantised()) {
+      fail("per-channel is of quantised weights; give quant=nnapi, core or full");
+    }
     return request_;
   }
 
@@ -73,7 +76,12 @@ class PackageParser {
   }
 
   void take_shape() {
-    if (!shape_.empty()) request_.inputs.push_back(parse_input_spec(shape_));
+    if (shape_.empty()) return;
+    const InputSpec shape = parse_input_spec(shape_);
+    if (!shape.problem.empty() || shape.dtype) {
+      fail(fmt::format("shape '{}' found, sizes needed, as 1,3,320,320 or x=1,3,?,?", shape_));
+    }
+    request_.inputs.push_back(shape);
     shape_.clear();
   }
 

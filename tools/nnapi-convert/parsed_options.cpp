@@ -108,6 +108,22 @@ void read_package(const CLI::App& app, ConvertArguments& arguments) {
                        "--calibration: the models of a package may have different scales; write the "
                        "table in a conversion without --package");
   }
+  const auto is_quantised = [](const PackageRequest& request) { return request.is_quantised(); };
+  const bool has_use = std::any_of(arguments.package.begin(), arguments.package.end(), is_quantised);
+  if (arguments.calibration.is_asked_for() && !has_use) {
+    throw ConvertError(ExitCode::kUsage,
+                       "--calibrate: no model of --package is to be quantised; give one of them quant=nnapi, core or "
+                       "full, or per-channel");
+  }
+  constexpr int kPerChannel = 3;  // the level with TENSOR_QUANT8_SYMM_PER_CHANNEL
+  for (const PackageRequest& request : arguments.package) {
+    const int level = request.feature_level.value_or(options.target_level());
+    if (!request.is_per_channel || level >= kPerChannel) continue;
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("--package: '{}': per-channel: NNAPI has weights with a scale for each channel from "
+                                   "level {} on, and this model is for level {}",
+                                   request.name, kPerChannel, level));
+  }
   if (options.fallback != Fallback::kPartition) return;
   if (app.count("--fallback") > 0) {
     throw ConvertError(ExitCode::kUsage,
@@ -135,7 +151,6 @@ void check_methods(const ConvertArguments& arguments) {
       throw ConvertError(ExitCode::kUsage, fmt::format("--method {}: given twice", methods[i]));
     }
   }
-  const Fallback fallback = arguments.options.fallback;
   std::string refused;
   if (arguments.calibration.is_asked_for()) refused = "--calibrate";
   if (!arguments.calibration.table.empty()) refused = "--calibration";
@@ -143,7 +158,7 @@ void check_methods(const ConvertArguments& arguments) {
   if (arguments.options.bundle_inputs) refused = "--bundle-inputs";
   if (!arguments.package_text.empty()) refused = "--package";
   if (arguments.options.pixels) refused = "--input-pixels";
-  if (fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain) refused = "--fallback cpu";
+  if (embeds_cpu_model(arguments.options.fallback)) refused = "--fallback cpu";
   const auto is_html = [](const std::string& path) { return std::filesystem::path(path).extension() == ".html"; };
   if (std::any_of(arguments.reports.begin(), arguments.reports.end(), is_html)) refused = "--report with a page";
   if (refused.empty()) return;
@@ -161,9 +176,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   arguments.options.layout = layout_choice(app, arguments);
   read_pixels(arguments);
   read_target(app, arguments);
-  const Fallback fallback = arguments.options.fallback;
-  const bool needs_shim = fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain;
-  if (needs_shim && arguments.options.runtime != Runtime::kShim) {
+  if (embeds_cpu_model(arguments.options.fallback) && arguments.options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--fallback: PyTorch's own loader has none; use --runtime shim");
   }
   if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {

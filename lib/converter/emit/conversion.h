@@ -41,7 +41,6 @@ struct SegmentSummary {
   std::vector<BlockPlace> places = {};        // the branches and loops around the segment, the outermost first
   SerializedModel serialized = {};            // filled for PyTorch's runtime only
   std::shared_ptr<ShimBuffer> shim = {};      // the same for the shim
-  std::string shim_source = {};               // of the segment's module
 };
 
 // A model of a package in numbers.
@@ -54,6 +53,7 @@ struct VariantSummary {
   uint64_t own_bytes = 0;     // of them, those that no earlier model of the package has
   std::vector<Dims> sizes;    // of the arguments
   std::string recorded_options;
+  std::optional<quantise::QuantisedParts> quantised;  // by data
 };
 
 struct Conversion {
@@ -73,7 +73,7 @@ struct Conversion {
   std::string recorded_options;                       // by recorded_options.h
   std::optional<quantise::QuantisedParts> quantised;  // by data
   std::string calibration_table;                      // where the options ask for one
-  std::vector<VariantSummary> variants;               // of a package; the other numbers are those of the first
+  std::vector<VariantSummary> variants;  // of a package; the other numbers are those of member_that_callers_see()
 
   // Returns the lowest feature level that has all operations of the segments.
   int feature_level() const;

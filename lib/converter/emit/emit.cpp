@@ -25,13 +25,6 @@ BundledInputs bundled(const PlannedModel& planned, const LoadedModel& loaded, co
                            diagnostics);
 }
 
-std::optional<torch::jit::Module> cpu_fallback(const LoadedModel& loaded, const ModuleInterface& interface,
-                                               Fallback fallback) {
-  if (fallback != Fallback::kCpu && fallback != Fallback::kCpuPlain) return std::nullopt;
-  const torch::jit::Module plain = cpu_counterpart(loaded, interface, {});
-  return fallback == Fallback::kCpu ? optimised_for_mobile(plain) : plain;
-}
-
 // The module, the late weights and the buffers that are made of a plan.
 struct Emitted {
   torch::jit::Module module;
@@ -39,7 +32,6 @@ struct Emitted {
   std::shared_ptr<DeferredTensors> late = std::make_shared<DeferredTensors>();
   std::vector<SerializedModel> serialized;        // by segment
   std::vector<std::shared_ptr<ShimBuffer>> shim;  // by segment
-  std::vector<std::string> shim_sources;          // by segment
   std::vector<std::vector<BufferSample>> checks;  // by segment
   size_t buffer_bytes = 0;
   uint64_t weight_bytes = 0;
@@ -49,7 +41,6 @@ struct Emitted {
     weight_bytes += part.weight_bytes;
     serialized.push_back(std::move(part.serialized));
     shim.push_back(std::move(part.shim));
-    shim_sources.push_back(std::move(part.shim_source));
     return std::move(part.module);
   }
 };
@@ -165,7 +156,6 @@ Conversion emit_plan(Emitted& emitted, PlannedModel& planned, LoadedModel& loade
   for (size_t i = 0; i < result.segments.size(); ++i) {
     result.segments[i].serialized = std::move(emitted.serialized[i]);
     result.segments[i].shim = std::move(emitted.shim[i]);
-    result.segments[i].shim_source = std::move(emitted.shim_sources[i]);
   }
   return result;
 }

@@ -37,6 +37,13 @@ torch::jit::Module cpu_counterpart(const LoadedModel& loaded, const ModuleInterf
   return build_cpu_module(loaded.module, interface, read_arguments(schema, names, nullptr), bundled_inputs);
 }
 
+std::optional<torch::jit::Module> cpu_fallback(const LoadedModel& loaded, const ModuleInterface& interface,
+                                               Fallback fallback) {
+  if (!embeds_cpu_model(fallback)) return std::nullopt;
+  const torch::jit::Module plain = cpu_counterpart(loaded, interface, {});
+  return fallback == Fallback::kCpu ? optimised_for_mobile(plain) : plain;
+}
+
 void emit_cpu(const LoadedModel& loaded, const Conversion& conversion, const std::string& path) {
   const torch::jit::Module wrapped = cpu_counterpart(loaded, conversion.interface, conversion.bundled_inputs);
   DeferredTensors none;

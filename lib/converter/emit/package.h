@@ -5,16 +5,18 @@
 #include <vector>
 
 #include "lib/converter/emit/conversion.h"
+#include "lib/converter/load/load.h"
 
 namespace nnapi_convert {
 
 struct PackageMember {
   std::string name;
-  Conversion conversion;  // for the shim, whole
+  Conversion conversion;  // for the shim, without a CPU model
+  LoadedModel original;   // as it was converted; may be released if the package gets no CPU model
 };
 
-// The members' order is the order in which the shim prefers them. Throws ConvertError: kNotConvertible if a member is
-// not whole, or if members take or give other tensors than the first, besides their sizes.
-Conversion make_package(std::vector<PackageMember> members);
+// The members' order is the order in which the shim prefers them. The package has one CPU model, by `fallback`. Throws
+// ConvertError (kNotConvertible) for members that can't be one package (package_boundaries.h).
+Conversion make_package(std::vector<PackageMember> members, Fallback fallback);
 
 }  // namespace nnapi_convert

@@ -179,17 +179,6 @@ ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& opti
   return request;
 }
 
-// The scales that a model quantised by data has for float outputs mean nothing to the module.
-ModuleInterface without_float_scales(const NnapiPart& part) {
-  ModuleInterface interface = part.interface;
-  for (InterfaceOutput& output : interface.outputs) {
-    if (output.source != InterfaceOutput::Source::kNnapi) continue;
-    const nnapi::Operand& operand = part.model.at(part.model.outputs[output.index].operand);
-    if (operand.type == OperandCode::TENSOR_FLOAT32) output.quantization = {};
-  }
-  return interface;
-}
-
 EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request,
                           DeferredTensors& late, Stages& stages) {
   stages.begin("serialize");
@@ -200,13 +189,10 @@ EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const 
   stages.end([&] { return to_text(*result.shim); });
 
   stages.begin("emit");
-  const ShimModuleRequest module{part.model,  part.interface,         result.shim,  nnapi_shim::make_compilation,
+  const ShimModuleRequest module{part.model,  part.interface,         nnapi_shim::make_compilation,
                                  request.cpu, request.bundled_inputs, request.place};
-  result.module = build_shim_module(module, late);
+  result.module = build_shim_module(module, result.shim, late);
   stages.end([&] { return source_of(module); });
-  const ModuleInterface interface = without_float_scales(part);
-  result.shim_source = source_of({part.model, interface, result.shim, nnapi_shim::make_compilation, request.cpu,
-                                  request.bundled_inputs, request.place});
   return result;
 }
 

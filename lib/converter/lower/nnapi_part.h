@@ -56,7 +56,6 @@ struct EmittedPart {
   torch::jit::Module module;
   SerializedModel serialized;             // filled for PyTorch's runtime only
   std::shared_ptr<ShimBuffer> shim = {};  // the same for the shim
-  std::string shim_source = {};           // of the module
   size_t buffer_bytes = 0;
   uint64_t weight_bytes = 0;
 };

@@ -63,6 +63,10 @@ enum class Fallback {
   kCpuPlain,   // shim only: the module also holds the unchanged original for devices without NNAPI
 };
 
+inline bool embeds_cpu_model(Fallback fallback) {
+  return fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain;
+}
+
 // The limits that decide which segments of a partitioned model run on NNAPI.
 struct SegmentLimits {
   static constexpr int64_t kMinMacs = 100'000;

@@ -14,7 +14,7 @@ struct PackageRequest {
   std::optional<int> feature_level;
   std::optional<QuantMode> quant;
   std::vector<InputSpec> inputs;  // sizes in place of those of --input; none: the same
-  bool is_per_channel = false;    // has to have weights with a scale per channel
+  bool is_per_channel = false;    // has to have weights with a scale per channel; without `quant` it is nnapi
   bool relax_fp16 = false;
 
   bool is_quantised() const { return quant && *quant != QuantMode::kNone; }

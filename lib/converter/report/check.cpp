@@ -186,20 +186,35 @@ std::vector<CheckResult> check_methods(const std::string& path, const std::vecto
   return results;
 }
 
-json to_json(const std::vector<CheckResult>& methods) {
-  json report = {{"version", kCheckVersion}, {"model", methods.at(0).model}, {"converts", true}};
-  report["methods"] = json::array();
-  for (const CheckResult& method : methods) {
-    report["methods"].push_back(to_json(method));
-    report["methods"].back()["method"] = method.method;
-    if (!method.converts) report["converts"] = false;
+namespace {
+
+// Several results of one original: `list` and `name` are the keys, of all of them and of what tells them apart.
+json joined(const std::vector<CheckResult>& results, const char* list, const char* name,
+            std::string CheckResult::*told_apart) {
+  json report = {{"version", kCheckVersion}, {"model", results.at(0).model}, {"converts", true}};
+  report[list] = json::array();
+  for (const CheckResult& result : results) {
+    report[list].push_back(to_json(result));
+    report[list].back()[name] = result.*told_apart;
+    if (!result.converts) report["converts"] = false;
   }
   return report;
 }
 
+}  // namespace
+
+json to_json(const std::vector<CheckResult>& methods) {
+  return joined(methods, "methods", "method", &CheckResult::method);
+}
+
+json package_json(const std::vector<CheckResult>& models) {
+  return joined(models, "package", "name", &CheckResult::name);
+}
+
 std::string to_text(const CheckResult& result) {
-  const std::string method = result.method.empty() ? "" : " method " + result.method;
-  std::string text = fmt::format("{}{} {}\n", result.model, method, headline(result));
+  std::string part = result.method.empty() ? "" : " method " + result.method;
+  if (!result.name.empty()) part = fmt::format(" ({})", result.name);
+  std::string text = fmt::format("{}{} {}\n", result.model, part, headline(result));
   if (result.converts) {
     text += segment_table(result);
   } else if (result.diagnostics.refusals.empty()) {

@@ -23,6 +23,7 @@ struct CheckRequest {
 struct CheckResult {
   std::string model;        // its path
   std::string method = {};  // of check_methods()
+  std::string name = {};    // of a model of a package
   bool converts = false;
   std::string error;  // why the model doesn't convert; else empty
   int target_level = 0;
@@ -37,6 +38,8 @@ std::vector<CheckResult> check_methods(const std::string& path, const std::vecto
                                        const CheckRequest& request);
 // Returns the form of schemas/check.schema.json for these results.
 nlohmann::json to_json(const std::vector<CheckResult>& methods);
+// The same for the models of a package.
+nlohmann::json package_json(const std::vector<CheckResult>& models);
 
 // Checks the model at `path`. Throws ConvertError only for errors other than the model's: a file that can't be read,
 // options that don't fit.

@@ -181,6 +181,7 @@ void add_conversion(json& report, const Conversion& conversion, const Diagnostic
                                  {"buffer_bytes", variant.buffer_bytes},
                                  {"weight_bytes", variant.weight_bytes},
                                  {"own_weight_bytes", variant.own_bytes}});
+    if (variant.quantised) report["package"].back()["calibration"] = to_json(*variant.quantised);
   }
   report["graph"] = to_json(conversion.graph);
   report.update(diagnostics_json(diagnostics));

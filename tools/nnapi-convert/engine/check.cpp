@@ -3,26 +3,71 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "lib/base/error.h"
+#include "lib/converter/emit/package_boundaries.h"
 #include "lib/converter/load/custom_operators.h"
 #include "tools/nnapi-convert/engine/functions.h"
+#include "tools/nnapi-convert/engine/package.h"
 
 namespace nnapi_convert {
 
 namespace {
 
-int print_methods(const CheckArguments& arguments, const CheckRequest& request) {
-  const std::vector<CheckResult> results =
-      check_methods(arguments.conversion.model, arguments.conversion.methods, request);
-  if (arguments.format == "json") {
-    std::cout << to_json(results).dump(2) + "\n";
+bool do_all_convert(const std::vector<CheckResult>& results) {
+  return std::all_of(results.begin(), results.end(), [](const CheckResult& result) { return result.converts; });
+}
+
+int print(const std::vector<CheckResult>& results, const std::string& form, const nlohmann::json& report) {
+  if (form == "json") {
+    std::cout << report.dump(2) + "\n";
   } else {
     for (const CheckResult& result : results) std::cout << to_text(result);
   }
-  const bool convert =
-      std::all_of(results.begin(), results.end(), [](const CheckResult& result) { return result.converts; });
-  return static_cast<int>(convert ? ExitCode::kDone : ExitCode::kNotConvertible);
+  return static_cast<int>(do_all_convert(results) ? ExitCode::kDone : ExitCode::kNotConvertible);
+}
+
+int print_methods(const CheckArguments& arguments, const CheckRequest& request) {
+  const std::vector<CheckResult> results =
+      check_methods(arguments.conversion.model, arguments.conversion.methods, request);
+  return print(results, arguments.format, to_json(results));
+}
+
+void refuse(CheckResult& result, const std::string& reason) {
+  result.converts = false;
+  result.error = reason;
+}
+
+// There are no data here: a float model that data are to quantise is checked as the float model that they would get.
+CheckResult check_member(const PackageRequest& member, const std::string& path, CheckRequest request) {
+  request.options = options_of(member, request.options);
+  CheckResult result = check_model(path, request);
+  if (result.converts) {
+    const std::string refusal = quantisation_refusal(member, result.conversion);
+    if (!refusal.empty()) refuse(result, refusal);
+  } else if (member.is_quantised()) {
+    request.options.quant = QuantMode::kAuto;
+    CheckResult as_float = check_model(path, request);
+    const bool is_quantised = as_float.converts && as_float.conversion.quant != QuantMode::kNone;
+    if (!is_quantised) result = std::move(as_float);
+  }
+  result.name = member.name;
+  return result;
+}
+
+// Checks each model of a package by itself, and whether they fit together.
+int print_package(const CheckArguments& arguments, const CheckRequest& request) {
+  std::vector<CheckResult> results;
+  for (const PackageRequest& each : arguments.conversion.package) {
+    results.push_back(check_member(each, arguments.conversion.model, request));
+  }
+  if (do_all_convert(results)) {
+    std::vector<const Conversion*> conversions;
+    for (const CheckResult& result : results) conversions.push_back(&result.conversion);
+    if (const auto refusal = package_refusal(conversions)) refuse(results[refusal->number], refusal->reason);
+  }
+  return print(results, arguments.format, package_json(results));
 }
 
 }  // namespace
@@ -35,6 +80,7 @@ int check_and_print(const CheckArguments& arguments) {
   request.measure_loss = conversion.has_target;
   request.explain_speed = arguments.explain_speed;
   if (!conversion.methods.empty()) return print_methods(arguments, request);
+  if (!conversion.package.empty()) return print_package(arguments, request);
   const CheckResult result = check_model(conversion.model, request);
   std::cout << (arguments.format == "json" ? to_json(result).dump(2) + "\n" : to_text(result));
   return static_cast<int>(result.converts ? ExitCode::kDone : ExitCode::kNotConvertible);

@@ -94,7 +94,12 @@ void log_parts(const Conversion& conversion, const std::string& before = "") {
 
 // What quantising by data has come to.
 void log_calibration(const Conversion& conversion, bool is_stdout_taken) {
-  if (conversion.quantised) (is_stdout_taken ? std::cerr : std::cout) << to_text(*conversion.quantised);
+  std::ostream& out = is_stdout_taken ? std::cerr : std::cout;
+  if (conversion.quantised && conversion.variants.empty()) out << to_text(*conversion.quantised);
+  for (size_t i = 0; i < conversion.variants.size(); ++i) {
+    const VariantSummary& variant = conversion.variants[i];
+    if (variant.quantised) out << fmt::format("model {} ({}): ", i + 1, variant.name) << to_text(*variant.quantised);
+  }
 }
 
 // What --quant asks for comes after the plan of a float model.
@@ -233,6 +238,18 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   return finish(outputs, is_verified, arguments);
 }
 
+// `bound` is `loaded` with the arguments of `options`; each model of a package binds its own. LibTorch's modules have
+// no move: exchange lets go of them.
+Conversion convert_one_or_package(LoadedModel loaded, LoadedModel bound, const ConvertOptions& options,
+                                  const ConvertArguments& arguments, Diagnostics& diagnostics) {
+  if (arguments.package.empty()) {
+    loaded = {};
+    return convert(std::exchange(bound, {}), options, arguments.calibration, diagnostics);
+  }
+  bound = {};
+  return convert_package(std::exchange(loaded, {}), arguments, diagnostics);
+}
+
 // Converts and writes the output; with --verify, checks the result before the file takes its place.
 int convert_and_write(const ConvertArguments& arguments, Findings& findings, Progress& progress) {
   Diagnostics& diagnostics = findings.diagnostics;
@@ -243,15 +260,14 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   if (!arguments.methods.empty()) {
     return convert_methods_and_write(arguments, std::exchange(loaded, {}), findings, progress);
   }
-  const ConvertOptions options = bind_arguments(loaded, arguments.options);
+  LoadedModel bound = loaded;
+  const ConvertOptions options = bind_arguments(bound, arguments.options);
   // Copies the original only for the CPU counterpart: a copy keeps its weights in memory.
   std::optional<LoadedModel> original;
-  if (!arguments.options.emit_cpu.empty()) original = loaded;
-  if (arguments.has_target) findings.loss = measure_loss(loaded, for_planning(options, arguments.calibration));
-  // LibTorch's modules have no move: exchange lets go of this one.
-  Conversion conversion = arguments.package.empty()
-                              ? convert(std::exchange(loaded, {}), options, arguments.calibration, diagnostics)
-                              : convert_package(std::exchange(loaded, {}), arguments, diagnostics);
+  if (!arguments.options.emit_cpu.empty()) original = bound;
+  if (arguments.has_target) findings.loss = measure_loss(bound, for_planning(options, arguments.calibration));
+  Conversion conversion =
+      convert_one_or_package(std::exchange(loaded, {}), std::exchange(bound, {}), options, arguments, diagnostics);
   progress.show("write");
   Outputs outputs(arguments.output);
   const std::string converted = outputs.converted.path().string();

@@ -14,20 +14,6 @@
 namespace nnapi_convert {
 namespace {
 
-ConvertOptions options_of(const PackageRequest& request, ConvertOptions options) {
-  options.feature_level = request.feature_level.value_or(options.feature_level);
-  options.quant = request.quant.value_or(options.quant);
-  options.relax_fp16 = options.relax_fp16 || request.relax_fp16;
-  for (size_t i = 0; i < request.inputs.size(); ++i) {
-    if (i >= options.inputs.size()) {
-      options.inputs.push_back(request.inputs[i]);
-    } else {
-      options.inputs[i].sizes = request.inputs[i].sizes;
-    }
-  }
-  return options;
-}
-
 // Data quantise only the models that ask for it; an original that is quantised needs none.
 CalibrationOptions calibration_of(const PackageRequest& request, const CalibrationOptions& calibration) {
   return request.is_quantised() ? calibration : CalibrationOptions{};
@@ -38,17 +24,20 @@ bool has_scales_per_channel(const nnapi::Model& model) {
                      [](const nnapi::Operand& operand) { return operand.channels != nullptr; });
 }
 
-void check_quantisation(const PackageRequest& request, const Conversion& conversion) {
-  if (!request.is_quantised()) return;
-  if (conversion.quant == QuantMode::kNone) {
-    throw ConvertError(ExitCode::kNotConvertible,
-                       "the original is a float model: quant= needs the data of --calibrate, or a quantised original");
+// The sizes of a shape= take the place of those of the --input of that name, or, without a name, in that position.
+void replace_sizes(std::vector<InputSpec>& inputs, const std::vector<InputSpec>& shapes) {
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const std::string& name = shapes[i].name;
+    const auto named = [&](const InputSpec& input) { return input.name == name; };
+    const auto found = !name.empty()       ? std::find_if(inputs.begin(), inputs.end(), named)
+                       : i < inputs.size() ? inputs.begin() + static_cast<std::ptrdiff_t>(i)
+                                           : inputs.end();
+    if (found == inputs.end()) {
+      inputs.push_back(shapes[i]);
+    } else {
+      found->sizes = shapes[i].sizes;
+    }
   }
-  if (!request.is_per_channel || conversion.segments.empty()) return;
-  if (has_scales_per_channel(conversion.segments[0].model)) return;
-  throw ConvertError(ExitCode::kNotConvertible,
-                     "per-channel: no weights have a scale per channel; they exist from level 3 on, and only where "
-                     "--calibrate or the original gives them");
 }
 
 void add_new(const std::vector<Warning>& found, std::vector<Warning>& warnings) {
@@ -61,6 +50,26 @@ void add_new(const std::vector<Warning>& found, std::vector<Warning>& warnings) 
 
 }  // namespace
 
+ConvertOptions options_of(const PackageRequest& request, ConvertOptions options) {
+  options.feature_level = request.feature_level.value_or(options.feature_level);
+  options.quant = request.quant.value_or(options.quant);
+  options.relax_fp16 = options.relax_fp16 || request.relax_fp16;
+  options.fallback = Fallback::kNone;  // the package has one CPU model for all of them
+  replace_sizes(options.inputs, request.inputs);
+  return options;
+}
+
+std::string quantisation_refusal(const PackageRequest& request, const Conversion& conversion) {
+  if (!request.is_quantised()) return "";
+  if (conversion.quant == QuantMode::kNone) {
+    return "the original is a float model: quant= needs the data of --calibrate, or a quantised original";
+  }
+  if (!request.is_per_channel || conversion.segments.empty()) return "";
+  if (has_scales_per_channel(conversion.segments[0].model)) return "";
+  return "per-channel: no weights have a scale per channel; only --calibrate or the original can give them, to "
+         "convolutions and linear layers";
+}
+
 Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments, Diagnostics& diagnostics) {
   std::vector<PackageMember> members;
   for (size_t i = 0; i < arguments.package.size(); ++i) {
@@ -70,18 +79,21 @@ Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments
       const bool is_last = i + 1 == arguments.package.size();
       LoadedModel model = is_last ? std::exchange(loaded, {}) : loaded;
       const ConvertOptions options = bind_arguments(model, options_of(request, arguments.options));
-      Conversion conversion =
+      PackageMember& member = members.emplace_back();
+      member.name = request.name;
+      if (embeds_cpu_model(arguments.options.fallback)) member.original = model;
+      member.conversion =
           convert(std::exchange(model, {}), options, calibration_of(request, arguments.calibration), own);
-      check_quantisation(request, conversion);
+      const std::string refusal = quantisation_refusal(request, member.conversion);
+      if (!refusal.empty()) throw ConvertError(ExitCode::kNotConvertible, refusal);
       add_new(own.warnings, diagnostics.warnings);
-      members.push_back({request.name, std::move(conversion)});
     } catch (const ConvertError& error) {
       diagnostics.refusals = own.refusals;
       throw ConvertError(error.exit_code(),
                          fmt::format("--package: model {} ({}): {}", i + 1, request.name, error.what()));
     }
   }
-  return make_package(std::move(members));
+  return make_package(std::move(members), arguments.options.fallback);
 }
 
 }  // namespace nnapi_convert

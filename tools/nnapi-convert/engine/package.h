@@ -8,6 +8,12 @@
 
 namespace nnapi_convert {
 
+// The options of the conversion with those of one model of the package, which alone has no CPU model.
+ConvertOptions options_of(const PackageRequest& request, ConvertOptions options);
+
+// Says why a conversion isn't quantised as the request asks for; empty if it is.
+std::string quantisation_refusal(const PackageRequest& request, const Conversion& conversion);
+
 // Converts `loaded` for each model of arguments.package, and makes them one module. Throws ConvertError, naming the
 // model.
 Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments, Diagnostics& diagnostics);

@@ -179,6 +179,37 @@ public final class NnapiModelTest {
     assertThrows(IllegalArgumentException.class, () -> NnapiModel.open(0, -1, 5, new NnapiOptions()));
   }
 
+  /** Signs outside of the basic plane, which JNI has in another form, and messages that are cut within a sign. */
+  @Test
+  public void textsOfAllSigns() throws IOException {
+    String signs = "\u00e9 \u20ac \ud83d\ude00";
+    String rules = "{\"version\": 1, \"rules\": [{\"device\": \"*\", \"reason\": \"odd: " + signs + "\"}]}";
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"), new NnapiOptions().driverRules(rules))) {
+      String message = failure(() -> model.run(floats("fixed.in0"))).getMessage();
+      assertTrue(message, message.contains("known to be wrong: odd: " + signs));
+      assertTrue(model.state(), model.state().contains(signs));
+    }
+    for (String sign : new String[] {"\u20ac", "\ud83d\ude00"}) {
+      StringBuilder name = new StringBuilder();
+      for (int i = 0; i < 2000; ++i) name.append(sign);
+      for (String before : new String[] {"", "a", "ab", "abc"}) {
+        NnapiOptions nowhere = new NnapiOptions().library("/nowhere/" + before + name);
+        try (NnapiModel model = NnapiModel.open(file("fixed.pt"), nowhere)) {
+          String message = failure(() -> model.run(floats("fixed.in0"))).getMessage();
+          assertTrue(message, message.contains("/nowhere/" + before + sign + sign));
+          String rest = message.replace(sign, "").replace("\ufffd", "");
+          assertTrue(rest, rest.matches("\\p{ASCII}*"));
+        }
+      }
+    }
+    String half = "\ud83d";
+    NnapiOptions options = new NnapiOptions().library("/nowhere/" + half + "z");
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"), options)) {
+      String message = failure(() -> model.run(floats("fixed.in0"))).getMessage();
+      assertTrue(message, message.contains("/nowhere/\ufffdz"));
+    }
+  }
+
   @Test
   public void failuresAreTheLibrarysSentences() throws IOException {
     NnapiException error = failure(() -> NnapiModel.open(file("missing.pt")));

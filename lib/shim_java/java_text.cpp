@@ -1,0 +1,86 @@
+#include "lib/shim_java/java_text.h"
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace nnapi_shim {
+namespace {
+
+constexpr uint32_t kReplacement = 0xfffd;
+
+bool is_high_half(uint32_t unit) {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+bool is_low_half(uint32_t unit) {
+  return unit >= 0xdc00 && unit < 0xe000;
+}
+
+// Reads the sign at `at`, and moves behind it; a byte that begins no UTF-8 is a sign of its own.
+uint32_t read_sign(const uint8_t*& at) {
+  const uint32_t first = *at++;
+  if (first < 0x80) return first;
+  const int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+  constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};  // below, the sign has a shorter form
+  if (first < 0xc2 || first > 0xf4) return kReplacement;
+  uint32_t sign = first & (0x3fu >> more);
+  for (int i = 0; i < more; ++i) {
+    if ((at[i] & 0xc0) != 0x80) return kReplacement;  // also at the text's end
+    sign = sign << 6 | (at[i] & 0x3fu);
+  }
+  const bool is_sign = sign >= kLeast[more] && sign < 0x110000 && !is_high_half(sign) && !is_low_half(sign);
+  if (!is_sign) return kReplacement;
+  at += more;
+  return sign;
+}
+
+void append_utf16(std::vector<jchar>& to, uint32_t sign) {
+  if (sign < 0x10000) {
+    to.push_back(static_cast<jchar>(sign));
+    return;
+  }
+  to.push_back(static_cast<jchar>(0xd800 + ((sign - 0x10000) >> 10)));
+  to.push_back(static_cast<jchar>(0xdc00 + (sign & 0x3ff)));
+}
+
+void append_utf8(std::string& to, uint32_t sign) {
+  const auto tail = [sign](int shift) { return static_cast<char>(0x80 | (sign >> shift & 0x3f)); };
+  if (sign != 0 && sign < 0x80) {
+    to += static_cast<char>(sign);
+  } else if (sign < 0x800) {
+    to += {static_cast<char>(0xc0 | sign >> 6), tail(0)};
+  } else if (sign < 0x10000) {
+    to += {static_cast<char>(0xe0 | sign >> 12), tail(6), tail(0)};
+  } else {
+    to += {static_cast<char>(0xf0 | sign >> 18), tail(12), tail(6), tail(0)};
+  }
+}
+
+}  // namespace
+
+jstring to_java(JNIEnv* env, const char* text) {
+  std::vector<jchar> units;
+  units.reserve(std::strlen(text) + 1);  // data() of an empty one may be null
+  const auto* at = reinterpret_cast<const uint8_t*>(text);
+  while (*at != 0) append_utf16(units, read_sign(at));
+  return env->NewString(units.data(), static_cast<jsize>(units.size()));
+}
+
+Text::Text(JNIEnv* env, jstring text) : is_null_(text == nullptr) {
+  if (text == nullptr) return;
+  std::vector<jchar> units(static_cast<size_t>(env->GetStringLength(text)) + 1);  // the last one is 0
+  env->GetStringRegion(text, 0, static_cast<jsize>(units.size() - 1), units.data());
+  has_failed_ = env->ExceptionCheck() != JNI_FALSE;
+  for (size_t i = 0; i + 1 < units.size(); ++i) {
+    uint32_t sign = units[i];
+    if (is_high_half(sign) && is_low_half(units[i + 1])) {
+      sign = 0x10000 + ((sign - 0xd800) << 10) + (units[++i] - 0xdc00u);
+    } else if (is_high_half(sign) || is_low_half(sign)) {
+      sign = kReplacement;
+    }
+    append_utf8(text_, sign);
+  }
+}
+
+}  // namespace nnapi_shim
