@@ -190,6 +190,9 @@ Value* computed_as(Graph& graph, Value* value, const c10::TypePtr& wanted) {
   if (wanted->kind() == TypeKind::FloatType && kind == TypeKind::IntType) {
     return graph.insert(c10::aten::Float, {value});
   }
+  if (wanted->kind() == TypeKind::NumberType && kind == TypeKind::BoolType) {
+    return graph.insert(c10::aten::Int, {value});
+  }
   if (wanted->kind() == TypeKind::ListType && kind == TypeKind::IntType) {
     return graph.insertNode(graph.createList(c10::IntType::get(), {value}))->output();
   }
