@@ -180,6 +180,13 @@ class Waves(nn.Module):
         return turned[:, self.order] * spread.view(-1, 1, 1), columns
 
 
+class Flags(nn.Module):
+    """True and False as numbers."""
+    def forward(self, x):
+        seen = torch.full((4,), True) & torch.ones(2, 4, dtype=torch.bool).tril()
+        return x.masked_fill(~(seen & torch.full_like(x > 0, True)), -1.0), torch.where(~((x > 0) * True), x * True, 0.5)
+
+
 class Spectrum(nn.Module):
     """torch.fft of each kind, scaled in each way, with an odd last size."""
     def forward(self, x):
@@ -227,7 +234,10 @@ def programs():
         "attention": (attention(), (torch.randn(2, 5, 16),), {}, {}),
         "lstm": (lstm(), (torch.randn(2, 5, 4),), {}, {}),
         "indexed": (Indexed(), (torch.randn(2, 4, 6), (torch.arange(12) % 3 > 0).long().view(2, 6)), {}, {}),
-    } | newer() | {"spectrum": (Spectrum(), (torch.randn(2, 6, 7),), {}, {})}
+    } | newer() | {
+        "spectrum": (Spectrum(), (torch.randn(2, 6, 7),), {}, {}),
+        "flags": (Flags(), (torch.randn(2, 4),), {}, {}),
+    }
 
 
 def write(folder, name, program, arguments, keywords, expected):
@@ -243,7 +253,7 @@ def write_all(folder):
         with torch.no_grad():
             expected = module(*arguments, **keywords)
         write(folder, name, program, arguments, keywords, expected)
-        if name in ("cnn", "attention", "counter", "branches", "loop", "spectrum"):
+        if name in ("cnn", "attention", "counter", "branches", "loop", "spectrum", "flags"):
             write(folder, f"{name}_decomposed", program.run_decompositions(), arguments, keywords, expected)
 
 

@@ -54,7 +54,8 @@ class Exported(CliTest, StockTorchTest):
 
     def test_decomposed(self):
         for layout in LAYOUTS:
-            for name in ("cnn_decomposed", "attention_decomposed", "spectrum", "spectrum_decomposed"):
+            for name in ("cnn_decomposed", "attention_decomposed", "spectrum", "spectrum_decomposed", "flags",
+                         "flags_decomposed"):
                 with self.subTest(layout=layout, name=name):
                     self.assert_results(layout, name)
 

@@ -164,6 +164,7 @@ c10::IValue fitted(c10::IValue value, const c10::Argument& parameter) {
   if (wanted->kind() == TypeKind::FloatType && value.isInt()) return static_cast<double>(value.toInt());
   if (wanted->kind() == TypeKind::IntType && value.isDouble()) return as_whole(value);
   if (wanted->kind() == TypeKind::BoolType && value.isInt()) return value.toInt() != 0;
+  if (wanted->kind() == TypeKind::NumberType && value.isBool()) return static_cast<int64_t>(value.toBool());
   if (wanted->kind() == TypeKind::TensorType && value.isScalar()) {
     if (value.isComplexDouble())
       return at::scalar_tensor(value.toScalar(), at::device(at::kCPU).dtype(at::kComplexFloat));
