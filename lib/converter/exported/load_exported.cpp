@@ -32,7 +32,8 @@ ExportedTensor::Size size_of(const ExportedSize& size, const json& program) {
                           : find_member(*constraints, result.expression->symbol.c_str());
   if (range != nullptr) {
     const json *min = find_member(*range, "min_val"), *max = find_member(*range, "max_val");
-    if (min != nullptr && min->is_number_integer()) result.min = size_for(*result.expression, integer_of(*min)).value_or(0);
+    if (min != nullptr && min->is_number_integer())
+      result.min = size_for(*result.expression, integer_of(*min)).value_or(0);
     if (max != nullptr && max->is_number_integer()) result.max = size_for(*result.expression, integer_of(*max));
   }
   result.example = size.hint.value_or(std::max(result.min, kUsualExample));
