@@ -8,9 +8,14 @@ Run with PyTorch 2.6 or later:
 import collections
 import copy
 import importlib.util
+import os
 import pathlib
 import sys
+import tempfile
 import zipfile
+
+# PyTorch 2.6 names its folder by the user, and an unpacked suite of Debian has none.
+os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.gettempdir())
 
 import torch
 from torch import nn
@@ -175,6 +180,24 @@ class Waves(nn.Module):
         return turned[:, self.order] * spread.view(-1, 1, 1), columns
 
 
+class Flags(nn.Module):
+    """True and False as numbers."""
+    def forward(self, x):
+        seen = torch.full((4,), True) & torch.ones(2, 4, dtype=torch.bool).tril()
+        return x.masked_fill(~(seen & torch.full_like(x > 0, True)), -1.0), torch.where(~((x > 0) * True), x * True, 0.5)
+
+
+class Spectrum(nn.Module):
+    """torch.fft of each kind, scaled in each way, with an odd last size."""
+    def forward(self, x):
+        half = torch.fft.rfft2(x, norm="ortho")
+        back = torch.fft.irfft2(half * 0.5, s=x.shape[-2:], norm="forward")
+        full = torch.fft.fftn(half, dim=(1, 2), norm="forward")
+        inverse = torch.fft.ifft(torch.fft.fft(x, dim=1), dim=2, norm="ortho") + torch.fft.ifft2(torch.fft.ifft(x))
+        line = torch.fft.irfft(torch.fft.rfft(x, dim=1, norm="forward"), n=x.shape[1], dim=1)
+        return half.abs(), back, torch.view_as_real(full), torch.view_as_real(inverse), line
+
+
 def attention():
     return nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
 
@@ -211,7 +234,10 @@ def programs():
         "attention": (attention(), (torch.randn(2, 5, 16),), {}, {}),
         "lstm": (lstm(), (torch.randn(2, 5, 4),), {}, {}),
         "indexed": (Indexed(), (torch.randn(2, 4, 6), (torch.arange(12) % 3 > 0).long().view(2, 6)), {}, {}),
-    } | newer()
+    } | newer() | {
+        "spectrum": (Spectrum(), (torch.randn(2, 6, 7),), {}, {}),
+        "flags": (Flags(), (torch.randn(2, 4),), {}, {}),
+    }
 
 
 def write(folder, name, program, arguments, keywords, expected):
@@ -227,7 +253,7 @@ def write_all(folder):
         with torch.no_grad():
             expected = module(*arguments, **keywords)
         write(folder, name, program, arguments, keywords, expected)
-        if name in ("cnn", "attention", "counter", "branches", "loop"):
+        if name in ("cnn", "attention", "counter", "branches", "loop", "spectrum", "flags"):
             write(folder, f"{name}_decomposed", program.run_decompositions(), arguments, keywords, expected)
 
 

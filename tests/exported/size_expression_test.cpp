@@ -24,12 +24,41 @@ TEST_CASE("names, products and sums of one symbol are read") {
   CHECK(read("Add(Symbol('b'), Symbol('b'))") == "2*b");
 }
 
+TEST_CASE("sums and products are read in the form of PyTorch 2.1 to 2.5, too") {
+  CHECK(read("2*s0") == "2*s0");
+  CHECK(read("s0 + 1") == "s0 + 1");
+  CHECK(read("2*s0 - 3") == "2*s0 - 3");
+  CHECK(read("s0 + s0 + 4*5") == "2*s0 + 20");
+}
+
 TEST_CASE("other expressions of sizes are left out") {
-  for (const char* text :
-       {"", "3", "Integer(3)", "Symbol('s0'", "Symbol('')", "Symbol('a b')", "Mul(Symbol('a'), Symbol('b'))",
-        "Add(Symbol('a'), Symbol('b'))", "Mul(Symbol('a'), Symbol('a'))", "Mul(Integer(-1), Symbol('a'))",
-        "Mul(Integer(0), Symbol('a'))", "FloorDiv(Symbol('a'), Integer(2))", "Mul(Integer(2), Symbol('a')", "Mul()",
-        "Mul(Integer(9223372036854775807), Integer(2), Symbol('a'))", "Integer(9223372036854775808)", "Symbol('a')x"}) {
+  for (const char* text : {"",
+                           "3",
+                           "Integer(3)",
+                           "Symbol('s0'",
+                           "Symbol('')",
+                           "Symbol('a b')",
+                           "Mul(Symbol('a'), Symbol('b'))",
+                           "Add(Symbol('a'), Symbol('b'))",
+                           "Mul(Symbol('a'), Symbol('a'))",
+                           "Mul(Integer(-1), Symbol('a'))",
+                           "Mul(Integer(0), Symbol('a'))",
+                           "FloorDiv(Symbol('a'), Integer(2))",
+                           "Mul(Integer(2), Symbol('a')",
+                           "Mul()",
+                           "Mul(Integer(9223372036854775807), Integer(2), Symbol('a'))",
+                           "Integer(9223372036854775808)",
+                           "Symbol('a')x",
+                           "s0*s1",
+                           "s0**2",
+                           "s0//2",
+                           "-s0",
+                           "s0 + ",
+                           "s0 +1",
+                           "2*",
+                           "9223372036854775807*s0*2",
+                           "s0 - s0",
+                           "(s0)"}) {
     INFO(text);
     CHECK(read(text).empty());
   }

@@ -15,7 +15,8 @@ from zip_files import entries, stored
 
 EXPORTED = ROOT / "testdata" / "exported"
 LAYOUTS = ["until_2.7", "since_2.9"]
-PROGRAM = {"until_2.7": "serialized_exported_program.json", "since_2.9": "models/model.json"}
+OLDER = ["2.1", "2.2", "2.4"]  # rewritten by scripts/make_older_exported.py
+PROGRAM = {"since_2.9": "models/model.json"} | dict.fromkeys(["until_2.7"] + OLDER, "serialized_exported_program.json")
 
 
 def tensors(value):
@@ -53,9 +54,16 @@ class Exported(CliTest, StockTorchTest):
 
     def test_decomposed(self):
         for layout in LAYOUTS:
-            for name in ("cnn_decomposed", "attention_decomposed"):
+            for name in ("cnn_decomposed", "attention_decomposed", "spectrum", "spectrum_decomposed", "flags",
+                         "flags_decomposed"):
                 with self.subTest(layout=layout, name=name):
                     self.assert_results(layout, name)
+
+    def test_older_releases(self):
+        for layout in OLDER:
+            for path in sorted((EXPORTED / layout).glob("*.pt2")):
+                with self.subTest(layout=layout, name=path.stem):
+                    self.assert_results(layout, path.stem, "--fallback=partition", "--min-segment-macs", "0")
 
     def test_middle_layout(self):
         self.assert_results("2.8", "tied")
@@ -241,6 +249,16 @@ class ExportedSizes(CliTest, StockTorchTest):
                        needed=["input y: size 8 found at axis 0, 6 needed, as x has size 3 at axis 0"])
         self.fail_with(2, model, "-o", out, "--input", "y=40,6", needed=["4 to 32 needed"])
 
+    def test_sizes_of_older_releases(self):
+        for layout in ("2.1", "2.4"):
+            model = EXPORTED / layout / "dynamic.pt2"
+            with self.subTest(layout=layout):
+                self.convert(model, "--input", "x=3,3,16,8", "--verify")
+                self.fail_with(2, model, "-o", self.folder / "out.pt", "--input", "20,3,16,8",
+                               needed=["size 20", "1 to 16"])
+                self.fail_with(2, EXPORTED / layout / "derived.pt2", "-o", self.folder / "out.pt", "--input", "y=5,6",
+                               needed=["size 5", "2*s"])
+
     def test_report_says_whose_sizes(self):
         report = self.folder / "report.json"
         self.convert(EXPORTED / "since_2.9" / "dynamic.pt2", "--fallback=partition", "--report", report)
@@ -274,6 +292,24 @@ class ExportedFiles(CliTest):
         def change(program):
             program["schema_version"]["major"] = 9
         self.fail(1, self.changed(change), "schema version 9.", "export the model again")
+
+    def test_older_version(self):
+        def no_schema(program):
+            program["schema_version"] = 0
+        self.fail(1, self.changed(no_schema, layout="2.1"), "schema version 0 found", "export the model again")
+
+        def no_signature(program):
+            del program["graph_module"]["signature"]["inputs_to_buffers"]
+        self.fail(1, self.changed(no_signature, layout="2.1"), 'PyTorch 2.1', 'without "inputs_to_buffers"',
+                  "export the model again with PyTorch 2.6 or later")
+
+        def no_specs(program):
+            del program["graph_module"]["signature"]["input_specs"]
+        self.fail(1, self.changed(no_specs, layout="2.4"), 'PyTorch 2.3 to 2.5', 'without "input_specs"')
+
+        def with_gradients(program):
+            program["graph_module"]["signature"]["backward_signature"] = {"loss_output": "x"}
+        self.fail(1, self.changed(with_gradients, layout="2.1"), "backward pass", "inference")
 
     def test_unknown_operator(self):
         def change(program):

@@ -143,6 +143,16 @@ class Widths(WidthTest):
             self.assertEqual(width, found.dtype)
             self.assert_rounded([call(single, x.float())], [found], width)
 
+    def test_stated_dtype(self):
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        for width, name in WIDTHS.items():
+            with self.subTest(width=name):
+                torch.jit.save(torch.jit.script(nn.Sequential(nn.Linear(6, 4), nn.Tanh()).to(width)), str(path))
+                self.succeed(path, "--input", f"2,6:{name}", "--verify", "-o", out)
+                self.assertEqual(width, load(out)(torch.randn(2, 6).to(width)).dtype)
+        torch.jit.save(torch.jit.script(nn.Linear(6, 4)), str(path))
+        self.fail_with(1, path, "--input", "2,6:float16", "-o", out, needed=["float16[2, 6]", "is --input right?"])
+
     def test_original_is_near(self):
         """Verification also compares with the original itself, if the original runs on this machine."""
         for width in (torch.bfloat16, torch.float64):

@@ -7,7 +7,8 @@ import unittest
 import torch
 
 from cli import CliTest
-from state_models import Cache, Counted, Denoiser, Growing, Separator, Stacked, StackedOfAnySize, VoiceDetector, Widening
+from state_models import (Cache, Counted, Denoiser, Growing, Pyramid, Separator, Stacked, StackedOfAnySize,
+                          VoiceDetector, Widening)
 from stock_torch import StockTorchTest, load
 
 CALLS = 100
@@ -68,6 +69,13 @@ class Stays(StateTest):
         for each in (original, converted):
             each.reset_states()
         self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),), 3)
+
+    def test_list_that_each_call_makes_anew(self):
+        original, converted, share = self.convert_model(Pyramid(), "1,4,16,16")
+        self.assertEqual(share, 1)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(1, len(report["partition"]["segments"]))
+        self.assert_same_calls(original, converted, lambda call: (values(call, 1, 4, 16, 16),), 3)
 
     def test_cache_that_is_written_in_place(self):
         """In a trace the result of the change is what later layers read."""

@@ -83,10 +83,12 @@ class SpecParser {
   }
 
   at::ScalarType parse_dtype(const std::string& text) const {
-    for (const at::ScalarType dtype : {at::kFloat, at::kQUInt8, at::kInt, at::kLong, at::kBool, at::kByte}) {
+    for (const at::ScalarType dtype :
+         {at::kFloat, at::kQUInt8, at::kInt, at::kLong, at::kBool, at::kByte, at::kHalf, at::kBFloat16, at::kDouble}) {
       if (text == dtype_name(dtype)) return dtype;
     }
-    fail(fmt::format("dtype \"{}\" is none of float32, quint8, int32, int64, bool, uint8", text));
+    fail(fmt::format("dtype \"{}\" is none of float32, quint8, int32, int64, bool, uint8, float16, bfloat16, float64",
+                     text));
   }
 
   double parse_scale(const std::string& text) const {

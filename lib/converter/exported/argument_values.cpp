@@ -164,6 +164,7 @@ c10::IValue fitted(c10::IValue value, const c10::Argument& parameter) {
   if (wanted->kind() == TypeKind::FloatType && value.isInt()) return static_cast<double>(value.toInt());
   if (wanted->kind() == TypeKind::IntType && value.isDouble()) return as_whole(value);
   if (wanted->kind() == TypeKind::BoolType && value.isInt()) return value.toInt() != 0;
+  if (wanted->kind() == TypeKind::NumberType && value.isBool()) return static_cast<int64_t>(value.toBool());
   if (wanted->kind() == TypeKind::TensorType && value.isScalar()) {
     if (value.isComplexDouble())
       return at::scalar_tensor(value.toScalar(), at::device(at::kCPU).dtype(at::kComplexFloat));
@@ -189,6 +190,9 @@ Value* computed_as(Graph& graph, Value* value, const c10::TypePtr& wanted) {
   const TypeKind kind = value->type()->kind();
   if (wanted->kind() == TypeKind::FloatType && kind == TypeKind::IntType) {
     return graph.insert(c10::aten::Float, {value});
+  }
+  if (wanted->kind() == TypeKind::NumberType && kind == TypeKind::BoolType) {
+    return graph.insert(c10::aten::Int, {value});
   }
   if (wanted->kind() == TypeKind::ListType && kind == TypeKind::IntType) {
     return graph.insertNode(graph.createList(c10::IntType::get(), {value}))->output();

@@ -135,15 +135,21 @@ void read_samples(const Records& records, const std::string& name, ExportArchive
   if (records.find(name) != nullptr && records.at(name).bytes > 0) result.samples = records.read_saved(name);
 }
 
+// PyTorch 2.1 names what torch.save wrote as if it were JSON, and has no constants apart.
+Tensors read_old_tensors(const Records& records, const std::string& kind) {
+  for (const char* ending : {".pt", kJson}) {
+    const std::string name = fmt::format("serialized_{}{}", kind, ending);
+    if (records.find(name) == nullptr) continue;
+    return records.at(name).bytes == 0 ? Tensors() : tensors_of(records.read_saved(name), name);
+  }
+  return {};
+}
+
 ExportArchive read_old_layout(const Records& records) {
-  constexpr const char* kWeights = "serialized_state_dict.pt";
-  constexpr const char* kConstants = "serialized_constants.pt";
   ExportArchive result;
   result.program = records.read_json("serialized_exported_program.json");
-  if (records.at(kWeights).bytes > 0) result.weights = tensors_of(records.read_saved(kWeights), kWeights);
-  if (records.find(kConstants) != nullptr && records.at(kConstants).bytes > 0) {
-    result.constants = tensors_of(records.read_saved(kConstants), kConstants);
-  }
+  result.weights = read_old_tensors(records, "state_dict");
+  result.constants = read_old_tensors(records, "constants");
   read_samples(records, "serialized_example_inputs.pt", result);
   return result;
 }

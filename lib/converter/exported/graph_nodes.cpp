@@ -158,9 +158,14 @@ Value* default_value(Graph& graph, const ExportNode& node, const c10::Argument& 
   fail_export(fmt::format("{}{}: argument {} is missing", place_of(node), node.target, parameter.name()));
 }
 
-bool is_int32(const ExportNode& node, const std::string& tensor) {
+// What the program says of a tensor.
+bool is_of_dtype(const ExportNode& node, const std::string& tensor, c10::ScalarType dtype) {
   const json* meta = node.tensor_values == nullptr ? nullptr : find_member(*node.tensor_values, tensor.c_str());
-  return meta != nullptr && read_dtype(integer_of(member(*meta, "dtype")), tensor) == at::kInt;
+  return meta != nullptr && read_dtype(integer_of(member(*meta, "dtype")), tensor) == dtype;
+}
+
+Value* to_dtype(Graph& graph, Value* tensor, c10::ScalarType dtype) {
+  return graph.insert(c10::aten::to, {tensor, static_cast<int64_t>(dtype)});
 }
 
 // PyTorch 2 takes int32 for positions, too, 1.13.1 only int64. `list` is made of `argument`.
@@ -170,9 +175,8 @@ void widen_indices(Graph& graph, const ExportNode& node, const json& argument, V
   const torch::jit::WithInsertPoint here(made);
   for (size_t i = 0; i < elements.size(); ++i) {
     const json* tensor = elements[i].contains("name") ? &elements[i] : find_member(elements[i], "as_tensor");
-    if (tensor == nullptr || !is_int32(node, text_member(*tensor, "name"))) continue;
-    const auto dtype = static_cast<int64_t>(at::kLong);
-    made->replaceInput(i, graph.insert(c10::aten::to, {made->input(i), dtype}));
+    if (tensor == nullptr || !is_of_dtype(node, text_member(*tensor, "name"), at::kInt)) continue;
+    made->replaceInput(i, to_dtype(graph, made->input(i), at::kLong));
   }
 }
 
@@ -192,6 +196,22 @@ TorchValues results_of(Graph& graph, const ExportNode& node, Node* made) {
     if (is_number && output.kind == "as_sym_bool") return {graph.insert(c10::aten::Bool, {made->output()})};
   }
   return made->outputs().vec();
+}
+
+// True and False are the numbers 1 and 0 in TorchScript, of which the operator would make integers.
+void keep_bool(Graph& graph, const ExportNode& node, const c10::FunctionSchema& schema, const Arguments& arguments,
+               TorchValues& results) {
+  const auto& parameters = schema.arguments();
+  const bool has_bool = std::any_of(parameters.begin(), parameters.end(), [&](const c10::Argument& parameter) {
+    const auto given = arguments.find(parameter.name());
+    return given != arguments.end() && parameter.type()->kind() == c10::TypeKind::NumberType &&
+           tagged(*given->second).kind == "as_bool";
+  });
+  const json& outputs = list_of(member(node.json, "outputs"));
+  if (!has_bool || results.size() != 1 || outputs.size() != 1) return;
+  const TaggedJson output = tagged(outputs[0]);
+  if (output.kind != "as_tensor" || !is_of_dtype(node, text_member(*output.value, "name"), at::kBool)) return;
+  results[0] = to_dtype(graph, results[0], at::kBool);
 }
 
 void add_operator(Graph& graph, const ExportNode& node, ExportScope& scope) {
@@ -232,7 +252,9 @@ void add_operator(Graph& graph, const ExportNode& node, ExportScope& scope) {
   if (schema == nullptr || schema->overload_name() != name.overload_name) {
     fail_export(fmt::format("{}{}: its arguments are not of the operator's types", place_of(node), node.target));
   }
-  name_results(node, results_of(graph, node, made), scope);
+  TorchValues results = results_of(graph, node, made);
+  keep_bool(graph, node, found->schema(), arguments, results);
+  name_results(node, results, scope);
 }
 
 void add_node(Graph& graph, const ExportNode& node, const json& graph_json, ExportScope& scope) {

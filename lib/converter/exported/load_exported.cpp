@@ -9,24 +9,13 @@
 #include "lib/converter/exported/export_json.h"
 #include "lib/converter/exported/export_module.h"
 #include "lib/converter/exported/export_signature.h"
+#include "lib/converter/exported/older_schema.h"
 #include "lib/converter/exported/tensor_meta.h"
 
 namespace nnapi_convert {
 namespace {
 
 using nlohmann::json;
-
-// A larger major number is a breaking change. Minor ones only add what may be left out.
-void check_version(const json& program) {
-  constexpr int64_t kMajor = 8;
-  const json& version = member(program, "schema_version");
-  const int64_t major = integer_of(member(version, "major"));
-  if (major == kMajor) return;
-  throw ConvertError(ExitCode::kNotConvertible,
-                     fmt::format("schema version {}.{} found, {}.x needed; export the model again with PyTorch 2.6 or "
-                                 "later",
-                                 major, integer_of(member(version, "minor")), kMajor));
-}
 
 ExportedTensor::Size size_of(const ExportedSize& size, const json& program) {
   constexpr int64_t kUsualExample = 2;
@@ -43,7 +32,8 @@ ExportedTensor::Size size_of(const ExportedSize& size, const json& program) {
                           : find_member(*constraints, result.expression->symbol.c_str());
   if (range != nullptr) {
     const json *min = find_member(*range, "min_val"), *max = find_member(*range, "max_val");
-    if (min != nullptr) result.min = size_for(*result.expression, integer_of(*min)).value_or(0);
+    if (min != nullptr && min->is_number_integer())
+      result.min = size_for(*result.expression, integer_of(*min)).value_or(0);
     if (max != nullptr && max->is_number_integer()) result.max = size_for(*result.expression, integer_of(*max));
   }
   result.example = size.hint.value_or(std::max(result.min, kUsualExample));
@@ -80,8 +70,8 @@ std::vector<c10::IValue> sample_arguments(const ExportModule& built, const c10::
 }
 
 ExportedModel read(const std::string& path, Diagnostics& diagnostics) {
-  const ExportArchive archive = read_export_archive(path);
-  check_version(archive.program);
+  ExportArchive archive = read_export_archive(path);
+  modernise_program(archive.program);
   const ExportSignature signature = read_signature(member(archive.program, "graph_module"));
   const ExportModule built = build_module(archive, signature, diagnostics);
   ExportedModel model{built.module, {}, tensors_of(built, archive.program), built.is_dynamically_quantised};

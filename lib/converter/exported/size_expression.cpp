@@ -37,6 +37,14 @@ std::optional<Term> product_of(const Term& a, const Term& b) {
   return overflows ? std::nullopt : std::optional(product);
 }
 
+std::optional<Term> number_of(std::string_view digits) {
+  Term number{"", 0, 0};
+  const char* end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, number.offset);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+// "Add(Mul(Integer(2), Symbol('s77', ...)), Integer(1))"
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -80,11 +88,7 @@ class Reader {
 
   std::optional<Term> read_integer() {
     const auto digits = take_until(')');
-    Term number{"", 0, 0};
-    if (!digits) return std::nullopt;
-    const char* end = digits->data() + digits->size();
-    const auto read = std::from_chars(digits->data(), end, number.offset);
-    return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+    return digits ? number_of(*digits) : std::nullopt;
   }
 
   template <class Join>
@@ -95,6 +99,46 @@ class Reader {
       result = next ? join(*result, *next) : std::nullopt;
     }
     return take(")") ? result : std::nullopt;
+  }
+
+  std::string_view rest_;
+};
+
+// "2*s0 + 1", as programs of PyTorch 2.1 to 2.5 have it.
+class InfixReader {
+ public:
+  explicit InfixReader(std::string_view text) : rest_(text) {}
+
+  std::optional<Term> read_all() {
+    std::optional<Term> sum = read_product();
+    while (sum && !rest_.empty()) {
+      const std::string_view sign = rest_.substr(0, 3);
+      if (sign != " + " && sign != " - ") return std::nullopt;
+      rest_.remove_prefix(3);
+      auto next = read_product();
+      if (next && sign == " - ") next = product_of(*next, Term{"", 0, -1});
+      sum = next ? sum_of(*sum, *next) : std::nullopt;
+    }
+    return sum;
+  }
+
+ private:
+  std::optional<Term> read_product() {
+    std::optional<Term> product = read_factor();
+    while (product && !rest_.empty() && rest_.front() == '*') {
+      rest_.remove_prefix(1);
+      const auto next = read_factor();
+      product = next ? product_of(*product, *next) : std::nullopt;
+    }
+    return product;
+  }
+
+  // A name or an integer.
+  std::optional<Term> read_factor() {
+    const std::string_view text = rest_.substr(0, rest_.find_first_of(" *"));
+    rest_.remove_prefix(text.size());
+    if (is_name(text)) return Term{std::string(text), 1, 0};
+    return number_of(text);
   }
 
   std::string_view rest_;
@@ -124,7 +168,8 @@ std::optional<int64_t> symbol_for(const SizeExpression& size, int64_t number) {
 
 std::optional<SizeExpression> read_size_expression(std::string_view text) {
   if (is_name(text)) return SizeExpression{std::string(text)};
-  const auto term = Reader(text).read_all();
+  auto term = Reader(text).read_all();
+  if (!term) term = InfixReader(text).read_all();
   return term && !term->symbol.empty() && term->factor > 0 ? term : std::nullopt;
 }
 

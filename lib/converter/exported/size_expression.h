@@ -23,7 +23,8 @@ std::optional<int64_t> size_for(const SizeExpression& size, int64_t symbol);
 // Returns the value of the symbol that gives the size; nothing if no value does.
 std::optional<int64_t> symbol_for(const SizeExpression& size, int64_t number);
 
-// Reads a name, or the form that sympy's srepr() has: "Add(Mul(Integer(2), Symbol('s77', integer=True)), Integer(1))".
+// Reads a name, the form that sympy's srepr() has: "Add(Mul(Integer(2), Symbol('s77', integer=True)), Integer(1))", or
+// that of str(): "2*s77 + 1".
 // Returns nothing for other expressions: of several symbols, or not linear.
 std::optional<SizeExpression> read_size_expression(std::string_view text);
 

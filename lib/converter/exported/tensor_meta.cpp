@@ -27,8 +27,9 @@ struct NewerDtype {
   const char* name;
 };
 constexpr NewerDtype kNewerDtypes[] = {
-    {28, "uint16"},          {29, "float8_e4m3fn"},  {30, "float8_e5m2"}, {31, "float8_e4m3fnuz"},
-    {32, "float8_e5m2fnuz"}, {33, "float8_e8m0fnu"}, {34, "uint32"},      {35, "uint64"},
+    {14, "float8_e4m3fn"}, {15, "float8_e5m2"},     {28, "uint16"},          {29, "float8_e4m3fn"},
+    {30, "float8_e5m2"},   {31, "float8_e4m3fnuz"}, {32, "float8_e5m2fnuz"}, {33, "float8_e8m0fnu"},
+    {34, "uint32"},        {35, "uint64"},
 };
 
 ExportedSize read_size(const json& value) {

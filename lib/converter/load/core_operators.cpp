@@ -42,6 +42,32 @@ def _scaled_dot_product_flash_attention_for_cpu(query: Tensor, key: Tensor, valu
   return (output, torch.logsumexp(scores, [-1]))
 )";
 
+// The numbers of `normalization`: 0 leaves sums as they are, 1 divides by the size's root, 2 by the size.
+constexpr const char* kFourierOfReal = R"(
+def _fft_r2c(self: Tensor, dim: List[int], normalization: int, onesided: bool) -> Tensor:
+  norm = "backward" if normalization == 0 else "ortho" if normalization == 1 else "forward"
+  if onesided:
+    return torch.fft_rfftn(self, None, dim, norm)
+  return torch.fft_fftn(self, None, dim, norm)
+)";
+
+constexpr const char* kFourierToReal = R"(
+def _fft_c2r(self: Tensor, dim: List[int], normalization: int, last_dim_size: int) -> Tensor:
+  norm = "forward" if normalization == 0 else "ortho" if normalization == 1 else "backward"
+  if len(dim) == 1:
+    return torch.fft_irfft(self, last_dim_size, dim[0], norm)
+  return torch.fft_irfft(torch.fft_ifftn(self, None, dim[:-1], norm), last_dim_size, dim[-1], norm)
+)";
+
+constexpr const char* kFourierOfComplex = R"(
+def _fft_c2c(self: Tensor, dim: List[int], normalization: int, forward: bool) -> Tensor:
+  if forward:
+    forward_norm = "backward" if normalization == 0 else "ortho" if normalization == 1 else "forward"
+    return torch.fft_fftn(self, None, dim, forward_norm)
+  norm = "forward" if normalization == 0 else "ortho" if normalization == 1 else "backward"
+  return torch.fft_ifftn(self, None, dim, norm)
+)";
+
 }  // namespace
 
 NewerOperators core_operators() {
@@ -52,6 +78,9 @@ NewerOperators core_operators() {
       {"aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., "
        "bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
        "2.1", kFlashAttention},
+      {"aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor", "", kFourierOfReal},
+      {"aten::_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor", "", kFourierToReal},
+      {"aten::_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor", "", kFourierOfComplex},
   };
 }
 

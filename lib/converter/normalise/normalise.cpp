@@ -17,6 +17,7 @@
 #include "lib/converter/normalise/freeze.h"
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/remove_inplace.h"
+#include "lib/converter/normalise/stored_attributes.h"
 
 namespace nnapi_convert {
 namespace {
@@ -176,6 +177,7 @@ NormalisedModel frozen_model(const LoadedModel& loaded) {
   model.frozen = frozen_module(loaded);
   model.graph = model.frozen.get_method("forward").graph()->copy();
   if (model.graph->outputs().size() != 1) throw ConvertError(ExitCode::kNotConvertible, "forward returns nothing");
+  read_stored_attributes(*model.graph);
   return model;
 }
 
