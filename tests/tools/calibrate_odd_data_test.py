@@ -151,6 +151,22 @@ class Arrays(OddDataTest):
             self.assertNotIn("in this order", self.succeed(*options, archive, "-o", out).stderr)
 
 
+class Options(OddDataTest):
+    def test_values_that_are_none(self):
+        out = self.folder / "out.pt"
+        for option, value, needed in (
+                ("--calibration", "", "an empty text found"),
+                ("--std", "0.2,0,0.2", "0 found, a number above 0 needed"), ("--std", "nan", "nan found"),
+                ("--pixel-max", "-1", "-1 found")):
+            with self.subTest(option=option, value=value):
+                result = self.fail_with(2, self.model, *self.options, self.data, option, value, "-o", out, needed=[needed])
+                self.assertNotIn("179769", result.stderr)
+                self.assertFalse(out.exists())
+        self.fail_with(2, self.model, *self.options, "", "-o", out, needed=["--calibrate: an empty text found"])
+        result = self.fail_with(2, self.model, *self.options, "random:none", "-o", out, needed=["write random:N"])
+        self.assertNotIn("warning", result.stderr)
+
+
 class Pickles(OddDataTest):
     def test_nothing_in_a_pickle_runs(self):
         touched = self.folder / "touched"

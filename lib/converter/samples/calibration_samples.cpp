@@ -223,6 +223,7 @@ int random_count(const std::string& source) {
 
 void make_random(const std::string& source, const ModuleInterface& interface, const LoadedModel& loaded,
                  SampleList& samples, Diagnostics& diagnostics) {
+  const int count = random_count(source);
   diagnostics.warn(
       "calibration: the scales come from random numbers, for trying only: give real samples for a model that is used");
   std::vector<std::string> names;
@@ -238,7 +239,6 @@ void make_random(const std::string& source, const ModuleInterface& interface, co
     types.push_back(input.type);
   }
   const auto ranges = index_ranges(loaded, names, types);
-  const int count = random_count(source);
   for (int number = 0; number < count; ++number) {
     std::vector<at::Tensor> tensors;
     for (size_t i = 0; i < types.size(); ++i) {
