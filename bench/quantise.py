@@ -46,10 +46,17 @@ def quality(expected: torch.Tensor, found: torch.Tensor, labels: torch.Tensor) -
     return Quality(100 * accuracy(found, labels), 100 * rms, 100 * accuracy(found, expected.argmax(1)))
 
 
-def convert(name: str, weights: str, options: List[str], converter: str) -> torch.jit.ScriptModule:
-    out = FOLDER / f"{name}_out.pt"
-    command = [converter, str(FOLDER / f"{name}.pt"), "--nhwc", "--input", "1,1,28,28", "--calibrate",
-               str(FOLDER / "calibration.npy"), "--runtime", RUNTIMES[weights], "-q", "-o", str(out), *options]
+class Source(NamedTuple):
+    """What the command is given."""
+    model: pathlib.Path
+    shape: str
+    calibration: pathlib.Path
+
+
+def convert(source: Source, weights: str, options: List[str], converter: str) -> torch.jit.ScriptModule:
+    out = source.model.with_name(f"{source.model.stem}_out.pt")
+    command = [converter, str(source.model), "--nhwc", "--input", source.shape, "--calibrate", str(source.calibration),
+               "--runtime", RUNTIMES[weights], "-q", "-o", str(out), *options]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return torch.jit.load(str(out)).eval()
 
@@ -93,8 +100,9 @@ def problems_of(rows: Dict[str, Quality], pictures: int) -> List[str]:
 def measure(name: str, data: Data, arguments: argparse.Namespace) -> List[str]:
     """Prints the table of a network; returns what is over its limit."""
     model = trained(name, FOLDER, arguments.train)
+    source = Source(FOLDER / f"{name}.pt", "1,1,28,28", FOLDER / "calibration.npy")
     with torch.no_grad():
-        torch.jit.trace(model, data.calibration[:1]).save(str(FOLDER / f"{name}.pt"))
+        torch.jit.trace(model, data.calibration[:1]).save(str(source.model))
     expected = results_of(model, data.judged.images)
     if arguments.export:
         torch.onnx.export(model, data.calibration[:1], str(FOLDER / f"{name}.onnx"), opset_version=14)
@@ -111,13 +119,13 @@ def measure(name: str, data: Data, arguments: argparse.Namespace) -> List[str]:
 
     judge("float", expected)
     for weights in (SHIM, STOCK):
-        judge(f"{weights}: {OURS}", run(convert(name, weights, [], arguments.converter)))
+        judge(f"{weights}: {OURS}", run(convert(source, weights, [], arguments.converter)))
         judge(f"{weights}: torch.ao {TORCH_AO[weights]}", run(torch_ao(model, TORCH_AO[weights], data.calibration)))
         for found in sorted(FOLDER.glob(f"{name}.*.{weights}.npy")):
             judge(f"{weights}: ONNX Runtime {found.name.split('.')[1]}", torch.from_numpy(numpy.load(found)))
         for technique in TECHNIQUES if arguments.techniques else []:
             options = ["--without", technique]
-            judge(f"{weights}: without {technique}", run(convert(name, weights, options, arguments.converter)))
+            judge(f"{weights}: without {technique}", run(convert(source, weights, options, arguments.converter)))
     return [f"{name}: {problem}" for problem in problems_of(rows, len(expected))]
 
 
@@ -133,13 +141,17 @@ def arguments_of() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def load_runtimes() -> None:
+    # PyTorch's loader asks for the library by its name, and gets the one that is loaded already.
+    ctypes.CDLL(str(LIBRARY), ctypes.RTLD_GLOBAL)
+    torch.ops.load_library(str(RELEASE / "lib" / "libnnapi_shim_torch.so"))
+
+
 def main() -> None:
     arguments = arguments_of()
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
-    # PyTorch's loader asks for the library by its name, and gets the one that is loaded already.
-    ctypes.CDLL(str(LIBRARY), ctypes.RTLD_GLOBAL)
-    torch.ops.load_library(str(RELEASE / "lib" / "libnnapi_shim_torch.so"))
+    load_runtimes()
     FOLDER.mkdir(parents=True, exist_ok=True)
     arguments.train = read_pictures("train")
     judged = Pictures(*(tensor[:arguments.pictures] for tensor in read_pictures("t10k")))

@@ -78,7 +78,10 @@ Array read_npy(const Span& file, const std::string& path) {
   type.erase(std::remove(type.begin(), type.end(), '\''), type.end());
   const auto known = element_type(type);
   if (!known)
-    refuse_array(path, fmt::format("dtype {} found; numbers of 8 to 64 bits in little-endian order needed", type));
+    refuse_array(
+        path, fmt::format("dtype {} found; float16, float32, float64, int8, uint8, int16, int32, int64 or bool needed, "
+                          "in little-endian order",
+                          type));
   if (entry_of(header, "fortran_order", ',') != "False") {
     refuse_array(path, "an array in Fortran's order found; save numpy.ascontiguousarray(array)");
   }

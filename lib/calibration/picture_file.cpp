@@ -34,8 +34,9 @@ struct JpegErrors {
   std::longjmp(errors->on_error, 1);
 }
 
-// False with a message. Nothing that has a destructor lives across the jump.
-bool decode_jpeg(const uint8_t* bytes, size_t size, Picture* picture, JpegErrors* errors) {
+// The result's pixels have `channels` bytes each, 3 or, of CMYK, 4. False with a message. Nothing that has a destructor
+// lives across the jump.
+bool decode_jpeg(const uint8_t* bytes, size_t size, Picture* picture, size_t* channels, JpegErrors* errors) {
   jpeg_decompress_struct info;
   info.err = jpeg_std_error(&errors->base);
   errors->base.error_exit = leave;
@@ -47,7 +48,9 @@ bool decode_jpeg(const uint8_t* bytes, size_t size, Picture* picture, JpegErrors
   jpeg_create_decompress(&info);
   jpeg_mem_src(&info, bytes, static_cast<unsigned long>(size));
   jpeg_read_header(&info, TRUE);
-  info.out_color_space = JCS_RGB;
+  const bool is_cmyk = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
+  info.out_color_space = is_cmyk ? JCS_CMYK : JCS_RGB;
+  *channels = is_cmyk ? 4 : 3;
   if (uint64_t{info.image_width} * info.image_height > kMostPixels) {
     std::snprintf(errors->message, sizeof(errors->message), "more than 2^28 pixels");
     jpeg_destroy_decompress(&info);
@@ -56,9 +59,9 @@ bool decode_jpeg(const uint8_t* bytes, size_t size, Picture* picture, JpegErrors
   jpeg_start_decompress(&info);
   picture->width = info.output_width;
   picture->height = info.output_height;
-  picture->pixels.resize(picture->width * picture->height * 3);
+  picture->pixels.resize(picture->width * picture->height * *channels);
   while (info.output_scanline < info.output_height) {
-    uint8_t* row = picture->pixels.data() + size_t{info.output_scanline} * picture->width * 3;
+    uint8_t* row = picture->pixels.data() + size_t{info.output_scanline} * picture->width * *channels;
     jpeg_read_scanlines(&info, &row, 1);
   }
   jpeg_finish_decompress(&info);
@@ -69,11 +72,27 @@ bool decode_jpeg(const uint8_t* bytes, size_t size, Picture* picture, JpegErrors
   return is_whole;
 }
 
+// Of inks as Adobe stores them, 255 being none, in place.
+void cmyk_to_rgb(Picture& picture) {
+  constexpr size_t kColors = 3;
+  const size_t count = picture.width * picture.height;
+  uint8_t* pixels = picture.pixels.data();
+  for (size_t i = 0; i < count; ++i) {
+    const unsigned black = pixels[i * 4 + kColors];
+    for (size_t color = 0; color < kColors; ++color) {
+      pixels[i * kColors + color] = static_cast<uint8_t>((pixels[i * 4 + color] * black + 127) / 255);
+    }
+  }
+  picture.pixels.resize(count * kColors);
+}
+
 Picture read_jpeg(const std::vector<uint8_t>& bytes, const std::string& path) {
   Picture picture;
+  size_t channels = 0;
   JpegErrors errors;
-  if (!decode_jpeg(bytes.data(), bytes.size(), &picture, &errors))
+  if (!decode_jpeg(bytes.data(), bytes.size(), &picture, &channels, &errors))
     fail(path, fmt::format("no whole JPEG: {}", errors.message));
+  if (channels == 4) cmyk_to_rgb(picture);
   return picture;
 }
 
@@ -88,7 +107,8 @@ Picture read_png(const std::vector<uint8_t>& bytes, const std::string& path) {
     png_image_free(&image);
     fail(path, "more than 2^28 pixels");
   }
-  image.format = PNG_FORMAT_RGBA;  // transparency is left out, not blended
+  image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // else libpng takes 16 bits to be light, and brightens them
+  image.format = PNG_FORMAT_RGBA;            // transparency is left out, not blended
   std::vector<uint8_t> pixels(PNG_IMAGE_SIZE(image));
   if (png_image_finish_read(&image, nullptr, pixels.data(), 0, nullptr) == 0) {
     fail(path, fmt::format("no whole PNG: {}", image.message));

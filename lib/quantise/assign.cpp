@@ -62,7 +62,7 @@ class Assigning {
   // Each round leaves one operation more in float.
   Assignment run() {
     do {
-      choose_integer_part(model_, result_.is_integer);
+      choose_integer_part(model_, request_.integer_outputs, result_.is_integer);
     } while (!try_scales());
     return std::move(result_);
   }

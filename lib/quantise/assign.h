@@ -30,6 +30,7 @@ struct AssignRequest {
   std::vector<bool> kept_float;                  // by operation
   std::vector<std::optional<Range>> given = {};  // by operand: ranges that are not measured but told; may be empty
   WeightCache* cache = nullptr;
+  bool integer_outputs = false;  // the model's caller gets integers
 };
 
 struct Assignment {

@@ -25,8 +25,8 @@ void Histogram::widen() {
 // Makes room for values between the two.
 void Histogram::cover(double lowest, double highest) {
   if (bins_.empty()) {
-    const double widest = std::max({std::abs(lowest), std::abs(highest), 1e-30});
-    const double needed = std::max(highest - lowest, widest * 1e-6) / (kBins - 2);
+    // Ranges reach to 0: bins that are far narrower than that would be as many as memory has no room for.
+    const double needed = std::max(std::max(highest, 0.0) - std::min(lowest, 0.0), 1e-30) / (kBins - 2);
     width_ = std::exp2(std::ceil(std::log2(needed)));
     first_ = static_cast<int64_t>(std::floor(lowest / width_));
     bins_.assign(kBins, 0);

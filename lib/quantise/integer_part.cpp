@@ -34,11 +34,21 @@ int64_t gain_of(const Model& model, const Operation& operation) {
 
 class Parting {
  public:
-  Parting(const Model& model, std::vector<bool>& is_integer)
-      : model_(model), is_integer_(is_integer), network_(model.operations.size() + 2), groups_(model.operands.size()) {}
+  Parting(const Model& model, bool integer_outputs, std::vector<bool>& is_integer)
+      : model_(model),
+        integer_outputs_(integer_outputs),
+        is_integer_(is_integer),
+        network_(model.operations.size() + 2),
+        groups_(model.operands.size()) {}
 
   void run() {
+    readers_.resize(model_.operands.size());
+    makers_.resize(model_.operands.size());
     for (size_t i = 0; i < model_.operations.size(); ++i) add_operation(i);
+    for (const nnapi::Boundary& output : model_.outputs) {
+      readers_[static_cast<size_t>(output.operand)].push_back(integer_outputs_ ? FlowNetwork::kSource
+                                                                               : FlowNetwork::kSink);
+    }
     for (size_t i = 0; i < model_.operands.size(); ++i) add_tensor(static_cast<OperandId>(i));
     const std::vector<bool> has_float = groups_with_float();
     const std::vector<bool> is_gain = network_.source_side();
@@ -57,8 +67,6 @@ class Parting {
     } else {
       network_.add_edge(FlowNetwork::kSource, node(number), gain_of(model_, operation));
     }
-    readers_.resize(model_.operands.size());
-    makers_.resize(model_.operands.size());
     for (const OperandId id : operation.inputs) {
       if (is_float_variable(model_.at(id))) readers_[static_cast<size_t>(id)].push_back(node(number));
     }
@@ -98,6 +106,7 @@ class Parting {
   }
 
   const Model& model_;
+  bool integer_outputs_;
   std::vector<bool>& is_integer_;
   FlowNetwork network_;
   Groups groups_;
@@ -130,13 +139,13 @@ std::vector<std::vector<size_t>> formulas_of(const Model& model) {
   return formulas;
 }
 
-void choose_integer_part(const Model& model, std::vector<bool>& is_integer) {
+void choose_integer_part(const Model& model, bool integer_outputs, std::vector<bool>& is_integer) {
   for (const std::vector<size_t>& formula : formulas_of(model)) {
     const auto is_integer_one = [&](size_t operation) { return is_integer[operation]; };
     if (std::all_of(formula.begin(), formula.end(), is_integer_one)) continue;
     for (const size_t operation : formula) is_integer[operation] = false;
   }
-  if (!model.operations.empty()) Parting(model, is_integer).run();
+  if (!model.operations.empty()) Parting(model, integer_outputs, is_integer).run();
 }
 
 }  // namespace nnapi_convert::quantise

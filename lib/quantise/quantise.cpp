@@ -169,7 +169,8 @@ class Quantising {
 
   Assignment assigned(const Candidate& candidate, const std::vector<bool>& kept) const {
     const Base& base = *candidate.base;
-    return assign({base.model, base.observations, rules_, candidate.method, kept, candidate.ranges, base.cache.get()});
+    return assign({base.model, base.observations, rules_, candidate.method, kept, candidate.ranges, base.cache.get(),
+                   options_.integer_outputs});
   }
 
   // Tries for tensors, those with the largest changes first, the ranges that other methods give them.

@@ -47,6 +47,18 @@ TEST_CASE("histogram: growing ranges lose no value") {
   CHECK(static_cast<double>(histogram.highest() - histogram.lowest()) > histogram.width() * Histogram::kBins / 4);
 }
 
+TEST_CASE("histogram: bins that reach to 0 are not many, however near to each other the values are") {
+  for (const float offset : {3.0f, -1e6f, 1e-20f}) {
+    Histogram histogram;
+    std::vector<float> values(1000, offset);
+    histogram.add(values.data(), values.size());
+    values[0] *= 1.001f;
+    histogram.add(values.data(), values.size());
+    CHECK(std::abs(static_cast<double>(offset)) / histogram.width() < 2 * Histogram::kBins);
+    CHECK(total(histogram) == 2000);
+  }
+}
+
 TEST_CASE("histogram: two of them are that of all values") {
   const std::vector<float> first = normal(5000, 0.3f, 1), second = normal(5000, 17, 2);
   Histogram a, b, all;

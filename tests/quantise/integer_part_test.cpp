@@ -16,12 +16,12 @@ using nnapi::testing::Net;
 namespace {
 
 // All but those without an integer form, of the small models below: SQRT.
-std::vector<bool> chosen(const nnapi::Model& model) {
+std::vector<bool> chosen(const nnapi::Model& model, bool integer_outputs = false) {
   std::vector<bool> is_integer;
   for (const nnapi::Operation& operation : model.operations) {
     is_integer.push_back(operation.code != OperationCode::SQRT);
   }
-  choose_integer_part(model, is_integer);
+  choose_integer_part(model, integer_outputs, is_integer);
   return is_integer;
 }
 
@@ -77,6 +77,20 @@ TEST_CASE("integer_part: a model without float operations stays as it is") {
   const OperandId x = net.input({20, 60});
   net.output(net.binary(OperationCode::ADD, x, x));
   CHECK(chosen(net.model) == std::vector<bool>{true});
+}
+
+// As boxes are decoded: some of the values go through a float operation, the others don't, and all are one output.
+TEST_CASE("integer_part: what an output is made of has the form that the caller gets, where that converts no more") {
+  Net net;
+  const OperandId x = net.fully_connected(net.input({20, 60}), 40);
+  const OperandId doubled = net.binary(OperationCode::ADD, x, x);
+  const OperandId root = net.unary(OperationCode::SQRT, x);
+  net.output(net.binary(OperationCode::MUL, doubled, root));
+  CHECK(chosen(net.model) == std::vector<bool>{true, false, false, false});
+  CHECK(chosen(net.model, true) == std::vector<bool>{true, false, false, false});
+  net.output(net.binary(OperationCode::ADD, doubled, doubled));
+  CHECK(chosen(net.model) == std::vector<bool>{true, false, false, false, false});
+  CHECK(chosen(net.model, true) == std::vector<bool>{true, true, false, true, true});
 }
 
 TEST_CASE("integer_part: values are moved as integers where that converts no more of them") {

@@ -74,7 +74,7 @@ void add_batch_options(CLI::App& app, BatchArguments& arguments) {
       ->transform(CLI::AsSizeValue(false).description(""))
       ->type_name("SIZE");
   app.add_option("--timeout", arguments.timeout, "stop a model that takes longer")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(more_than_zero())
       ->type_name("SECONDS");
   app.add_flag("-k,--keep-going", arguments.keep_going, "begin further models after one has failed");
   app.add_flag("--resume", arguments.resume, "skip what DIR has from the same model, options and version");

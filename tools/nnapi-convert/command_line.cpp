@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 #include <torch/version.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <iostream>
 
 #include "lib/base/error.h"
@@ -37,6 +39,20 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 }  // namespace
+
+CLI::Validator more_than_zero() {
+  return {[](const std::string& text) {
+            const double value = std::strtod(text.c_str(), nullptr);
+            const bool is_fit = value > 0 && std::isfinite(value);
+            return is_fit ? std::string() : fmt::format("{} found, a number above 0 needed", text);
+          },
+          ""};
+}
+
+CLI::Validator not_empty() {
+  return {[](const std::string& text) { return text.empty() ? std::string("an empty text found") : std::string(); },
+          ""};
+}
 
 std::string version_text() {
   return fmt::format("nnapi-convert {} (LibTorch {})", NNAPI_CONVERT_VERSION, TORCH_VERSION);

@@ -24,6 +24,11 @@ void refuse_standard_output(const std::string& option, const std::string& path);
 // printed help, the version or a usage error, returns the exit code for the program; otherwise nothing.
 std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments, const ExitCodes& exit_codes);
 
+// Checks of an option's value, used instead of CLI11's own, whose messages print the largest double, or let empty texts
+// of a script's unset variables pass.
+CLI::Validator more_than_zero();
+CLI::Validator not_empty();
+
 // Adds an option that takes one of the names of a map.
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value, const std::map<std::string, T>& choices,

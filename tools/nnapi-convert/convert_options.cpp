@@ -105,11 +105,13 @@ std::string as_share(std::string& text) {
 void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
   app.add_option("--calibrate", calibration.source,
                  "quantise a float model by pictures, .pt, .npy, .npz, bundled or random:N")
+      ->check(not_empty())
       ->type_name("DATA");
   app.add_option(
          "--calibration", calibration.table,
          "with --calibrate: write the scales to this JSON file; without: read them from it, so that no data are\n"
          "needed")
+      ->check(not_empty())
       ->type_name("TABLE")
       ->group(kQuantiseGroup);
   app.add_option("--resize", calibration.pictures.resize, "of pictures: the shorter side becomes N pixels")
@@ -163,12 +165,12 @@ void add_picture_options(CLI::App& app, std::string& pixels, PictureChoice& pict
       ->group(kPicturesGroup);
   app.add_option("--std", pictures.std, "of pictures: each channel is divided by it then")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(more_than_zero())
       ->type_name("S,S,S")
       ->group(kPicturesGroup);
   app.add_option("--pixel-max", pictures.pixel_max,
                  "of pictures: the brightest pixel before mean and std; 255 keeps pixels as they are")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(more_than_zero())
       ->type_name("N")
       ->capture_default_str()
       ->group(kPicturesGroup);

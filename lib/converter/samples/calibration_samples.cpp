@@ -180,20 +180,36 @@ at::Tensor to_torch(const calibration::Array& array) {
   return tensor;
 }
 
-// Arrays of an archive belong to the inputs by their names, or else in their order.
-void read_numpy(const std::string& path, const ModuleInterface& interface, SampleList& samples) {
+// Arrays of an archive belong to the inputs by their names; in their order where none has an input's name.
+void read_numpy(const std::string& path, const ModuleInterface& interface, SampleList& samples,
+                Diagnostics& diagnostics) {
   const std::vector<calibration::Array> arrays = calibration::read_numpy_file(path);
   std::map<std::string, at::Tensor> named;
   std::vector<at::Tensor> in_order, by_name;
+  std::vector<std::string> found_names, needed_names;
   for (const calibration::Array& array : arrays) {
     in_order.push_back(to_torch(array));
     named[array.name] = in_order.back();
+    found_names.push_back(array.name);
   }
   for (const InterfaceInput& input : interface.inputs) {
     const auto found = named.find(input.name);
     if (found != named.end()) by_name.push_back(found->second);
+    needed_names.push_back(input.name);
   }
-  samples.add(by_name.size() == interface.inputs.size() ? by_name : in_order, "the file");
+  if (by_name.size() == interface.inputs.size()) return samples.add(by_name, "the file");
+  if (!by_name.empty()) {
+    fail(path, fmt::format("arrays {} found, {} needed: one for each input, by its name", fmt::join(found_names, ", "),
+                           fmt::join(needed_names, ", ")));
+  }
+  // numpy.savez(path, a, b) names them so.
+  const bool is_unnamed = std::all_of(found_names.begin(), found_names.end(),
+                                      [](const std::string& name) { return name.rfind("arr_", 0) == 0; });
+  samples.add(in_order, "the file");
+  if (needed_names.size() == 1 || is_unnamed) return;
+  diagnostics.warn(
+      fmt::format("calibration: arrays {} are taken for the inputs {} in this order: none has an input's name",
+                  fmt::join(found_names, ", "), fmt::join(needed_names, ", ")));
 }
 
 int random_count(const std::string& source) {
@@ -207,6 +223,7 @@ int random_count(const std::string& source) {
 
 void make_random(const std::string& source, const ModuleInterface& interface, const LoadedModel& loaded,
                  SampleList& samples, Diagnostics& diagnostics) {
+  const int count = random_count(source);
   diagnostics.warn(
       "calibration: the scales come from random numbers, for trying only: give real samples for a model that is used");
   std::vector<std::string> names;
@@ -222,7 +239,6 @@ void make_random(const std::string& source, const ModuleInterface& interface, co
     types.push_back(input.type);
   }
   const auto ranges = index_ranges(loaded, names, types);
-  const int count = random_count(source);
   for (int number = 0; number < count; ++number) {
     std::vector<at::Tensor> tensors;
     for (size_t i = 0; i < types.size(); ++i) {
@@ -265,6 +281,21 @@ void warn_of_dead_channels(const CalibrationSamples& samples, const ModuleInterf
   }
 }
 
+// As good as one sample. Inputs of one value have a warning of their own.
+void warn_of_one_sample_again(const CalibrationSamples& samples, Diagnostics& diagnostics) {
+  const auto is_first = [&](const Sample& sample) {
+    return std::equal(sample.begin(), sample.end(), samples[0].begin(),
+                      [](const at::Tensor& a, const at::Tensor& b) { return a.equal(b); });
+  };
+  const auto varies = [](const at::Tensor& input) {
+    return input.numel() > 0 && input.ne(input.flatten()[0]).any().item().toBool();
+  };
+  if (samples.size() < 2 || !std::any_of(samples[0].begin(), samples[0].end(), varies)) return;
+  if (!std::all_of(samples.begin(), samples.end(), is_first)) return;
+  diagnostics.warn(fmt::format(
+      "calibration: all {} samples are the same: the scales fit nothing else; give real inputs", samples.size()));
+}
+
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
@@ -290,7 +321,7 @@ CalibrationSamples read_calibration(const CalibrationOptions& options, const Mod
     const auto add = [&](const at::Tensor& picture, const std::string& path) { samples.add({picture}, path); };
     read_pictures(options, interface, diagnostics, add);
   } else if (ends_with(source, ".npy") || ends_with(source, ".npz")) {
-    read_numpy(source, interface, samples);
+    read_numpy(source, interface, samples, diagnostics);
   } else {
     read_torch(source, interface.inputs.size(), samples);
   }
@@ -300,6 +331,7 @@ CalibrationSamples read_calibration(const CalibrationOptions& options, const Mod
   if (result.size() < found) warn_of_thinning(result.size(), found, "samples", diagnostics);
   if (result.empty()) fail(source, "no sample found, at least one needed");
   warn_of_dead_channels(result, interface, diagnostics);
+  warn_of_one_sample_again(result, diagnostics);
   return result;
 }
 

@@ -74,6 +74,15 @@ at::Tensor to_input(const calibration::PictureTensor& picture, const TensorType&
   return (has_alpha ? at::constant_pad_nd(values, {0, 1}, 255) : values).to(at::kByte).contiguous();
 }
 
+calibration::PictureTensor sized(const calibration::Picture& picture, const calibration::PictureSize& size,
+                                 const calibration::PictureOptions& how, const std::string& path) {
+  try {
+    return calibration::to_tensor(picture, size, how);
+  } catch (const ConvertError& error) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {}", path, error.what()));
+  }
+}
+
 void check_channels(const char* option, const std::vector<double>& values, int64_t channels) {
   if (values.size() <= 1 || static_cast<int64_t>(values.size()) == channels) return;
   throw ConvertError(ExitCode::kUsage, fmt::format("{}: {} numbers found, 1 or {} needed, one for each channel", option,
@@ -103,8 +112,7 @@ void read_pictures(const CalibrationOptions& options, const ModuleInterface& int
       if (++bad == 1) first_problem = error.what();
       continue;
     }
-    const calibration::PictureTensor tensor = calibration::to_tensor(*picture, size, how);
-    add(to_input(tensor, interface.inputs[0].type), paths[i]);
+    add(to_input(sized(*picture, size, how, paths[i]), interface.inputs[0].type), paths[i]);
     if (options.on_progress) options.on_progress("read", i + 1, paths.size());
   }
   if (bad == paths.size())

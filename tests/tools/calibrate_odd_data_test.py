@@ -1,0 +1,207 @@
+"""Odd and hostile data for --calibrate: kinds of pictures, arrays, archives and pickles that are not as usual."""
+
+import io
+import os
+import pickle
+import unittest
+
+import numpy
+import torch
+from PIL import Image
+
+from calibrate_models import CalibrateTest, TwoInputs, picture_samples
+from stock_torch import load
+
+ORIENTATION, TURNED = 0x0112, 6  # of EXIF
+
+
+class OddDataTest(CalibrateTest):
+    def setUp(self):
+        super().setUp()
+        self.make_net()
+        self.options = [*self.spec, "--nhwc", "--calibrate"]
+
+    def model_of(self, source):
+        return load(self.convert(self.model, *self.options, source, out="converted.pt")).ser_model
+
+    def warnings(self, source, *options):
+        return self.succeed(self.model, *self.options, source, *options, "-o", self.folder / "out.pt").stderr
+
+    def refused(self, source, *needed, options=()):
+        out = self.folder / "refused.pt"
+        self.fail_with(3, self.model, *self.options, source, *options, "-o", out, needed=list(needed))
+        self.assertFalse(out.exists())
+
+
+class Pictures(OddDataTest):
+    def setUp(self):
+        super().setUp()
+        self.pixels = ((picture_samples(8, seed=4) / 4 + 0.5).clamp(0, 1) * 255).byte().permute(0, 2, 3, 1).numpy()
+        self.images = [Image.fromarray(each) for each in self.pixels]
+
+    def folder_of(self, images, ending, name="pictures", **options):
+        folder = self.folder / name
+        folder.mkdir()
+        for i, image in enumerate(images):
+            image.save(str(folder / f"{i}.{ending}"), **options)
+        return folder
+
+    def as_pillow_sees(self, folder):
+        """The data that the folder stands for."""
+        pictures = [numpy.asarray(Image.open(str(path)).convert("RGB")) for path in sorted(folder.iterdir())]
+        data = torch.from_numpy(numpy.stack(pictures)).permute(0, 3, 1, 2).double() / 255
+        path = self.folder / "pillow.npy"
+        numpy.save(path, data.float().numpy())
+        return path
+
+    def test_kinds(self):
+        for mode, ending in (("L", "png"), ("L", "jpg"), ("P", "png"), ("RGBA", "png"), ("CMYK", "jpg"), ("1", "png")):
+            with self.subTest(mode=mode, ending=ending):
+                folder = self.folder_of([image.convert(mode) for image in self.images], ending, f"{mode}_{ending}")
+                self.assertTrue(self.model_of(folder).equal(self.model_of(self.as_pillow_sees(folder))))
+
+    def test_16_bits(self):
+        """Each value of 8 bits in 16 is the same brightness, not a linear one."""
+        grey = [image.convert("L") for image in self.images]
+        wide = [Image.fromarray(numpy.asarray(image).astype(numpy.uint16) * 257) for image in grey]
+        self.assertTrue(self.model_of(self.folder_of(grey, "png", "narrow")).equal(
+            self.model_of(self.folder_of(wide, "png", "wide"))))
+
+    def test_exif(self):
+        """As Pillow and torchvision: pixels are taken as they are stored."""
+        exif = Image.Exif()
+        exif[ORIENTATION] = TURNED
+        self.assertTrue(self.model_of(self.folder_of(self.images, "jpg", "turned", exif=exif.tobytes())).equal(
+            self.model_of(self.folder_of(self.images, "jpg", "plain"))))
+
+    def test_files_that_are_no_pictures(self):
+        folder = self.folder_of(self.images, "png")
+        (folder / "empty.png").write_bytes(b"")
+        gif = io.BytesIO()
+        self.images[0].save(gif, "GIF")
+        (folder / "gif.jpg").write_bytes(gif.getvalue())
+        (folder / "link.jpg").symlink_to("nowhere.jpg")
+        (folder / "folder.jpg").mkdir()
+        self.assertIn("3 of 11 pictures can't be read and are left out, the first: ", self.warnings(folder))
+        for path in folder.glob("?.png"):
+            path.unlink()
+        self.refused(folder, "none of 3 pictures can be read")
+
+    def test_a_picture_of_another_size(self):
+        self.images[3] = self.images[3].resize((15, 30))
+        self.refused(self.folder_of(self.images, "png"), "3.png: 15x30 pixels found", options=["--crop", "16"])
+
+    def test_one_picture_again_and_again(self):
+        self.assertIn("all 8 samples are the same", self.warnings(self.folder_of(self.images[:1] * 8, "png")))
+
+
+class Arrays(OddDataTest):
+    def array(self, values, name="data.npy"):
+        numpy.save(self.folder / name, values)
+        return self.folder / name
+
+    def test_a_constant_away_from_zero(self):
+        """Bins are narrow where values are near each other, and ranges reach to 0."""
+        text = self.warnings(self.array(numpy.full((40, 3, 16, 16), 3, numpy.float32)))
+        self.assertIn("input 0 is 3 everywhere in all samples", text)
+        self.assertNotIn("are the same", text)
+
+    def test_dtypes_and_orders(self):
+        values = self.pictures[:8].numpy()
+        for odd, needed in (
+                (values.astype(">f4"), "dtype >f4 found"),
+                (values.astype(numpy.complex64), "dtype <c8 found"),
+                (values.astype(numpy.uint16), "dtype <u2 found; float16, float32"),
+                (numpy.array(["a"]), "dtype <U1 found"),
+                (numpy.array([{}], dtype=object), "dtype |O found"),
+                (numpy.zeros(3, [("a", "<f4"), ("b", "<i4")]), "dtype"),
+                (numpy.asfortranarray(values), "Fortran's order found"),
+                (values.reshape(8, -1), "shape [8, 768] found, [1, 3, 16, 16] needed"),
+                (values[None], "shape [1, 8, 3, 16, 16] found"),
+                (values.transpose(0, 2, 3, 1).copy(), "shape [8, 16, 16, 3] found"),
+                (numpy.float32(1), "shape [] found"),
+                (values[:0], "shape [0, 3, 16, 16] found"),
+                (values.astype(numpy.float64) * 1e300, "NaN or infinite values")):
+            with self.subTest(needed=needed):
+                self.refused(self.array(odd), needed)
+
+    def test_damaged_archives(self):
+        whole = self.folder / "whole.npz"
+        numpy.savez(whole, x=self.pictures[:8].numpy())
+        for name, data in (("cut", whole.read_bytes()[:5000]), ("none", b"PK" + b"0" * 100), ("empty", b"")):
+            with self.subTest(name=name):
+                (self.folder / f"{name}.npz").write_bytes(data)
+                self.refused(self.folder / f"{name}.npz", f"{name}.npz")
+        numpy.savez(self.folder / "nothing.npz")
+        self.refused(self.folder / "nothing.npz", "0 tensors found, 1 needed")
+
+    def test_names_in_archives(self):
+        x, indices = torch.randn(40, 6), torch.arange(40).remainder(20)
+        model = self.trace(TwoInputs(), x[:1], indices[:1])
+        options = [model, "--input", "1,6", "--input", "1:int64", "--calibrate"]
+        archive, out = self.folder / "pairs.npz", self.folder / "out.pt"
+        x, indices = x.numpy(), indices.numpy()
+        numpy.savez(archive, index=indices, x=x)
+        self.fail_with(3, *options, archive, "-o", out, needed=["arrays index, x found, x, indices needed"])
+        numpy.savez(archive, a=x, b=indices)
+        self.assertIn("arrays a, b are taken for the inputs x, indices in this order",
+                      self.succeed(*options, archive, "-o", out).stderr)
+        for save in (lambda: numpy.savez(archive, x, indices), lambda: numpy.savez(archive, x=x, indices=indices, labels=x)):
+            save()
+            self.assertNotIn("in this order", self.succeed(*options, archive, "-o", out).stderr)
+
+
+class Options(OddDataTest):
+    def test_values_that_are_none(self):
+        out = self.folder / "out.pt"
+        for option, value, needed in (
+                ("--calibration", "", "an empty text found"),
+                ("--std", "0.2,0,0.2", "0 found, a number above 0 needed"), ("--std", "nan", "nan found"),
+                ("--pixel-max", "-1", "-1 found")):
+            with self.subTest(option=option, value=value):
+                result = self.fail_with(2, self.model, *self.options, self.data, option, value, "-o", out, needed=[needed])
+                self.assertNotIn("179769", result.stderr)
+                self.assertFalse(out.exists())
+        self.fail_with(2, self.model, *self.options, "", "-o", out, needed=["--calibrate: an empty text found"])
+        result = self.fail_with(2, self.model, *self.options, "random:none", "-o", out, needed=["write random:N"])
+        self.assertNotIn("warning", result.stderr)
+
+
+class Pickles(OddDataTest):
+    def test_nothing_in_a_pickle_runs(self):
+        touched = self.folder / "touched"
+
+        class Touch:
+            def __reduce__(self):
+                return os.system, (f"touch {touched}",)
+
+        torch.save([Touch()], str(self.folder / "archive.pt"))
+        torch.save([Touch()], str(self.folder / "old.pt"), _use_new_zipfile_serialization=False)
+        (self.folder / "bare.pt").write_bytes(pickle.dumps(Touch()))
+        for name in ("archive.pt", "old.pt", "bare.pt"):
+            with self.subTest(name=name):
+                self.refused(self.folder / name, "no samples")
+                self.assertFalse(touched.exists())
+
+    def test_what_are_no_samples(self):
+        one = self.pictures[:1]
+        deep = one
+        for _ in range(200):
+            deep = [deep]
+        for value, needed in (
+                ([one, torch.zeros(1, 3, 8, 8)], "sample 1: input x: shape [1, 3, 8, 8] found"),
+                ([one, "text"], "sample 1: 0 tensors found"),
+                ([(one, one)], "sample 0: 2 tensors found, 1 needed"),
+                ([one.to(torch.complex64)], "dtype ComplexFloat found"),
+                ([one[:0]], "shape [0, 3, 16, 16] found"),
+                ([one.to_sparse()], "no samples"),
+                (torch.nn.Linear(2, 2).state_dict(), "no samples"),
+                (None, "no samples"), (deep, "0 tensors found"), ([one.numpy()], "no samples")):
+            with self.subTest(needed=needed):
+                self.refused(self.samples(value, "odd.pt"), needed)
+
+
+del CalibrateTest, OddDataTest  # their tests are those of their own files
+
+if __name__ == "__main__":
+    unittest.main()
