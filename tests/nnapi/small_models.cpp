@@ -65,7 +65,7 @@ OperandId Net::max_pool(OperandId x) {
 }
 
 OperandId Net::fully_connected(OperandId x, int64_t out_features) {
-  const Dims& shape = dims(x);
+  const Dims shape = dims(x);
   const Dim rows = product({shape.begin(), shape.end() - 1});
   const OperandId filter = weights({out_features, shape.back().value()});
   const OperandId bias = weights({out_features});

@@ -46,7 +46,7 @@ class Gelu(CliTest, StockTorchTest):
 
     def distance(self, module, other):
         with torch.no_grad():
-            return (call(module, self.x) - other(self.x)).abs().max().item()
+            return (call(module, [self.x]) - other(self.x)).abs().max().item()
 
     def test_is_the_formula_of_tanh(self):
         for runtime in ("pytorch", "shim"):
@@ -64,7 +64,7 @@ class Gelu(CliTest, StockTorchTest):
                 self.converted("--runtime", runtime, "--gelu", "tanh")
                 told = self.succeed("verify", self.path, self.folder / "out.pt")
                 self.assertIn("max error at most 0.01 of the output's range", told.stdout)
-                self.succeed("verify", self.path, self.folder / "out.pt", "--operations")
+                self.succeed("verify", self.path, self.folder / "out.pt", "--per-op")
 
     def test_is_exact_or_tanh(self):
         self.fail_with(2, self.path, "--gelu", "fast", "-o", self.folder / "out.pt", needed=["--gelu", "exact", "tanh"])

@@ -16,7 +16,7 @@ namespace {
 
 constexpr OperationCode kAdd = OperationCode::ADD, kMul = OperationCode::MUL, kConv = OperationCode::CONV_2D,
                         kLayer = OperationCode::FULLY_CONNECTED, kReshape = OperationCode::RESHAPE,
-                        kLogistic = OperationCode::LOGISTIC;
+                        kRelu = OperationCode::RELU;
 
 void check_left(Net& net, const std::vector<OperationCode>& left, int feature_level = 3) {
   testing::check_keeps_results(net, [&](Model& model) {
@@ -27,9 +27,9 @@ void check_left(Net& net, const std::vector<OperationCode>& left, int feature_le
   CHECK(validate(net.model, feature_level).empty());
 }
 
-// x * sigmoid(x + number) of a matrix.
+// x * relu(x + number) of a matrix.
 OperandId gated(Net& net, OperandId x) {
-  return net.binary(kMul, x, net.unary(kLogistic, net.binary(kAdd, x, net.weights({1}))));
+  return net.binary(kMul, x, net.unary(kRelu, net.binary(kAdd, x, net.weights({1}))));
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ TEST_CASE("linear_as_convolution: two layers and what is between them") {
     const OperandId hidden = gated(net, net.fully_connected(x, 9));
     const OperandId image = net.reshape(net.fully_connected(hidden, 7), {2, 3, 4, 7});
     net.output(net.binary(kAdd, image, x));
-    check_left(net, {kConv, kAdd, kLogistic, kMul, kConv, kAdd}, level);
+    check_left(net, {kConv, kAdd, kRelu, kMul, kConv, kAdd}, level);
   }
 }
 
@@ -63,9 +63,9 @@ TEST_CASE("linear_as_convolution: two regions after each other") {
 TEST_CASE("linear_as_convolution: a matrix with another reader stays one") {
   Net net;
   const OperandId rows = net.fully_connected(net.input({1, 3, 4, 7}), 5);
-  net.output(net.reshape(net.unary(kLogistic, rows), {1, 3, 4, 5}));
+  net.output(net.reshape(net.unary(kRelu, rows), {1, 3, 4, 5}));
   net.output(rows);
-  check_left(net, {kLayer, kLogistic, kReshape});
+  check_left(net, {kLayer, kRelu, kReshape});
 
   Net twice;
   const OperandId read = twice.fully_connected(twice.input({1, 3, 4, 7}), 5);
