@@ -46,7 +46,7 @@ class Gelu(CliTest, StockTorchTest):
 
     def distance(self, module, other):
         with torch.no_grad():
-            return (call(module, [self.x]) - other(self.x)).abs().max().item()
+            return (call(module, self.x) - other(self.x)).abs().max().item()
 
     def test_is_the_formula_of_tanh(self):
         for runtime in ("pytorch", "shim"):
