@@ -13,8 +13,7 @@ constexpr int64_t kMostChannels = 4096;  // the model holds a weight for each
 
 class MeanAdder {
  public:
-  MeanAdder(Model& model, int feature_level)
-      : model_(model), builder_(model), uses_(model), feature_level_(feature_level) {}
+  explicit MeanAdder(Model& model) : model_(model), builder_(model), uses_(model) {}
 
   void run() {
     for (Operation& sum : model_.operations) {
@@ -83,20 +82,19 @@ class MeanAdder {
 
   Operation image_layer(OperandId input, float added, const Operation& sum) {
     const OperandId filter = averages(input, {1, 1, 1}), bias = builder_.tensor(Constant::of_floats({added}));
-    return {OperationCode::CONV_2D, pointwise_arguments(builder_, input, filter, bias, sum.inputs[2], feature_level_),
-            sum.outputs, sum.source};
+    return {OperationCode::CONV_2D, pointwise_arguments(builder_, input, filter, bias, sum.inputs[2]), sum.outputs,
+            sum.source};
   }
 
   Model& model_;
   Builder builder_;
   const Uses uses_;
-  int feature_level_;
 };
 
 }  // namespace
 
-void add_in_mean(Model& model, int feature_level) {
-  MeanAdder(model, feature_level).run();
+void add_in_mean(Model& model) {
+  MeanAdder(model).run();
 }
 
 }  // namespace nnapi_convert::nnapi

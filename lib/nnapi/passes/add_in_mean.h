@@ -8,6 +8,6 @@
 namespace nnapi_convert::nnapi {
 
 // Float only. Runs after the layout is chosen: the CONV_2D is in NHWC.
-void add_in_mean(Model& model, int feature_level);
+void add_in_mean(Model& model);
 
 }  // namespace nnapi_convert::nnapi

@@ -91,7 +91,7 @@ class Region {
 
 class LinearLayers {
  public:
-  LinearLayers(Model& model, int feature_level) : model_(model), builder_(model), feature_level_(feature_level) {}
+  explicit LinearLayers(Model& model) : model_(model), builder_(model) {}
 
   void run() {
     const Uses uses(model_);
@@ -128,19 +128,17 @@ class LinearLayers {
     const Constant weights = *model_.at(layer.inputs[1]).constant();
     const OperandId filter = builder_.tensor(weights.then(Reshape{{weights.shape()[0], 1, 1, weights.shape()[1]}}));
     layer.code = OperationCode::CONV_2D;
-    layer.inputs =
-        pointwise_arguments(builder_, layer.inputs[0], filter, layer.inputs[2], layer.inputs[3], feature_level_);
+    layer.inputs = pointwise_arguments(builder_, layer.inputs[0], filter, layer.inputs[2], layer.inputs[3]);
   }
 
   Model& model_;
   Builder builder_;
-  int feature_level_;
 };
 
 }  // namespace
 
-void linear_as_convolution(Model& model, int feature_level) {
-  LinearLayers(model, feature_level).run();
+void linear_as_convolution(Model& model) {
+  LinearLayers(model).run();
 }
 
 }  // namespace nnapi_convert::nnapi

@@ -9,6 +9,6 @@
 namespace nnapi_convert::nnapi {
 
 // Float only. Runs after the layout is chosen: the images are in NHWC.
-void linear_as_convolution(Model& model, int feature_level);
+void linear_as_convolution(Model& model);
 
 }  // namespace nnapi_convert::nnapi

@@ -63,9 +63,8 @@ const Pass kBeforeLayout[] = {
 // The passes that run when the layout is chosen.
 const Pass kAfterLayout[] = {
     kMergeMoves,
-    {"linear_as_convolution",
-     [](Model& model, const OptimiseOptions& options) { linear_as_convolution(model, options.feature_level); }},
-    {"add_in_mean", [](Model& model, const OptimiseOptions& options) { add_in_mean(model, options.feature_level); }},
+    {"linear_as_convolution", plain<linear_as_convolution>},
+    {"add_in_mean", plain<add_in_mean>},
 };
 
 // Runs the pass on the model and its subgraphs.

@@ -5,8 +5,9 @@
 
 namespace nnapi_convert::nnapi {
 
-// The input is in NHWC. The filter has the shape [outputs, 1, 1, inputs], `activation` is an operand with a FuseCode.
+// The input is in NHWC: without the flag of feature level 3 there is no other order. The filter has the shape
+// [outputs, 1, 1, inputs], `activation` is an operand with a FuseCode.
 std::vector<OperandId> pointwise_arguments(Builder& builder, OperandId input, OperandId filter, OperandId bias,
-                                           OperandId activation, int feature_level);
+                                           OperandId activation);
 
 }  // namespace nnapi_convert::nnapi

@@ -20,7 +20,7 @@ OperandId plus(Net& net, OperandId x, float number) {
 
 void check_left(Net& net, const std::vector<OperationCode>& left, int feature_level = 3) {
   testing::check_keeps_results(net, [&](Model& model) {
-    add_in_mean(model, feature_level);
+    add_in_mean(model);
     compact(model);
   });
   CHECK(codes(net.model) == left);
@@ -77,6 +77,6 @@ TEST_CASE("add_in_mean: other means and sums stay") {
   const OperandId x = flexible.builder.variable(type);
   flexible.model.inputs.push_back({x});
   flexible.output(plus(flexible, flexible.mean(x, {1}, true), 1));
-  add_in_mean(flexible.model, 3);
+  add_in_mean(flexible.model);
   CHECK(codes(flexible.model) == both);
 }

@@ -20,7 +20,7 @@ constexpr OperationCode kAdd = OperationCode::ADD, kMul = OperationCode::MUL, kC
 
 void check_left(Net& net, const std::vector<OperationCode>& left, int feature_level = 3) {
   testing::check_keeps_results(net, [&](Model& model) {
-    linear_as_convolution(model, feature_level);
+    linear_as_convolution(model);
     compact(model);
   });
   CHECK(codes(net.model) == left);
