@@ -19,7 +19,7 @@ Examples:
   nnapi-convert check model.pt --nhwc --min-api 28
   nnapi-convert check quantised.pt --nhwc --device-profile quant-dsp-8.1 --explain-speed
   nnapi-convert check model.pt --fallback none --format json
-  nnapi-convert check model.pt --nhwc --runtime shim --package "level=3; level=1"
+  nnapi-convert check model.pt --nhwc --runtime shim --package "level=4; level=2"
 )";
 
 const ExitCodes kCheckExitCodes = {{"0", "the model converts, whole or in segments"},
