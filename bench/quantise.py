@@ -147,6 +147,14 @@ def load_runtimes() -> None:
     torch.ops.load_library(str(RELEASE / "lib" / "libnnapi_shim_torch.so"))
 
 
+def end(problems: List[str], is_checked: bool) -> None:
+    """Prints figures over their limits; with `is_checked` the program fails for them."""
+    for problem in problems:
+        print(problem)
+    if problems and is_checked:
+        sys.exit("over the limit")
+
+
 def main() -> None:
     arguments = arguments_of()
     warnings.filterwarnings("ignore")
@@ -159,10 +167,7 @@ def main() -> None:
     numpy.save(FOLDER / "calibration.npy", data.calibration.numpy())
     numpy.save(FOLDER / "judging.npy", data.judged.images.numpy())
     problems = [problem for name in arguments.only for problem in measure(name, data, arguments)]
-    for problem in problems:
-        print(problem)
-    if problems and arguments.check:
-        sys.exit("over the limit")
+    end(problems, arguments.check)
 
 
 if __name__ == "__main__":

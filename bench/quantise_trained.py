@@ -7,7 +7,6 @@ pictures/NNN.jpg, NNN being the class of ImageNet; the release build, and Debian
 import argparse
 import lzma
 import pathlib
-import sys
 import warnings
 from typing import Dict, List, NamedTuple, Tuple
 
@@ -16,7 +15,7 @@ import torch
 from PIL import Image
 from torchvision import transforms
 
-from quantise import MOST_LOST, OURS, RELEASE, ROOT, SHIM, STOCK, TORCH_AO, Model, Source, convert, load_runtimes
+from quantise import MOST_LOST, OURS, RELEASE, ROOT, SHIM, STOCK, TORCH_AO, Model, Source, convert, end, load_runtimes
 
 FOLDER = ROOT / "build" / "bench" / "quantise_trained"
 FOLDS = 2
@@ -150,10 +149,7 @@ def main() -> None:
     load_runtimes()
     FOLDER.mkdir(parents=True, exist_ok=True)
     problems = [problem for name in arguments.only for problem in measure(name, arguments)]
-    for problem in problems:
-        print(problem)
-    if problems and arguments.check:
-        sys.exit("over the limit")
+    end(problems, arguments.check)
 
 
 if __name__ == "__main__":
