@@ -61,6 +61,17 @@ Uses::Uses(const Model& model) : producer(model.operands.size(), -1), readers(mo
   for (const Boundary& output : model.outputs) ++readers[static_cast<size_t>(output.operand)];
 }
 
+std::vector<std::vector<size_t>> readers_of(const Model& model) {
+  std::vector<std::vector<size_t>> readers(model.operands.size());
+  for (size_t i = 0; i < model.operations.size(); ++i) {
+    for (const OperandId id : model.operations[i].inputs) {
+      std::vector<size_t>& known = readers[static_cast<size_t>(id)];
+      if (known.empty() || known.back() != i) known.push_back(i);
+    }
+  }
+  return readers;
+}
+
 void replace_reads(Model& model, OperandId from, OperandId to) {
   for (Operation& operation : model.operations) {
     std::replace(operation.inputs.begin(), operation.inputs.end(), from, to);

@@ -96,6 +96,9 @@ struct Uses {
   std::vector<int> readers;
 };
 
+// Returns for each operand the operations that read it, each once, in order.
+std::vector<std::vector<size_t>> readers_of(const Model& model);
+
 // Makes every reader of `from` (operations and model outputs) read `to`.
 void replace_reads(Model& model, OperandId from, OperandId to);
 

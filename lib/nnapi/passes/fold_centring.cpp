@@ -20,14 +20,7 @@ using Channels = std::pair<OperandId, size_t>;
 
 class CentringFolder {
  public:
-  explicit CentringFolder(Model& model)
-      : model_(model), builder_(model), uses_(model), readers_(model.operands.size()) {
-    for (size_t i = 0; i < model.operations.size(); ++i) {
-      const Operation& operation = model.operations[i];
-      for (const OperandId id : std::set<OperandId>(operation.inputs.begin(), operation.inputs.end())) {
-        readers_[static_cast<size_t>(id)].push_back(i);
-      }
-    }
+  explicit CentringFolder(Model& model) : model_(model), builder_(model), uses_(model), readers_(readers_of(model)) {
     for (const Boundary& output : model.outputs) model_outputs_.insert(output.operand);
   }
 

@@ -10,6 +10,7 @@
 #include "lib/nnapi/passes/fold_centring.h"
 #include "lib/nnapi/passes/fold_input_affine.h"
 #include "lib/nnapi/passes/fold_padding.h"
+#include "lib/nnapi/passes/fold_scale.h"
 #include "lib/nnapi/passes/fuse_activation.h"
 #include "lib/nnapi/passes/gather_rows.h"
 #include "lib/nnapi/passes/group_products.h"
@@ -52,6 +53,7 @@ const Pass kBeforeLayout[] = {
     {"fold_padding", plain<fold_padding>},
     {"fold_affine", plain<fold_affine>},
     {"fold_input_affine", plain<fold_input_affine>},
+    {"fold_scale", plain<fold_scale>},
     {"fuse_activation", plain<fuse_activation>},
     {"shuffle_channels",
      [](Model& model, const OptimiseOptions& options) { shuffle_channels(model, options.feature_level); }},

@@ -24,13 +24,10 @@ struct Region {
 
 class RegionSinker {
  public:
-  explicit RegionSinker(Model& model) : model_(model), builder_(model), readers_(model.operands.size()) {
+  explicit RegionSinker(Model& model) : model_(model), builder_(model), readers_(readers_of(model)) {
     producer_.assign(model.operands.size(), nullptr);
     for (size_t i = 0; i < model.operations.size(); ++i) {
       const Operation& operation = model.operations[i];
-      for (const OperandId id : std::set<OperandId>(operation.inputs.begin(), operation.inputs.end())) {
-        readers_[static_cast<size_t>(id)].push_back(i);
-      }
       for (const OperandId id : operation.outputs) producer_[static_cast<size_t>(id)] = &operation;
     }
     for (const Boundary& output : model.outputs) model_outputs_.insert(output.operand);
