@@ -20,7 +20,7 @@
 namespace nnapi_shim {
 namespace {
 
-constexpr size_t kMaxIndexBytes = 4096;
+constexpr size_t kMaxIndexBytes = 1 << 16;
 
 class RecordFinder {
  public:
@@ -59,7 +59,8 @@ class RecordFinder {
       return NNAPI_SHIM_OK;
     }
     return fail(error_, NNAPI_SHIM_BAD_MODEL,
-                "%.200s has no record %s; convert the model with --runtime shim, as one segment (--fallback none)",
+                "%.200s has no record %s; run the file with PyTorch, or convert the model with --runtime shim so that "
+                "nothing stays on the CPU (--fallback none)",
                 file_.path, format::kIndexRecord);
   }
 
@@ -69,16 +70,8 @@ class RecordFinder {
   std::vector<ZipRecord> records_;
 };
 
-// Takes the first line off `text`; returns false if no whole line is left.
-bool take_line(std::string* text, std::string* line) {
-  const size_t end = text->find('\n');
-  *line = text->substr(0, end);
-  text->erase(0, end == std::string::npos ? end : end + 1);
-  return !line->empty() && line->find('\0') == std::string::npos;
-}
-
-int read_index(const ZipFile& file, const RecordFinder& records, const std::string& root, std::string* words,
-               std::string* weights, nnapi_shim_error* error) {
+int read_index(const ZipFile& file, const RecordFinder& records, const std::string& root, ArchiveIndex* index,
+               nnapi_shim_error* error) {
   uint64_t offset = 0, bytes = 0;
   if (const int status = records.find(root + format::kIndexRecord, &offset, &bytes)) return status;
   std::string text;
@@ -86,9 +79,10 @@ int read_index(const ZipFile& file, const RecordFinder& records, const std::stri
     text.resize(static_cast<size_t>(bytes));
     if (!read_at(file, offset, &text[0], text.size())) text.clear();
   }
-  if (take_line(&text, words) && take_line(&text, weights) && text.empty()) return NNAPI_SHIM_OK;
+  if (index->parse(text)) return NNAPI_SHIM_OK;
   return fail(error, NNAPI_SHIM_BAD_MODEL,
-              "record %s of %.200s does not have two lines, the names of two records; convert the model again",
+              "record %s of %.200s has neither two lines, the names of two records, nor the lines of several segments; "
+              "convert the model again",
               format::kIndexRecord, file.path);
 }
 
@@ -112,11 +106,10 @@ Archive::Archive(Archive&& other) noexcept {
 }
 
 Archive& Archive::operator=(Archive&& other) noexcept {
-  std::swap(words_, other.words_);
-  std::swap(weights_, other.weights_);
+  std::swap(parts_, other.parts_);
+  std::swap(wiring_, other.wiring_);
   std::swap(fd_, other.fd_);
-  std::swap(mapping_, other.mapping_);
-  std::swap(mapped_bytes_, other.mapped_bytes_);
+  std::swap(mappings_, other.mappings_);
   return *this;
 }
 
@@ -125,17 +118,16 @@ Archive::~Archive() {
 }
 
 void Archive::close() {
-  if (mapping_ != nullptr) ::munmap(mapping_, mapped_bytes_);
+  for (const Mapping& mapping : mappings_) ::munmap(mapping.data, mapping.bytes);
+  mappings_.clear();
   if (fd_ >= 0) ::close(fd_);
-  mapping_ = nullptr;
-  mapped_bytes_ = 0;
   fd_ = -1;
-  weights_ = Weights();
-  drop_words();
+  parts_.clear();
+  wiring_ = Wiring();
 }
 
 void Archive::drop_words() {
-  words_ = std::vector<int32_t>();
+  for (ArchivePart& part : parts_) part.words = std::vector<int32_t>();
 }
 
 int Archive::open(const char* path, nnapi_shim_error* error) {
@@ -182,24 +174,35 @@ int Archive::open(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi
   if (status == NNAPI_SHIM_OK) {
     ZipFile file;
     file.path = "what the reader reads";
-    file.memory = static_cast<const uint8_t*>(mapping_);
+    file.memory = mappings_[0].data;
     file.bytes = bytes;
     status = read_records(file, error);
   }
-  if (status != NNAPI_SHIM_OK) {
+  if (status == NNAPI_SHIM_OK) {
+    release_but_weights();
+  } else {
     close();
-    return status;
   }
-  // All but the weights is done with.
-  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  auto* const memory = static_cast<uint8_t*>(mapping_);
-  const size_t begin = weights_.data ? static_cast<size_t>(weights_.data - memory) / page * page : mapped_bytes_;
-  const size_t end = weights_.data
-                         ? static_cast<size_t>(weights_.data - memory + weights_.bytes + page - 1) / page * page
-                         : mapped_bytes_;
-  ::madvise(memory, begin, MADV_DONTNEED);
-  if (end < mapped_bytes_) ::madvise(memory + end, mapped_bytes_ - end, MADV_DONTNEED);
   return status;
+}
+
+// Frees the memory pages of what a reader read that hold no weights.
+void Archive::release_but_weights() {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const Mapping all = mappings_[0];
+  std::vector<bool> is_kept((all.bytes + page - 1) / page);
+  for (const ArchivePart& part : parts_) {
+    if (part.weights.bytes == 0) continue;
+    const auto begin = static_cast<size_t>(part.weights.data - all.data);
+    const size_t end = begin + static_cast<size_t>(part.weights.bytes);
+    for (size_t i = begin / page; i * page < end; ++i) is_kept[i] = true;
+  }
+  for (auto begin = is_kept.begin(); begin != is_kept.end();) {
+    const auto end = std::find(begin, is_kept.end(), !*begin);
+    const auto first = static_cast<size_t>(begin - is_kept.begin()), pages = static_cast<size_t>(end - begin);
+    if (!*begin) ::madvise(all.data + first * page, pages * page, MADV_DONTNEED);
+    begin = end;
+  }
 }
 
 // Reads an archive into memory of this process alone: a decrypted file must not appear in another one.
@@ -213,8 +216,7 @@ int Archive::read_all(nnapi_shim_reader reader, void* context, uint64_t bytes, n
     return fail(error, NNAPI_SHIM_FAILED, "there is no memory for an archive of %llu bytes; free some memory",
                 static_cast<unsigned long long>(bytes));
   }
-  mapping_ = memory;
-  mapped_bytes_ = size;
+  mappings_.push_back({static_cast<uint8_t*>(memory), size});
   for (size_t at = 0; at < size; at += kPart) {
     if (reader(context, at, static_cast<uint8_t*>(memory) + at, std::min(kPart, size - at)) == 0) continue;
     return fail(error, NNAPI_SHIM_BAD_MODEL, "the archive can't be read: its reader fails at byte %zu of %zu", at,
@@ -252,26 +254,34 @@ int Archive::open_file(const ZipFile& part, nnapi_shim_error* error) {
 
 int Archive::read_records(const ZipFile& file, nnapi_shim_error* error) {
   RecordFinder records(file, error);
-  std::string root, words, weights;
-  uint64_t offset = 0, bytes = 0;
+  std::string root;
+  ArchiveIndex index;
   if (const int status = records.read_directory()) return status;
   if (const int status = records.find_root(&root)) return status;
-  if (const int status = read_index(file, records, root, &words, &weights, error)) return status;
-  if (const int status = records.find(root + words, &offset, &bytes)) return status;
-  if (const int status = read_words(file, offset, bytes, &words_, error)) return status;
-  if (const int status = records.find(root + weights, &offset, &bytes)) return status;
-  return map_weights(file, offset, bytes, error);
+  if (const int status = read_index(file, records, root, &index, error)) return status;
+  wiring_ = std::move(index.wiring);
+  for (const RecordNames& names : index.records) {
+    uint64_t offset = 0, bytes = 0;
+    parts_.emplace_back();
+    if (const int status = records.find(root + names.words, &offset, &bytes)) return status;
+    if (const int status = read_words(file, offset, bytes, &parts_.back().words, error)) return status;
+    if (const int status = records.find(root + names.weights, &offset, &bytes)) return status;
+    if (const int status = map_weights(file, offset, bytes, &parts_.back().weights, error)) return status;
+  }
+  return NNAPI_SHIM_OK;
 }
 
 void Archive::release_pages() const {
-  if (mapping_ && fd_ >= 0) ::madvise(mapping_, mapped_bytes_, MADV_DONTNEED);
+  if (fd_ < 0) return;
+  for (const Mapping& mapping : mappings_) ::madvise(mapping.data, mapping.bytes, MADV_DONTNEED);
 }
 
-int Archive::map_weights(const ZipFile& file, uint64_t offset, uint64_t bytes, nnapi_shim_error* error) {
+int Archive::map_weights(const ZipFile& file, uint64_t offset, uint64_t bytes, Weights* weights,
+                         nnapi_shim_error* error) {
   if (bytes == 0) return NNAPI_SHIM_OK;
   if (file.memory != nullptr) {
-    weights_.data = file.memory + offset;
-    weights_.bytes = bytes;
+    weights->data = file.memory + offset;
+    weights->bytes = bytes;
     return NNAPI_SHIM_OK;
   }
   offset += file.begin;
@@ -287,13 +297,12 @@ int Archive::map_weights(const ZipFile& file, uint64_t offset, uint64_t bytes, n
     return fail(error, NNAPI_SHIM_FAILED, "%llu bytes of weights can't be mapped: %s; free some memory",
                 static_cast<unsigned long long>(bytes), std::strerror(errno));
   }
-  mapping_ = mapping;
-  mapped_bytes_ = map_bytes;
-  weights_.data = static_cast<const uint8_t*>(mapping) + before;
-  weights_.bytes = bytes;
+  mappings_.push_back({static_cast<uint8_t*>(mapping), map_bytes});
+  weights->data = static_cast<const uint8_t*>(mapping) + before;
+  weights->bytes = bytes;
   if (before != 0) return NNAPI_SHIM_OK;
-  weights_.fd = fd_;
-  weights_.file_offset = offset;
+  weights->fd = fd_;
+  weights->file_offset = offset;
   return NNAPI_SHIM_OK;
 }
 

@@ -1,6 +1,6 @@
-// Reads the model's words and weights from the archive (.pt, .ptl) that nnapi-convert writes.
+// Reads the words and weights of a model, or of its segments, from the archive (.pt, .ptl) that nnapi-convert writes.
 //
-// The archive is a zip file, plain or ZIP64, that stores both records uncompressed. This reader checks no CRC of the
+// The archive is a zip file, plain or ZIP64, that stores these records uncompressed. This reader checks no CRC of the
 // records: the words carry their own checksum, and checking the weights would read all of them into memory.
 #pragma once
 
@@ -8,11 +8,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/shim/archive_index.h"
 #include "lib/shim/model_view.h"
 #include "lib/shim/nnapi_shim.h"
 #include "lib/shim/zip_directory.h"
 
 namespace nnapi_shim {
+
+// A segment. The words are little-endian. The weights live as long as the archive. Their descriptor is -1, so that
+// NNAPI gets the memory and not the file, if there are no weights or if their record does not start at a multiple of
+// the page size: nnapi-convert aligns the record, but another program may have packed the archive anew. If another
+// process shortens the file, reading the weights ends in SIGBUS, as with any mapping: replace such files, don't rewrite
+// them.
+struct ArchivePart {
+  std::vector<int32_t> words;
+  Weights weights;
+};
 
 // Its destructor closes the file and unmaps the weights. Movable.
 class Archive {
@@ -39,15 +50,12 @@ class Archive {
   // function returns. Of what it reads, the weights stay in memory of this process.
   int open(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi_shim_error* error);
 
-  // Returns the little-endian words. ModelBuffer::parse copies them; then drop_words() can free this copy.
-  const std::vector<int32_t>& words() const { return words_; }
+  // The segments, in the order in which they run; one for a whole model, and none if no archive is open.
+  const std::vector<ArchivePart>& parts() const { return parts_; }
+  // How the segments are wired.
+  const Wiring& wiring() const { return wiring_; }
+  // Frees the words, which ModelBuffer::parse copies.
   void drop_words();
-
-  // Returns the weights, which live as long as this object. The descriptor is -1, so that NNAPI gets the memory and not
-  // the file, if there are no weights or if their record does not start at a multiple of the page size: nnapi-convert
-  // aligns the record, but another program may have packed the archive anew. If another process shortens the file,
-  // reading the weights ends in SIGBUS, as with any mapping: replace such files, don't rewrite them.
-  const Weights& weights() const { return weights_; }
   // Frees the memory pages of weights that are mapped from a file; the system reads a page from there again when it is
   // needed.
   void release_pages() const;
@@ -56,14 +64,20 @@ class Archive {
   void close();
   int open_file(const ZipFile& file, nnapi_shim_error* error);
   int read_records(const ZipFile& file, nnapi_shim_error* error);
-  int map_weights(const ZipFile& file, uint64_t offset, uint64_t bytes, nnapi_shim_error* error);
+  int map_weights(const ZipFile& file, uint64_t offset, uint64_t bytes, Weights* weights, nnapi_shim_error* error);
   int read_all(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi_shim_error* error);
 
-  std::vector<int32_t> words_;
-  Weights weights_;
+  void release_but_weights();
+
+  struct Mapping {
+    uint8_t* data;
+    size_t bytes;
+  };
+
+  std::vector<ArchivePart> parts_;
+  Wiring wiring_;
   int fd_ = -1;
-  void* mapping_ = nullptr;
-  size_t mapped_bytes_ = 0;
+  std::vector<Mapping> mappings_;  // of each segment's weights in a file; of all that a reader read
 };
 
 }  // namespace nnapi_shim

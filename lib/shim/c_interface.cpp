@@ -5,19 +5,18 @@
 #include <new>
 #include <utility>
 
+#include "lib/shim/chain.h"
 #include "lib/shim/failure.h"
-#include "lib/shim/package.h"
 #include "lib/shim/shared_memory.h"
 #include "lib/shim/trial_process.h"
 
-struct nnapi_shim_model : nnapi_shim::Package {
-  using nnapi_shim::Package::Package;
+struct nnapi_shim_model : nnapi_shim::Chain {
+  using nnapi_shim::Chain::Chain;
 };
 
 namespace {
 
 using nnapi_shim::fail;
-using nnapi_shim::ShapeEntry;
 
 void clear(nnapi_shim_error* error) {
   if (!error) return;
@@ -28,16 +27,6 @@ void clear(nnapi_shim_error* error) {
 
 int fail_null(nnapi_shim_error* error, const char* function, const char* what) {
   return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s: %s is null, one is needed", function, what);
-}
-
-// Copies the input or output with number `index`.
-int copy_tensor(const std::vector<nnapi_shim_tensor>& tensors, const char* what, uint32_t index,
-                nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
-  if (index >= tensors.size()) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s %u was asked for, the model has %zu", what, index, tensors.size());
-  }
-  *tensor = tensors[index];
-  return NNAPI_SHIM_OK;
 }
 
 // Stands for shared memory by its object, so that checks of buffers find an address.
@@ -52,12 +41,11 @@ std::vector<nnapi_shim_buffer> buffers_of(const nnapi_shim_place* places, uint32
 
 int make_model(nnapi_shim::Archive opened, nnapi_shim_model** model, nnapi_shim_error* error) {
   const auto archive = std::make_shared<nnapi_shim::Archive>(std::move(opened));
-  std::vector<nnapi_shim::PackagedModel> models;
-  const int status = nnapi_shim::Package::read(archive->words().data(), archive->words().size(), archive->weights(),
-                                               archive, &models, error);
+  nnapi_shim::Chain::Segments segments;
+  const int status = nnapi_shim::Chain::read(archive, &segments, error);
   if (status != NNAPI_SHIM_OK) return status;
   archive->drop_words();
-  *model = new nnapi_shim_model(std::move(models));
+  *model = new nnapi_shim_model(std::move(segments), archive->wiring());
   return status;
 }
 
@@ -77,7 +65,10 @@ int nnapi_shim_open_memory(const void* words, size_t word_count, const void* wei
   where.bytes = weight_bytes;
   std::vector<nnapi_shim::PackagedModel> models;
   const int status = nnapi_shim::Package::read(words, word_count, where, nullptr, &models, error);
-  if (status == NNAPI_SHIM_OK) *model = new nnapi_shim_model(std::move(models));
+  if (status != NNAPI_SHIM_OK) return status;
+  nnapi_shim::Chain::Segments segments;
+  segments.push_back(std::make_unique<nnapi_shim::Package>(std::move(models)));
+  *model = new nnapi_shim_model(std::move(segments));
   return status;
 }
 
@@ -133,13 +124,13 @@ int nnapi_shim_configure(nnapi_shim_model* model, const nnapi_shim_options* opti
 }
 
 uint32_t nnapi_shim_argument_count(const nnapi_shim_model* model) {
-  return model ? model->buffer().argument_count() : 0;
+  return model ? model->argument_count() : 0;
 }
 uint32_t nnapi_shim_input_count(const nnapi_shim_model* model) {
-  return model ? model->buffer().input_count() : 0;
+  return model ? model->input_count() : 0;
 }
 uint32_t nnapi_shim_output_count(const nnapi_shim_model* model) {
-  return model ? model->buffer().output_count() : 0;
+  return model ? model->output_count() : 0;
 }
 uint32_t nnapi_shim_feature_level(const nnapi_shim_model* model) {
   return model ? model->feature_level() : 0;
@@ -150,7 +141,7 @@ int nnapi_shim_argument(const nnapi_shim_model* model, uint32_t index, uint32_t*
   clear(error);
   if (!model) return fail_null(error, "nnapi_shim_argument", "model");
   if (!rank || !sizes) return fail_null(error, "nnapi_shim_argument", rank ? "sizes" : "rank");
-  const uint32_t count = model->buffer().argument_count();
+  const uint32_t count = model->argument_count();
   if (index >= count) {
     return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %u was asked for, the model has %u", index, count);
   }
@@ -164,18 +155,14 @@ int nnapi_shim_input(nnapi_shim_model* model, const nnapi_shim_shape* arguments,
                      uint32_t index, nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
   clear(error);
   if (!model || !tensor) return fail_null(error, "nnapi_shim_input", model ? "tensor" : "model");
-  std::shared_ptr<ShapeEntry> entry;
-  const int status = model->describe(arguments, argument_count, &entry, error);
-  return status == NNAPI_SHIM_OK ? copy_tensor(entry->inputs, "input", index, tensor, error) : status;
+  return model->describe_one(arguments, argument_count, false, index, tensor, error);
 }
 
 int nnapi_shim_output(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
                       uint32_t index, nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
   clear(error);
   if (!model || !tensor) return fail_null(error, "nnapi_shim_output", model ? "tensor" : "model");
-  std::shared_ptr<ShapeEntry> entry;
-  const int status = model->describe(arguments, argument_count, &entry, error);
-  return status == NNAPI_SHIM_OK ? copy_tensor(entry->outputs, "output", index, tensor, error) : status;
+  return model->describe_one(arguments, argument_count, true, index, tensor, error);
 }
 
 int nnapi_shim_warm_up(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,

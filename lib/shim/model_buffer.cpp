@@ -214,7 +214,10 @@ bool ModelBuffer::take(std::vector<int32_t> words, uint64_t weight_bytes, nnapi_
   fill_models(layout_, &view);
   if (!check_models(layout_, view, weight_bytes, error)) return false;
   const SubgraphView& main = view.models[0];
-  for (const BoundaryView& input : main.inputs) input_types_.push_back(main.operands[input.operand].type);
+  for (const BoundaryView& input : main.inputs) {
+    input_types_.push_back(main.operands[input.operand].type);
+    input_arguments_.push_back(input.argument);
+  }
   for (const BoundaryView& output : main.outputs) output_types_.push_back(main.operands[output.operand].type);
   return true;
 }

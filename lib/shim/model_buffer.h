@@ -47,6 +47,8 @@ class ModelBuffer {
   // Return the types (ANEURALNETWORKS_*) of NNAPI's inputs and outputs.
   const std::vector<int32_t>& input_types() const { return input_types_; }
   const std::vector<int32_t>& output_types() const { return output_types_; }
+  // Returns for each of NNAPI's inputs the argument that it is of.
+  const std::vector<int32_t>& input_arguments() const { return input_arguments_; }
   uint32_t feature_level() const;
   uint64_t weight_bytes() const { return weight_bytes_; }
   bool is_flexible() const { return layout_.patch_count != 0; }
@@ -59,7 +61,7 @@ class ModelBuffer {
 
   std::shared_ptr<const std::vector<int32_t>> words_;
   BufferLayout layout_;
-  std::vector<int32_t> input_types_, output_types_;
+  std::vector<int32_t> input_types_, output_types_, input_arguments_;
   uint64_t weight_bytes_ = 0;
 };
 

@@ -20,8 +20,8 @@ namespace {
 
 // Checks an open archive's words and weights. `by_file`: NNAPI gets the weights by file descriptor.
 void check_content(const Archive& archive, const MadeBuffer& made, bool by_file) {
-  CHECK(archive.words() == made.words);
-  const Weights& weights = archive.weights();
+  CHECK(archive.parts()[0].words == made.words);
+  const Weights& weights = archive.parts()[0].weights;
   REQUIRE(weights.bytes == made.weights.size());
   CHECK(std::memcmp(weights.data, made.weights.data(), made.weights.size()) == 0);
   CHECK((weights.fd >= 0) == by_file);
@@ -85,8 +85,8 @@ TEST_CASE("archive: a net without weights") {
   Archive archive;
   nnapi_shim_error error{};
   REQUIRE(archive.open(file.path(), &error) == NNAPI_SHIM_OK);
-  CHECK(archive.weights().bytes == 0);
-  CHECK(archive.weights().fd == -1);
+  CHECK(archive.parts()[0].weights.bytes == 0);
+  CHECK(archive.parts()[0].weights.fd == -1);
 }
 
 TEST_CASE("archive: moved, opened again, without its copy of the words") {
@@ -95,17 +95,18 @@ TEST_CASE("archive: moved, opened again, without its copy of the words") {
   Archive archive;
   nnapi_shim_error error{};
   REQUIRE(archive.open(file.path(), &error) == NNAPI_SHIM_OK);
-  const uint8_t* data = archive.weights().data;
+  const uint8_t* data = archive.parts()[0].weights.data;
   Archive moved(std::move(archive));
-  CHECK(moved.weights().data == data);
+  CHECK(moved.parts()[0].weights.data == data);
   moved.drop_words();
-  CHECK(moved.words().empty());
+  CHECK(moved.parts()[0].words.empty());
   CHECK(data[0] == made.weights[0]);
   REQUIRE(moved.open(file.path(), &error) == NNAPI_SHIM_OK);
-  CHECK(moved.words() == made.words);
-  REQUIRE(ModelBuffer::parse(moved.words().data(), moved.words().size(), moved.weights().bytes, &error) != nullptr);
+  CHECK(moved.parts()[0].words == made.words);
+  const ArchivePart& part = moved.parts()[0];
+  REQUIRE(ModelBuffer::parse(part.words.data(), part.words.size(), part.weights.bytes, &error) != nullptr);
   CHECK(moved.open("/nowhere", &error) == NNAPI_SHIM_BAD_ARGUMENT);
-  CHECK(moved.weights().data == nullptr);
+  CHECK(moved.parts().empty());
 }
 
 TEST_CASE("archive: what a reader reads, such as a decrypted file") {
@@ -148,7 +149,7 @@ TEST_CASE("archive: what a reader reads, such as a decrypted file") {
     reader.next = 0;
     const int status = archive.open(&Reader::read, &reader, reader.bytes.size(), &error);
     CHECK(status == NNAPI_SHIM_BAD_MODEL);
-    CHECK(archive.weights().data == nullptr);
+    CHECK(archive.parts().empty());
     CHECK(std::string(error.message).find("the archive can't be read: its reader fails at byte ") == 0);
   }
 }
@@ -197,7 +198,7 @@ TEST_CASE("archive: up to the end of another file") {
   nnapi_shim_error error{};
   Archive archive;
   CHECK(archive.open(fd, 64, Archive::kToEnd, &error) == NNAPI_SHIM_OK);
-  CHECK(archive.words() == made.words);
+  CHECK(archive.parts()[0].words == made.words);
   CHECK(archive.open(fd, 64, zip.size() + 1, &error) == NNAPI_SHIM_BAD_ARGUMENT);
   CHECK_THAT(error.message, Contains("the archive is said to be"));
   CHECK(archive.open(fd, outer.size() + 1, Archive::kToEnd, &error) == NNAPI_SHIM_BAD_ARGUMENT);
@@ -216,8 +217,8 @@ TEST_CASE("archive: in memory") {
   nnapi_shim_error error{};
   Archive archive;
   REQUIRE(archive.open(zip.data(), zip.size(), &error) == NNAPI_SHIM_OK);
-  CHECK(archive.words() == made.words);
-  const Weights& weights = archive.weights();
+  CHECK(archive.parts()[0].words == made.words);
+  const Weights& weights = archive.parts()[0].weights;
   CHECK(weights.fd == -1);
   REQUIRE(weights.bytes == made.weights.size());
   CHECK(weights.data > zip.data());

@@ -7,12 +7,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/format/crc32.h"
 #include "lib/format/package_format.h"
 #include "lib/shim/archive.h"
+#include "lib/shim/chain.h"
 #include "lib/shim/driver_rules.h"
 #include "lib/shim/model_buffer.h"
 #include "lib/shim/package_index.h"
@@ -169,6 +172,30 @@ void fuzz_buffer(std::vector<int32_t> words) {
   check_parsed(buffer.get(), error);
 }
 
+// Describes the tensors of all segments for sizes that fit the arguments.
+void fuzz_chain(const std::shared_ptr<const Archive>& archive) {
+  nnapi_shim_error error{};
+  Chain::Segments segments;
+  const int status = Chain::read(archive, &segments, &error);
+  require(status == NNAPI_SHIM_OK || (status == NNAPI_SHIM_BAD_MODEL && error.message[0] != 0), "one sentence");
+  if (status != NNAPI_SHIM_OK) return;
+  Chain chain(std::move(segments), archive->wiring());
+  std::vector<std::vector<int64_t>> sizes;
+  for (uint32_t i = 0; i < chain.argument_count(); ++i) {
+    sizes.push_back(chain.argument_sizes(i));
+    for (int64_t& each : sizes.back()) each = each == 0 ? 2 : each;
+  }
+  std::vector<nnapi_shim_shape> shapes;
+  for (const std::vector<int64_t>& each : sizes) shapes.push_back({static_cast<uint32_t>(each.size()), each.data()});
+  for (uint32_t i = 0; i < chain.output_count(); ++i) {
+    nnapi_shim_tensor tensor;
+    const int described =
+        chain.describe_one(shapes.data(), static_cast<uint32_t>(shapes.size()), true, i, &tensor, &error);
+    require(described == NNAPI_SHIM_OK || error.message[0] != 0, "one sentence");
+    if (described == NNAPI_SHIM_OK) g_read = g_read + tensor.bytes;
+  }
+}
+
 void fuzz_archive(const uint8_t* data, size_t size) {
   static const int fd = ::memfd_create("archive", 0);
   require(fd >= 0 && ::ftruncate(fd, 0) == 0, "a file in memory");
@@ -179,10 +206,13 @@ void fuzz_archive(const uint8_t* data, size_t size) {
   const int status = archive.open(path.c_str(), &error);
   require(status == NNAPI_SHIM_OK || error.message[0] != 0, "one sentence");
   if (status != NNAPI_SHIM_OK) return;
-  const Weights& weights = archive.weights();
-  require(weights.bytes <= size && archive.words().size() <= size / sizeof(int32_t), "records are within the file");
-  g_read = g_read + nnapi_convert::crc32(weights.data, static_cast<size_t>(weights.bytes));
-  fuzz_buffer(archive.words());
+  for (const ArchivePart& part : archive.parts()) {
+    const Weights& weights = part.weights;
+    require(weights.bytes <= size && part.words.size() <= size / sizeof(int32_t), "records are within the file");
+    g_read = g_read + nnapi_convert::crc32(weights.data, static_cast<size_t>(weights.bytes));
+    fuzz_buffer(part.words);
+  }
+  fuzz_chain(std::make_shared<const Archive>(std::move(archive)));
 }
 
 void fuzz_rules(const uint8_t* data, size_t size) {

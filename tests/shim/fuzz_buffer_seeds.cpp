@@ -33,6 +33,17 @@ Bytes archive_of(const MadeBuffer& made, bool is_64) {
   return make_zip(entries, options);
 }
 
+// The same net twice, one after the other.
+Bytes archive_of_segments(const MadeBuffer& made) {
+  const std::string index = "segments 2\n1\ndata/1\ndata/0\na0\ndata/3\ndata/2\ns0.0\ns1.0 s0.0\n";
+  return make_zip({{"n/data/0", made.weights, 64},
+                   {"n/data/1", bytes_of(made.words)},
+                   {"n/data/2", made.weights, 64},
+                   {"n/data/3", bytes_of(made.words)},
+                   {"n/extra/nnapi_shim.index", Bytes(index.begin(), index.end())}},
+                  {});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -56,6 +67,7 @@ int main(int argc, char** argv) {
   write(folder, "sampled", kBuffer, bytes_of(make_buffer(sampled).words));
   write(folder, "package", kPackage, bytes_of(make_package({{"a", add_net()}, {"b", sampled}}).words));
   write(folder, "archive", kArchive, archive_of(make_buffer(add_net()), false));
+  write(folder, "segments", kArchive, archive_of_segments(make_buffer(three_operations())));
   write(folder, "archive_64", kArchive, archive_of(make_buffer(full_net()), true));
   const std::string rules =
       R"({"version": 1, "rules": [{"device": "qti-d*", "driver": "*", "from": "1", "before": "2.10", "operations": ["ADD"],)"

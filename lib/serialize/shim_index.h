@@ -1,0 +1,33 @@
+// Writes the index by which the shim finds words and weights in an archive without PyTorch (schemas/nnapi_buffer.md).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nnapi_convert {
+
+// Where a tensor of a model in several segments comes from: an output of a segment, or, without one, an argument of
+// forward.
+struct ShimWire {
+  std::optional<size_t> segment;
+  size_t number = 0;
+};
+
+// How the segments of a model are wired, none of whose parts the CPU runs, in the order in which they run.
+struct ShimWiring {
+  size_t arguments = 0;                       // of forward
+  std::vector<std::vector<ShimWire>> inputs;  // by segment
+  std::vector<ShimWire> outputs;              // of forward
+};
+
+// The name of the first record of the module's state: it holds the weights of the first segment.
+constexpr const char* kFirstWeightsRecord = "data/0";
+
+// Returns the index of a module with one compilation.
+std::string shim_index();
+// Returns the index of a module of several segments, whose states follow each other.
+std::string shim_index(const ShimWiring& wiring);
+
+}  // namespace nnapi_convert
