@@ -72,16 +72,19 @@ Conversion plan_conversion(const LoadedModel& loaded, const ConvertOptions& opti
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, const CalibrationOptions& calibration,
                    Diagnostics& diagnostics) {
   Stages stages(options);
-  PlannedModel planned = make_plan(loaded, planning_options(options, calibration), diagnostics, stages);
+  const ConvertOptions planning = planning_options(options, calibration);
+  PlannedModel planned = make_plan(loaded, planning, diagnostics, stages);
   std::optional<QuantisedPlan> quantised;
   GivenSamples given;
   if (calibration.is_asked_for()) {
     quantised = quantise_plan(planned, loaded, options, calibration, diagnostics, stages);
     given = {std::move(quantised->first_samples), true};
   }
-  if (options.fp16_weights) round_weights(planned, diagnostics);
   ConvertOptions emitted = options;
-  emitted.relax_fp16 = fit_into_half_range(planned, loaded, options, given.tensors, diagnostics);
+  // A model that data quantised is not planned anew.
+  const bool may_split = options.fallback == Fallback::kPartition && !quantised;
+  emitted.relax_fp16 = fit_into_half_range(planned, loaded, planning, given.tensors, may_split, diagnostics);
+  if (options.fp16_weights) round_weights(planned, diagnostics);
   // Serialize and emit.
   Conversion conversion = emit(planned, loaded, emitted, given, diagnostics, stages);
   if (!quantised) return conversion;
@@ -141,7 +144,7 @@ MethodsConversion convert_methods(const LoadedModel& loaded, const std::vector<s
   }
   for (PlannedMethod& method : planned) {
     method.options.relax_fp16 =
-        fit_into_half_range(method.planned, method.loaded, method.options, {}, method.diagnostics);
+        fit_into_half_range(method.planned, method.loaded, method.options, {}, false, method.diagnostics);
   }
   return emit_methods(std::move(planned), loaded.module, diagnostics, stages);
 }

@@ -245,6 +245,7 @@ class Fitting {
       if (largest_[static_cast<size_t>(input.operand)] > kMostSeen) {
         result_.beyond.push_back(
             fmt::format("an input of NNAPI has values up to {:.3g}", largest_[static_cast<size_t>(input.operand)]));
+        add_lines(input.operand);
       }
     }
     return std::move(result_);
@@ -265,6 +266,15 @@ class Fitting {
     } catch (const NoFactor& problem) {
       done.insert(id);
       result_.beyond.push_back(where + ": " + problem.reason);
+      add_lines(id);
+    }
+  }
+
+  void add_lines(OperandId id) {
+    for (const Operation& operation : result_.model.operations) {
+      const bool is_near = std::count(operation.inputs.begin(), operation.inputs.end(), id) != 0 ||
+                           std::count(operation.outputs.begin(), operation.outputs.end(), id) != 0;
+      if (is_near && !operation.source.empty()) result_.lines.insert(operation.source);
     }
   }
 

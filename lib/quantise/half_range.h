@@ -6,6 +6,7 @@
 // moves values. A power of two changes no digit of a float32, so that the model computes the same.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct HalfRange {
   nnapi::Model model;                 // operands and operations keep their numbers; new constants follow
   std::vector<std::string> rescaled;  // a sentence for each group of tensors that was divided
   std::vector<std::string> beyond;    // a sentence for each tensor that leaves the range still, with the reason
+  std::set<std::string> lines;        // source lines of the operations that make or read those tensors
 };
 
 // Throws ConvertError (kVerificationFailed) where the host's NNAPI doesn't run the model.

@@ -5,9 +5,9 @@
 namespace nnapi_convert {
 namespace {
 
-// The state of each compilation begins with its weights, and has its words next.
-std::string records(size_t segment) {
-  return fmt::format("data/{}\ndata/{}\n", 2 * segment + 1, 2 * segment);
+std::string lines_of_records(size_t part) {
+  const ShimRecords records = shim_records(part);
+  return fmt::format("{}\n{}\n", records.words, records.weights);
 }
 
 std::string line_of(const std::vector<ShimWire>& wires) {
@@ -21,13 +21,18 @@ std::string line_of(const std::vector<ShimWire>& wires) {
 
 }  // namespace
 
+// The state of a compilation is its weights and its words.
+ShimRecords shim_records(size_t part) {
+  return {fmt::format("data/{}", 2 * part), fmt::format("data/{}", 2 * part + 1)};
+}
+
 std::string shim_index() {
-  return records(0);
+  return lines_of_records(0);
 }
 
 std::string shim_index(const ShimWiring& wiring) {
   std::string text = fmt::format("segments {}\n{}\n", wiring.inputs.size(), wiring.arguments);
-  for (size_t i = 0; i < wiring.inputs.size(); ++i) text += records(i) + line_of(wiring.inputs[i]);
+  for (size_t i = 0; i < wiring.inputs.size(); ++i) text += lines_of_records(i) + line_of(wiring.inputs[i]);
   return text + line_of(wiring.outputs);
 }
 

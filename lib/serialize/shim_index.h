@@ -22,12 +22,15 @@ struct ShimWiring {
   std::vector<ShimWire> outputs;              // of forward
 };
 
-// The name of the first record of the module's state: it holds the weights of the first segment.
-constexpr const char* kFirstWeightsRecord = "data/0";
+// The names of the records of compilation number `part` of a module whose state begins with its compilations.
+struct ShimRecords {
+  std::string weights, words;
+};
+ShimRecords shim_records(size_t part);
 
 // Returns the index of a module with one compilation.
 std::string shim_index();
-// Returns the index of a module of several segments, whose states follow each other.
+// Returns the index of a module with a compilation for each segment.
 std::string shim_index(const ShimWiring& wiring);
 
 }  // namespace nnapi_convert

@@ -15,14 +15,12 @@
 #include "lib/converter/archive/module_records.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/serialize/metadata.h"
+#include "lib/serialize/shim_index.h"
 #include "lib/serialize/zip_writer.h"
 
 namespace nnapi_convert {
 namespace {
 
-// A module's state begins with the compilation, whose state begins with the weights.
-constexpr const char* kWeightsRecord = "data/0";
-constexpr const char* kWordsRecord = "data/1";
 constexpr const char* kTensorFolder = "data/";
 constexpr const char* kConstantFolder = "constants/";
 constexpr const char* kStateRecord = "data.pkl";
@@ -46,14 +44,19 @@ PickledState pickle_state(const torch::jit::Module& module) {
   return state;
 }
 
-// Writes the extra records before all other records, so that only they decide the positions of the next records.
-void write_extras(ZipWriter& zip, const PickledState& state, const ArchiveExtras& extras) {
+void write_extras(ZipWriter& zip, const ArchiveExtras& extras) {
   if (!extras.metadata.empty()) zip.add(std::string("extra/") + kMetadataFile, extras.metadata);
-  if (!extras.has_shim_index) return;
-  zip.add(buffer_format_v2::kIndexRecord, fmt::format("{}\n{}\n", kWordsRecord, kWeightsRecord));
-  NNC_ASSERT(!state.tensors.empty(), "a module for the shim has no weights");
-  zip.add_padding(kPaddingRecord, kWeightsRecord, state.tensors[0].storage().nbytes(),
-                  buffer_format_v2::kPageAlignment);
+  if (!extras.shim_index.empty()) zip.add(buffer_format_v2::kIndexRecord, extras.shim_index);
+}
+
+// Lets the weights of the shim's compilation `part` begin on a page. Its weights and words are the next two tensors.
+void write_padding(ZipWriter& zip, const PickledState& state, size_t part) {
+  const ShimRecords records = shim_records(part);
+  NNC_ASSERT(state.tensors.size() > 2 * part + 1 && state.tensors[2 * part].scalar_type() == at::kByte &&
+                 state.tensors[2 * part + 1].scalar_type() == at::kInt,
+             "a module for the shim does not begin with weights and words");
+  zip.add_padding(part == 0 ? kPaddingRecord : fmt::format("{}_{}", kPaddingRecord, part), records.weights,
+                  state.tensors[2 * part].storage().nbytes(), buffer_format_v2::kPageAlignment);
 }
 
 // Writes a tensor's storage, as PyTorch does.
@@ -69,8 +72,10 @@ void write_tensor(ZipWriter& zip, const std::string& name, const at::Tensor& ten
   late.note_written(tensor, checksum);
 }
 
-void write_state(ZipWriter& zip, const PickledState& state, const DeferredTensors& late, bool releases) {
+void write_state(ZipWriter& zip, const PickledState& state, const DeferredTensors& late, bool releases,
+                 size_t shim_parts) {
   for (size_t i = 0; i < state.tensors.size(); ++i) {
+    if (i % 2 == 0 && i / 2 < shim_parts) write_padding(zip, state, i / 2);
     write_tensor(zip, fmt::format("{}{}", kTensorFolder, i), state.tensors[i], late, releases);
   }
   zip.add(kStateRecord, state.bytes);
@@ -134,8 +139,8 @@ void write(const torch::jit::Module& module, DeferredTensors& late, bool release
   const std::unique_ptr<const ModuleRecords> others = records_of(module, state, late, extras, path);
   OutputFile file(path);
   ZipWriter zip(path.stem().string(), [&](const void* data, size_t size) { file.append(data, size); });
-  write_extras(zip, state, extras);
-  write_state(zip, state, late, releases);
+  write_extras(zip, extras);
+  write_state(zip, state, late, releases, extras.shim_parts);
   for (const ModuleRecords::Record& record : others->records()) {
     if (is_of_state(record.name)) continue;
     zip.add_stored(record.name, record.content, [&](const nnapi::ByteSink& sink) { others->write(record, sink); });

@@ -16,9 +16,10 @@ namespace nnapi_convert {
 constexpr const char* kShimSourceFolder = "extra/nnapi_shim_source/";
 
 struct ArchiveExtras {
-  std::string metadata;         // the text of kMetadataFile; empty: no such file
-  bool has_shim_index = false;  // for a module of shim_emitter.h: adds the index with the names of the buffer's and the
-                                // weights' records, and aligns the weights so that they can be mapped
+  std::string metadata;    // the text of kMetadataFile; empty: no such file
+  size_t shim_parts = 0;   // the module's state begins with so many compilations for the shim; their weights are
+                           // aligned, so that they can be mapped
+  std::string shim_index;  // of these compilations, by shim_index.h; empty: no such file
   std::vector<FolderFile> shim_source;  // the files of kShimSourceFolder
 };
 

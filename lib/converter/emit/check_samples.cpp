@@ -132,7 +132,7 @@ class PartSamples {
     const std::vector<at::Tensor> outputs = run(inputs);
     const size_t outside = word_count(sample) + part_.model.outputs.size() * buffer_samples::kOutputWords;
     const size_t each = (budget - std::min(budget, outside)) / part_.model.outputs.size();
-    const bool is_relaxed = options_.relax_fp16 || options_.tanh_gelu;
+    const bool is_relaxed = part_.is_relaxed(options_) || options_.tanh_gelu;
     for (size_t i = 0; i < part_.model.outputs.size(); ++i) {
       const size_t elements = std::max(kFewestElements, each * 4 / outputs[i].element_size());
       sample.outputs.push_back(sample_output(part_, i, outputs[i], is_relaxed, elements));

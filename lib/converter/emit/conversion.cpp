@@ -12,7 +12,10 @@ namespace {
 ArchiveExtras extras_of(const Conversion& conversion) {
   ArchiveExtras extras;
   extras.metadata = to_json(metadata_of(conversion));
-  extras.has_shim_index = conversion.runtime == Runtime::kShim && conversion.is_whole;
+  if (conversion.runtime == Runtime::kShim && (conversion.is_whole || conversion.wiring)) {
+    extras.shim_parts = conversion.segments.size();
+    extras.shim_index = conversion.wiring ? shim_index(*conversion.wiring) : shim_index();
+  }
   if (conversion.embeds_shim_source) extras.shim_source = shim_files();
   return extras;
 }

@@ -18,6 +18,7 @@
 #include "lib/serialize/metadata.h"
 #include "lib/serialize/module_interface.h"
 #include "lib/serialize/shim_buffer_writer.h"
+#include "lib/serialize/shim_index.h"
 
 namespace nnapi_convert {
 
@@ -70,6 +71,7 @@ struct Conversion {
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
   std::vector<InputTuple> bundled_inputs;
   bool embeds_shim_source = false;
+  std::optional<ShimWiring> wiring;                   // of several segments that the shim runs without PyTorch
   std::string recorded_options;                       // by recorded_options.h
   std::optional<quantise::QuantisedParts> quantised;  // by data
   std::string calibration_table;                      // where the options ask for one

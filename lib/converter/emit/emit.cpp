@@ -7,6 +7,7 @@
 #include "lib/converter/emit/partitioned_module.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/emit/release_weights.h"
+#include "lib/converter/emit/segment_wiring.h"
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/normalise/arguments.h"
 #include "lib/converter/samples/argument_samples.h"
@@ -35,6 +36,7 @@ struct Emitted {
   std::vector<std::vector<BufferSample>> checks;  // by segment
   size_t buffer_bytes = 0;
   uint64_t weight_bytes = 0;
+  std::optional<ShimWiring> wiring;
 
   torch::jit::Module add(EmittedPart part) {
     buffer_bytes += part.buffer_bytes;
@@ -79,6 +81,7 @@ void emit_split(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, co
   std::vector<StateAttribute> state = place == nullptr ? state_of(planned.model) : place->state;
   std::vector<KeptMethod> methods;
   if (place == nullptr) methods = kept_methods(loaded.module, {}, state, diagnostics);
+  if (state.empty()) emitted.wiring = wiring_of(planned);
   release_weights(loaded, planned.model, planned.plan);
   const auto unit = place == nullptr ? std::make_shared<torch::jit::CompilationUnit>() : place->unit;
   const std::vector<torch::jit::Module> modules = emit_segments(emitted, planned, options, unit, stages);
@@ -152,6 +155,7 @@ Conversion emit_plan(Emitted& emitted, PlannedModel& planned, LoadedModel& loade
   result.late = std::move(emitted.late);
   result.buffer_bytes = emitted.buffer_bytes;
   result.weight_bytes = emitted.weight_bytes;
+  result.wiring = std::move(emitted.wiring);
   result.bundled_inputs = samples;
   for (size_t i = 0; i < result.segments.size(); ++i) {
     result.segments[i].serialized = std::move(emitted.serialized[i]);

@@ -8,8 +8,9 @@
 
 namespace nnapi_convert {
 
-// Returns nothing where segments are not all: the CPU runs a step, a segment runs rows, tensors change their dtype or
-// form between segments or at forward's edge, forward takes or gives other values than tensors, or gives one twice.
+// Returns nothing where NNAPI's segments are not all of the model: the CPU runs a step, a segment runs rows, a tensor
+// is read in another form than it is made in, or forward takes or gives anything but tensors that segments read or
+// make, each once.
 std::optional<ShimWiring> wiring_of(const PlannedModel& planned);
 
 }  // namespace nnapi_convert

@@ -157,8 +157,9 @@ EmittedPart emit_for_pytorch(NnapiPart& part, const ConvertOptions& options, con
   stages.end([&] { return to_text(result.serialized); });
 
   stages.begin("emit");
-  const ModuleRequest module{part.model,         result.serialized,      part.interface, options.preference,
-                             options.relax_fp16, request.bundled_inputs, request.place,  request.shares_weights};
+  const ModuleRequest module{part.model,         result.serialized,        part.interface,
+                             options.preference, part.is_relaxed(options), request.bundled_inputs,
+                             request.place,      request.shares_weights};
   result.module = build_module(module, late);
   stages.end([&] { return source_of(module); });
   return result;
@@ -173,7 +174,7 @@ ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& opti
   }
   request.feature_level = nnapi::required_feature_level(part.model);
   request.preference = options.preference;
-  request.relax_fp16 = options.relax_fp16;
+  request.relax_fp16 = part.is_relaxed(options);
   request.keeps_names = !options.strip_names;
   request.samples = samples;
   return request;

@@ -25,6 +25,9 @@ namespace nnapi_convert {
 struct NnapiPart {
   nnapi::Model model;
   ModuleInterface interface;
+  bool keeps_float32 = false;  // whatever --relax-fp16 allows
+
+  bool is_relaxed(const ConvertOptions& options) const { return options.relax_fp16 && !keeps_float32; }
 };
 
 // Returns the features that rules may use.

@@ -8,14 +8,27 @@
 namespace nnapi_convert {
 namespace {
 
-// Returns the least number of steps between item `first` and item `second`, which needs it.
-int distance(const PartitionItem& first, const PartitionItem& second) {
-  const bool is_nnapi = !second.reason;
-  if (is_nnapi == first.reason.has_value()) return 1;
-  return is_nnapi && first.rows != second.rows ? 2 : 0;
+// Returns the first step that an item may have after item `first`, in step `step`, which it needs.
+int step_after(const PartitionItem& first, int step, const PartitionItem& item) {
+  const bool are_on_nnapi = !first.reason && !item.reason;
+  return are_on_nnapi && first.rows != item.rows ? step + 1 : step;
 }
 
 }  // namespace
+
+void BlockItems::keep_float32(const std::set<std::string>& lines) {
+  for (PartitionItem& item : items_) {
+    item.keeps_float32 = std::any_of(item.nodes.begin(), item.nodes.end(),
+                                     [&](const torch::jit::Node* node) { return lines.count(source_of(*node)) != 0; });
+    any_keeps_float32_ = any_keeps_float32_ || item.keeps_float32;
+  }
+}
+
+bool BlockItems::fits(const PartitionItem& item, int step) const {
+  if (item.reason) return step % 2 != 0;
+  if (!any_keeps_float32_) return step % 2 == 0;
+  return step % 4 == (item.keeps_float32 ? 2 : 0);
+}
 
 void BlockItems::place() {
   steps_.clear();
@@ -25,7 +38,8 @@ void BlockItems::place() {
     int step = is_nnapi ? 0 : -1;
     std::vector<size_t> needs = items_[i].needs;
     if (!is_nnapi) needs.insert(needs.end(), items_[i].number_needs.begin(), items_[i].number_needs.end());
-    for (const size_t need : needs) step = std::max(step, steps[need] + distance(items_[need], items_[i]));
+    for (const size_t need : needs) step = std::max(step, step_after(items_[need], steps[need], items_[i]));
+    while (!fits(items_[i], step)) ++step;  // ends: one of four numbers fits
     steps[i] = step;
     steps_[{step, is_nnapi ? items_[i].rows : std::nullopt}].push_back(i);
   }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +14,8 @@
 namespace nnapi_convert {
 
 // The key of a step: its number, and the rows that all items of an NNAPI step have. Steps of NNAPI have even numbers,
-// steps of the CPU odd ones.
+// steps of the CPU odd ones. Where some items keep float32, their steps have the numbers 2, 6, 10 and so on, and the
+// other steps of NNAPI the numbers 0, 4, 8 and so on.
 using StepKey = std::pair<int, std::optional<OpenSize>>;
 using StepMembers = std::vector<size_t>;  // numbers of items
 
@@ -29,6 +31,10 @@ class BlockItems {
   const std::vector<PartitionItem>& items() const { return items_; }
   const std::map<StepKey, StepMembers>& steps() const { return steps_; }
 
+  // Tells which items keep float32, by the source lines of their operations.
+  void keep_float32(const std::set<std::string>& lines);
+  // Returns whether the items of a step of NNAPI keep float32.
+  bool keeps_float32(const StepMembers& members) const { return items_[members[0]].keeps_float32; }
   // Puts each item into the earliest step after the steps of the items that it needs.
   void place();
   std::vector<torch::jit::Node*> nodes_of(const StepMembers& members) const;
@@ -48,8 +54,11 @@ class BlockItems {
   void keep_on_cpu(const StepMembers& members, const std::string& why);
 
  private:
+  bool fits(const PartitionItem& item, int step) const;
+
   torch::jit::Block* block_;
   std::vector<PartitionItem> items_;
+  bool any_keeps_float32_ = false;
   std::map<StepKey, StepMembers> steps_;
 };
 

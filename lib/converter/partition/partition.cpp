@@ -17,8 +17,8 @@ using torch::jit::Node;
 class Partitioner {
  public:
   Partitioner(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
-              Diagnostics& diagnostics)
-      : inferred_(inferred), options_(options), diagnostics_(diagnostics) {
+              const Float32Lines& float32, Diagnostics& diagnostics)
+      : inferred_(inferred), options_(options), float32_(float32), diagnostics_(diagnostics) {
     add_block(model.graph->block(), partition_graph(model, inferred, options));
   }
 
@@ -45,6 +45,7 @@ class Partitioner {
 
   void add_block(torch::jit::Block* block, const PartitionGraph& graph) {
     blocks_.emplace_back(block, partition_items(*block, graph));
+    blocks_.back().keep_float32(float32_);
     for (Node* node : block->nodes()) {
       for (torch::jit::Block* inner : node->blocks()) add_block(inner, graph);
     }
@@ -185,6 +186,7 @@ class Partitioner {
       if (!offer.refusal) offer.refusal = refusal_of(offer.part, options_);
       if (offer.refusal) return offer.refusal;
       planned.part = std::move(offer.part);
+      planned.part.keeps_float32 = block.keeps_float32(members);
       const std::vector<torch::jit::Value*>& outputs = planned.segment.outputs;
       for (size_t i = 0; i < outputs.size(); ++i) {
         planned.part.interface.outputs[i].is_contiguous = leaves_nnapi(*outputs[i]);
@@ -238,6 +240,7 @@ class Partitioner {
 
   const InferredTypes& inferred_;
   const ConvertOptions& options_;
+  const Float32Lines& float32_;
   Diagnostics& diagnostics_;
   std::vector<BlockItems> blocks_;  // the graph's own block first, outer blocks before inner ones
   std::unordered_set<const Node*> on_nnapi_;
@@ -294,10 +297,10 @@ std::string to_text(const Plan& plan) {
 }
 
 Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
-               Diagnostics& diagnostics) {
+               const Float32Lines& float32, Diagnostics& diagnostics) {
   ConvertOptions quiet = options;  // without dumps of the many trial segments
   quiet.on_dump = nullptr;
-  return Partitioner(model, inferred, quiet, diagnostics).run();
+  return Partitioner(model, inferred, quiet, float32, diagnostics).run();
 }
 
 }  // namespace nnapi_convert

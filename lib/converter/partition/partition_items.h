@@ -22,6 +22,7 @@ struct PartitionItem {
   std::optional<Refusal> reason;     // why the item stays on the CPU; nothing: it goes to NNAPI
   std::string since = {};            // source line of another operator that the reason names; may be empty
   bool is_pinned = false;            // the CPU can't run the item
+  bool keeps_float32 = false;        // NNAPI runs it in segments of such items
   std::optional<OpenSize> rows;      // the item works row by row along this size
   Count macs = 0;                    // multiply-adds
   CostKind cost = CostKind::kNone;   // the operator's kind of cost

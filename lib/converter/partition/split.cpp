@@ -104,7 +104,7 @@ TypedModel typed_for_split(const LoadedModel& loaded, const ConvertOptions& opti
 }
 
 PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
-                   bool recognises, Diagnostics& diagnostics) {
+                   const Float32Lines& float32, bool recognises, Diagnostics& diagnostics) {
   TypedModel typed = typed_for_split(loaded, options, recognises, diagnostics);
   if (typed.boundaries->mode != QuantMode::kNone && options.quant == QuantMode::kNone) {
     throw ConvertError(ExitCode::kNotConvertible, refusal.reason);
@@ -117,7 +117,7 @@ PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, con
   const std::vector<InputTuple> samples = has_samples ? samples_for(inputs, loaded) : std::vector<InputTuple>();
   count_in_samples(model, samples, typed.inferred);
   PlannedModel planned;
-  planned.plan = partition(model, typed.inferred, options, diagnostics);
+  planned.plan = partition(model, typed.inferred, options, float32, diagnostics);
   planned.plan.refusal = refusal;
   warn_of_wide_integers(nnapi_nodes(planned.plan), model, typed.inferred.types, diagnostics);
   warn_of_deciding_inputs(model, typed.inferred.types, diagnostics);
@@ -145,12 +145,12 @@ bool has_own_operators(const Plan& plan) {
 }  // namespace
 
 PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
-                   Diagnostics& diagnostics, Stages& stages) {
+                   Diagnostics& diagnostics, Stages& stages, const Float32Lines& float32) {
   stages.begin("partition");
   Diagnostics of_recognised = diagnostics;
-  PlannedModel planned = split(loaded, options, refusal, true, of_recognised);
+  PlannedModel planned = split(loaded, options, refusal, float32, true, of_recognised);
   if (has_own_operators(planned.plan)) {
-    planned = split(loaded, options, refusal, false, diagnostics);
+    planned = split(loaded, options, refusal, float32, false, diagnostics);
   } else {
     diagnostics = std::move(of_recognised);
   }

@@ -9,9 +9,9 @@ namespace nnapi_convert {
 
 // `refusal` says why the whole graph can't be one segment. Throws ConvertError (kNotConvertible), with that reason, if
 // the model can't be split either: an operation is not row-wise along a flexible size, or no segment is worth a call of
-// NNAPI. Throws ConvertError with another message if --quant is impossible.
+// NNAPI. Throws ConvertError with another message if --quant is impossible. `float32`: see partition.h.
 PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
-                   Diagnostics& diagnostics, Stages& stages);
+                   Diagnostics& diagnostics, Stages& stages, const Float32Lines& float32 = {});
 
 // Returns the graph that split() divides, in a form that TorchScript can run: without operations that only NNAPI has.
 // Values have the same names; the inputs are those of the converted module.

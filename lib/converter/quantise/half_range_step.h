@@ -9,11 +9,12 @@
 
 namespace nnapi_convert {
 
-// With options.relax_fp16: runs the plan's model on `samples`, or, without any, on the bundled inputs or on seeded
-// numbers, and divides tensors that leave float16's range by powers of two. Warns of each. Returns whether drivers may
-// compute in half precision: false if some tensor leaves the range still, and the model has to stay float32. A
-// partitioned model stays as it is, with a warning.
+// With options.relax_fp16: runs the plan's models on `samples`, or, without any, on the bundled inputs or, for a whole
+// model, on seeded numbers, and divides tensors that leave float16's range by powers of two. What can't be divided
+// keeps float32: a whole model is split, if `may_split` says so, into segments of which some keep it and others don't,
+// and else keeps float32 as a whole; so does a segment of a model that is split already. Warns of each. Returns whether
+// drivers may compute in half precision anywhere.
 bool fit_into_half_range(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
-                         const CalibrationSamples& samples, Diagnostics& diagnostics);
+                         const CalibrationSamples& samples, bool may_split, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert
