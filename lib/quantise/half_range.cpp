@@ -245,7 +245,7 @@ class Fitting {
       if (largest_[static_cast<size_t>(input.operand)] > kMostSeen) {
         result_.beyond.push_back(
             fmt::format("an input of NNAPI has values up to {:.3g}", largest_[static_cast<size_t>(input.operand)]));
-        add_lines(input.operand);
+        add_values(input.operand);
       }
     }
     return std::move(result_);
@@ -266,15 +266,19 @@ class Fitting {
     } catch (const NoFactor& problem) {
       done.insert(id);
       result_.beyond.push_back(where + ": " + problem.reason);
-      add_lines(id);
+      add_values(id);
     }
   }
 
-  void add_lines(OperandId id) {
+  void add_values(OperandId id) {
     for (const Operation& operation : result_.model.operations) {
       const bool is_near = std::count(operation.inputs.begin(), operation.inputs.end(), id) != 0 ||
                            std::count(operation.outputs.begin(), operation.outputs.end(), id) != 0;
-      if (is_near && !operation.source.empty()) result_.lines.insert(operation.source);
+      if (!is_near) continue;
+      for (const OperandId made : operation.outputs) {
+        const std::string& name = result_.model.at(made).name;
+        if (!name.empty()) result_.values.insert(name);
+      }
     }
   }
 

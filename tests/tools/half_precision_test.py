@@ -159,8 +159,8 @@ class HalfPrecision(CliTest):
             self.assertIn("--relax-fp16 keeps float32 in a segment of its own: the result of CONV_2D", warnings)
             found = json.loads(report.read_text())
             self.assertTrue(any("keeps float32 in a segment of its own" in each for each in found["warnings"]))
-            self.assertEqual(3, len(found["segments"]))
-            self.assertEqual([], found["cpu"] if "cpu" in found else [])
+            self.assertEqual(3, len(found["partition"]["segments"]))
+            self.assertEqual([], found["partition"]["cpu"])
             self.assertIn("passed", self.succeed("verify", model, out, "--fp16").stdout)
 
     def test_segments_without_pytorch(self):

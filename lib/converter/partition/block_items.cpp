@@ -16,10 +16,13 @@ int step_after(const PartitionItem& first, int step, const PartitionItem& item) 
 
 }  // namespace
 
-void BlockItems::keep_float32(const std::set<std::string>& lines) {
+void BlockItems::keep_float32(const std::set<std::string>& values) {
+  const auto makes_one = [&](const torch::jit::Node* node) {
+    return std::any_of(node->outputs().begin(), node->outputs().end(),
+                       [&](const torch::jit::Value* value) { return values.count(value->debugName()) != 0; });
+  };
   for (PartitionItem& item : items_) {
-    item.keeps_float32 = std::any_of(item.nodes.begin(), item.nodes.end(),
-                                     [&](const torch::jit::Node* node) { return lines.count(source_of(*node)) != 0; });
+    item.keeps_float32 = std::any_of(item.nodes.begin(), item.nodes.end(), makes_one);
     any_keeps_float32_ = any_keeps_float32_ || item.keeps_float32;
   }
 }

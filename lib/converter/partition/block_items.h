@@ -31,8 +31,8 @@ class BlockItems {
   const std::vector<PartitionItem>& items() const { return items_; }
   const std::map<StepKey, StepMembers>& steps() const { return steps_; }
 
-  // Tells which items keep float32, by the source lines of their operations.
-  void keep_float32(const std::set<std::string>& lines);
+  // Tells which items keep float32, by the names of values that they make.
+  void keep_float32(const std::set<std::string>& values);
   // Returns whether the items of a step of NNAPI keep float32.
   bool keeps_float32(const StepMembers& members) const { return items_[members[0]].keeps_float32; }
   // Puts each item into the earliest step after the steps of the items that it needs.

@@ -108,7 +108,7 @@ class HalfRangeStep {
     NnapiPart& part = planned_.plan.segments[0].part;
     const WholeSamples samples = make_samples(part, loaded_, given);
     quantise::HalfRange fitted = fit_part(part, samples.physical);
-    const bool is_divisible = may_split_ && all_fixed_sizes(planned_.interface) && !fitted.lines.empty();
+    const bool is_divisible = may_split_ && all_fixed_sizes(planned_.interface);
     if (!fitted.beyond.empty() && is_divisible && split_whole(fitted, samples.callers)) return true;
     for (const std::string& each : fitted.rescaled) notes_.push_back(": " + each);
     for (const std::string& each : fitted.beyond) {
@@ -134,18 +134,18 @@ class HalfRangeStep {
     options.on_dump = nullptr;
     options.segments = {};
     options.segments.min_macs = 0;
-    Float32Lines lines = whole.lines;
+    Float32Lines values = whole.values;
     for (size_t round = 0; round < kMostSplits; ++round) {
       Diagnostics quiet;
       Stages untold(options);
       const SegmentRefusal why{"--relax-fp16: values leave float16's range in a part of the model"};
-      PlannedModel parts = split(loaded_, options, why, quiet, untold, lines);
+      PlannedModel parts = split(loaded_, options, why, quiet, untold, values);
       if (!parts.plan.cpu_nodes.empty()) return false;
       std::vector<std::string> notes;
       const Float32Lines more = fit_segments(parts, samples, notes);
-      const size_t before = lines.size();
-      lines.insert(more.begin(), more.end());
-      if (lines.size() > before && round + 1 < kMostSplits) continue;
+      const size_t before = values.size();
+      values.insert(more.begin(), more.end());
+      if (values.size() > before && round + 1 < kMostSplits) continue;
       if (!is_any_relaxed(parts.plan)) return false;
       for (const std::string& each : whole.beyond) notes_.push_back(" keeps float32 in a segment of its own: " + each);
       notes_.insert(notes_.end(), notes.begin(), notes.end());
@@ -167,13 +167,13 @@ class HalfRangeStep {
   }
 
   // Fits each segment that may compute in half precision. One in which values leave the range still keeps float32.
-  // Returns the source lines of what makes or reads them.
+  // Returns the names of what the operations make that make or read them.
   Float32Lines fit_segments(PlannedModel& planned, const CalibrationSamples& samples,
                             std::vector<std::string>& notes) const {
     std::vector<SegmentSamples> read(planned.plan.segments.size());
     SegmentRuns runs(planned, loaded_, options_);
     for (const std::vector<at::Tensor>& sample : samples) runs.add(sample, read);
-    Float32Lines lines;
+    Float32Lines values;
     for (size_t i = 0; i < read.size(); ++i) {
       NnapiPart& part = planned.plan.segments[i].part;
       if (part.keeps_float32) continue;
@@ -186,11 +186,11 @@ class HalfRangeStep {
       for (const std::string& each : fitted.beyond) {
         notes.push_back(fmt::format(": segment {} keeps float32: {}", i, each));
       }
-      lines.insert(fitted.lines.begin(), fitted.lines.end());
+      values.insert(fitted.values.begin(), fitted.values.end());
       part.keeps_float32 = !fitted.beyond.empty();
       part.model = std::move(fitted.model);
     }
-    return lines;
+    return values;
   }
 
   PlannedModel& planned_;
