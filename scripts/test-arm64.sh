@@ -11,7 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 source "$ROOT/scripts/own_apt.sh"
 cd "$ROOT"
 
-core_size_limit=$((136 * 1024))
+core_size_limit=$((144 * 1024))
 page_size=$((16 * 1024))
 sysroot=$ROOT/build/arm64-root
 apt_folder=$ROOT/build/arm64-apt

@@ -90,15 +90,19 @@ class Middle(nn.Module):
         return self.head(torch.relu(self.last(y)))
 
 
-class Outputs(Middle):
+class Outputs(nn.Module):
     """The same with outputs of the first and the last segment, and an input that both read."""
 
+    def __init__(self):
+        super().__init__()
+        self.middle = Middle()
+
     def forward(self, x):
-        stem = torch.relu(self.stem(x))
-        y = torch.relu(self.first(stem)) + 1e6
+        stem = torch.relu(self.middle.stem(x))
+        y = torch.relu(self.middle.first(stem)) + 1e6
         y = torch.log(y) - 13.8155
-        y = torch.relu(self.last(y))
-        return self.head(y) + x[:, :1], stem + 0.5
+        y = torch.relu(self.middle.last(y))
+        return self.middle.head(y) + x[:, :1], stem + 0.5
 
 
 class HalfPrecision(CliTest):

@@ -17,7 +17,7 @@ using torch::jit::Node;
 class Partitioner {
  public:
   Partitioner(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
-              const Float32Lines& float32, Diagnostics& diagnostics)
+              const Float32Values& float32, Diagnostics& diagnostics)
       : inferred_(inferred), options_(options), float32_(float32), diagnostics_(diagnostics) {
     add_block(model.graph->block(), partition_graph(model, inferred, options));
   }
@@ -240,7 +240,7 @@ class Partitioner {
 
   const InferredTypes& inferred_;
   const ConvertOptions& options_;
-  const Float32Lines& float32_;
+  const Float32Values& float32_;
   Diagnostics& diagnostics_;
   std::vector<BlockItems> blocks_;  // the graph's own block first, outer blocks before inner ones
   std::unordered_set<const Node*> on_nnapi_;
@@ -297,7 +297,7 @@ std::string to_text(const Plan& plan) {
 }
 
 Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
-               const Float32Lines& float32, Diagnostics& diagnostics) {
+               const Float32Values& float32, Diagnostics& diagnostics) {
   ConvertOptions quiet = options;  // without dumps of the many trial segments
   quiet.on_dump = nullptr;
   return Partitioner(model, inferred, quiet, float32, diagnostics).run();

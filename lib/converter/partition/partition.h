@@ -65,11 +65,11 @@ std::vector<const PlanStep*> segment_steps(const Plan& plan);
 // Returns the steps as text, in their order; the steps of a block follow the block's branch or loop.
 std::string to_text(const Plan& plan);
 
-// Source lines of operations that get segments of their own, in which drivers have to compute in float32.
-using Float32Lines = std::set<std::string>;
+// Names of values whose operations get segments of their own, in which drivers have to compute in float32.
+using Float32Values = std::set<std::string>;
 
 // Makes the plan. Sizes of the model's inputs have to be fixed. The plan may have no segments.
 Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
-               const Float32Lines& float32, Diagnostics& diagnostics);
+               const Float32Values& float32, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -104,7 +104,7 @@ TypedModel typed_for_split(const LoadedModel& loaded, const ConvertOptions& opti
 }
 
 PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
-                   const Float32Lines& float32, bool recognises, Diagnostics& diagnostics) {
+                   const Float32Values& float32, bool recognises, Diagnostics& diagnostics) {
   TypedModel typed = typed_for_split(loaded, options, recognises, diagnostics);
   if (typed.boundaries->mode != QuantMode::kNone && options.quant == QuantMode::kNone) {
     throw ConvertError(ExitCode::kNotConvertible, refusal.reason);
@@ -145,7 +145,7 @@ bool has_own_operators(const Plan& plan) {
 }  // namespace
 
 PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
-                   Diagnostics& diagnostics, Stages& stages, const Float32Lines& float32) {
+                   Diagnostics& diagnostics, Stages& stages, const Float32Values& float32) {
   stages.begin("partition");
   Diagnostics of_recognised = diagnostics;
   PlannedModel planned = split(loaded, options, refusal, float32, true, of_recognised);

@@ -11,7 +11,7 @@ namespace nnapi_convert {
 // the model can't be split either: an operation is not row-wise along a flexible size, or no segment is worth a call of
 // NNAPI. Throws ConvertError with another message if --quant is impossible. `float32`: see partition.h.
 PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
-                   Diagnostics& diagnostics, Stages& stages, const Float32Lines& float32 = {});
+                   Diagnostics& diagnostics, Stages& stages, const Float32Values& float32 = {});
 
 // Returns the graph that split() divides, in a form that TorchScript can run: without operations that only NNAPI has.
 // Values have the same names; the inputs are those of the converted module.

@@ -134,7 +134,7 @@ class HalfRangeStep {
     options.on_dump = nullptr;
     options.segments = {};
     options.segments.min_macs = 0;
-    Float32Lines values = whole.values;
+    Float32Values values = whole.values;
     for (size_t round = 0; round < kMostSplits; ++round) {
       Diagnostics quiet;
       Stages untold(options);
@@ -142,7 +142,7 @@ class HalfRangeStep {
       PlannedModel parts = split(loaded_, options, why, quiet, untold, values);
       if (!parts.plan.cpu_nodes.empty()) return false;
       std::vector<std::string> notes;
-      const Float32Lines more = fit_segments(parts, samples, notes);
+      const Float32Values more = fit_segments(parts, samples, notes);
       const size_t before = values.size();
       values.insert(more.begin(), more.end());
       if (values.size() > before && round + 1 < kMostSplits) continue;
@@ -168,12 +168,12 @@ class HalfRangeStep {
 
   // Fits each segment that may compute in half precision. One in which values leave the range still keeps float32.
   // Returns the names of what the operations make that make or read them.
-  Float32Lines fit_segments(PlannedModel& planned, const CalibrationSamples& samples,
-                            std::vector<std::string>& notes) const {
+  Float32Values fit_segments(PlannedModel& planned, const CalibrationSamples& samples,
+                             std::vector<std::string>& notes) const {
     std::vector<SegmentSamples> read(planned.plan.segments.size());
     SegmentRuns runs(planned, loaded_, options_);
     for (const std::vector<at::Tensor>& sample : samples) runs.add(sample, read);
-    Float32Lines values;
+    Float32Values values;
     for (size_t i = 0; i < read.size(); ++i) {
       NnapiPart& part = planned.plan.segments[i].part;
       if (part.keeps_float32) continue;
