@@ -2,6 +2,9 @@
 
 import unittest
 
+import torch
+from torch import nn
+
 from cli import CliTest
 from stock_torch import StockTorchTest, call, images, load
 
@@ -91,6 +94,24 @@ class FlexibleSizes(CliTest, StockTorchTest):
     def test_channels_can_not_be_flexible(self):
         self.fail_with(1, self.fixture("depthwise.pt"), "--input", "1,?,16,16", "--nhwc", "-o", self.folder / "out.pt",
                        needed=["aten::_convolution", "3 channels"])
+
+    def test_refusal_names_what_mixes(self):
+        """And not the line before, which reads a size."""
+        class Resized(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv2d(3, 4, 3, stride=2)
+
+            def forward(self, x):
+                height, width = x.size(2), x.size(3)
+                x = self.conv(x)
+                return nn.functional.interpolate(x, size=[height, width], mode="bilinear")
+
+        path = self.folder / "resized.pt"
+        torch.jit.script(Resized().eval()).save(str(path))
+        result = self.fail_with(1, path, "--input", "1,3,?,?", "--nhwc", "-o", self.folder / "out.pt",
+                                needed=["give every size with --input"])
+        self.assertRegex(result.stderr, r"mixes elements along them \(at \S+/conv\.py:\d+\)")
 
     def test_rank_not_known(self):
         self.fail_with(1, self.fixture("mlp.pt"), "-o", self.folder / "out.pt", needed=["give --input DIMS"])

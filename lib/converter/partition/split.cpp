@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/converter/infer/cpu_reason.h"
 #include "lib/converter/lower/interface.h"
 #include "lib/converter/lower/wide_integers.h"
 #include "lib/converter/normalise/arguments.h"
@@ -27,13 +28,20 @@ bool any_flexible(const ModuleInterface& interface) {
                      [](const InterfaceInput& input) { return !all_fixed(input.type.dims); });
 }
 
+// Where a tensor is made first; a node that reads a size mixes nothing.
+bool is_placed_tensor(const CpuNode& node) {
+  const auto outputs = node.nodes.empty() ? at::ArrayRef<const torch::jit::Value*>() : node.nodes.front()->outputs();
+  return !node.reason.where.empty() && std::any_of(outputs.begin(), outputs.end(), [](const torch::jit::Value* output) {
+    return holds_tensors(output->type());
+  });
+}
+
 // Throws an error that says why the plan has no segment.
 [[noreturn]] void refuse_all(const PlannedModel& planned, const SegmentLimits& limits) {
   const Plan& plan = planned.plan;
   const SegmentRefusal& refusal = *plan.refusal;
   if (any_flexible(planned.interface)) {
-    const auto placed = std::find_if(plan.cpu_nodes.begin(), plan.cpu_nodes.end(),
-                                     [](const CpuNode& node) { return !node.reason.where.empty(); });
+    const auto placed = std::find_if(plan.cpu_nodes.begin(), plan.cpu_nodes.end(), is_placed_tensor);
     const std::string where = placed == plan.cpu_nodes.end() ? "" : fmt::format(" (at {})", placed->reason.where);
     refuse(refusal, fmt::format("NNAPI needs the flexible sizes of the inputs fixed: the model mixes elements along "
                                 "them{}; give every size with --input",
