@@ -38,6 +38,10 @@ constexpr const char* kIsXla = R"(
 def is_xla(a: Tensor) -> bool:
   return False
 )";
+constexpr const char* kIsContiguous = R"(
+def sym_is_contiguous(self: Tensor, memory_format: int) -> bool:
+  return self.is_contiguous(memory_format=memory_format)
+)";
 // On a CPU: bfloat16.
 constexpr const char* kAutocastDtype = R"(
 def get_autocast_dtype(device_type: str) -> int:
@@ -86,6 +90,7 @@ NewerOperators newer_checks_and_attributes() {
       {"prim::nbytes(Tensor a) -> int", "2.1", kBytes},
       {"prim::itemsize(Tensor a) -> int", "2.1", kElementBytes},
       {"prim::is_xla(Tensor a) -> bool", "2.0", kIsXla},
+      {"aten::sym_is_contiguous(Tensor self, MemoryFormat memory_format=0) -> bool", "", kIsContiguous},
       {"aten::get_autocast_dtype(str device_type) -> ScalarType", "2.4", kAutocastDtype},
       {"aten::device.with_index(str type, int index) -> Device", "2.0", kDevice},
       {"aten::_make_dep_token(*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
