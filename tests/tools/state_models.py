@@ -1,6 +1,6 @@
 """Models that keep state in their attributes from call to call, as audio models do."""
 
-from typing import List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 import torch
 from torch import Tensor, nn
@@ -105,6 +105,37 @@ class Separator(nn.Module):
         return self.last(y).permute(1, 2, 0)
 
 
+class Handed(nn.Module):
+    """Layers and a cell whose states, None before the first call, are handed to them and taken back as they are."""
+
+    lstm_state: Optional[Tuple[Tensor, Tensor]]
+    gru_state: Optional[Tensor]
+    cell_state: Optional[Tuple[Tensor, Tensor]]
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(32, 48, 2, batch_first=True)
+        self.gru = nn.GRU(48, 40, batch_first=True)
+        self.cell = nn.LSTMCell(40, 24)
+        self.last = nn.Linear(64, 8)
+        self.lstm_state = None
+        self.gru_state = None
+        self.cell_state = None
+
+    @torch.jit.export
+    def reset_states(self):
+        self.lstm_state = None
+        self.gru_state = None
+        self.cell_state = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        y, self.lstm_state = self.lstm(x, self.lstm_state)
+        y, self.gru_state = self.gru(y, self.gru_state)
+        h, c = self.cell(y[:, -1], self.cell_state)
+        self.cell_state = (h, c)
+        return self.last(torch.cat([y[:, -1], c], 1))
+
+
 class Stacked(nn.Module):
     """A cell per layer, whose states are elements of one list, and a second list that is made anew in each call."""
 
@@ -187,6 +218,35 @@ class Widening(nn.Module):
         self.kept = y.double()
         self.other = y if bool(y.sum() > 0) else torch.cat([y, y])
         return torch.relu(self.layer(y))
+
+
+class Keyed(nn.Module):
+    """Its state is an element of a dict."""
+    kept: Dict[str, Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+        self.kept = {"sum": torch.zeros(1, 64)}
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = torch.tanh(self.layer(x)) + self.kept["sum"]
+        self.kept["sum"] = y
+        return y
+
+
+class Pairs(nn.Module):
+    """Branches give tuples, of which one element always has the same size."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        pair = (x, torch.relu(x))
+        if bool(x.sum() > 0):
+            pair = (torch.cat([x, x]), torch.sigmoid(x))
+        return self.layer(pair[0]).sum(0, keepdim=True) + self.layer(torch.tanh(self.layer(pair[1])))
 
 
 class Counted(nn.Module):

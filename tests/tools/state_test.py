@@ -7,8 +7,8 @@ import unittest
 import torch
 
 from cli import CliTest
-from state_models import (Cache, Counted, Denoiser, Growing, Pyramid, Separator, Stacked, StackedOfAnySize,
-                          VoiceDetector, Widening)
+from state_models import (Cache, Counted, Denoiser, Growing, Handed, Keyed, Pairs, Pyramid, Separator,
+                          Stacked, StackedOfAnySize, VoiceDetector, Widening)
 from stock_torch import StockTorchTest, load
 
 CALLS = 100
@@ -62,6 +62,11 @@ class Stays(StateTest):
         self.assertGreaterEqual(share, 0.95)
         self.assert_same_calls(original, converted, lambda call: (values(call, 1, 16, 20),))
 
+    def test_states_that_layers_take_and_give(self):
+        original, converted, share = self.convert_model(Handed(), "1,10,32")
+        self.assertGreaterEqual(share, 0.95)
+        self.assert_same_calls(original, converted, lambda call: (values(call, 1, 10, 32),))
+
     def test_lists_of_states(self):
         original, converted, share = self.convert_model(Stacked(), "1,64")
         self.assertGreaterEqual(share, 0.95)
@@ -101,12 +106,12 @@ class Methods(StateTest):
         original, converted, _ = self.convert_model(model, *inputs)
         first = converted(*inputs_of(0))
         self.assert_close(original(*inputs_of(0)), first)
-        self.assert_same_calls(original, converted, lambda call: inputs_of(call + 1), 5)
+        self.assert_same_calls(original, converted, lambda call: inputs_of(call + 1))
         original.reset_states(*arguments)
         converted.reset_states(*arguments)
         self.assert_close(first, converted(*inputs_of(0)))
         original(*inputs_of(0))
-        self.assert_same_calls(original, converted, lambda call: inputs_of(call + 1), 5)
+        self.assert_same_calls(original, converted, lambda call: inputs_of(call + 1))
 
     def test_voice_detector(self):
         for arguments in ((), (1,)):
@@ -118,6 +123,9 @@ class Methods(StateTest):
 
     def test_separator(self):
         self.assert_resets(Separator(), ("1,16,20",), lambda call: (values(call, 1, 16, 20),))
+
+    def test_states_that_layers_take_and_give(self):
+        self.assert_resets(Handed(), ("1,10,32",), lambda call: (values(call, 1, 10, 32),))
 
     def test_state_of_another_size(self):
         """Is an error, as in the original."""
@@ -145,7 +153,7 @@ class Methods(StateTest):
 
 
 class Changes(StateTest):
-    """What changes its size or dtype has no type, and what reads it stays on the CPU."""
+    """What changes its size or dtype, and what a dict holds, has no type, and what reads it stays on the CPU."""
 
     def test_growing(self):
         original, converted, share = self.convert_model(Growing(), "4,32")
@@ -155,6 +163,17 @@ class Changes(StateTest):
     def test_lists(self):
         original, converted, _ = self.convert_model(StackedOfAnySize(), "1,64")
         self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),), 8)
+
+    def test_dicts(self):
+        original, converted, share = self.convert_model(Keyed(), "1,64")
+        self.assertEqual(share, 1)
+        self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),), 10)
+
+    def test_tuples_that_branches_give(self):
+        original, converted, _ = self.convert_model(Pairs(), "1,64")
+        products = json.loads((self.folder / "report.json").read_text())["partition"]["products"]
+        self.assertEqual((3, 2), (products["all"], products["nnapi"]))
+        self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),), 10)
 
     def test_widening(self):
         original, converted, share = self.convert_model(Widening(), "1,64")

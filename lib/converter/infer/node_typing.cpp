@@ -107,7 +107,7 @@ bool NodeTyping::type(const Node& node) {
     return true;
   }
   if (is_structural(node)) return true;
-  if (const auto types = types_of_state(node, state_)) {
+  if (const auto types = types_of_held(node, result_.types, state_)) {
     set_types(node.outputs(), *types);
     return true;
   }

@@ -76,30 +76,60 @@ bool is_held_alone(const Value& list) {
          });
 }
 
-// Of a tensor, or of the elements of a tuple or list, which branches may give.
-KnownTypes types_of(const Value& value, const TypeMap& types) {
-  const Node& maker = *value.node();
-  const bool is_tensor = value.type()->kind() == c10::TypeKind::TensorType;
-  if (!is_tensor && maker.kind() == c10::prim::unchecked_cast) return types_of(*maker.input(), types);
-  KnownTypes result;
-  if (maker.kind() == c10::prim::TupleConstruct) {
-    for (const Value* element : maker.inputs()) result.push_back(fixed_type(*element, types));
-    return result;
-  }
-  if (is_tensor_list(value)) {
-    if (maker.kind() != c10::prim::ListConstruct || !is_held_alone(value)) return {};
-    for (const Value* element : maker.inputs()) result.push_back(fixed_type(*element, types));
-    return result;
-  }
-  if (is_tensor || maker.kind() != c10::prim::If) return {fixed_type(value, types)};
-  for (const torch::jit::Block* block : maker.blocks()) {
-    const Value& given = *block->outputs()[value.offset()];
-    if (given.node()->kind() == c10::prim::Uninitialized) continue;
-    const KnownTypes found = types_of(given, types);
-    result.empty() ? void(result = found) : join(result, found);
-  }
-  return result;
+std::optional<KnownTypes> of_attribute(const std::string& path, const StateTypes& state) {
+  const auto found = state.find(path);
+  return found == state.end() ? std::nullopt : std::optional(found->second);
 }
+
+// Finds the types of tensors, and of the elements of tuples and lists, which branches may give.
+class HeldTypes {
+ public:
+  HeldTypes(const TypeMap& types, const StateTypes& state) : types_(types), state_(state) {}
+
+  // Nothing for None and for what an error leaves unset.
+  std::optional<KnownTypes> of(const Value& value) {
+    const auto found = found_.find(&value);
+    if (found != found_.end()) return found->second;
+    return found_[&value] = find(value);
+  }
+
+ private:
+  std::optional<KnownTypes> find(const Value& value) {
+    const Node& maker = *value.node();
+    if (value.mustBeNone() || maker.kind() == c10::prim::Uninitialized) return std::nullopt;
+    if (value.type()->kind() == c10::TypeKind::TensorType) return KnownTypes{fixed_type(value, types_)};
+    if (maker.kind() == c10::prim::unchecked_cast) return of(*maker.input());
+    if (is_tensor_list(value)) return list_elements(value);
+    if (maker.kind() == c10::prim::TupleConstruct) return elements(maker);
+    if (maker.kind() == c10::prim::If) return of_branches(value);
+    return of_attribute(path_of(value), state_).value_or(KnownTypes{});
+  }
+
+  KnownTypes list_elements(const Value& list) const {
+    const bool is_known = list.node()->kind() == c10::prim::ListConstruct && is_held_alone(list);
+    return is_known ? elements(*list.node()) : KnownTypes{};
+  }
+
+  KnownTypes elements(const Node& maker) const {
+    KnownTypes result;
+    for (const Value* element : maker.inputs()) result.push_back(fixed_type(*element, types_));
+    return result;
+  }
+
+  std::optional<KnownTypes> of_branches(const Value& value) {
+    std::optional<KnownTypes> result;
+    for (const torch::jit::Block* block : value.node()->blocks()) {
+      const auto given = of(*block->outputs()[value.offset()]);
+      if (given && result) join(*result, *given);
+      if (!result) result = given;
+    }
+    return result;
+  }
+
+  const TypeMap& types_;
+  const StateTypes& state_;
+  std::map<const Value*, std::optional<KnownTypes>> found_;
+};
 
 bool is_same(const StateTypes& a, const StateTypes& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
@@ -153,10 +183,11 @@ class Copy {
   // None.
   std::map<std::string, std::vector<KnownTypes>> run(const StateTypes& state, const InferWithState& infer) {
     const TypeMap types = infer(model_, input_types_, state);
+    HeldTypes held(types, state);
     std::map<std::string, std::vector<KnownTypes>> left;
     for_each_node(*model_.graph, [&](const Node& node) {
-      if (!is_attribute_access(node, c10::prim::SetAttr) || node.input(1)->mustBeNone()) return;
-      left[attribute_path(node)].push_back(types_of(*node.input(1), types));
+      if (!is_attribute_access(node, c10::prim::SetAttr)) return;
+      if (auto types_set = held.of(*node.input(1))) left[attribute_path(node)].push_back(std::move(*types_set));
     });
     for_each_node(*model_.graph, [&](const Node& node) {
       if (!is_attribute_access(node, c10::prim::GetAttr) || !is_tensor_list(*node.output())) return;
@@ -207,27 +238,25 @@ StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types,
   }
 }
 
-std::optional<KnownTypes> types_of_state(const Node& node, const StateTypes& state) {
-  if (state.empty()) return std::nullopt;
+std::optional<KnownTypes> types_of_held(const Node& node, const TypeMap& types, const StateTypes& state) {
   const bool takes_index = node.kind() == c10::prim::TupleIndex || node.kind() == c10::aten::__getitem__;
   const bool takes_all = node.kind() == c10::prim::TupleUnpack || node.kind() == c10::prim::ListUnpack;
-  const bool takes_apart = takes_index || takes_all;
-  const bool is_whole = is_attribute_access(node, c10::prim::GetAttr) || node.kind() == c10::prim::unchecked_cast;
-  if (!takes_apart && !is_whole) return std::nullopt;
-  const auto found = state.find(path_of(takes_apart ? *node.input(0) : *node.output()));
-  if (found == state.end()) return std::nullopt;
-  const KnownTypes& types = found->second;
-  if (is_whole) {
-    const bool is_tensor = node.output()->type()->kind() == c10::TypeKind::TensorType && types.size() == 1;
-    return is_tensor ? std::optional(types) : std::nullopt;
-  }
-  if (takes_all) {
-    return types.size() == node.outputs().size() ? std::optional(types) : std::nullopt;
+  const bool is_read = is_attribute_access(node, c10::prim::GetAttr);
+  if (!takes_index && !takes_all && !is_read && node.kind() != c10::prim::unchecked_cast) return std::nullopt;
+  const Value& holder = is_read ? *node.output() : *node.input(0);
+  const bool is_state = is_read || is_tensor_list(holder);  // a list may change where branches don't see it
+  const auto held = is_state ? of_attribute(path_of(holder), state) : HeldTypes(types, state).of(holder);
+  if (!held) return std::nullopt;
+  if (takes_all) return held->size() == node.outputs().size() ? held : std::nullopt;
+  if (!takes_index) {
+    const bool is_tensor = node.output()->type()->kind() == c10::TypeKind::TensorType && held->size() == 1;
+    return is_tensor ? held : std::nullopt;
   }
   const auto index = torch::jit::toIValue(node.input(1));
-  const auto count = static_cast<int64_t>(types.size());
-  if (!index || index->toInt() < -count || index->toInt() >= count) return std::nullopt;
-  return KnownTypes{types[static_cast<size_t>((index->toInt() + count) % count)]};
+  const auto count = static_cast<int64_t>(held->size());
+  const bool is_place = index && index->isInt();  // and no key of a dict
+  if (!is_place || index->toInt() < -count || index->toInt() >= count) return std::nullopt;
+  return KnownTypes{(*held)[static_cast<size_t>((index->toInt() + count) % count)]};
 }
 
 }  // namespace nnapi_convert
