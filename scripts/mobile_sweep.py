@@ -43,6 +43,7 @@ DETECTORS = ("fasterrcnn_mobilenet_v3_large_320_fpn", "fcos_resnet50_fpn", "keyp
 SMALL = {"Clamps": (Clamps, (1, 3, 16, 16)), "Residual": (lambda: Residual(False), (1, 3, 16, 16)),
          "Sequence": (Sequence, (3, 6, 10)), "Cells": (Cells, (4, 10))}
 FORMS = ("plain", "mobile", "dynamic", "half")
+TIMEOUT = 900  # seconds; transformers take long on a busy machine
 TITLE = """# Files of the mobile world
 
 One network of each of torchvision {version}'s families, and small ones of this project's tests, with seeded weights and live
@@ -134,13 +135,14 @@ def convert(path, network, folder):
     """The share and the distance, or what went wrong."""
     spec = ("images[0]=" if network.is_detector else "") + ",".join(map(str, network.shape))
     report, out = folder / "report.json", folder / "out.pt"
-    result = run(path, "--input", spec, "--nhwc", "--report", report, "-o", out)
+    result = run(path, "--input", spec, "--nhwc", "--report", report, "-o", out, timeout=TIMEOUT)
     if result.code != 0:
         return {"problem": f"exit code {result.code}: {result.stderr.strip().splitlines()[-1]}"}
     cell = {"share": mac_share(json.loads(report.read_text())), "distance": None}
     if network.is_detector:
         return cell
-    verified = run("verify", path, out, "--tolerance", str(network.tolerance), "--format", "json")
+    verified = run("verify", path, out, "--tolerance", str(network.tolerance), "--format", "json",
+                   timeout=TIMEOUT)
     if verified.code not in (0, 4):
         return {"problem": verified.stderr.strip().splitlines()[-1]}
     outputs = json.loads(verified.stdout)["outputs"]

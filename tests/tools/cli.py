@@ -34,10 +34,10 @@ def environment(extra: Optional[Dict[str, str]] = None) -> Dict[str, str]:
     return {**kept, **(extra or {})}
 
 
-def run(*arguments, cwd=None, env=None, **options) -> Result:
+def run(*arguments, cwd=None, env=None, timeout=TIMEOUT, **options) -> Result:
     command = [PROGRAM, *map(str, arguments)]
     done = subprocess.run(command, cwd=cwd, env=environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          stdin=subprocess.DEVNULL, timeout=TIMEOUT, **options)
+                          stdin=subprocess.DEVNULL, timeout=timeout, **options)
     text = [stream.decode("utf-8", "backslashreplace") for stream in (done.stdout, done.stderr)]
     return Result(command, done.returncode, *text)
 

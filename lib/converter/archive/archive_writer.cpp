@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <torch/csrc/jit/serialization/export.h>
+#include <torch/csrc/jit/serialization/pickler.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -25,8 +25,8 @@ using InferWithState =
 // What is None at the beginning has the type that the first run leaves there. Sizes are fixed.
 StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types, const InferWithState& infer);
 
-// Of a node that takes tensors out of such an attribute, or out of what branches give, the types of its results: nothing
-// for other nodes.
+// Of a node that takes tensors out of such an attribute, or out of what branches give, the types of its results:
+// nothing for other nodes.
 std::optional<KnownTypes> types_of_held(const torch::jit::Node& node, const TypeMap& types, const StateTypes& state);
 
 }  // namespace nnapi_convert
