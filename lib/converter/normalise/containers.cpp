@@ -242,9 +242,10 @@ std::optional<std::vector<Value*>> elements_of(Value* list, Node* reader) {
   return elements;
 }
 
-// Replaces list(x) by a new list of the same elements.
+// Replaces list(x) and x.copy() by a new list of the same elements.
 bool copy_list(Node* node) {
-  if (!is_kind(*node, "aten::list") || node->inputs().size() != 1) return false;
+  const bool copies = is_kind(*node, "aten::list") || is_kind(*node, "aten::copy");
+  if (!copies || node->inputs().size() != 1) return false;
   const auto type = node->output()->type()->cast<c10::ListType>();
   const auto elements = type ? elements_of(node->input(), node) : std::nullopt;
   if (!elements) return false;
