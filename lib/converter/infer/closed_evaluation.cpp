@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 
+#include "lib/converter/libtorch/random_numbers.h"
 #include "lib/converter/normalise/changes_of_new_tensors.h"
 #include "lib/ops/registry.h"
 
@@ -58,7 +59,7 @@ bool may_run_early(const Node& node) {
          node.kind() != c10::prim::Constant && node.kind() != c10::prim::GetAttr &&
          node.kind() != c10::prim::Uninitialized &&
          node.kind() != c10::prim::CreateObject &&  // its attributes are set later
-         !node.isNondeterministic();
+         !draws_random_numbers(node);
 }
 
 std::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& types) {

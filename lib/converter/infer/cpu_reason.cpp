@@ -7,6 +7,7 @@
 
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/glue.h"
+#include "lib/converter/libtorch/random_numbers.h"
 #include "lib/converter/normalise/unroll_loops.h"
 #include "lib/ops/registry.h"
 
@@ -92,7 +93,7 @@ std::optional<std::string> reason_of_effect(const TorchNode& node) {
   if (node.kind() == c10::prim::RaiseException) return "ends the run with an error";
   if (node.kind() == c10::prim::Print) return "prints";
   if (node.kind() == c10::aten::warn) return "gives a warning";
-  if (node.isNondeterministic()) return "draws random numbers";
+  if (draws_random_numbers(node)) return "draws random numbers";
   if (node.hasSideEffects()) return "has an effect whose order has to be kept";
   return std::nullopt;
 }

@@ -17,6 +17,7 @@
 #include "lib/converter/graph/lineage.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/infer/trial_run.h"
+#include "lib/converter/libtorch/random_numbers.h"
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/remove_inplace.h"
 #include "lib/ops/registry.h"
@@ -222,7 +223,7 @@ bool has_rules(const Graph& graph, const std::vector<std::string>& lineage) {
     if (schema != nullptr && (schema->is_mutable() || reads_values(*node) || gives_unwritten(*node))) return false;
     const auto inputs = node->inputs();
     const bool is_closed =
-        !node->isNondeterministic() &&
+        !draws_random_numbers(*node) &&
         std::all_of(inputs.begin(), inputs.end(), [&](const auto* input) { return closed.count(input) != 0; });
     if (is_closed) {
       closed.insert(node->outputs().begin(), node->outputs().end());
@@ -252,7 +253,7 @@ std::vector<TorchValue*> insert(const Graph& graph, TorchNode& node, const std::
 std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types) {
   if (!node.blocks().empty() || sizes_depend_on_values(node)) return {};
   const Formula* formula = find_formula(node, types);
-  if (formula == nullptr && node.isNondeterministic()) return {};
+  if (formula == nullptr && draws_random_numbers(node)) return {};
   const auto composite = formula == nullptr ? composite_operator(node) : std::nullopt;
   Arguments arguments;
   if ((formula == nullptr && !composite) || !arguments.read(node, types)) return {};

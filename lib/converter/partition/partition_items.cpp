@@ -15,6 +15,7 @@
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/infer/cpu_reason.h"
 #include "lib/converter/infer/row_wise.h"
+#include "lib/converter/libtorch/random_numbers.h"
 #include "lib/converter/lower/quant_mode.h"
 #include "lib/converter/partition/node_cost.h"
 #include "lib/converter/partition/segment.h"
@@ -63,7 +64,7 @@ bool has_effects(Node& node) {
 bool leaves_trace(Node& node) {
   bool leaves = false;
   for_each_node(node, [&](Node& each) {
-    const bool may_leave = each.kind() == c10::prim::SetAttr || each.hasSideEffects() || each.isNondeterministic();
+    const bool may_leave = each.kind() == c10::prim::SetAttr || each.hasSideEffects() || draws_random_numbers(each);
     leaves = leaves || (may_leave && each.kind() != c10::prim::RaiseException);
   });
   return leaves;
