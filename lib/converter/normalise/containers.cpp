@@ -242,14 +242,16 @@ std::optional<std::vector<Value*>> elements_of(Value* list, Node* reader) {
   return elements;
 }
 
-// Replaces list(x) and x.copy() by a new list of the same elements.
+// Replaces x.copy() of a list by list(x), and list(x) by a new list of the same elements.
 bool copy_list(Node* node) {
-  const bool copies = is_kind(*node, "aten::list") || is_kind(*node, "aten::copy");
-  if (!copies || node->inputs().size() != 1) return false;
+  const bool is_method = is_kind(*node, "aten::copy");
+  if ((!is_method && !is_kind(*node, "aten::list")) || node->inputs().size() != 1) return false;
   const auto type = node->output()->type()->cast<c10::ListType>();
   const auto elements = type ? elements_of(node->input(), node) : std::nullopt;
-  if (!elements) return false;
-  replace_node(node, insert_list(node, *elements, type->getElementType()));
+  if (!elements && !(type && is_method)) return false;
+  torch::jit::WithInsertPoint here(node);
+  replace_node(node, elements ? insert_list(node, *elements, type->getElementType())
+                              : node->owningGraph()->insert(c10::aten::list, {node->input()}));
   return true;
 }
 
