@@ -123,7 +123,8 @@ class HalfRangeStep {
   bool split_whole(const quantise::HalfRange& whole, const CalibrationSamples& samples) {
     try {
       return try_split(whole, samples);
-    } catch (const std::exception&) {
+    } catch (const std::exception& error) {
+      notes_.push_back(": the model is not split into segments: " + torch_reason(error));
       return false;
     }
   }

@@ -17,7 +17,8 @@ namespace {
 // Factors further from 1 could take weights out of float's range.
 constexpr float kLargestFactor = 1e6f;
 
-using Readers = std::vector<std::vector<size_t>>;
+// A number that reaches more is left, so that the work grows with the model's size only.
+constexpr size_t kMostTensors = 64;
 
 // A MUL by a number.
 struct Scaling {
@@ -102,7 +103,7 @@ class ScaleFolder {
   // Adds everything that the tensor's number reaches; false if that isn't layers alone.
   bool follow(OperandId id, Reached& reached) const {
     if (!reached.tensors.insert(id).second) return true;
-    if (outputs_.count(id) != 0) return false;
+    if (outputs_.count(id) != 0 || reached.tensors.size() > kMostTensors) return false;
     return std::all_of(readers(id).begin(), readers(id).end(), [&](size_t number) {
       const Operation& reader = model_.operations[number];
       if (has_float_weights(model_, reader) && reader.inputs[0] == id) {
@@ -142,8 +143,8 @@ class ScaleFolder {
 
   Model& model_;
   Builder builder_;
-  Readers readers_;
-  std::set<OperandId> outputs_;  // of the model
+  std::vector<std::vector<size_t>> readers_;  // by operand
+  std::set<OperandId> outputs_;               // of the model
 };
 
 }  // namespace

@@ -114,3 +114,16 @@ TEST_CASE("fold_scale: a number that widens its input stays") {
   const OperandId wide = net.binary(OperationCode::MUL, net.input({3, 6, 5}), number);
   check_scale_folds_to(net, net.conv(wide, 4), {OperationCode::MUL, OperationCode::CONV_2D});
 }
+
+// Each number alone would be followed to the end.
+TEST_CASE("fold_scale: a long chain of numbers takes no deep stack, and its end is folded") {
+  constexpr size_t kLength = 20000;
+  Net net;
+  OperandId x = net.input({1, 2});
+  for (size_t i = 0; i < kLength; ++i) x = times(net, x, 1.0001f);
+  net.output(net.fully_connected(x, 3));
+  fold_scale(net.model);
+  const size_t left = net.model.operations.size();
+  CHECK(left < kLength);
+  CHECK(left > kLength - 100);
+}
