@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # Unpacks the packages of another release of Debian that building and testing need, into a folder of their own:
-# scripts/unpack-debian.sh SUITE FOLDER, for example trixie build/trixie. The system's own packages stay as they are.
-# scripts/test-libtorch.sh builds and tests there. Needs 3 GB.
+# scripts/unpack-debian.sh SUITE FOLDER [APT_OPTION...], for example trixie build/trixie. The system's own packages stay
+# as they are. scripts/test-libtorch.sh builds and tests there. Needs 3 GB. A mirror or snapshot whose Release file has
+# expired needs the option -o Acquire::Check-Valid-Until=false.
 set -euo pipefail
 # shellcheck source=scripts/own_apt.sh
 source "$(dirname "${BASH_SOURCE[0]}")/own_apt.sh"
 
-if (($# != 2)); then
+if (($# < 2)); then
   echo "unpack-debian.sh: $# arguments found, SUITE and FOLDER needed" >&2
   exit 2
 fi
 suite=$1
 root=$(realpath -m "$2")
+shift 2
 if [[ -e $root ]]; then
   echo "unpack-debian.sh: $root exists" >&2
   exit 3
@@ -37,8 +39,8 @@ make_links() {
   link_blas "$root/usr/lib/$(dpkg-architecture -q DEB_HOST_MULTIARCH 2>/dev/null || echo x86_64-linux-gnu)"
 }
 
-own_apt update
-own_apt install --yes --download-only "${packages[@]}" | { grep -E '^(Need|Fetched|E:)' || true; }
+own_apt "$@" update
+own_apt "$@" install --yes --download-only "${packages[@]}" | { grep -E '^(Need|Fetched|E:)' || true; }
 mkdir -p "$root"/{dev,proc,sys,tmp,usr/{bin,sbin,lib,lib64}}
 ln -s usr/bin usr/sbin usr/lib usr/lib64 "$root"
 unpack_archives "$root"
