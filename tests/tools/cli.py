@@ -12,6 +12,8 @@ from typing import Dict, List, Optional
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("NNAPI_CONVERT", str(ROOT / "build/release/bin/nnapi-convert"))
+LIBRARIES = pathlib.Path(PROGRAM).resolve().parents[1] / "lib"
+HOST = LIBRARIES / "host"  # the folder of the host's libneuralnetworks.so
 FIXTURES = ROOT / "testdata" / "models"
 ERROR = "nnapi-convert: error: "
 TIMEOUT = 120

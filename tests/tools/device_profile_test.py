@@ -2,7 +2,6 @@
 and takes every operation that it is sent."""
 
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -11,7 +10,7 @@ import unittest
 import torch
 from torch import nn
 
-from cli import ROOT, CliTest, environment, run
+from cli import HOST, ROOT, CliTest, environment, run
 from stock_torch import StockTorchTest, call, images, load, tensors
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -70,8 +69,7 @@ def quantised_net():
 class OnTheDevice(CliTest, StockTorchTest):
     def run_on(self, path, profile, device, inputs):
         torch.save(inputs, self.folder / "inputs.pt")
-        library = os.environ.get("LD_LIBRARY_PATH", str(ROOT / "build/release/lib/host"))
-        env = environment({"NNAPI_HOST_PROFILE": str(profile), "LD_LIBRARY_PATH": library})
+        env = environment({"NNAPI_HOST_PROFILE": str(profile), "LD_LIBRARY_PATH": str(HOST)})
         return subprocess.run([sys.executable, HERE / "run_on_device.py", path, device, self.folder / "inputs.pt",
                                self.folder / "outputs.pt"], env=env, capture_output=True, text=True, timeout=120)
 

@@ -11,10 +11,9 @@ import torch
 from torch import nn
 from torch.utils import bundled_inputs
 
-from cli import PROGRAM, CliTest, environment, run
+from cli import HOST, LIBRARIES, CliTest, environment, run
 from mobile_models import seeded
 
-LIBRARIES = pathlib.Path(PROGRAM).resolve().parents[1] / "lib"
 TOOLS = pathlib.Path(__file__).resolve().parent
 
 
@@ -195,7 +194,7 @@ class HalfPrecision(CliTest):
             self.assertLess((got - each).abs().max().item(), tolerance * span)
 
     def run_core(self, out, relaxed=""):
-        variables = {"LD_LIBRARY_PATH": str(LIBRARIES / "host"), **({"NNAPI_HOST_RELAX": relaxed} if relaxed else {})}
+        variables = {"LD_LIBRARY_PATH": str(HOST), **({"NNAPI_HOST_RELAX": relaxed} if relaxed else {})}
         return subprocess.run([sys.executable, TOOLS / "shim_core.py", LIBRARIES / "libnnapi_shim.so", out, "1x3x16x16",
                                self.folder / "x", self.folder / "y"], env=environment(variables), text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200)

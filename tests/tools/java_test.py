@@ -1,7 +1,6 @@
 """org.nnapiconvert, the shim's classes for Java and Kotlin, on this machine's JVM and the host's NNAPI."""
 
 import os
-import pathlib
 import shutil
 import subprocess
 import unittest
@@ -10,11 +9,10 @@ from typing import List
 import torch
 from torch import nn
 
-from cli import PROGRAM, ROOT, CliTest, environment
+from cli import HOST, LIBRARIES, ROOT, CliTest, environment
 from mobile_models import seeded
 from stock_torch import call, images, load, tensors
 
-LIBRARIES = pathlib.Path(PROGRAM).resolve().parents[1] / "lib"
 JAR = LIBRARIES / "nnapi_shim.jar"
 JUNIT = ["/usr/share/java/junit4.jar", "/usr/share/java/hamcrest.jar"]
 
@@ -84,7 +82,7 @@ class JavaClasses(CliTest):
         self.assertNotIn("WARNING", done.stdout)
 
     def run_java(self, *command) -> subprocess.CompletedProcess:
-        done = subprocess.run(list(map(str, command)), env=environment({"LD_LIBRARY_PATH": str(LIBRARIES / "host")}),
+        done = subprocess.run(list(map(str, command)), env=environment({"LD_LIBRARY_PATH": str(HOST)}),
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=500)
         self.assertEqual(0, done.returncode, done.stdout)
         return done

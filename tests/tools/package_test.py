@@ -10,11 +10,10 @@ import jsonschema
 import torch
 from torch import nn
 
-from cli import PROGRAM, ROOT, CliTest, environment, run
+from cli import HOST, PROGRAM, ROOT, CliTest, environment, run
 from mobile_models import seeded
 
 BUILD = pathlib.Path(PROGRAM).resolve().parents[1]
-HOST = BUILD / "lib" / "host"
 BINDING = BUILD / "lib" / "libnnapi_shim_torch.so"
 SIZE = "1,3,32,32"
 

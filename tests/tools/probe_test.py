@@ -8,10 +8,9 @@ import unittest
 
 import jsonschema
 
-from cli import PROGRAM, ROOT, CliTest, environment
+from cli import HOST, PROGRAM, ROOT, CliTest, environment
 
 PROBE = os.environ.get("NNAPI_PROBE", str(pathlib.Path(PROGRAM).parent / "nnapi-probe"))
-HOST = pathlib.Path(os.environ.get("LD_LIBRARY_PATH", ROOT / "build/release/lib/host"))
 SCHEMA = json.loads((ROOT / "schemas/device_profile.schema.json").read_text())
 
 # Each kind of condition, alone and together.

@@ -1,7 +1,6 @@
 """Arguments of rank 0: in whole models and parts, with both runtimes, bundled, in manifests, reports and metadata."""
 
 import json
-import pathlib
 import subprocess
 import unittest
 
@@ -9,10 +8,9 @@ import torch
 from torch import nn
 from torch.utils.bundled_inputs import augment_model_with_bundled_inputs
 
-from cli import PROGRAM, CliTest, environment
+from cli import LIBRARIES, PROGRAM, CliTest, environment
 from stock_torch import StockTorchTest, call, images, load, load_lite
 
-LIBRARIES = pathlib.Path(PROGRAM).resolve().parents[1] / "lib"
 torch.ops.load_library(str(LIBRARIES / "libnnapi_shim_torch.so"))
 
 

@@ -3,20 +3,15 @@ options."""
 
 import concurrent.futures
 import copy
-import os
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import torch
 
-from cli import PROGRAM, CliTest, environment
+from cli import LIBRARIES, CliTest, environment
 from stock_torch import StockTorchTest, call, images, load, load_lite
 
-LIBRARIES = pathlib.Path(PROGRAM).resolve().parents[1] / "lib"
-HOST = LIBRARIES / "host" / "libneuralnetworks.so"
 torch.ops.load_library(str(LIBRARIES / "libnnapi_shim_torch.so"))
 
 PICTURE = "1,3,16,16"

@@ -9,10 +9,9 @@ import zipfile
 
 import torch
 
-from cli import ROOT, CliTest, environment
+from cli import HOST, LIBRARIES, ROOT, CliTest, environment
 from stock_torch import StockTorchTest, call, images, load
 
-HOST = os.environ.get("LD_LIBRARY_PATH", str(ROOT / "build/release/lib/host"))
 PICTURE = "1,3,16,16"
 SOURCES = "extra/nnapi_shim_source/"
 
@@ -105,7 +104,7 @@ class EmbeddedShim(CliTest):
         with zipfile.ZipFile(path) as archive:
             self.assertIsNone(archive.testzip())
             self.assertIn(f"out/{SOURCES}CMakeLists.txt", archive.namelist())
-        torch.ops.load_library(str(pathlib.Path(HOST).parent / "libnnapi_shim_torch.so"))
+        torch.ops.load_library(str(LIBRARIES / "libnnapi_shim_torch.so"))
         torch.jit.load(str(path), _extra_files=extras)
         found = next(iter(extras.values()))
         self.assertEqual((ROOT / "lib/shim/nnapi_shim.h").read_text(),
@@ -162,7 +161,7 @@ class EmittedShimBuilds(CliTest, StockTorchTest):
 
         (self.folder / "input").write_bytes(picture.permute(0, 2, 3, 1).contiguous().numpy().tobytes())
         self.command(build / "app", path, self.folder / "input", self.folder / "output", 1, 3, 16, 16,
-                     env={"LD_LIBRARY_PATH": HOST})
+                     env={"LD_LIBRARY_PATH": str(HOST)})
         found = torch.frombuffer(bytearray((self.folder / "output").read_bytes()), dtype=torch.float32)
         self.assertEqual(expected.numel(), found.numel())
         if expected.dim() == 4:
@@ -171,7 +170,7 @@ class EmittedShimBuilds(CliTest, StockTorchTest):
             expected_order = expected.contiguous()
         self.assert_close(expected_order.flatten(), found)
 
-        done = self.command(build / "shim" / "nnapi-probe", "--list", env={"LD_LIBRARY_PATH": HOST})
+        done = self.command(build / "shim" / "nnapi-probe", "--list", env={"LD_LIBRARY_PATH": str(HOST)})
         self.assertIn("nnapi-convert-host: cpu", done.stdout)
 
         torch.save(expected, self.folder / "expected.pt")
@@ -183,7 +182,7 @@ picture = torch.randn(1, 3, 16, 16, generator=torch.Generator().manual_seed(0))
 expected = torch.load({str(self.folder / "expected.pt")!r})
 assert (module(picture) - expected).abs().max() <= 1e-4 * (expected.max() - expected.min())
 assert module.nnapi_state() == "nnapi", module.nnapi_state()
-""", env={"LD_LIBRARY_PATH": HOST})
+""", env={"LD_LIBRARY_PATH": str(HOST)})
 
 
 if __name__ == "__main__":

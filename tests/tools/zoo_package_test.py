@@ -7,8 +7,8 @@ import unittest
 
 import torch
 
-from cli import ROOT, CliTest, environment
-from package_test import BINDING, HOST, RUN
+from cli import HOST, ROOT, CliTest, environment
+from package_test import BINDING, RUN
 
 SHAPE = "1,3,64,64"
 # The DSP takes only padding that equals SAME: so do MobileNetV2's convolutions of stride 2 at sizes of 32 n + 1.
