@@ -33,11 +33,10 @@ std::string full_name(const c10::OperatorName& name) {
 // A row, and its function once something asked for it.
 class Entry {
  public:
-  explicit Entry(const NewerOperator& newer)
-      : newer_(newer), name_(torch::jit::parseSchema(newer.schema).operator_name()) {}
+  explicit Entry(const NewerOperator& newer) : newer_(newer), schema_(torch::jit::parseSchema(newer.schema)) {}
 
   const NewerOperator& newer() const { return newer_; }
-  const c10::OperatorName& name() const { return name_; }
+  const c10::FunctionSchema& schema() const { return schema_; }
 
   // Null without a source.
   torch::jit::Function* function() const {
@@ -49,7 +48,7 @@ class Entry {
 
  private:
   NewerOperator newer_;
-  c10::OperatorName name_;
+  c10::FunctionSchema schema_;
   mutable std::shared_ptr<torch::jit::CompilationUnit> unit_;
   mutable torch::jit::Function* function_ = nullptr;
 };
@@ -61,7 +60,7 @@ const std::map<std::string, Entry>& entries() {
                                          newer_checks_and_attributes(), newer_refused(), core_operators()}) {
       for (const NewerOperator& newer : family) {
         const Entry entry(newer);
-        result.emplace(full_name(entry.name()), entry);
+        result.emplace(full_name(entry.schema().operator_name()), entry);
       }
     }
     return result;
@@ -77,7 +76,8 @@ bool is_known(const c10::OperatorName& name) {
 }
 
 // A TorchScript function gives one result: a tuple of several, None for none.
-void run(const Entry& entry, size_t results, Stack& stack) {
+void run(const Entry& entry, Stack& stack) {
+  const size_t results = entry.schema().returns().size();
   if (entry.function() == nullptr) throw std::runtime_error(described(entry.newer()));
   entry.function()->run(stack);
   if (results == 1) return;
@@ -87,11 +87,12 @@ void run(const Entry& entry, size_t results, Stack& stack) {
 }
 
 void declare(const Entry& entry) {
-  if (is_known(entry.name())) return;
-  const size_t results = torch::jit::parseSchema(entry.newer().schema).returns().size();
+  const c10::FunctionSchema& schema = entry.schema();
+  if (is_known(schema.operator_name())) return;
+  // A schema as text would be parsed again.
   torch::jit::registerOperator(torch::jit::Operator(
-      entry.newer().schema, [&entry, results](Stack& stack) { run(entry, results, stack); },
-      c10::AliasAnalysisKind::FROM_SCHEMA));
+      schema.name(), schema.overload_name(), schema.arguments(), schema.returns(),
+      [&entry](Stack& stack) { run(entry, stack); }, c10::AliasAnalysisKind::FROM_SCHEMA));
 }
 
 bool declare_newer() {
