@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -32,15 +31,22 @@ struct Journal::Content {
   char step[40], device[232], version[232];
 };
 
+// Writes the content that the file has, so that the disk has room for all of it: a write into a hole of a mapped file
+// ends the process where the disk is full.
+bool Journal::take_room(int fd) {
+  Content content = {};
+  constexpr auto kBytes = static_cast<ssize_t>(sizeof content);
+  if (::pread(fd, &content, sizeof content, 0) < 0 || ::ftruncate(fd, kBytes) != 0) return false;
+  return ::pwrite(fd, &content, sizeof content, 0) == kBytes;
+}
+
 std::unique_ptr<Journal> Journal::open(const std::string& path, int number, bool creates) {
   const std::string name = path + std::to_string(number);
   const int fd = ::open(name.c_str(), O_RDWR | O_CLOEXEC | (creates ? O_CREAT : 0), 0600);
   if (fd < 0) return nullptr;
-  struct stat about;
   void* content = MAP_FAILED;
   // The lock ends with the process that holds it.
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && ::fstat(fd, &about) == 0 &&
-      (about.st_size == sizeof(Content) || ::ftruncate(fd, sizeof(Content)) == 0)) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && take_room(fd)) {
     content = ::mmap(nullptr, sizeof(Content), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   }
   if (content != MAP_FAILED) return std::unique_ptr<Journal>(new Journal(fd, static_cast<Content*>(content)));

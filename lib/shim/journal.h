@@ -18,8 +18,8 @@ struct JournalNote {
 // Several threads may call enter() and leave() at the same time.
 class Journal {
  public:
-  // Takes a free entry among the files that start with `path`. Returns null if there is none, or if the folder can't be
-  // written: the device is used all the same.
+  // Takes a free entry among the files that start with `path`. Returns null if there is none, if the folder can't be
+  // written, or if the disk is full: the device is used all the same.
   static std::unique_ptr<Journal> take(const std::string& path);
   ~Journal();
   Journal(const Journal&) = delete;
@@ -36,6 +36,7 @@ class Journal {
   Journal(int fd, Content* content) : fd_(fd), content_(content) {}
   friend void take_notes(const std::string& path, const std::function<void(const JournalNote& note)>& visit);
   static std::unique_ptr<Journal> open(const std::string& path, int number, bool creates);
+  static bool take_room(int fd);
 
   const int fd_;
   Content* const content_;

@@ -85,6 +85,12 @@ int Package::choose(Search& search, size_t* number, nnapi_shim_error* error) {
     return NNAPI_SHIM_OK;
   }
   if (error) *error = search.first;
+  if (error && search.reasons[0] != '\0') {
+    std::snprintf(error->message, sizeof error->message, "no model of the package can run: %s", search.reasons + 2);
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  choice_[0] = '\0';
+  append(choice_, sizeof choice_, "no model%s", search.reasons);
   return search.first.status;
 }
 

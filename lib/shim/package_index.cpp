@@ -19,7 +19,7 @@ uint64_t long_at(const int32_t* words) {
 }
 
 bool check_package_header(const std::vector<int32_t>& words, uint64_t weight_bytes, nnapi_shim_error* error) {
-  if (words.size() < package::kHeaderWords + buffer_format::kHeaderWords) {
+  if (words.size() < size_t{package::kHeaderWords} + size_t{buffer_format::kHeaderWords}) {
     return damaged(error, words.size(), "the package ends in its header");
   }
   const auto count = static_cast<uint32_t>(words[package::kWordCount]);

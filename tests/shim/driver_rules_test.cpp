@@ -123,6 +123,11 @@ TEST_CASE("driver rules: texts that are refused") {
   CHECK(contains(refusal(R"({"version": 1, "rules": []} x)"), "needed"));
   CHECK(contains(refusal(R"({"version": 1, "rules": [{"device": "a"}]})"), "device and reason needed"));
   CHECK(contains(refusal(rules_of(R"("devices": "a")")), "another key needed"));
+  // No UTF-8: a sign of Latin-1, one that ends early, one in too many bytes, and half a surrogate pair.
+  for (const char* text : {"\xE9", "\xE2\x82", "\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80"}) {
+    CHECK(contains(refusal(rules_of(std::string("\"device\": \"") + text + "\"")), "needed"));
+  }
+  CHECK_FALSE(read(rules_of("\"device\": \"\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80\"")).is_empty());
   CHECK(contains(refusal(rules_of(R"("device": "a", "operations": ["ADDITION"])")), "name of an NNAPI operation"));
   CHECK(contains(refusal(rules_of(R"("device": "a", "operations": [])")), "a name needed"));
   CHECK(contains(refusal(rules_of(R"("device": "a", "types": ["FLOAT32"])")), "or of a tensor's type"));

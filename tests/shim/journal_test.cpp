@@ -1,0 +1,101 @@
+// The journal's files, where the disk has no room for them.
+#include "lib/shim/journal.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+namespace nnapi_shim {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "nnapi_journal_XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const fs::path& path() const { return path_; }
+  std::string journal() const { return (path_ / "model.journal").string(); }
+
+ private:
+  fs::path path_;
+};
+
+// A file of the journal's size that has no room on the disk yet.
+void leave_hole(const std::string& path) {
+  std::ofstream{path + "0"};
+  fs::resize_file(path + "0", 512);
+}
+
+// Writes a note in a process of its own. Returns 0 if there was room, 1 if not, and 2 if the process died.
+int write_note_apart(const std::string& path, bool (*prepare)(const std::string& path)) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!prepare(path)) ::_exit(3);
+    const std::unique_ptr<Journal> journal = Journal::take(path);
+    if (journal) journal->begin("npu", "1.0", "compile", true);
+    ::_exit(journal ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
+}
+
+// Files of this process can't grow.
+bool forbid_files(const std::string&) {
+  const rlimit none = {0, 0};
+  ::signal(SIGXFSZ, SIG_IGN);
+  return ::setrlimit(RLIMIT_FSIZE, &none) == 0;
+}
+
+// Puts a full file system into the folder, which this process alone sees.
+bool mount_full_disk(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
+  if (::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=16k") != 0) return false;
+  const std::string filling(1 << 16, 'x');
+  std::ofstream(folder / "filling") << filling << std::flush;
+  leave_hole(path);
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a note of a process that ended is found once") {
+  const Folder folder;
+  CHECK(write_note_apart(folder.journal(), [](const std::string&) { return true; }) == 0);
+  std::string step;
+  take_notes(folder.journal(), [&](const JournalNote& note) { step += note.step; });
+  take_notes(folder.journal(), [&](const JournalNote& note) { step += note.step; });
+  CHECK(step == "compile");
+}
+
+TEST_CASE("a file without room on the disk is no journal") {
+  const Folder folder;
+  leave_hole(folder.journal());
+  CHECK(write_note_apart(folder.journal(), forbid_files) == 1);
+}
+
+TEST_CASE("a full disk ends no process") {
+  const Folder folder;
+  const int found = write_note_apart(folder.journal(), mount_full_disk);
+  if (found == 3) {
+    WARN("skipped: mounting needs root");
+  } else {
+    CHECK(found == 1);
+  }
+}
+
+}  // namespace nnapi_shim
