@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,6 +84,63 @@ std::vector<nnapi_shim_buffer> buffers_of(JNIEnv* env, jobjectArray buffers, jin
   return result;
 }
 
+// Options in the C interface's form. `strings` and `numbers` are in the order of NnapiOptions.strings() and numbers().
+class Options {
+ public:
+  Options(JNIEnv* env, jobjectArray strings, jlongArray numbers)
+      : library_(env, at(env, strings, 0)),
+        device_(env, at(env, strings, 1)),
+        cache_(env, at(env, strings, 2)),
+        rules_(env, at(env, strings, 3)),
+        rules_file_(env, at(env, strings, 4)) {
+    std::memset(&options_, 0, sizeof options_);
+    jlong number[kNumbers];
+    env->GetLongArrayRegion(numbers, 0, kNumbers, number);
+    has_failed_ = env->ExceptionCheck() != JNI_FALSE;
+    if (!has_failed_) fill(number);
+  }
+
+  bool has_failed() const {
+    return has_failed_ || library_.has_failed() || device_.has_failed() || cache_.has_failed() || rules_.has_failed() ||
+           rules_file_.has_failed();
+  }
+  const nnapi_shim_options* get() const { return &options_; }
+
+ private:
+  static constexpr jsize kNumbers = 14;
+
+  static jstring at(JNIEnv* env, jobjectArray strings, jsize index) {
+    return static_cast<jstring>(env->GetObjectArrayElement(strings, index));
+  }
+
+  void fill(const jlong* number) {
+    options_.struct_bytes = sizeof options_;
+    options_.library = library_.get();
+    options_.device = device_.get();
+    options_.cache_directory = cache_.get();
+    options_.driver_rules = rules_.get();
+    options_.driver_rules_file = rules_file_.get();
+    options_.is_support_library = static_cast<int32_t>(number[0]);
+    options_.device_kind = static_cast<int32_t>(number[1]);
+    options_.preference = static_cast<int32_t>(number[2]);
+    options_.compile_timeout_ns = static_cast<uint64_t>(number[3]);
+    options_.execute_timeout_ns = static_cast<uint64_t>(number[4]);
+    options_.measure_timing = static_cast<int32_t>(number[5]);
+    options_.max_compiled = static_cast<uint32_t>(number[6]);
+    options_.no_self_check = static_cast<int32_t>(number[7]);
+    options_.variant = static_cast<uint32_t>(number[8]);
+    options_.measure_models = static_cast<int32_t>(number[9]);
+    options_.priority = static_cast<int32_t>(number[10]);
+    options_.loop_timeout_ns = static_cast<uint64_t>(number[11]);
+    options_.no_burst = static_cast<int32_t>(number[12]);
+    options_.no_reuse = static_cast<int32_t>(number[13]);
+  }
+
+  const Text library_, device_, cache_, rules_, rules_file_;
+  nnapi_shim_options options_;
+  bool has_failed_ = false;
+};
+
 // What reads an archive, for read_part().
 struct Reading {
   JNIEnv* env;
@@ -109,6 +168,17 @@ int fail_float(nnapi_shim_error* error, const char* what, uint32_t index, const 
   return NNAPI_SHIM_BAD_ARGUMENT;
 }
 
+// Native memory for a float32 tensor. An app is compiled without C++ exceptions, so that memory that can't be had has
+// to be told.
+struct Floats {
+  explicit Floats(size_t length) : count(length), numbers(new (std::nothrow) jfloat[length]) {}
+  bool has_memory() const { return numbers != nullptr; }
+  nnapi_shim_buffer buffer() const { return {numbers.get(), count * sizeof(jfloat)}; }
+
+  size_t count;
+  std::unique_ptr<jfloat[]> numbers;
+};
+
 // float32 tensors in memory of their own.
 class FloatRun {
  public:
@@ -123,10 +193,18 @@ class FloatRun {
       if (const int status = nnapi_shim_input(model_, shapes_.data(), shapes_.count(), i, &tensor, error_))
         return status;
       if (tensor.type != kFloat32) return fail_float(error_, "input", i, kNoFloat);
-      std::vector<jfloat> numbers(static_cast<size_t>(env->GetArrayLength(input)));
-      env->GetFloatArrayRegion(input, 0, static_cast<jsize>(numbers.size()), numbers.data());
+      const jsize length = env->GetArrayLength(input);
+      const size_t needed = tensor.bytes / sizeof(jfloat);
+      if (static_cast<size_t>(length) != needed) {
+        char text[100];
+        std::snprintf(text, sizeof text, "has %d numbers, for arguments of these shapes %zu are needed",
+                      static_cast<int>(length), needed);
+        return fail_float(error_, "input", i, text);
+      }
+      const Floats& numbers = inputs_.emplace_back(needed);
+      if (!numbers.has_memory()) return fail_float(error_, "input", i, kNoMemory);
+      env->GetFloatArrayRegion(input, 0, length, numbers.numbers.get());
       env->DeleteLocalRef(input);
-      inputs_.push_back(std::move(numbers));
     }
     return NNAPI_SHIM_OK;
   }
@@ -140,7 +218,9 @@ class FloatRun {
       if (tensor.bytes / sizeof(jfloat) > static_cast<size_t>(std::numeric_limits<jsize>::max())) {
         return fail_float(error_, "output", i, "has more numbers than an array holds; run with direct buffers");
       }
-      outputs_.emplace_back(tensor.bytes / sizeof(jfloat));
+      if (!outputs_.emplace_back(tensor.bytes / sizeof(jfloat)).has_memory()) {
+        return fail_float(error_, "output", i, kNoMemory);
+      }
     }
     const std::vector<nnapi_shim_buffer> in = buffers(inputs_), out = buffers(outputs_);
     return nnapi_shim_run(model_, shapes_.data(), shapes_.count(), in.data(), static_cast<uint32_t>(in.size()),
@@ -151,10 +231,10 @@ class FloatRun {
   jobjectArray outputs(JNIEnv* env) const {
     jobjectArray result = env->NewObjectArray(static_cast<jsize>(outputs_.size()), env->FindClass("[F"), nullptr);
     for (size_t i = 0; result != nullptr && i < outputs_.size(); ++i) {
-      const auto count = static_cast<jsize>(outputs_[i].size());
+      const auto count = static_cast<jsize>(outputs_[i].count);
       jfloatArray output = env->NewFloatArray(count);
       if (output == nullptr) return nullptr;
-      env->SetFloatArrayRegion(output, 0, count, outputs_[i].data());
+      env->SetFloatArrayRegion(output, 0, count, outputs_[i].numbers.get());
       env->SetObjectArrayElement(result, static_cast<jsize>(i), output);
       env->DeleteLocalRef(output);
     }
@@ -164,17 +244,18 @@ class FloatRun {
  private:
   static constexpr int32_t kFloat32 = 3;  // ANEURALNETWORKS_TENSOR_FLOAT32
   static constexpr const char* kNoFloat = "is not float32; run with direct buffers";
+  static constexpr const char* kNoMemory = "needs more memory than there is; run with smaller sizes";
 
-  static std::vector<nnapi_shim_buffer> buffers(std::vector<std::vector<jfloat>>& tensors) {
+  static std::vector<nnapi_shim_buffer> buffers(const std::vector<Floats>& tensors) {
     std::vector<nnapi_shim_buffer> result;
-    for (auto& tensor : tensors) result.push_back({tensor.data(), tensor.size() * sizeof(jfloat)});
+    for (const Floats& tensor : tensors) result.push_back(tensor.buffer());
     return result;
   }
 
   nnapi_shim_model* model_;
   const Shapes& shapes_;
   nnapi_shim_error* error_;
-  std::vector<std::vector<jfloat>> inputs_, outputs_;
+  std::vector<Floats> inputs_, outputs_;
 };
 
 }  // namespace
@@ -221,38 +302,22 @@ JNIEXPORT jlong JNICALL Java_org_nnapiconvert_NnapiModel_openReader(JNIEnv* env,
   return check(env, status, error) ? handle_of(model) : 0;
 }
 
-// `strings` and `numbers` are in the order of NnapiOptions.strings() and numbers().
 JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_configure(JNIEnv* env, jclass, jlong handle,
                                                                   jobjectArray strings, jlongArray numbers) {
-  const auto string = [&](jsize i) { return static_cast<jstring>(env->GetObjectArrayElement(strings, i)); };
-  const Text library(env, string(0)), device(env, string(1)), cache(env, string(2));
-  const Text rules(env, string(3)), rules_file(env, string(4));
-  if (library.has_failed() || device.has_failed() || cache.has_failed()) return;
-  if (rules.has_failed() || rules_file.has_failed()) return;
-  constexpr jsize kNumbers = 10;
-  jlong number[kNumbers];
-  env->GetLongArrayRegion(numbers, 0, kNumbers, number);
-  if (env->ExceptionCheck()) return;
-  nnapi_shim_options options;
-  std::memset(&options, 0, sizeof options);
-  options.struct_bytes = sizeof options;
-  options.library = library.get();
-  options.device = device.get();
-  options.cache_directory = cache.get();
-  options.driver_rules = rules.get();
-  options.driver_rules_file = rules_file.get();
-  options.is_support_library = static_cast<int32_t>(number[0]);
-  options.device_kind = static_cast<int32_t>(number[1]);
-  options.preference = static_cast<int32_t>(number[2]);
-  options.compile_timeout_ns = static_cast<uint64_t>(number[3]);
-  options.execute_timeout_ns = static_cast<uint64_t>(number[4]);
-  options.measure_timing = static_cast<int32_t>(number[5]);
-  options.max_compiled = static_cast<uint32_t>(number[6]);
-  options.no_self_check = static_cast<int32_t>(number[7]);
-  options.variant = static_cast<uint32_t>(number[8]);
-  options.measure_models = static_cast<int32_t>(number[9]);
+  const Options options(env, strings, numbers);
+  if (options.has_failed()) return;
   nnapi_shim_error error;
-  check(env, nnapi_shim_configure(model_of(handle), &options, &error), error);
+  check(env, nnapi_shim_configure(model_of(handle), options.get(), &error), error);
+}
+
+JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_probe(JNIEnv* env, jclass, jstring path, jobjectArray strings,
+                                                              jlongArray numbers) {
+  const Text text(env, path);
+  if (text.has_failed()) return;
+  const Options options(env, strings, numbers);
+  if (options.has_failed()) return;
+  nnapi_shim_error error;
+  check(env, nnapi_shim_probe(text.get(), options.get(), &error), error);
 }
 
 JNIEXPORT jintArray JNICALL Java_org_nnapiconvert_NnapiModel_counts(JNIEnv* env, jclass, jlong handle) {

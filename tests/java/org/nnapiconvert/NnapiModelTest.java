@@ -119,8 +119,33 @@ public final class NnapiModelTest {
       error = failure(() -> model.run(inputs, new long[] {2, 3, 16}));
       assertTrue(error.getMessage(), error.getMessage().contains("rank 3, the model needs rank 4"));
       error = failure(() -> model.run(inputs, new long[] {2, 3, 20, 20}));
-      assertTrue(error.getMessage(), error.getMessage().contains("bytes"));
+      assertTrue(error.getMessage(), error.getMessage().contains("has 1536 numbers"));
+      // No memory is taken for outputs of such inputs.
+      error = failure(() -> model.run(new float[][] {{1}}, new long[] {1, 3, 8000, 8000}));
+      assertTrue(error.getMessage(), error.getMessage().contains("has 1 numbers"));
     }
+  }
+
+  @Test
+  public void trial() {
+    File cache = file("cache");
+    assertTrue(cache.mkdir());
+    NnapiOptions options =
+        new NnapiOptions()
+            .cacheDirectory(cache)
+            .priority(NnapiOptions.Priority.LOW)
+            .loopTimeoutNs(1000000000L)
+            .noBurst(true)
+            .noReuse(true);
+    NnapiModel.probe(file("fixed.pt"), options);
+    assertTrue("verdicts", cache.list().length > 0);
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"), options)) {
+      assertClose(floats("fixed.out0"), model.run(floats("fixed.in0"))[0]);
+    }
+    NnapiException error = failure(() -> NnapiModel.probe(file("missing.pt"), options));
+    assertTrue(error.getMessage(), error.getMessage().contains("missing.pt can't be opened"));
+    error = failure(() -> NnapiModel.probe(file("fixed.pt"), new NnapiOptions()));
+    assertEquals(NnapiException.Status.BAD_ARGUMENT, error.status());
   }
 
   @Test

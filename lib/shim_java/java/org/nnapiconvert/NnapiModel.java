@@ -91,6 +91,17 @@ public final class NnapiModel implements AutoCloseable {
     return new NnapiModel(openReader(reader, bytes), null, options);
   }
 
+  /**
+   * The trial of a file: compiles its model for one device after the other and runs the file's samples there, until a
+   * device can be trusted. The verdicts go to the options' cache directory, where later starts find them. A driver may
+   * end the process: call it in a process of its own, such as a service with {@code android:process}, and again as long
+   * as that process dies.
+   */
+  public static void probe(File file, NnapiOptions options) {
+    Objects.requireNonNull(options, "options");
+    probe(file.getPath(), options.strings(), options.numbers());
+  }
+
   public int argumentCount() {
     return counts()[0];
   }
@@ -145,11 +156,13 @@ public final class NnapiModel implements AutoCloseable {
    * that keep their buffers run faster.
    */
   public void run(ByteBuffer[] inputs, ByteBuffer[] outputs, long[]... shapes) {
-    int[] inputPositions = positions(inputs, "input", false);
-    int[] outputPositions = positions(outputs, "output", true);
+    ByteBuffer[] in = inputs.clone(); // another thread may change the caller's arrays
+    ByteBuffer[] out = outputs.clone();
+    int[] inputPositions = positions(in, "input", false);
+    int[] outputPositions = positions(out, "output", true);
     try (Use use = new Use()) {
       Shapes flat = new Shapes(use.handle, shapes);
-      run(use.handle, flat.ranks, flat.sizes, inputs, inputPositions, outputs, outputPositions);
+      run(use.handle, flat.ranks, flat.sizes, in, inputPositions, out, outputPositions);
     }
   }
 
@@ -163,10 +176,11 @@ public final class NnapiModel implements AutoCloseable {
 
   /** The same for arguments of these shapes. */
   public float[][] run(float[][] inputs, long[]... shapes) {
-    for (int i = 0; i < inputs.length; ++i) Objects.requireNonNull(inputs[i], "input " + i);
+    float[][] in = inputs.clone(); // another thread may change the caller's array
+    for (int i = 0; i < in.length; ++i) Objects.requireNonNull(in[i], "input " + i);
     try (Use use = new Use()) {
       Shapes flat = new Shapes(use.handle, shapes);
-      return runFloats(use.handle, flat.ranks, flat.sizes, inputs);
+      return runFloats(use.handle, flat.ranks, flat.sizes, in);
     }
   }
 
@@ -291,6 +305,8 @@ public final class NnapiModel implements AutoCloseable {
   private static native long openMemory(ByteBuffer archive, long bytes);
 
   private static native long openReader(NnapiReader reader, long bytes) throws IOException;
+
+  private static native void probe(String path, String[] strings, long[] numbers);
 
   private static native void configure(long handle, String[] strings, long[] numbers);
 

@@ -23,6 +23,20 @@ public final class NnapiOptions {
     SUSTAINED_SPEED
   }
 
+  /** How urgent this model's work is for the driver. */
+  public enum Priority {
+    DEFAULT(0),
+    LOW(90),
+    MEDIUM(100),
+    HIGH(110);
+
+    final int number; // ANEURALNETWORKS_PRIORITY_*
+
+    Priority(int number) {
+      this.number = number;
+    }
+  }
+
   private String library;
   private String device;
   private String cacheDirectory;
@@ -38,6 +52,10 @@ public final class NnapiOptions {
   private boolean measuresModels;
   private String driverRules;
   private String driverRulesFile;
+  private Priority priority = Priority.DEFAULT;
+  private long loopTimeoutNs;
+  private boolean avoidsBursts;
+  private boolean avoidsReuse;
 
   /** The path of the NNAPI library, in place of libneuralnetworks.so. */
   public NnapiOptions library(String path) {
@@ -128,6 +146,30 @@ public final class NnapiOptions {
     return this;
   }
 
+  /** Ignored by NNAPI before Android 11. */
+  public NnapiOptions priority(Priority choice) {
+    priority = choice;
+    return this;
+  }
+
+  /** Limits each WHILE operation; 0: NNAPI's default. */
+  public NnapiOptions loopTimeoutNs(long nanoseconds) {
+    loopTimeoutNs = nanoseconds;
+    return this;
+  }
+
+  /** Uses no bursts, even if NNAPI has them. */
+  public NnapiOptions noBurst(boolean avoids) {
+    avoidsBursts = avoids;
+    return this;
+  }
+
+  /** Makes an execution anew for each run, even if NNAPI can use one again. */
+  public NnapiOptions noReuse(boolean avoids) {
+    avoidsReuse = avoids;
+    return this;
+  }
+
   String[] strings() {
     return new String[] {library, device, cacheDirectory, driverRules, driverRulesFile};
   }
@@ -143,7 +185,11 @@ public final class NnapiOptions {
       maxCompiled,
       skipsSelfCheck ? 1 : 0,
       variant,
-      measuresModels ? 1 : 0
+      measuresModels ? 1 : 0,
+      priority.number,
+      loopTimeoutNs,
+      avoidsBursts ? 1 : 0,
+      avoidsReuse ? 1 : 0
     };
   }
 }
