@@ -95,7 +95,7 @@ class BufferReader : private WordCursor {
   }
 
   void read_value(BufferValue& value) {
-    const uint32_t length = value.length;
+    const uint64_t length = value.length;
     const uint64_t words = (uint64_t{length} + 3) / 4;
     require(words, "value data");
     if (value.source == static_cast<int32_t>(ValueSource::kImmediate)) {

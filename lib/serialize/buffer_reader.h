@@ -18,9 +18,11 @@ struct BufferOperand {
 
 struct BufferValue {
   int32_t operand;
-  int32_t source;                               // a buffer_format::ValueSource
-  std::vector<uint8_t> bytes;                   // the value, if it is immediate
-  uint32_t buffer = 0, offset = 0, length = 0;  // in version 2 only `offset` of a subgraph is set: its number
+  int32_t source;              // a buffer_format::ValueSource
+  std::vector<uint8_t> bytes;  // the value, if it is immediate
+  uint32_t buffer = 0;
+  uint64_t offset = 0, length = 0;  // from version 2 on: of a weight, within the model's weights; of a subgraph
+                                    // `offset` is its number
 };
 
 struct BufferOperation {

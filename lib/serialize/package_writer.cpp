@@ -35,18 +35,18 @@ class WeightPlaces {
 
   // Returns the offset of each weight of the buffer, and fills its place.
   std::vector<uint64_t> place(const ShimBuffer& buffer, PackagePlace& place) {
-    std::vector<const PlacedWeight*> known;
+    std::vector<uint64_t> offsets;
     std::vector<uint32_t> checksums;
-    bool shares = false;
     for (const PlacedWeight& weight : buffer.weights) {
       checksums.push_back(checksum_of(weight.value));
-      known.push_back(find(weight.value, checksums.back()));
-      shares = shares || known.back() != nullptr;
+      const PlacedWeight* known = find(weight.value, checksums.back());
+      offsets.push_back(known != nullptr ? known->offset : kNew);
     }
-    // Weights of its own begin on a page of their own, so that they can be mapped alone.
-    if (!shares) package_.weight_bytes = rounded_up(package_.weight_bytes, package_format::kWindowAlignment);
-    std::vector<uint64_t> offsets;
-    for (const PlacedWeight* each : known) offsets.push_back(each != nullptr ? each->offset : kNew);
+    if (!is_worth_sharing(buffer, offsets)) {
+      std::fill(offsets.begin(), offsets.end(), kNew);
+      // Weights of its own begin on a page of their own, so that they can be mapped alone.
+      package_.weight_bytes = rounded_up(package_.weight_bytes, package_format::kWindowAlignment);
+    }
     for (size_t i = 0; i < offsets.size(); ++i) {
       if (offsets[i] == kNew) offsets[i] = add(buffer.weights[i].value, checksums[i], place);
     }
@@ -65,6 +65,18 @@ class WeightPlaces {
       if (other.value.bytes() == value.bytes()) return &other;
     }
     return nullptr;
+  }
+
+  // A model maps all from its first weight in the file to its last one. Sharing is worth it where it spares the file at
+  // least as many bytes as the model maps for nothing.
+  bool is_worth_sharing(const ShimBuffer& buffer, const std::vector<uint64_t>& offsets) const {
+    uint64_t begin = kNew, own = 0, shared = 0;
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      (offsets[i] == kNew ? own : shared) += buffer.weights[i].value.byte_count();
+      begin = std::min(begin, offsets[i]);
+    }
+    if (shared == 0 || own == 0) return shared != 0;
+    return package_.weight_bytes - begin <= 2 * shared;
   }
 
   uint64_t add(const nnapi::Constant& value, uint32_t checksum, PackagePlace& place) {

@@ -128,13 +128,16 @@ class ShimBufferReader : private WordCursor {
     value.operand = next("value");
     require_operand(value.operand);
     value.source = next("value source");
-    value.offset = static_cast<uint32_t>(next("offset"));
-    next("offset");
-    const auto low = static_cast<uint32_t>(next("length"));
-    const auto high = static_cast<uint32_t>(next("length"));
+    value.offset = next_long("offset");
+    value.length = next_long("length");
     model_.values.push_back(value);
-    if (value.source != static_cast<int32_t>(format::ValueSource::kImmediate)) return 0;
-    return ((static_cast<uint64_t>(high) << 32 | low) + 3) / 4;
+    return value.source == static_cast<int32_t>(format::ValueSource::kImmediate) ? (value.length + 3) / 4 : 0;
+  }
+
+  uint64_t next_long(const char* what) {
+    const auto low = static_cast<uint32_t>(next(what));
+    const auto high = static_cast<uint32_t>(next(what));
+    return static_cast<uint64_t>(high) << 32 | low;
   }
 
   void require_operand(int32_t id) const {

@@ -88,7 +88,8 @@ for entry in archive.infolist():
 TEST_CASE("zip writer: padding lets the next record begin on a page") {
   constexpr size_t kPage = 16384;
   // With a root of 7 letters, some of the sizes let the record begin on a page even without padding.
-  const std::string root = GENERATE("n", "network", std::string(63, 'n'), std::string(200, 'n'));
+  const std::string root =
+      GENERATE(std::string("n"), std::string("network"), std::string(63, 'n'), std::string(200, 'n'));
   for (size_t before = 0; before <= kPage; before += 64) {
     std::string bytes;
     ZipWriter zip(root, [&](const void* data, size_t size) { bytes.append(static_cast<const char*>(data), size); });

@@ -203,6 +203,15 @@ class Package(CliTest):
             self.assertLess((result - Sum()(x, y)).abs().max().item(), 1e-5)
         self.assertTrue(state.startswith("nnapi, model 2 of 2 (shape=y=6,4)"), state)
 
+    def test_name_of_a_shape_where_inputs_have_none(self):
+        model = self.folder / "sum.pt"
+        torch.jit.script(Sum()).save(str(model))
+        arguments = [model, "--runtime", "shim", "--input", "1,4", "--input", "1,4", "-o", self.folder / "out.pt"]
+        self.succeed(*arguments, "--package", "level=3; shape=y=6,4", "--verify")
+        self.fail_with(2, *arguments, "--package", "level=3; shape=z=6,4", needed=["shape=z", "no such tensor", "x, y"])
+        self.fail_with(2, "check", model, "--runtime", "shim", "--input", "1,4", "--input", "1,4", "--package",
+                       "level=3; shape=z=6,4", needed=["shape=z", "no such tensor", "x, y"])
+
     def test_the_fastest_model(self):
         path = self.packed("level=3; level=1", "--fallback", "cpu")
         (found,), state = self.run_app(path, [self.data[:1]], options={"auto_select": "1"})
@@ -260,7 +269,16 @@ class Package(CliTest):
         self.assertEqual(shown["models"][0]["weight_bytes"], shown["models"][1]["weight_bytes"])
         self.assertEqual(shown["models"][0]["weight_begin"], shown["models"][1]["weight_begin"])
         self.assertEqual(0, shown["models"][2]["weight_begin"] % 16384)
-        self.assertIn("bytes shared", self.succeed("inspect", both).stdout)
+        shared = shown["models"][0]["weights_read"]
+        self.assertGreater(shared, 1000)
+        self.assertIn(f" {shared} bytes shared", self.succeed("inspect", both).stdout)
+
+    def test_a_few_shared_bytes_map_no_other_weights(self):
+        """Between the integers of the first and of the third model are floats, which the third one doesn't need."""
+        path = self.calibrated("level=1,quant=full; level=3; level=4,per-channel")
+        models = json.loads(self.succeed("inspect", path, "--format", "json").stdout)["package"]["models"]
+        self.assertLess(models[2]["weight_bytes"], 1.5 * models[2]["weights_read"] + 16384)
+        self.succeed("verify", self.model, path, "--inputs", self.folder / "data.pt")
 
     def test_report_and_verification_have_every_model(self):
         self.calibrated("quant=nnapi; level=1", "--verify", "--report", self.folder / "report.json")
@@ -305,6 +323,9 @@ class Package(CliTest):
         self.refused(2, "shape=1,3,48,48,shape=1,3,32,32", needed=["1 tensor"])
         self.refused(2, "level=3;\x1b[31m\xff", needed=["found"])
         self.refused(2, "level=3; level=3", needed=["there twice"])
+        self.refused(2, "level=3,level=1", needed=["level is there twice", "semicolon"])
+        self.refused(2, "level=3,relax-fp16,relax-fp16", needed=["relax-fp16 is there twice"])
+        self.refused(2, "", needed=["--package", "level=3"])
         many = ";".join(f"level={1 + i % 8},shape=1,3,32,{32 + i}" for i in range(17))
         self.refused(2, many, needed=["17 models found"])
         self.refused(2, "level=3", "--runtime", "pytorch", needed=["--runtime shim"])
@@ -315,6 +336,17 @@ class Package(CliTest):
         # What level 1 lacks changes the ranges; no model has floats.
         self.refused(1, "level=1,quant=full; quant=full", "--calibrate", self.folder / "data.pt",
                      needed=["model 2 (quant=full)", "same", "add a float model"])
+
+    def test_half_precision_of_one_model(self):
+        path = self.packed("level=3,relax-fp16; level=3")
+        self.assertIn("model 2 (level=3)", self.succeed("verify", self.model, path, "--fp16").stdout)
+        self.fail_with(2, "verify", self.model, self.packed("level=3; level=2"), "--fp16", needed=["--relax-fp16"])
+
+    def test_no_model_runs(self):
+        path = self.packed("level=3; level=1", "--fallback", "cpu")
+        _, state = self.run_app(path, [torch.randn(1, 3, 32, 32)], options={"device": "no such device"})
+        for text in ("no model; not model 1 of 2 (level=3): there is no NNAPI device", "; not model 2 of 2 (level=1): "):
+            self.assertIn(text, state)
 
     def test_one_model_that_cannot_be_calibrated(self):
         """The data's sizes are those of one model only: nothing is written, and the message names the other."""

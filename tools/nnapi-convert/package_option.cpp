@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "lib/base/error.h"
 #include "lib/base/split_text.h"
@@ -45,6 +46,7 @@ class PackageParser {
       return;
     }
     take_shape();
+    if (key != "shape") take_once(key);
     if (key == "level") return take_level(value);
     if (key == "quant") return take_quant(value);
     if (key == "shape" && !value.empty()) {
@@ -58,6 +60,11 @@ class PackageParser {
     } else {
       fail(fmt::format("'{}' found, level=N, quant=MODE, shape=SIZES, per-channel or relax-fp16 needed", item));
     }
+  }
+
+  // A word that is there again is a slip, say a comma for a semicolon.
+  void take_once(const std::string& key) {
+    if (!known_.insert(key).second) fail(fmt::format("{} is there twice; a semicolon parts models", key));
   }
 
   void take_level(const std::string& value) {
@@ -86,7 +93,8 @@ class PackageParser {
   }
 
   PackageRequest request_;
-  std::string shape_;  // the sizes that are being read
+  std::string shape_;            // the sizes that are being read
+  std::set<std::string> known_;  // words that were read
 };
 
 }  // namespace

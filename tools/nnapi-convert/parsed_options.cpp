@@ -97,7 +97,7 @@ void check_calibration(const CLI::App& app, const ConvertArguments& arguments) {
 }
 
 void read_package(const CLI::App& app, ConvertArguments& arguments) {
-  if (arguments.package_text.empty()) return;
+  if (app.get_option("--package")->count() == 0) return;
   arguments.package = parse_package(arguments.package_text);
   ConvertOptions& options = arguments.options;
   if (options.runtime != Runtime::kShim) {

@@ -40,15 +40,15 @@ void refuse(CheckResult& result, const std::string& reason) {
 }
 
 // There are no data here: a float model that data are to quantise is checked as the float model that they would get.
-CheckResult check_member(const PackageRequest& member, const std::string& path, CheckRequest request) {
-  request.options = options_of(member, request.options);
-  CheckResult result = check_model(path, request);
+CheckResult check_member(const PackageRequest& member, const LoadedModel& model, CheckRequest request) {
+  request.options = options_of(member, model, request.options);
+  CheckResult result = check_model(model.path, request);
   if (result.converts) {
     const std::string refusal = quantisation_refusal(member, result.conversion);
     if (!refusal.empty()) refuse(result, refusal);
   } else if (member.is_quantised()) {
     request.options.quant = QuantMode::kAuto;
-    CheckResult as_float = check_model(path, request);
+    CheckResult as_float = check_model(model.path, request);
     const bool is_quantised = as_float.converts && as_float.conversion.quant != QuantMode::kNone;
     if (!is_quantised) result = std::move(as_float);
   }
@@ -58,9 +58,11 @@ CheckResult check_member(const PackageRequest& member, const std::string& path, 
 
 // Checks each model of a package by itself, and whether they fit together.
 int print_package(const CheckArguments& arguments, const CheckRequest& request) {
+  Diagnostics of_loading;
+  const LoadedModel model = load_model(arguments.conversion.model, of_loading);
   std::vector<CheckResult> results;
   for (const PackageRequest& each : arguments.conversion.package) {
-    results.push_back(check_member(each, arguments.conversion.model, request));
+    results.push_back(check_member(each, model, request));
   }
   if (do_all_convert(results)) {
     std::vector<const Conversion*> conversions;

@@ -13,6 +13,7 @@
 #include "lib/converter/report/converted_graph.h"
 #include "lib/converter/report/report_page.h"
 #include "lib/format/buffer_format.h"
+#include "lib/format/buffer_format_v2.h"
 #include "lib/format/operation_table.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
@@ -114,21 +115,48 @@ std::string calibration_text(const ConvertedFile& file) {
   return text + "\n";
 }
 
+// Adds the weights that the model reads: their bytes by their places in the file.
+void add_weights(const BufferModel& model, uint64_t begin, std::map<uint64_t, uint64_t>& weights) {
+  for (const BufferValue& value : model.values) {
+    const auto source = static_cast<buffer_format_v2::ValueSource>(value.source);
+    if (source == buffer_format_v2::ValueSource::kWeight || source == buffer_format_v2::ValueSource::kFloat16Weight) {
+      weights[begin + value.offset] = value.length;
+    }
+  }
+  for (const BufferModel& subgraph : model.subgraphs) add_weights(subgraph, begin, weights);
+}
+
+std::map<uint64_t, uint64_t> weights_of(const ConvertedVariant& variant) {
+  std::map<uint64_t, uint64_t> weights;
+  add_weights(variant.buffer, variant.weight_begin, weights);
+  return weights;
+}
+
+uint64_t bytes_of(const std::map<uint64_t, uint64_t>& weights) {
+  uint64_t sum = 0;
+  for (const auto& [place, bytes] : weights) sum += bytes;
+  return sum;
+}
+
 // The table of a package's models, and how many bytes of weights they share.
 std::string package_text(const ConvertedFile& file) {
   if (file.variants.empty()) return "";
-  std::string text = fmt::format("package of {} models\n  {:<5} {:>5}  {:<6} {:>10} {:>14}  {}\n", file.variants.size(),
-                                 "model", "level", "quant", "operations", "weight bytes", "made as");
+  const char* row = "  {:<5} {:>5}  {:<6} {:>10} {:>14} {:>14}  {}\n";
+  std::string text = fmt::format("package of {} models\n", file.variants.size());
+  text += fmt::format(fmt::runtime(row), "model", "level", "quant", "operations", "weight bytes", "mapped", "made as");
   uint64_t sum = 0;
+  std::map<uint64_t, uint64_t> all;
   for (size_t i = 0; i < file.variants.size(); ++i) {
     const MetadataVariant& variant = file.metadata.variants[i];
-    text += fmt::format("  {:<5} {:>5}  {:<6} {:>10} {:>14}  {}\n", i + 1, variant.feature_level, variant.quant,
-                        file.variants[i].buffer.operations.size(), file.variants[i].weight_bytes, variant.name);
-    sum += file.variants[i].weight_bytes;
+    const std::map<uint64_t, uint64_t> weights = weights_of(file.variants[i]);
+    text += fmt::format(fmt::runtime(row), i + 1, variant.feature_level, variant.quant,
+                        file.variants[i].buffer.operations.size(), bytes_of(weights), file.variants[i].weight_bytes,
+                        variant.name);
+    sum += bytes_of(weights);
+    all.insert(weights.begin(), weights.end());
   }
-  const uint64_t shared = sum - std::min(sum, file.weight_bytes);
   return text + fmt::format("{} bytes of weights in the file, {} bytes shared\nthe rest is of model 1\n",
-                            file.weight_bytes, shared);
+                            file.weight_bytes, sum - bytes_of(all));
 }
 
 json package_json(const ConvertedFile& file) {
@@ -139,6 +167,7 @@ json package_json(const ConvertedFile& file) {
                       {"quant", variant.quant},
                       {"feature_level", variant.feature_level},
                       {"operation_count", file.variants[i].buffer.operations.size()},
+                      {"weights_read", bytes_of(weights_of(file.variants[i]))},
                       {"weight_begin", file.variants[i].weight_begin},
                       {"weight_bytes", file.variants[i].weight_bytes}});
   }

@@ -24,19 +24,51 @@ bool has_scales_per_channel(const nnapi::Model& model) {
                      [](const nnapi::Operand& operand) { return operand.channels != nullptr; });
 }
 
-// The sizes of a shape= take the place of those of the --input of that name, or, without a name, in that position.
-void replace_sizes(std::vector<InputSpec>& inputs, const std::vector<InputSpec>& shapes) {
+// The names of forward's arguments that are tensors.
+std::vector<std::string> tensor_names(const LoadedModel& model) {
+  std::vector<std::string> names;
+  const auto& arguments = model.module.get_method("forward").function().getSchema().arguments();
+  for (size_t i = 1; i < arguments.size(); ++i) {  // 0 is self
+    if (arguments[i].type()->isSubtypeOf(*c10::TensorType::get())) names.push_back(arguments[i].name());
+  }
+  return names;
+}
+
+// Returns which of the inputs the shape is of; their number if none. A name is the input's own, or, where inputs have
+// no names, the position of forward's tensor of that name.
+size_t place_of_shape(const std::vector<InputSpec>& inputs, const InputSpec& shape, size_t position,
+                      const std::vector<std::string>& names) {
+  if (shape.name.empty()) return std::min(position, inputs.size());
+  const auto named =
+      std::find_if(inputs.begin(), inputs.end(), [&](const InputSpec& input) { return input.name == shape.name; });
+  if (named != inputs.end()) return static_cast<size_t>(named - inputs.begin());
+  const auto tensor = static_cast<size_t>(std::find(names.begin(), names.end(), shape.name) - names.begin());
+  return tensor < inputs.size() && inputs[tensor].name.empty() ? tensor : inputs.size();
+}
+
+// The sizes of a shape= take the place of those of the --input.
+void replace_sizes(std::vector<InputSpec>& inputs, const std::vector<InputSpec>& shapes,
+                   const std::vector<std::string>& names) {
   for (size_t i = 0; i < shapes.size(); ++i) {
-    const std::string& name = shapes[i].name;
-    const auto named = [&](const InputSpec& input) { return input.name == name; };
-    const auto found = !name.empty()       ? std::find_if(inputs.begin(), inputs.end(), named)
-                       : i < inputs.size() ? inputs.begin() + static_cast<std::ptrdiff_t>(i)
-                                           : inputs.end();
-    if (found == inputs.end()) {
+    const size_t place = place_of_shape(inputs, shapes[i], i, names);
+    if (place == inputs.size()) {
       inputs.push_back(shapes[i]);
     } else {
-      found->sizes = shapes[i].sizes;
+      inputs[place].sizes = shapes[i].sizes;
     }
+  }
+}
+
+// A tensor within a tuple, a list or a dict has a longer name, which begins with the argument's.
+void check_names(const std::vector<InputSpec>& shapes, const LoadedModel& model) {
+  const auto& arguments = model.module.get_method("forward").function().getSchema().arguments();
+  for (const InputSpec& shape : shapes) {
+    const std::string name = shape.name.substr(0, shape.name.find_first_of(".["));
+    const bool is_known = std::any_of(arguments.begin() + 1, arguments.end(),
+                                      [&](const c10::Argument& argument) { return argument.name() == name; });
+    if (is_known || name.empty()) continue;
+    throw ConvertError(ExitCode::kUsage, fmt::format("shape={}=...: forward has no such tensor; it has {}", shape.name,
+                                                     fmt::join(tensor_names(model), ", ")));
   }
 }
 
@@ -50,12 +82,13 @@ void add_new(const std::vector<Warning>& found, std::vector<Warning>& warnings) 
 
 }  // namespace
 
-ConvertOptions options_of(const PackageRequest& request, ConvertOptions options) {
+ConvertOptions options_of(const PackageRequest& request, const LoadedModel& model, ConvertOptions options) {
+  check_names(request.inputs, model);
   options.feature_level = request.feature_level.value_or(options.feature_level);
   options.quant = request.quant.value_or(options.quant);
   options.relax_fp16 = options.relax_fp16 || request.relax_fp16;
   options.fallback = Fallback::kNone;  // the package has one CPU model for all of them
-  replace_sizes(options.inputs, request.inputs);
+  replace_sizes(options.inputs, request.inputs, tensor_names(model));
   return options;
 }
 
@@ -78,7 +111,7 @@ Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments
     try {
       const bool is_last = i + 1 == arguments.package.size();
       LoadedModel model = is_last ? std::exchange(loaded, {}) : loaded;
-      const ConvertOptions options = bind_arguments(model, options_of(request, arguments.options));
+      const ConvertOptions options = bind_arguments(model, options_of(request, model, arguments.options));
       PackageMember& member = members.emplace_back();
       member.name = request.name;
       if (embeds_cpu_model(arguments.options.fallback)) member.original = model;

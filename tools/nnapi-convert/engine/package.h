@@ -8,8 +8,9 @@
 
 namespace nnapi_convert {
 
-// The options of the conversion with those of one model of the package, which alone has no CPU model.
-ConvertOptions options_of(const PackageRequest& request, ConvertOptions options);
+// The options of the conversion with those of one model of the package, which alone has no CPU model. Throws
+// ConvertError (kUsage) for a shape= whose name forward lacks.
+ConvertOptions options_of(const PackageRequest& request, const LoadedModel& model, ConvertOptions options);
 
 // Says why a conversion isn't quantised as the request asks for; empty if it is.
 std::string quantisation_refusal(const PackageRequest& request, const Conversion& conversion);
