@@ -328,3 +328,86 @@ class Pyramid(nn.Module):
         for i, level in enumerate(self.levels):
             total = total + self.last(nn.functional.interpolate(level, scale_factor=float(2 ** i)))
         return total.tanh()
+
+
+class EmptyAtFirst(nn.Module):
+    """A voice detector whose state and context have no elements before the first call and after a reset."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv1d(1, 32, 64, stride=16)
+        self.second = nn.Conv1d(32, 64, 3, padding=1)
+        self.cell = nn.LSTMCell(64, 64)
+        self.last = nn.Linear(64, 1)
+        self.state = torch.zeros(0)
+        self.context = torch.zeros(0)
+        self.last_rate: int = 0
+
+    @torch.jit.export
+    def reset_states(self):
+        self.state = torch.zeros(0)
+        self.context = torch.zeros(0)
+        self.last_rate = 0
+
+    def forward(self, x: Tensor, sr: int) -> Tensor:
+        if self.last_rate != 0 and self.last_rate != sr:
+            self.reset_states()
+        if not len(self.context):
+            self.context = torch.zeros(x.size(0), 32)
+        x = torch.cat([self.context, x], 1)
+        y = torch.relu(self.second(torch.relu(self.first(x.unsqueeze(1))))).mean(2)
+        if len(self.state):
+            h, c = self.cell(y, (self.state[0], self.state[1]))
+        else:
+            h, c = self.cell(y)
+        self.state = torch.stack([h, c])
+        self.context = x[:, -32:]
+        self.last_rate = sr
+        return torch.cat([torch.sigmoid(self.last(h)), h], 1)
+
+
+class EmptyInAVariable(nn.Module):
+    """The state is read once, and replaced where it has no elements."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(32, 64)
+        self.cell = nn.GRUCell(64, 64)
+        self.state = torch.zeros(0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        state = self.state
+        if state.numel() == 0:
+            state = torch.zeros(x.size(0), 64)
+        self.state = self.cell(torch.relu(self.linear(x)), state)
+        return self.state.clone()
+
+
+class Collected(nn.Module):
+    """What is read may have no elements: the layers behind it have another size in each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(64, 64)
+        self.last = nn.Linear(64, 64)
+        self.seen = torch.zeros(0, 64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.seen = torch.cat([self.seen, torch.tanh(self.first(x))])[-3:]
+        return self.last(self.seen).sum(0)
+
+
+class Interleaved(nn.Module):
+    """The second attribute is read after the first one was set."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(64, 64)
+        self.second = nn.Linear(64, 64)
+        self.one = torch.zeros(1, 64)
+        self.other = torch.zeros(1, 64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.one = torch.tanh(self.first(x + self.one))
+        self.other = torch.tanh(self.second(self.one + self.other))
+        return self.other + self.one

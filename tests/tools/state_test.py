@@ -7,8 +7,9 @@ import unittest
 import torch
 
 from cli import CliTest
-from state_models import (Cache, Counted, Denoiser, Growing, Handed, Keyed, Pairs, Pyramid, Separator,
-                          Stacked, StackedOfAnySize, VoiceDetector, Widening)
+from state_models import (Cache, Collected, Counted, Denoiser, EmptyAtFirst, EmptyInAVariable, Growing, Handed,
+                          Interleaved, Keyed, Pairs, Pyramid, Separator, Stacked, StackedOfAnySize, VoiceDetector,
+                          Widening)
 from stock_torch import StockTorchTest, load
 
 CALLS = 100
@@ -66,6 +67,25 @@ class Stays(StateTest):
         original, converted, share = self.convert_model(Handed(), "1,10,32")
         self.assertGreaterEqual(share, 0.95)
         self.assert_same_calls(original, converted, lambda call: (values(call, 1, 10, 32),))
+
+    def test_states_without_elements_at_first(self):
+        original, converted, share = self.convert_model(EmptyAtFirst(), "x=1,512", "sr=16000")
+        self.assertGreaterEqual(share, 0.95)
+        inputs_of = lambda call: (values(call, 1, 512), 16000)
+        for calls in (CALLS, 5):
+            self.assert_same_calls(original, converted, inputs_of, calls)
+            for each in (original, converted):
+                each.reset_states()
+        original, converted, share = self.convert_model(EmptyInAVariable(), "2,32")
+        self.assertEqual(1, share)
+        self.assert_same_calls(original, converted, lambda call: (values(call, 2, 32),))
+
+    def test_attributes_that_are_set_before_others_are_read(self):
+        original, converted, share = self.convert_model(Interleaved(), "1,64")
+        self.assertEqual(1, share)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(1, len(report["partition"]["segments"]))
+        self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),))
 
     def test_lists_of_states(self):
         original, converted, share = self.convert_model(Stacked(), "1,64")
@@ -154,6 +174,10 @@ class Methods(StateTest):
 
 class Changes(StateTest):
     """What changes its size or dtype, and what a dict holds, has no type, and what reads it stays on the CPU."""
+
+    def test_states_that_are_read_without_elements(self):
+        original, converted, _ = self.convert_model(Collected(), "1,64")
+        self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),), 6)
 
     def test_growing(self):
         original, converted, share = self.convert_model(Growing(), "4,32")

@@ -76,6 +76,11 @@ bool is_held_alone(const Value& list) {
          });
 }
 
+// The key of a tensor that is empty at first, for the type that it has with elements.
+std::string while_filled(const std::string& path) {
+  return path + " while it has elements";
+}
+
 std::optional<KnownTypes> of_attribute(const std::string& path, const StateTypes& state) {
   const auto found = state.find(path);
   return found == state.end() ? std::nullopt : std::optional(found->second);
@@ -154,6 +159,11 @@ KnownTypes types_in_list(const Value& list, KnownTypes elements, const TypeMap& 
   return elements;
 }
 
+bool has_no_elements(const KnownTypes& types) {
+  return types.size() == 1 && types[0] &&
+         std::find(types[0]->dims.begin(), types[0]->dims.end(), Dim(0)) != types[0]->dims.end();
+}
+
 class Copy {
  public:
   Copy(const NormalisedModel& model, const TypeMap& input_types) {
@@ -203,11 +213,19 @@ class Copy {
   TypeMap input_types_;
 };
 
-}  // namespace
-
-StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types, const InferWithState& infer) {
-  StateTypes state;
+// The attributes at the beginning.
+struct FirstState {
+  StateTypes types;
   std::set<std::string> none;
+  StateTypes empty;  // of those that normalise found to be empty at first
+};
+
+FirstState first_state(const NormalisedModel& model) {
+  FirstState first;
+  std::set<std::string> filled;
+  for_each_node(*model.graph, [&](const Node& node) {
+    if (is_filled_read(node)) filled.insert(path_of(*node.input()));
+  });
   std::map<const void*, std::string> lists;
   for_each_node(*model.graph, [&](const Node& node) {
     if (!is_attribute_access(node, c10::prim::GetAttr)) return;
@@ -215,22 +233,53 @@ StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types,
     const c10::IValue value = attribute_value(model.frozen, path);
     const bool is_shared = value.isTensorList() && lists.emplace(value.internalToPointer(), path).first->second != path;
     if (is_shared) return;  // a change of the other attribute's list is not seen
-    value.isNone() ? void(none.insert(path)) : void(state[path] = types_of(value));
+    if (value.isNone()) {
+      first.none.insert(path);
+    } else {
+      (filled.count(path) != 0 ? first.empty : first.types)[path] = types_of(value);
+    }
   });
-  if (state.empty() && none.empty()) return {};
-  if (!none.empty()) {
-    Copy first(model, input_types);
-    first.set_none(none);
-    for (const auto& [path, left] : first.run(state, infer)) {
-      if (none.count(path) != 0) state[path] = left.front();
+  return first;
+}
+
+// Gives what is None or empty the types that the first runs leave.
+StateTypes after_first_runs(const NormalisedModel& model, const TypeMap& input_types, const InferWithState& infer,
+                            const FirstState& first) {
+  constexpr int kRuns = 3;  // a state may grow in the first ones
+  StateTypes state = first.types;
+  for (int i = 0; i < (first.empty.empty() ? 1 : kRuns); ++i) {
+    Copy copy(model, input_types);
+    StateTypes known = state;
+    if (i == 0) {
+      copy.set_none(first.none);
+      known.insert(first.empty.begin(), first.empty.end());
+    }
+    for (const auto& [path, left] : copy.run(known, infer)) {
+      if (i == 0 && first.none.count(path) != 0) state[path] = left.front();
+      if (first.empty.count(path) == 0) continue;
+      for (const KnownTypes& types : left) {
+        if (!has_no_elements(types)) state[while_filled(path)] = types;
+      }
     }
   }
+  return state;
+}
+
+}  // namespace
+
+StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types, const InferWithState& infer) {
+  const FirstState first = first_state(model);
+  if (first.types.empty() && first.none.empty() && first.empty.empty()) return {};
+  StateTypes state = first.types;
+  if (!first.none.empty() || !first.empty.empty()) state = after_first_runs(model, input_types, infer, first);
   for (;;) {  // each round but the last one forgets a type
     StateTypes next = state;
     for (const auto& [path, left] : Copy(model, input_types).run(state, infer)) {
-      const auto found = next.find(path);
+      const bool is_empty_first = first.empty.count(path) != 0;
+      const auto found = next.find(is_empty_first ? while_filled(path) : path);
       for (const KnownTypes& types : left) {
-        if (found != next.end()) join(found->second, types);
+        const bool says_nothing = is_empty_first && has_no_elements(types);
+        if (found != next.end() && !says_nothing) join(found->second, types);
       }
     }
     if (is_same(state, next)) return state;
@@ -239,6 +288,10 @@ StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types,
 }
 
 std::optional<KnownTypes> types_of_held(const Node& node, const TypeMap& types, const StateTypes& state) {
+  if (is_filled_read(node)) {
+    const auto with_elements = of_attribute(while_filled(path_of(*node.input())), state);
+    return with_elements ? with_elements : of_attribute(path_of(*node.input()), state);
+  }
   const bool takes_index = node.kind() == c10::prim::TupleIndex || node.kind() == c10::aten::__getitem__;
   const bool takes_all = node.kind() == c10::prim::TupleUnpack || node.kind() == c10::prim::ListUnpack;
   const bool is_read = is_attribute_access(node, c10::prim::GetAttr);

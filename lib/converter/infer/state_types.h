@@ -14,7 +14,7 @@
 namespace nnapi_convert {
 
 // By the attribute's path: the type of its tensor, or of each element of its tuple or list. Of an optional one: while
-// it isn't None.
+// it isn't None. Of one that is empty at first (normalise/filled_state.h): under while_filled(path).
 using StateTypes = std::map<std::string, KnownTypes>;
 
 // The types of all values of a copy of the graph, of which the inputs and the state have the given types.
@@ -22,7 +22,7 @@ using InferWithState =
     std::function<TypeMap(NormalisedModel& copy, const TypeMap& input_types, const StateTypes& state)>;
 
 // An attribute has a type if its value has it at the beginning, and everything that a run puts into it has it again.
-// What is None at the beginning has the type that the first run leaves there. Sizes are fixed.
+// What is None or empty at the beginning has the type that the first runs leave there. Sizes are fixed.
 StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types, const InferWithState& infer);
 
 // Of a node that takes tensors out of such an attribute, or out of what branches give, the types of its results:

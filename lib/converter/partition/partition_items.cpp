@@ -5,9 +5,11 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 #include <unordered_map>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/converter/graph/changed_attributes.h"
@@ -51,6 +53,16 @@ bool changes_in_place(Node& node) {
     changes = changes || (schema != nullptr && schema->is_mutable());
   });
   return changes;
+}
+
+// An attribute by the object that has it: several paths may lead to one object.
+using Attribute = std::pair<const void*, std::string>;
+
+Attribute attribute_of(const Node& access, const torch::jit::Module& module) {
+  const std::string path = attribute_path(access), name = access.s(c10::attr::name);
+  if (path == name) return {module._ivalue().get(), name};
+  const c10::IValue owner = attribute_value(module, path.substr(0, path.size() - name.size() - 1));
+  return {owner.toObject().get(), name};
 }
 
 bool has_effects(Node& node) {
@@ -115,7 +127,11 @@ bool makes_new_tensors(const Node& node) {
 class Items {
  public:
   Items(torch::jit::Block& block, const PartitionGraph& graph)
-      : block_(block), inferred_(graph.inferred), options_(graph.options), aliases_(graph.aliases.get()) {}
+      : block_(block),
+        inferred_(graph.inferred),
+        options_(graph.options),
+        module_(graph.module),
+        aliases_(graph.aliases.get()) {}
 
   std::vector<PartitionItem> run() {
     for (Node* node : block_.nodes()) {
@@ -246,7 +262,10 @@ class Items {
   }
 
   // True if the item may raise an error. An item on NNAPI may do so only for an index.
-  static bool may_raise(const PartitionItem& item) { return item.reason || reads_index(*item.nodes[0]); }
+  static bool may_raise(const PartitionItem& item) {
+    const Node& node = *item.nodes[0];
+    return (item.reason && !is_attribute_access(node, c10::prim::GetAttr)) || reads_index(node);
+  }
 
   // Keeps the order of items that leave traces and items that may raise errors, so that after an error the same traces
   // are visible as in the original.
@@ -269,7 +288,8 @@ class Items {
 
   // Keeps the order of effects among each other; an in-place change also keeps its order with all other items.
   void keep_order_of_effects() {
-    std::optional<size_t> effect, change;
+    std::optional<size_t> change;
+    Effects effects;
     for (size_t i = 0; i < items_.size(); ++i) {
       Node& node = *items_[i].nodes[0];
       if (change) items_[i].needs.push_back(*change);
@@ -277,15 +297,36 @@ class Items {
         for (size_t before = change.value_or(0); before < i; ++before) items_[i].needs.push_back(before);
         change = i;
       }
-      if (!has_effects(node)) continue;
-      if (effect) items_[i].needs.push_back(*effect);
-      effect = i;
+      if (has_effects(node)) keep_order(i, node, effects);
+    }
+  }
+
+  // The items with effects so far: the newest one whose order with all others matters, and those after it that read or
+  // set an attribute.
+  struct Effects {
+    std::optional<size_t> newest;
+    std::map<Attribute, size_t> accesses;  // the newest one of each attribute
+    std::vector<size_t> since;
+  };
+
+  // Reading or setting an attribute changes nothing about the others.
+  void keep_order(size_t number, const Node& node, Effects& effects) {
+    std::vector<size_t>& needs = items_[number].needs;
+    if (effects.newest) needs.push_back(*effects.newest);
+    if (is_attribute_access(node, c10::prim::GetAttr) || is_attribute_access(node, c10::prim::SetAttr)) {
+      const auto [access, is_first] = effects.accesses.try_emplace(attribute_of(node, module_), number);
+      if (!is_first) needs.push_back(std::exchange(access->second, number));
+      effects.since.push_back(number);
+    } else {
+      needs.insert(needs.end(), effects.since.begin(), effects.since.end());
+      effects = {number, {}, {}};
     }
   }
 
   torch::jit::Block& block_;
   const InferredTypes& inferred_;
   const ConvertOptions& options_;
+  const torch::jit::Module& module_;
   const torch::jit::AliasDb* aliases_;
   std::vector<PartitionItem> items_;
   std::unordered_map<const Node*, size_t> item_of_;
@@ -295,7 +336,7 @@ class Items {
 
 PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred,
                                const ConvertOptions& options) {
-  PartitionGraph graph{inferred, options, nullptr};
+  PartitionGraph graph{inferred, options, model.frozen, nullptr};
   bool changes = false;
   for (Node* node : model.graph->nodes()) changes = changes || changes_in_place(*node);
   if (changes) graph.aliases = std::make_unique<torch::jit::AliasDb>(model.graph);

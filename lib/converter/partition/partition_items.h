@@ -35,6 +35,7 @@ struct PartitionItem {
 struct PartitionGraph {
   const InferredTypes& inferred;
   const ConvertOptions& options;
+  const torch::jit::Module& module;              // its attributes are those that the graph reads and sets
   std::unique_ptr<torch::jit::AliasDb> aliases;  // null: the graph changes no value in place
 };
 PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred,
