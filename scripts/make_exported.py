@@ -198,6 +198,16 @@ class Spectrum(nn.Module):
         return half.abs(), back, torch.view_as_real(full), torch.view_as_real(inverse), line
 
 
+class Mixed(nn.Module):
+    """A dict of a tensor and a dict, and one of a list and a tensor."""
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, parts, more):
+        return self.linear(parts["x"] + parts["rest"]["y"]) * more["pair"][1], more["pair"][0] - more["z"]
+
+
 def attention():
     return nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
 
@@ -212,6 +222,11 @@ def newer():
         return {}
     return {"lanes": (Lanes(), (torch.randn(4, 6), torch.randn(6)), {}, {}),
             "waves": (Waves(), (torch.randn(2, 4),), {}, {})}
+
+
+def mixed_arguments():
+    row = [torch.randn(2, 4) for _ in range(5)]
+    return {"x": row[0], "rest": {"y": row[1]}}, {"pair": [row[2], row[3]], "z": row[4]}
 
 
 def programs():
@@ -237,6 +252,7 @@ def programs():
     } | newer() | {
         "spectrum": (Spectrum(), (torch.randn(2, 6, 7),), {}, {}),
         "flags": (Flags(), (torch.randn(2, 4),), {}, {}),
+        "mixed": (Mixed(), mixed_arguments(), {}, {}),
     }
 
 
@@ -253,7 +269,7 @@ def write_all(folder):
         with torch.no_grad():
             expected = module(*arguments, **keywords)
         write(folder, name, program, arguments, keywords, expected)
-        if name in ("cnn", "attention", "counter", "branches", "loop", "spectrum", "flags"):
+        if name in ("cnn", "attention", "counter", "branches", "loop", "spectrum", "flags", "dynamic"):
             write(folder, f"{name}_decomposed", program.run_decompositions(), arguments, keywords, expected)
 
 

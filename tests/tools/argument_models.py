@@ -123,6 +123,19 @@ class KeepsState(Layers):
         return self.second(self.inner(self.first(x)))
 
 
+class CollectedRows(torch.nn.Module):
+    """Sizes grow from call to call, so that nothing can go to NNAPI."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 8)
+        self.seen = torch.zeros(0, 8)
+
+    def forward(self, x, count: int):
+        self.seen = torch.cat([self.seen, x])
+        return self.linear(self.seen[:count]).sum(0)
+
+
 MODELS = {model.__name__: model
           for model in (TakesList, TakesDict, TakesTuple, TakesOptional, TakesMask, TakesNumbers, Exchanges,
                         KeepsState)}

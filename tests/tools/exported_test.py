@@ -43,7 +43,7 @@ class Exported(CliTest, StockTorchTest):
     def test_decomposed(self):
         for layout in LAYOUTS:
             for name in ("cnn_decomposed", "attention_decomposed", "spectrum", "spectrum_decomposed", "flags",
-                         "flags_decomposed"):
+                         "flags_decomposed", "dynamic_decomposed"):
                 with self.subTest(layout=layout, name=name):
                     self.assert_results(layout, name)
 
@@ -64,6 +64,18 @@ class Exported(CliTest, StockTorchTest):
                 arguments, keywords, _ = torch.load(EXPORTED / layout / "tree.results")
                 found = load(out)(*arguments, *keywords.values())
                 self.assertEqual(list(expected[0]), list(found[0]))
+
+    def test_dicts_of_several_types(self):
+        """They are tuples in TorchScript, and --input names their tensors so."""
+        for layout in LAYOUTS:
+            with self.subTest(layout=layout):
+                out = self.convert(EXPORTED / layout / "mixed.pt2", "--verify", "--fallback=partition", "--input",
+                                   "parts[1][y]=2,4", "--min-segment-macs", "0", out=f"{layout}.pt")
+                (parts, more), _, expected = torch.load(EXPORTED / layout / "mixed.results")
+                found = load(out)((parts["x"], parts["rest"]), (more["pair"], more["z"]))
+                for one, other in zip(expected, found):
+                    self.assertGreater((one.max() - one.min()).item(), 0.1)
+                    self.assertLess((one - other).abs().max().item(), 1e-4)
 
     def test_branch(self):
         for layout in LAYOUTS:

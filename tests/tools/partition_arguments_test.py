@@ -5,7 +5,7 @@ import unittest
 
 import torch
 
-from argument_models import MODELS
+from argument_models import MODELS, CollectedRows
 from scripted_model import ScriptedModelTest
 from stock_torch import StockTorchTest, images, load, tensors
 
@@ -122,6 +122,14 @@ class Structures(Arguments):
         self.fail_with(1, self.path, "--input", "1,4,8,8", "--nhwc", "--fallback", "none", "-o", self.out,
                        needed=["input mask of forward is Optional[Tensor]", "without --fallback none"])
         self.assert_same([((picture(1, 4, 8, 8),), {})])
+
+    def test_nothing_for_nnapi(self):
+        """The error tells what keeps the layers on the CPU, and not that forward takes a number."""
+        model = self.folder / "collected.pt"
+        torch.jit.script(CollectedRows()).save(str(model))
+        result = self.fail_with(1, model, "--input", "x=1,8", "--input", "count=2", "-o", self.out,
+                                needed=["no part of it can go to NNAPI", "aten::linear: the shape of its input"])
+        self.assertNotIn("--fallback none", result.stderr)
 
     def test_numbers(self):
         self.save("TakesNumbers")

@@ -69,6 +69,20 @@ class RandomIndices(CliTest):
                      "--verify")
 
 
+class Changing(nn.Module):
+    """Overwrites its second input, as a cache."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.linear = nn.Linear(16, 16)
+
+    def forward(self, x, cache):
+        y = self.linear(x) + cache
+        cache.copy_(y)
+        return y * 2
+
+
 class VerifyValues(CliTest):
     def save(self, name, *arguments):
         path = self.folder / f"{name}.pt"
@@ -101,6 +115,13 @@ class VerifyValues(CliTest):
     def test_finite_instead(self):
         out = self.convert(self.save("other", 0.5))
         self.assert_differ(self.save("model", -math.inf), out)
+
+    def test_inputs_that_the_model_changes(self):
+        """Both models get the same values."""
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.script(Changing().eval()).save(str(path))
+        result = self.succeed(path, "--input", "4,16", "--input", "4,16", "-o", out, "--verify")
+        self.assertIn("changes the caller's input in place", result.stderr)
 
     def test_other_dtype(self):
         out = self.convert(self.save("model", 0.5))

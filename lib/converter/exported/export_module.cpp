@@ -43,12 +43,14 @@ std::vector<std::string> parts_of(const std::string& path) {
   return parts;
 }
 
-// Of the leaves: "pair[0]".
-void add_paths(const ValueTree& tree, const std::string& path, std::vector<std::string>& paths) {
+// Of the leaves: "pair[0]". `type` is the tree's in TorchScript: a dict of values of several types is a tuple there.
+void add_paths(const ValueTree& tree, const c10::Type& type, const std::string& path, std::vector<std::string>& paths) {
   if (tree.kind == ValueTree::Kind::kLeaf) paths.push_back(path);
+  const auto elements = type.containedTypes();
   for (size_t i = 0; i < tree.elements.size(); ++i) {
-    const std::string key = tree.kind == ValueTree::Kind::kDict ? tree.keys[i] : std::to_string(i);
-    add_paths(tree.elements[i], fmt::format("{}[{}]", path, key), paths);
+    const bool is_tuple = type.kind() == c10::TypeKind::TupleType;
+    const std::string key = type.kind() == c10::TypeKind::DictType ? tree.keys[i] : std::to_string(i);
+    add_paths(tree.elements[i], is_tuple ? *elements[i] : *elements.back(), fmt::format("{}[{}]", path, key), paths);
   }
 }
 
@@ -233,7 +235,7 @@ class ModuleBuilder {
     TorchValues values;
     take_apart(*graph_, tree, argument, values);
     std::vector<std::string> paths;
-    add_paths(tree, name, paths);
+    add_paths(tree, *argument->type(), name, paths);
     for (size_t i = 0; i < own.size(); ++i) {
       scope_.add(own[i]->value, values[i]);
       if (types[i]->kind() != c10::TypeKind::TensorType) continue;

@@ -25,6 +25,12 @@ constexpr PlainForm kForms[] = {
 def form(self, dim: int, start: int, length: int):
     return torch.narrow(self, dim, start, length).clone()
 )"},
+    {"aten::convolution", R"(
+def form(input, weight, bias: Optional[Tensor], stride: List[int], padding: List[int], dilation: List[int],
+         transposed: bool, output_padding: List[int], groups: int):
+    return torch._convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups,
+                              False, False, True, True)
+)"},
 };
 
 const char* function_for(const Node& node) {

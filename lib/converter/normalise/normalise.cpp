@@ -14,6 +14,7 @@
 #include "lib/converter/normalise/containers.h"
 #include "lib/converter/normalise/decompose.h"
 #include "lib/converter/normalise/dropped_effects.h"
+#include "lib/converter/normalise/filled_state.h"
 #include "lib/converter/normalise/freeze.h"
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/remove_inplace.h"
@@ -48,12 +49,12 @@ bool is_container(const c10::Type& type) {
          type.kind() == c10::TypeKind::DictType;
 }
 
-std::string hint_for_parts(const std::string& name, const c10::Type& type) {
-  if (!is_container(type)) return "without --fallback none it converts in parts";
-  return fmt::format("name the tensors in it, for example --input {}[0]=1,3,224,224, to convert parts of it", name);
+std::string hint_for_parts(const std::string& name, const c10::Type& type, bool may_split) {
+  if (!is_container(type)) return may_split ? "" : "; without --fallback none it converts in parts";
+  return fmt::format("; name the tensors in it, for example --input {}[0]=1,3,224,224, to convert parts of it", name);
 }
 
-void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
+void read_inputs(NormalisedModel& model, const torch::jit::Module& original, bool may_split) {
   const auto& arguments = original.get_method("forward").function().getSchema().arguments();
   for (size_t i = 1; i < model.graph->inputs().size(); ++i) {  // input 0 is self
     Value* input = model.graph->inputs()[i];
@@ -61,8 +62,8 @@ void read_inputs(NormalisedModel& model, const torch::jit::Module& original) {
     if (input->type()->kind() != c10::TypeKind::TensorType) {
       throw ConvertError(ExitCode::kNotConvertible,
                          fmt::format("input {} of forward is {}, and NNAPI runs a model whole only if forward takes "
-                                     "tensors only; {}",
-                                     name, input->type()->repr_str(), hint_for_parts(name, *input->type())));
+                                     "tensors only{}",
+                                     name, input->type()->repr_str(), hint_for_parts(name, *input->type(), may_split)));
     }
     model.inputs.push_back(input);
     model.input_names.push_back(name);
@@ -217,10 +218,10 @@ void check_effects_on_methods(Graph& graph, const LoadedModel& loaded) {
   });
 }
 
-void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, Diagnostics& diagnostics) {
+void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, bool may_split, Diagnostics& diagnostics) {
   check_effects_on_methods(*model.graph, loaded);
   if (changes_containers(*model.graph)) simplify_containers(model.graph);
-  read_inputs(model, loaded.module);
+  read_inputs(model, loaded.module, may_split);
   warn_of_dropped_effects(*model.graph, diagnostics);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
   model.return_tree = read_return(model, model.graph->outputs()[0]);
@@ -235,6 +236,7 @@ void normalise_for_both(NormalisedModel& model, const LoadedModel& loaded, const
   simplify_containers(model.graph);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::DONT_DELETE_NODES_WITH_SIDE_EFFECTS);
   warn_of_unbound(*model.graph, model.arguments, diagnostics);
+  cast_filled_state(model);
   find_outputs(model);
 }
 
@@ -244,7 +246,7 @@ NormalisedModel normalise(const LoadedModel& loaded, const NormaliseOptions& opt
   NormalisedModel model = frozen_model(loaded);
   model.run_by = options.run_by;
   if (options.run_by == RunBy::kNnapi) {
-    normalise_for_nnapi(model, loaded, diagnostics);
+    normalise_for_nnapi(model, loaded, options.may_split, diagnostics);
   } else {
     normalise_for_both(model, loaded, options.input_names, diagnostics);
   }

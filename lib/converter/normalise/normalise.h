@@ -14,6 +14,7 @@ namespace nnapi_convert {
 struct NormaliseOptions {
   RunBy run_by = RunBy::kNnapi;
   std::vector<std::string> input_names = {};  // names given by --input; they tell the structure of arguments
+  bool may_split = false;                     // a model that is refused is split: messages give no advice to do so
 };
 
 // If NNAPI runs the graph alone, drops printing, warning and raising, and throws ConvertError (kNotConvertible) for

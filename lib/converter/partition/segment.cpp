@@ -227,7 +227,9 @@ Offer lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics
   part.interface.owns_outputs = true;
   part.model = std::move(lowered.model);
   for (nnapi::Operand& operand : part.model.operands) {
-    if (!operand.name.empty()) operand.name = segment.names.at(operand.name);
+    const auto name = segment.names.find(operand.name);
+    // What stands for an operator of the model has values that the model's graph has not.
+    operand.name = name == segment.names.end() ? "" : name->second;
   }
   optimise_part(part, options_for_segment(options), diagnostics);
   return {std::move(part), std::nullopt};

@@ -36,6 +36,20 @@ bool is_placed_tensor(const CpuNode& node) {
   });
 }
 
+// The reasons of the operations that make tensors, a line for each: those with the most work first.
+std::string reasons_of(const Plan& plan) {
+  constexpr size_t kMost = 10;
+  std::vector<const CpuNode*> nodes;
+  for (const CpuNode& node : plan.cpu_nodes) {
+    if (is_placed_tensor(node)) nodes.push_back(&node);
+  }
+  std::stable_partition(nodes.begin(), nodes.end(),
+                        [](const CpuNode* node) { return node->cost == CostKind::kProduct; });
+  std::string text;
+  for (size_t i = 0; i < std::min(nodes.size(), kMost); ++i) text += "\n  " + nodes[i]->reason.message();
+  return nodes.size() > kMost ? text + fmt::format("\n  and {} more", nodes.size() - kMost) : text;
+}
+
 // Throws an error that says why the plan has no segment.
 [[noreturn]] void refuse_all(const PlannedModel& planned, const SegmentLimits& limits) {
   const Plan& plan = planned.plan;
@@ -47,7 +61,12 @@ bool is_placed_tensor(const CpuNode& node) {
                                 "them{}; give every size with --input",
                                 where));
   }
-  if (!plan.any_lowered || limits.min_macs == 0) throw ConvertError(ExitCode::kNotConvertible, refusal.reason);
+  if (!plan.any_lowered || limits.min_macs == 0) {
+    const bool is_of_nodes = !refusal.nodes.empty() || !refusal.device.empty();
+    const std::string reasons = is_of_nodes ? "" : reasons_of(plan);
+    throw ConvertError(ExitCode::kNotConvertible,
+                       reasons.empty() ? refusal.reason : refusal.reason + "\nno part of it can go to NNAPI" + reasons);
+  }
   refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
 }
 

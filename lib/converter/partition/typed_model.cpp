@@ -73,7 +73,9 @@ TypedModel type_model(const LoadedModel& loaded, const ConvertOptions& options, 
   const InferOptions how = infer_options(request.run_by, options);
   stages.begin("normalise");
   TypedModel typed;
-  NormalisedModel& model = typed.model = normalise(loaded, {request.run_by, names_of(options.inputs)}, diagnostics);
+  const NormaliseOptions normalising{request.run_by, names_of(options.inputs),
+                                     options.fallback == Fallback::kPartition};
+  NormalisedModel& model = typed.model = normalise(loaded, normalising, diagnostics);
   stages.end([&] { return to_text(model, {}); });
 
   stages.begin("infer");

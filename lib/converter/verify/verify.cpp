@@ -40,12 +40,15 @@ std::string hint_for(const VerifyRequest& request) {
          "...), FILE)";
 }
 
+// Runs the module on copies of the inputs, as it may change them.
 Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* which, const std::string& hint = "") {
   Tensors outputs;
   const SilencedWarnings no_warnings;  // they are not of this comparison
   try {
     c10::InferenceMode guard;
-    flatten(module.forward(inputs), outputs);
+    InputTuple own;
+    for (const c10::IValue& input : inputs) own.push_back(input.deepcopy());
+    flatten(module.forward(own), outputs);
   } catch (const std::exception& error) {
     const std::string missing = missing_operator(error.what());
     fail(fmt::format("{} doesn't run: {}", which, missing.empty() ? torch_reason(error) + hint : missing));
@@ -193,8 +196,11 @@ class HalfPrecision {
   bool is_wanted_;
 };
 
-void check_is_relaxed(const VerifyRequest& request, const ConvertedFile& converted) {
-  if (!request.fp16 || recorded_options(converted).relax_fp16) return;
+bool is_relaxed(const ConvertedFile& converted) {
+  return recorded_options(converted).relax_fp16;
+}
+
+[[noreturn]] void refuse_half_precision(const VerifyRequest& request) {
   throw ConvertError(ExitCode::kUsage,
                      fmt::format("--fp16: {} asks drivers for float32, so that half precision changes nothing: it was "
                                  "converted without --relax-fp16, or had to leave it out",
@@ -213,7 +219,7 @@ double default_tolerance(const VerifyRequest& request, const ConvertedFile& conv
 
 Verification verify_file(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
                          ConvertedFile& converted) {
-  check_is_relaxed(request, converted);
+  if (request.fp16 && !is_relaxed(converted)) refuse_half_precision(request);
   const HalfPrecision half_precision(request.fp16);
   const int count = request.samples.value_or(reference ? VerifyDefaults::kReferenceSamples : VerifyDefaults::kSamples);
   const ForwardArguments arguments = arguments_of(converted);
@@ -269,7 +275,7 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
 }
 
 // Each model of the package by itself: the shim has to take that one. Where data have quantised some, the inputs are
-// such data, and float models get random ones.
+// such data, and float models get random ones. Half precision changes the models that leave it to drivers.
 Verification verify_package(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
                             ConvertedFile& first) {
   std::vector<VariantVerification> variants;
@@ -280,18 +286,22 @@ Verification verify_package(const VerifyRequest& request, LoadedModel& original,
     is_calibrated.push_back(recorded_calibration(described).has_value());
   }
   const bool has_data = std::count(is_calibrated.begin(), is_calibrated.end(), true) > 0;
+  bool is_any_half = false;
   for (size_t i = 0; i < first.metadata.variants.size(); ++i) {
     const std::string& name = first.metadata.variants[i].name;
     ConvertedFile converted = i == 0 ? first : read_converted_file(request.converted, request.method);
     select_variant(converted, i);
     VerifyRequest own = request;
     if (has_data && !is_calibrated[i]) own.inputs_file.clear();
+    own.fp16 = request.fp16 && is_relaxed(converted);
+    is_any_half = is_any_half || own.fp16;
     try {
       variants.push_back({name, verify_file(own, original, reference, converted)});
     } catch (const ConvertError& error) {
       throw ConvertError(error.exit_code(), fmt::format("model {} ({}): {}", i + 1, name, error.what()));
     }
   }
+  if (request.fp16 && !is_any_half) refuse_half_precision(request);
   Verification result = variants[0].result;
   result.passed = std::all_of(variants.begin(), variants.end(),
                               [](const VariantVerification& variant) { return variant.result.passed; });
