@@ -90,24 +90,6 @@ bool is_attribute_access(const Node& node, c10::Symbol kind) {
   return node.kind() == kind && !gives_module(node) && !attribute_path(node).empty();
 }
 
-namespace {
-
-const c10::Symbol kFilled = c10::Symbol::attr("filled");
-
-}  // namespace
-
-Node* make_filled_read(torch::jit::Graph& graph, Value* read) {
-  Node* node = graph.create(c10::aten::alias, {read}, 1);
-  node->output()->setType(c10::TensorType::get());
-  node->setSourceRange(read->node()->sourceRange());
-  node->i_(kFilled, 1);
-  return node;
-}
-
-bool is_filled_read(const Node& node) {
-  return node.kind() == c10::aten::alias && node.hasAttribute(kFilled);
-}
-
 c10::IValue attribute_value(const torch::jit::Module& module, const std::string& path) {
   const size_t dot = path.find('.');
   const c10::IValue value = module.attr(path.substr(0, dot));

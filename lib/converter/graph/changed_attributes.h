@@ -31,11 +31,6 @@ std::string attribute_path(const torch::jit::Node& access);
 // True for a node of this kind, prim::GetAttr or prim::SetAttr, whose attribute has a path and is no module.
 bool is_attribute_access(const torch::jit::Node& node, c10::Symbol kind);
 
-// An aten::alias behind a read of an attribute that is empty at first and has elements
-// here (normalise/filled_state.h).
-torch::jit::Node* make_filled_read(torch::jit::Graph& graph, torch::jit::Value* read);
-bool is_filled_read(const torch::jit::Node& node);
-
 // What the attribute of that path holds.
 c10::IValue attribute_value(const torch::jit::Module& module, const std::string& path);
 

@@ -7,6 +7,7 @@
 
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/control_flow.h"
+#include "lib/converter/graph/filled_state.h"
 #include "lib/converter/graph/node_reads.h"
 
 namespace nnapi_convert {

@@ -14,7 +14,7 @@
 namespace nnapi_convert {
 
 // By the attribute's path: the type of its tensor, or of each element of its tuple or list. Of an optional one: while
-// it isn't None. Of one that is empty at first (normalise/filled_state.h): under while_filled(path).
+// it isn't None. Of one that is empty at first (graph/filled_state.h): under while_filled(path).
 using StateTypes = std::map<std::string, KnownTypes>;
 
 // The types of all values of a copy of the graph, of which the inputs and the state have the given types.

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/graph/changed_attributes.h"
+#include "lib/converter/graph/filled_state.h"
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/load/custom_operators.h"
@@ -14,7 +15,6 @@
 #include "lib/converter/normalise/containers.h"
 #include "lib/converter/normalise/decompose.h"
 #include "lib/converter/normalise/dropped_effects.h"
-#include "lib/converter/normalise/filled_state.h"
 #include "lib/converter/normalise/freeze.h"
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/remove_inplace.h"
@@ -236,7 +236,7 @@ void normalise_for_both(NormalisedModel& model, const LoadedModel& loaded, const
   simplify_containers(model.graph);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::DONT_DELETE_NODES_WITH_SIDE_EFFECTS);
   warn_of_unbound(*model.graph, model.arguments, diagnostics);
-  cast_filled_state(model);
+  mark_filled_state(model);
   find_outputs(model);
 }
 

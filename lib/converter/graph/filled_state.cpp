@@ -1,4 +1,4 @@
-#include "lib/converter/normalise/filled_state.h"
+#include "lib/converter/graph/filled_state.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/ir/constants.h>
@@ -23,6 +23,8 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 using Paths = std::set<std::string>;
+
+const c10::Symbol kFilled = c10::Symbol::attr("filled");
 
 // Operators that ask for a tensor's size.
 bool asks_for_size(const Node& node) {
@@ -94,6 +96,14 @@ bool is_within(const Node& node, const Block& block) {
   return false;
 }
 
+Node* make_filled_read(torch::jit::Graph& graph, Value& read) {
+  Node* node = graph.create(c10::aten::alias, {&read}, 1);
+  node->output()->setType(c10::TensorType::get());
+  node->setSourceRange(read.node()->sourceRange());
+  node->i_(kFilled, 1);
+  return node;
+}
+
 class FilledState {
  public:
   explicit FilledState(NormalisedModel& model) : model_(model) {}
@@ -112,10 +122,10 @@ class FilledState {
       if (!is_only_asked(*read)) empty_.erase(path);
     }
     for (const Guarded& each : guarded_) {
-      if (empty_.count(each.path) != 0) cast_within(*each.read, *each.block);
+      if (empty_.count(each.path) != 0) mark_within(*each.read, *each.block);
     }
     for (const auto& [path, read] : filled_reads_) {
-      if (empty_.count(path) != 0) cast_behind(*read);
+      if (empty_.count(path) != 0) mark_behind(*read);
     }
   }
 
@@ -208,19 +218,21 @@ class FilledState {
     });
   }
 
-  void cast_behind(Value& read) {
-    Node* made = make_filled_read(*model_.graph, &read);
+  void mark_behind(Value& read) {
+    Node* made = make_filled_read(*model_.graph, read);
     made->insertAfter(read.node());
     read.replaceAllUsesAfterNodeWith(made, made->output());
   }
 
-  void cast_within(Value& read, Block& block) {
-    const std::vector<torch::jit::Use> uses(read.uses().begin(), read.uses().end());
-    Node* made = make_filled_read(*model_.graph, &read);
+  void mark_within(Value& read, Block& block) {
+    std::vector<torch::jit::Use> uses(read.uses().begin(), read.uses().end());
+    uses.erase(std::remove_if(uses.begin(), uses.end(),
+                              [&](const torch::jit::Use& use) { return !is_within(*use.user, block); }),
+               uses.end());
+    if (uses.empty()) return;
+    Node* made = make_filled_read(*model_.graph, read);
     block.prependNode(made);
-    for (const torch::jit::Use& use : uses) {
-      if (is_within(*use.user, block)) use.user->replaceInput(use.offset, made->output());
-    }
+    for (const torch::jit::Use& use : uses) use.user->replaceInput(use.offset, made->output());
   }
 
   NormalisedModel& model_;
@@ -232,8 +244,12 @@ class FilledState {
 
 }  // namespace
 
-void cast_filled_state(NormalisedModel& model) {
+void mark_filled_state(NormalisedModel& model) {
   FilledState(model).run();
+}
+
+bool is_filled_read(const Node& node) {
+  return node.kind() == c10::aten::alias && node.hasAttribute(kFilled);
 }
 
 }  // namespace nnapi_convert

@@ -1,0 +1,18 @@
+// Attributes that hold a tensor without elements until forward fills them, as streaming models write it:
+// `if not len(self.context): self.context = torch.zeros(1, 64)`.
+#pragma once
+
+#include "lib/converter/graph/normalised_model.h"
+
+namespace nnapi_convert {
+
+// Puts an aten::alias behind each read of such an attribute where it has elements: after forward has set it, and in the
+// branch that a question about its size leads to. infer gives its result the type that forward leaves in the attribute
+// (state_types.h). An attribute that is also read where it may be empty, other than to ask for its size, stays as it
+// is.
+void mark_filled_state(NormalisedModel& model);
+
+// True for such an aten::alias.
+bool is_filled_read(const torch::jit::Node& node);
+
+}  // namespace nnapi_convert
