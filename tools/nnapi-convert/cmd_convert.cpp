@@ -12,7 +12,7 @@ namespace nnapi_convert {
 namespace {
 
 constexpr const char* kConvertDescription =
-    R"(Converts a TorchScript model to one of the same interface that runs on Android's NNAPI.
+    R"(Converts a PyTorch model to TorchScript of the same interface that runs on Android's NNAPI.
 
 Examples:
   nnapi-convert model.pt --nhwc -o out.pt

@@ -180,7 +180,7 @@ void add_picture_options(CLI::App& app, std::string& pixels, PictureChoice& pict
 }  // namespace
 
 void add_model_argument(CLI::App& app, ConvertArguments& arguments) {
-  app.add_option("MODEL", arguments.model, "TorchScript file, from torch.jit.trace or torch.jit.script")
+  app.add_option("MODEL", arguments.model, "TorchScript file, or exported program (.pt2, torch.export)")
       ->required()
       ->type_name(" ");
 }

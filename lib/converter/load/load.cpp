@@ -75,7 +75,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   } catch (const std::exception& error) {
     std::string missing = missing_operator(error.what());
     if (missing.empty()) missing = missing_class(error.what());
-    fail(path, missing.empty() ? "not a TorchScript archive, or a damaged one: " + first_line(error) : missing);
+    fail(path, missing.empty() ? "not a TorchScript archive or exported program, or a damaged one: " + first_line(error) : missing);
   }
   if (loaded.module.get_methods().empty()) fail(path, "the module has no method");
   check_no_other_backend(loaded.module, path);
