@@ -135,6 +135,8 @@ class HalfPrecision(CliTest):
             module.stem.bias.zero_()
         model = self.folder / "model.pt"
         traced = torch.jit.trace(module, torch.randn(1, 3, 16, 16))
+        traced.save(str(model))
+        self.check_cured(model, "--fallback", "none")
         bundled_inputs.augment_model_with_bundled_inputs(traced, [(torch.zeros(1, 3, 16, 16),)])
         traced.save(str(model))
         out, warnings = self.relaxed(model, "--fallback", "none")
@@ -155,10 +157,9 @@ class HalfPrecision(CliTest):
         self.fail_with(2, "verify", model, out, "--fp16", needed=["--relax-fp16"])
 
     def test_what_has_no_factor_keeps_float32_in_a_segment_of_its_own(self):
-        model = self.saved(Middle)
-        for runtime in ("pytorch", "shim"):
-            report = self.folder / "report.json"
-            out, warnings = self.relaxed(model, "--verify", "--runtime", runtime, "--report", report)
+        model, report = self.saved(Middle), self.folder / "report.json"
+        for runtime, *weights in (("pytorch",), ("shim",), ("pytorch", "--fp16-weights"), ("shim", "--fp16-weights")):
+            out, warnings = self.relaxed(model, "--verify", "--runtime", runtime, *weights, "--report", report)
             self.assertIn("--relax-fp16 keeps float32 in a segment of its own: the result of CONV_2D", warnings)
             found = json.loads(report.read_text())
             self.assertTrue(any("keeps float32 in a segment of its own" in each for each in found["warnings"]))
