@@ -33,6 +33,8 @@ std::vector<std::string> arguments_of(const TrialRequest& request) {
   if (!options.driver_rules.empty()) add("--driver-rules-text", options.driver_rules);
   if (!options.driver_rules_file.empty()) add("--driver-rules", options.driver_rules_file);
   if (options.device_kind != NNAPI_SHIM_ANY_DEVICE) add("--device-kind", std::to_string(options.device_kind));
+  if (options.preference != 0) add("--preference", std::to_string(options.preference));
+  if (options.variant != 0) add("--variant", std::to_string(options.variant));
   return arguments;
 }
 

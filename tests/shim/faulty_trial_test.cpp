@@ -1,5 +1,6 @@
 // Faults of drivers that a trial in a process of its own finds before the app starts.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
 
 #include "tests/shim/app_start.h"
@@ -73,6 +74,23 @@ TEST_CASE("the trial's process keeps to the app's driver rules") {
     CHECK(*answer == NNAPI_SHIM_OK);
     CHECK(take_attempts(setting.folder).compiled_for("alpha") == 0);
   }
+}
+
+TEST_CASE("the trial's process gets the app's preference and its model of a package") {
+  const TemporaryFolder folder;
+  const std::string cache = folder.path().string(), program = folder.file("program"), seen = folder.file("seen");
+  std::ofstream(program) << "#!/bin/sh\necho \"$@\" >" << seen << "\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const std::string archive = write_archive(sampled_net(), cache);
+  nnapi_shim_options options{};
+  options.struct_bytes = sizeof options;
+  options.cache_directory = cache.c_str();
+  options.preference = 2;
+  options.variant = 1;
+  CHECK(nnapi_shim_probe_process(program.c_str(), archive.c_str(), &options, 0, nullptr) == NNAPI_SHIM_OK);
+  std::string line;
+  std::getline(std::ifstream(seen), line);
+  CHECK(line.find("--preference 2 --variant 1") != std::string::npos);
 }
 
 TEST_CASE("the trial says what it lacks") {

@@ -41,6 +41,8 @@ Options:
   --trial OUT              a file with samples: find a device that gives the right results; needs --cache
   --cache DIR              the cache directory of the app that will run the file
   --device-kind N          with --trial, a nnapi_shim_device_kind, 0 to 4
+  --preference N           with --trial, what drivers compile for: 1 + ANEURALNETWORKS_PREFER_*, 1 to 3
+  --variant N              with --trial, the number of a package's model, from 1 on
   --driver-rules FILE      with --model and --trial, the drivers known to be wrong, instead of the library's own rules
                            (schemas/driver_rules.schema.json)
   --driver-rules-text JSON the same, not in a file
@@ -52,7 +54,7 @@ Exit codes: 0 done, 1 NNAPI can't be asked, 2 wrong command line, 3 a file can't
 
 struct Arguments {
   std::string device, output, folder, model, library, trial, cache, rules, rules_file;
-  int device_kind = 0;
+  int device_kind = 0, preference = 0, variant = 0;
   std::vector<std::vector<int64_t>> shapes;
   bool is_support_library = false, lists = false, prints_answers = false;
 };
@@ -92,6 +94,8 @@ int parse(int argc, char** argv, Arguments* arguments) {
                                     {"list", 0, nullptr, 'L'},
                                     {"help", 0, nullptr, 'h'},
                                     {"device-kind", 1, nullptr, 'k'},
+                                    {"preference", 1, nullptr, 'P'},
+                                    {"variant", 1, nullptr, 'V'},
                                     {"driver-rules", 1, nullptr, 'r'},
                                     {"driver-rules-text", 1, nullptr, 'R'},
                                     {nullptr, 0, nullptr, 0}};
@@ -109,6 +113,8 @@ int parse(int argc, char** argv, Arguments* arguments) {
     if (code == 'r') arguments->rules_file = optarg;
     if (code == 'R') arguments->rules = optarg;
     if (code == 'k') arguments->device_kind = std::atoi(optarg);
+    if (code == 'P') arguments->preference = std::atoi(optarg);
+    if (code == 'V') arguments->variant = std::max(0, std::atoi(optarg));
     if (code == '?') return complain(kWrongUsage, "see nnapi-probe --help");
     if (code == 'h') {
       std::fputs(kUsage, stdout);
@@ -237,6 +243,8 @@ int report(const Arguments& arguments, const nnapi_shim_options& options, const 
 int run_trial(const Arguments& arguments, nnapi_shim_options options) {
   options.device = arguments.device.empty() ? nullptr : arguments.device.c_str();
   options.device_kind = arguments.device_kind;
+  options.preference = arguments.preference;
+  options.variant = static_cast<uint32_t>(arguments.variant);
   options.cache_directory = arguments.cache.c_str();
   nnapi_shim_error error{};
   const int status = nnapi_shim_probe(arguments.trial.c_str(), &options, &error);
