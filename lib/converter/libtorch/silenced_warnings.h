@@ -28,4 +28,12 @@ class SilencedWarnings {
   Guard guard_{&handler_};
 };
 
+// LibTorch 2 warns of each kind of tensor that is to go, quantised ones among them, when a file with one is read.
+// Silences it from now on; LibTorch 1.13 has no such warnings.
+inline void silence_deprecations() {
+#if TORCH_VERSION_MAJOR >= 2
+  static const SilencedWarnings no_warnings;
+#endif
+}
+
 }  // namespace nnapi_convert

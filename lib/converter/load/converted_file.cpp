@@ -6,6 +6,7 @@
 #include <torch/csrc/jit/serialization/import.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/libtorch/silenced_warnings.h"
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/file_kind.h"
@@ -164,6 +165,7 @@ std::vector<ConvertedFile> read_converted_methods(const std::string& path) {
 }
 
 ConvertedFile read_converted_file(const std::string& path, const std::string& method) {
+  silence_deprecations();
   std::string methods;
   for (ConvertedFile& file : read_converted_methods(path)) {
     if (file.metadata.method == method) return std::move(file);

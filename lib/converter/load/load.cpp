@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/float_width.h"
+#include "lib/converter/libtorch/silenced_warnings.h"
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/dynamic_quantisation.h"
@@ -60,6 +61,7 @@ void check_is_archive(const std::string& path) {
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   const bool is_exported = check_file_kind(path, false) == FileKind::Format::kExported;
   choose_quantised_engine();
+  silence_deprecations();
   declare_custom_operators();
   declare_newer_operators();
   if (is_exported) return load_exported_model(path, diagnostics);
@@ -75,7 +77,8 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   } catch (const std::exception& error) {
     std::string missing = missing_operator(error.what());
     if (missing.empty()) missing = missing_class(error.what());
-    fail(path, missing.empty() ? "not a TorchScript archive or exported program, or a damaged one: " + first_line(error) : missing);
+    fail(path, missing.empty() ? "not a TorchScript archive or exported program, or a damaged one: " + first_line(error)
+                               : missing);
   }
   if (loaded.module.get_methods().empty()) fail(path, "the module has no method");
   check_no_other_backend(loaded.module, path);
