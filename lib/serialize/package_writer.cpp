@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -42,11 +43,9 @@ class WeightPlaces {
       const PlacedWeight* known = find(weight.value, checksums.back());
       offsets.push_back(known != nullptr ? known->offset : kNew);
     }
-    if (!is_worth_sharing(buffer, offsets)) {
-      std::fill(offsets.begin(), offsets.end(), kNew);
-      // Weights of its own begin on a page of their own, so that they can be mapped alone.
-      package_.weight_bytes = rounded_up(package_.weight_bytes, package_format::kWindowAlignment);
-    }
+    const bool shares = std::any_of(offsets.begin(), offsets.end(), [](uint64_t offset) { return offset != kNew; });
+    // Weights of its own begin on a page of their own, so that they can be mapped alone.
+    if (!shares) package_.weight_bytes = rounded_up(package_.weight_bytes, package_format::kWindowAlignment);
     for (size_t i = 0; i < offsets.size(); ++i) {
       if (offsets[i] == kNew) offsets[i] = add(buffer.weights[i].value, checksums[i], place);
     }
@@ -65,18 +64,6 @@ class WeightPlaces {
       if (other.value.bytes() == value.bytes()) return &other;
     }
     return nullptr;
-  }
-
-  // A model maps all from its first weight in the file to its last one. Sharing is worth it where it spares the file at
-  // least as many bytes as the model maps for nothing.
-  bool is_worth_sharing(const ShimBuffer& buffer, const std::vector<uint64_t>& offsets) const {
-    uint64_t begin = kNew, own = 0, shared = 0;
-    for (size_t i = 0; i < offsets.size(); ++i) {
-      (offsets[i] == kNew ? own : shared) += buffer.weights[i].value.byte_count();
-      begin = std::min(begin, offsets[i]);
-    }
-    if (shared == 0 || own == 0) return shared != 0;
-    return package_.weight_bytes - begin <= 2 * shared;
   }
 
   uint64_t add(const nnapi::Constant& value, uint32_t checksum, PackagePlace& place) {
@@ -113,6 +100,25 @@ std::vector<int32_t> relocated(const ShimBuffer& buffer, const std::vector<uint6
   }
   put_long(&words[buffer_format_v2::kWeightBytesLow], place.weight_bytes);
   return words;
+}
+
+bool is_mostly_float(const ShimBuffer& buffer) {
+  uint64_t floats = 0, all = 0;
+  for (const PlacedWeight& weight : buffer.weights) {
+    all += weight.value.byte_count();
+    if (weight.value.type() == nnapi::DataType::kFloat32) floats += weight.value.byte_count();
+  }
+  return 2 * floats > all;
+}
+
+// Models of integers come first in the file, then those of floats: a model maps all from its first weight to its last
+// one, and shares most with its like.
+std::vector<size_t> order_in_file(const std::vector<NamedBuffer>& buffers) {
+  std::vector<size_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_partition(order.begin(), order.end(),
+                        [&](size_t number) { return !is_mostly_float(buffers[number].buffer); });
+  return order;
 }
 
 std::string joined_names(const std::vector<NamedBuffer>& buffers) {
@@ -156,15 +162,18 @@ PackageBuffer write_package(const std::vector<NamedBuffer>& buffers) {
   const std::string names = joined_names(buffers);
   PackageBuffer package;
   package.words.resize(format::kHeaderWords + buffers.size() * format::kEntryWords + (names.size() + 3) / 4, 0);
-  WeightPlaces places(package);
-  for (const NamedBuffer& each : buffers) {
-    PackagePlace place;
-    const std::vector<uint64_t> offsets = places.place(each.buffer, place);
-    const std::vector<int32_t> words = relocated(each.buffer, offsets, place);
+  WeightPlaces weights(package);
+  package.places.resize(buffers.size());
+  std::vector<std::vector<uint64_t>> offsets(buffers.size());
+  for (const size_t number : order_in_file(buffers)) {
+    offsets[number] = weights.place(buffers[number].buffer, package.places[number]);
+  }
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    PackagePlace& place = package.places[i];
+    const std::vector<int32_t> words = relocated(buffers[i].buffer, offsets[i], place);
     place.first_word = package.words.size();
     place.word_count = words.size();
     package.words.insert(package.words.end(), words.begin(), words.end());
-    package.places.push_back(place);
   }
   write_table(names, package);
   return package;
