@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "lib/shim/utf8.h"
+
 namespace nnapi_shim {
 
 void JsonText::skip_space() {
@@ -24,32 +26,18 @@ bool JsonText::string(std::string* value) {
   value->clear();
   if (!take('"')) return false;
   while (at_ != end_ && static_cast<unsigned char>(*at_) >= ' ') {
-    const char letter = *at_++;
-    if (letter == '"') return true;
-    if (letter == '\\') {
-      if (!escape(value)) return false;
-    } else {
-      *value += letter;
-      if (static_cast<unsigned char>(letter) >= 0x80 && !wide_sign(value)) return false;
+    const size_t bytes = sign_bytes(reinterpret_cast<const uint8_t*>(at_), reinterpret_cast<const uint8_t*>(end_));
+    if (bytes == 0) return false;
+    const char* sign = at_;
+    at_ += bytes;
+    if (*sign == '"') return true;
+    if (*sign != '\\') {
+      value->append(sign, bytes);
+    } else if (!escape(value)) {
+      return false;
     }
   }
   return false;
-}
-
-// Reads the rest of a sign outside of ASCII, whose first byte `value` has. False for what is no UTF-8.
-bool JsonText::wide_sign(std::string* value) {
-  const auto first = static_cast<unsigned char>(value->back());
-  const int more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
-  if (first < 0xC2 || first > 0xF4 || end_ - at_ < more) return false;
-  const auto second = static_cast<unsigned char>(*at_);
-  // Signs in more bytes than needed, halves of surrogate pairs, and numbers above the highest sign.
-  if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return false;
-  if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return false;
-  for (int i = 0; i < more; ++i) {
-    if ((static_cast<unsigned char>(*at_) & 0xC0) != 0x80) return false;
-    *value += *at_++;
-  }
-  return true;
 }
 
 // Reads what follows a backslash.

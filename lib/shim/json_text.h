@@ -44,7 +44,6 @@ class JsonText {
  private:
   void skip_space();
   bool escape(std::string* value);
-  bool wide_sign(std::string* value);
 
   const char* const begin_;
   const char* at_;

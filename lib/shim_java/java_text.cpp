@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "lib/shim/utf8.h"
+
 namespace nnapi_shim {
 namespace {
 
@@ -18,20 +20,12 @@ bool is_low_half(uint32_t unit) {
 }
 
 // Reads the sign at `at`, and moves behind it; a byte that begins no UTF-8 is a sign of its own.
-uint32_t read_sign(const uint8_t*& at) {
+uint32_t read_sign(const uint8_t*& at, const uint8_t* end) {
+  const size_t bytes = sign_bytes(at, end);
   const uint32_t first = *at++;
-  if (first < 0x80) return first;
-  const int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-  constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};  // below, the sign has a shorter form
-  if (first < 0xc2 || first > 0xf4) return kReplacement;
-  uint32_t sign = first & (0x3fu >> more);
-  for (int i = 0; i < more; ++i) {
-    if ((at[i] & 0xc0) != 0x80) return kReplacement;  // also at the text's end
-    sign = sign << 6 | (at[i] & 0x3fu);
-  }
-  const bool is_sign = sign >= kLeast[more] && sign < 0x110000 && !is_high_half(sign) && !is_low_half(sign);
-  if (!is_sign) return kReplacement;
-  at += more;
+  if (bytes < 2) return bytes == 1 ? first : kReplacement;
+  uint32_t sign = first & (0x7fu >> bytes);
+  for (size_t i = 1; i < bytes; ++i) sign = sign << 6 | (*at++ & 0x3fu);
   return sign;
 }
 
@@ -61,9 +55,10 @@ void append_utf8(std::string& to, uint32_t sign) {
 
 jstring to_java(JNIEnv* env, const char* text) {
   std::vector<jchar> units;
-  units.reserve(std::strlen(text) + 1);  // data() of an empty one may be null
+  const size_t length = std::strlen(text);
+  units.reserve(length + 1);  // data() of an empty one may be null
   const auto* at = reinterpret_cast<const uint8_t*>(text);
-  while (*at != 0) append_utf16(units, read_sign(at));
+  for (const uint8_t* end = at + length; at != end;) append_utf16(units, read_sign(at, end));
   return env->NewString(units.data(), static_cast<jsize>(units.size()));
 }
 

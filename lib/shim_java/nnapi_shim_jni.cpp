@@ -3,20 +3,17 @@
 // buffers.
 #include <jni.h>
 
-#include <cstdio>
 #include <cstring>
-#include <limits>
-#include <memory>
-#include <new>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lib/shim/nnapi_shim.h"
+#include "lib/shim_java/float_run.h"
 #include "lib/shim_java/java_text.h"
 
 namespace {
 
+using nnapi_shim::FloatRun;
 using nnapi_shim::Text;
 using nnapi_shim::to_java;
 
@@ -161,103 +158,6 @@ int read_part(void* context, uint64_t offset, void* destination, size_t bytes) {
   return 0;
 }
 
-int fail_float(nnapi_shim_error* error, const char* what, uint32_t index, const char* needed) {
-  error->status = NNAPI_SHIM_BAD_ARGUMENT;
-  error->nnapi_code = 0;
-  std::snprintf(error->message, sizeof error->message, "%s %u %s", what, index, needed);
-  return NNAPI_SHIM_BAD_ARGUMENT;
-}
-
-// Native memory for a float32 tensor. An app is compiled without C++ exceptions, so that memory that can't be had has
-// to be told.
-struct Floats {
-  explicit Floats(size_t length) : count(length), numbers(new (std::nothrow) jfloat[length]) {}
-  bool has_memory() const { return numbers != nullptr; }
-  nnapi_shim_buffer buffer() const { return {numbers.get(), count * sizeof(jfloat)}; }
-
-  size_t count;
-  std::unique_ptr<jfloat[]> numbers;
-};
-
-// float32 tensors in memory of their own.
-class FloatRun {
- public:
-  FloatRun(nnapi_shim_model* model, const Shapes& shapes, nnapi_shim_error* error)
-      : model_(model), shapes_(shapes), error_(error) {}
-
-  int take_inputs(JNIEnv* env, jobjectArray inputs) {
-    const auto count = static_cast<uint32_t>(env->GetArrayLength(inputs));
-    for (uint32_t i = 0; i < count; ++i) {
-      auto input = static_cast<jfloatArray>(env->GetObjectArrayElement(inputs, static_cast<jsize>(i)));
-      nnapi_shim_tensor tensor;
-      if (const int status = nnapi_shim_input(model_, shapes_.data(), shapes_.count(), i, &tensor, error_))
-        return status;
-      if (tensor.type != kFloat32) return fail_float(error_, "input", i, kNoFloat);
-      const jsize length = env->GetArrayLength(input);
-      const size_t needed = tensor.bytes / sizeof(jfloat);
-      if (static_cast<size_t>(length) != needed) {
-        char text[100];
-        std::snprintf(text, sizeof text, "has %d numbers, for arguments of these shapes %zu are needed",
-                      static_cast<int>(length), needed);
-        return fail_float(error_, "input", i, text);
-      }
-      const Floats& numbers = inputs_.emplace_back(needed);
-      if (!numbers.has_memory()) return fail_float(error_, "input", i, kNoMemory);
-      env->GetFloatArrayRegion(input, 0, length, numbers.numbers.get());
-      env->DeleteLocalRef(input);
-    }
-    return NNAPI_SHIM_OK;
-  }
-
-  int run() {
-    for (uint32_t i = 0; i < nnapi_shim_output_count(model_); ++i) {
-      nnapi_shim_tensor tensor;
-      if (const int status = nnapi_shim_output(model_, shapes_.data(), shapes_.count(), i, &tensor, error_))
-        return status;
-      if (tensor.type != kFloat32) return fail_float(error_, "output", i, kNoFloat);
-      if (tensor.bytes / sizeof(jfloat) > static_cast<size_t>(std::numeric_limits<jsize>::max())) {
-        return fail_float(error_, "output", i, "has more numbers than an array holds; run with direct buffers");
-      }
-      if (!outputs_.emplace_back(tensor.bytes / sizeof(jfloat)).has_memory()) {
-        return fail_float(error_, "output", i, kNoMemory);
-      }
-    }
-    const std::vector<nnapi_shim_buffer> in = buffers(inputs_), out = buffers(outputs_);
-    return nnapi_shim_run(model_, shapes_.data(), shapes_.count(), in.data(), static_cast<uint32_t>(in.size()),
-                          out.data(), static_cast<uint32_t>(out.size()), error_);
-  }
-
-  // Null, with an exception, where Java has no memory left.
-  jobjectArray outputs(JNIEnv* env) const {
-    jobjectArray result = env->NewObjectArray(static_cast<jsize>(outputs_.size()), env->FindClass("[F"), nullptr);
-    for (size_t i = 0; result != nullptr && i < outputs_.size(); ++i) {
-      const auto count = static_cast<jsize>(outputs_[i].count);
-      jfloatArray output = env->NewFloatArray(count);
-      if (output == nullptr) return nullptr;
-      env->SetFloatArrayRegion(output, 0, count, outputs_[i].numbers.get());
-      env->SetObjectArrayElement(result, static_cast<jsize>(i), output);
-      env->DeleteLocalRef(output);
-    }
-    return result;
-  }
-
- private:
-  static constexpr int32_t kFloat32 = 3;  // ANEURALNETWORKS_TENSOR_FLOAT32
-  static constexpr const char* kNoFloat = "is not float32; run with direct buffers";
-  static constexpr const char* kNoMemory = "needs more memory than there is; run with smaller sizes";
-
-  static std::vector<nnapi_shim_buffer> buffers(const std::vector<Floats>& tensors) {
-    std::vector<nnapi_shim_buffer> result;
-    for (const Floats& tensor : tensors) result.push_back(tensor.buffer());
-    return result;
-  }
-
-  nnapi_shim_model* model_;
-  const Shapes& shapes_;
-  nnapi_shim_error* error_;
-  std::vector<Floats> inputs_, outputs_;
-};
-
 }  // namespace
 
 extern "C" {
@@ -389,7 +289,7 @@ JNIEXPORT jobjectArray JNICALL Java_org_nnapiconvert_NnapiModel_runFloats(JNIEnv
                                                                           jobjectArray inputs) {
   const Shapes shapes(env, ranks, sizes);
   nnapi_shim_error error;
-  FloatRun run(model_of(handle), shapes, &error);
+  FloatRun run(model_of(handle), shapes.data(), shapes.count(), &error);
   int status = run.take_inputs(env, inputs);
   if (env->ExceptionCheck()) return nullptr;
   if (status == NNAPI_SHIM_OK) status = run.run();

@@ -13,14 +13,18 @@
 namespace nnapi_convert {
 namespace {
 
-// `body` begins with two spaces in each line.
-size_t marked_reads(const std::string& body) {
+// Counts the nodes of a forward for which `holds` returns true. `body` begins with two spaces in each line.
+size_t count_nodes(const std::string& body, bool (*holds)(const torch::jit::Node& node)) {
   const LoadedModel loaded = test::from_source("def forward(self, x):\n" + body, {{"state", at::zeros({0})}});
   Diagnostics diagnostics;
   const NormalisedModel model = normalise(loaded, {RunBy::kNnapiAndCpu}, diagnostics);
   size_t count = 0;
-  for_each_node(*model.graph, [&](const torch::jit::Node& node) { count += is_filled_read(node) ? 1 : 0; });
+  for_each_node(*model.graph, [&](const torch::jit::Node& node) { count += holds(node) ? 1 : 0; });
   return count;
+}
+
+size_t marked_reads(const std::string& body) {
+  return count_nodes(body, is_filled_read);
 }
 
 }  // namespace
@@ -51,6 +55,23 @@ TEST_CASE("reads of an attribute that may be empty are not marked, and then none
       "  y = x\n  for i in range(int(x.sum())):\n    y = y + self.state\n    self.state = x\n  return y\n");
   CAPTURE(body);
   CHECK(marked_reads(body) == 0);
+}
+
+TEST_CASE("what was read before a loop tells nothing of the attribute in it") {
+  const std::string body =
+      "  y = x\n  s = self.state\n  for i in range(int(x.sum())):\n    if len(s) > 0:\n      y = y + self.state\n"
+      "    self.state = torch.zeros([0])\n  self.state = x\n  return y\n";
+  CHECK(marked_reads(body) == 0);
+}
+
+TEST_CASE("sets that empty an attribute are marked where reads of it are") {
+  const std::string reset = "  if bool(x.sum() > 0):\n    self.state = torch.zeros([0])\n";
+  const std::string filled = "  if len(self.state) == 0:\n    self.state = x\n  y = self.state + x\n  self.state = y\n";
+  CHECK(count_nodes(reset + filled + "  return y * 2.0\n", empties_state) == 1);
+  // Such a size would be taken for the one at the beginning.
+  const std::string other = "  n = len(self.state)\n  self.state = torch.zeros([4, 0])\n  return x * n\n";
+  CHECK(count_nodes(other, empties_state) == 0);
+  CHECK(count_nodes("  y = torch.cat([self.state, x])\n" + reset + "  return y\n", empties_state) == 0);
 }
 
 }  // namespace nnapi_convert

@@ -7,8 +7,8 @@ import unittest
 import torch
 
 from cli import CliTest
-from state_models import (Cache, Collected, Counted, Denoiser, EmptyAtFirst, EmptyInAVariable, Growing, Handed,
-                          Interleaved, Keyed, Pairs, Pyramid, Separator, Stacked, StackedOfAnySize, VoiceDetector,
+from state_models import (Cache, Collected, Counted, Denoiser, EmptyAtFirst, EmptyInAVariable, Emptied, Growing,
+                          Handed, Interleaved, Keyed, Pairs, Pyramid, Separator, Stacked, StackedOfAnySize, VoiceDetector,
                           Widening)
 from stock_torch import StockTorchTest, load
 
@@ -176,8 +176,10 @@ class Changes(StateTest):
     """What changes its size or dtype, and what a dict holds, has no type, and what reads it stays on the CPU."""
 
     def test_states_that_are_read_without_elements(self):
-        original, converted, _ = self.convert_model(Collected(), "1,64")
-        self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),), 6)
+        for model in (Collected(), Emptied()):
+            with self.subTest(model=type(model).__name__):
+                original, converted, _ = self.convert_model(model, "1,64")
+                self.assert_same_calls(original, converted, lambda call: (values(call, 1, 64),), 12)
 
     def test_growing(self):
         original, converted, share = self.convert_model(Growing(), "4,32")

@@ -24,7 +24,7 @@ using torch::jit::Node;
 using torch::jit::Value;
 using Paths = std::set<std::string>;
 
-const c10::Symbol kFilled = c10::Symbol::attr("filled");
+const c10::Symbol kFilled = c10::Symbol::attr("filled"), kEmpties = c10::Symbol::attr("empties");
 
 // Operators that ask for a tensor's size.
 bool asks_for_size(const Node& node) {
@@ -54,7 +54,7 @@ c10::optional<c10::IValue> computed(const Value& value, const Value& asked, cons
     stack.push_back(std::move(*argument));
   }
   try {
-    node.getOperator().getOperation (&node)(stack);
+    node.getOperation()(stack);
   } catch (const std::exception&) {  // such as the size of an axis that the tensor lacks
     return c10::nullopt;
   }
@@ -68,8 +68,8 @@ const Value* asked_tensor(const Value& value) {
   return asks_for_size(node) ? node.input(0) : asked_tensor(*node.input(0));
 }
 
-// A tensor that is certainly without elements.
-bool is_empty(const Value& value) {
+// True for a tensor that is certainly without elements.
+bool has_no_elements(const Value& value) {
   if (const auto constant = torch::jit::toIValue(&value)) {
     return constant->isTensor() && constant->toTensor().defined() && constant->toTensor().numel() == 0;
   }
@@ -121,11 +121,17 @@ class FilledState {
     for (const auto& [path, read] : open_reads_) {
       if (!is_only_asked(*read)) empty_.erase(path);
     }
+    Paths marked;
     for (const Guarded& each : guarded_) {
-      if (empty_.count(each.path) != 0) mark_within(*each.read, *each.block);
+      if (empty_.count(each.path) != 0 && mark_within(*each.read, *each.block)) marked.insert(each.path);
     }
     for (const auto& [path, read] : filled_reads_) {
-      if (empty_.count(path) != 0) mark_behind(*read);
+      if (empty_.count(path) == 0) continue;
+      mark_behind(*read);
+      marked.insert(path);
+    }
+    for (const auto& [path, set] : emptying_) {
+      if (marked.count(path) != 0) set->i_(kEmpties, 1);
     }
   }
 
@@ -152,11 +158,16 @@ class FilledState {
     }
   }
 
-  void set(const Node& node, Paths& filled) {
+  void set(Node& node, Paths& filled) {
     const std::string path = attribute_path(node);
     if (empty_.count(path) == 0) return;
-    is_empty(*node.input(1)) ? void(filled.erase(path)) : void(filled.insert(path));
     newest_reads_.erase(path);
+    if (!has_no_elements(*node.input(1))) {
+      filled.insert(path);
+      return;
+    }
+    filled.erase(path);
+    emptying_.emplace_back(path, &node);
   }
 
   void read(Node& node, const Paths& filled) {
@@ -181,10 +192,12 @@ class FilledState {
                           std::inserter(filled, filled.begin()));
   }
 
-  // A round may follow one that set an attribute.
+  // A round may follow one that set an attribute: what was read before the loop tells nothing of it.
   void repeat(Node& node, Paths& filled) {
     for_each_node(node, [&](const Node& each) {
-      if (is_attribute_access(each, c10::prim::SetAttr)) filled.erase(attribute_path(each));
+      if (!is_attribute_access(each, c10::prim::SetAttr)) return;
+      filled.erase(attribute_path(each));
+      newest_reads_.erase(attribute_path(each));
     });
     for (Block* block : node.blocks()) {
       Paths inside = filled;
@@ -224,20 +237,23 @@ class FilledState {
     read.replaceAllUsesAfterNodeWith(made, made->output());
   }
 
-  void mark_within(Value& read, Block& block) {
+  // False if the block doesn't use what was read.
+  bool mark_within(Value& read, Block& block) {
     std::vector<torch::jit::Use> uses(read.uses().begin(), read.uses().end());
     uses.erase(std::remove_if(uses.begin(), uses.end(),
                               [&](const torch::jit::Use& use) { return !is_within(*use.user, block); }),
                uses.end());
-    if (uses.empty()) return;
+    if (uses.empty()) return false;
     Node* made = make_filled_read(*model_.graph, read);
     block.prependNode(made);
     for (const torch::jit::Use& use : uses) use.user->replaceInput(use.offset, made->output());
+    return true;
   }
 
   NormalisedModel& model_;
   std::map<std::string, at::Tensor> empty_;  // by path
   std::vector<std::pair<std::string, Value*>> filled_reads_, open_reads_;
+  std::vector<std::pair<std::string, Node*>> emptying_;
   std::map<std::string, std::set<const Value*>> newest_reads_;  // since the attribute was set, where it may be empty
   std::vector<Guarded> guarded_;
 };
@@ -250,6 +266,10 @@ void mark_filled_state(NormalisedModel& model) {
 
 bool is_filled_read(const Node& node) {
   return node.kind() == c10::aten::alias && node.hasAttribute(kFilled);
+}
+
+bool empties_state(const Node& node) {
+  return node.kind() == c10::prim::SetAttr && node.hasAttribute(kEmpties);
 }
 
 }  // namespace nnapi_convert

@@ -15,4 +15,7 @@ void mark_filled_state(NormalisedModel& model);
 // True for such an aten::alias.
 bool is_filled_read(const torch::jit::Node& node);
 
+// True for a prim::SetAttr that leaves an attribute with marked reads without elements: none of them sees that.
+bool empties_state(const torch::jit::Node& node);
+
 }  // namespace nnapi_convert

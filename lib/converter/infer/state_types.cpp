@@ -160,11 +160,6 @@ KnownTypes types_in_list(const Value& list, KnownTypes elements, const TypeMap& 
   return elements;
 }
 
-bool has_no_elements(const KnownTypes& types) {
-  return types.size() == 1 && types[0] &&
-         std::find(types[0]->dims.begin(), types[0]->dims.end(), Dim(0)) != types[0]->dims.end();
-}
-
 class Copy {
  public:
   Copy(const NormalisedModel& model, const TypeMap& input_types) {
@@ -191,13 +186,13 @@ class Copy {
   }
 
   // Infers the types with `state`, and returns the types of the values that the graph puts into each attribute, without
-  // None.
+  // None, and without tensors that empty an attribute which is empty at first.
   std::map<std::string, std::vector<KnownTypes>> run(const StateTypes& state, const InferWithState& infer) {
     const TypeMap types = infer(model_, input_types_, state);
     HeldTypes held(types, state);
     std::map<std::string, std::vector<KnownTypes>> left;
     for_each_node(*model_.graph, [&](const Node& node) {
-      if (!is_attribute_access(node, c10::prim::SetAttr)) return;
+      if (!is_attribute_access(node, c10::prim::SetAttr) || empties_state(node)) return;
       if (auto types_set = held.of(*node.input(1))) left[attribute_path(node)].push_back(std::move(*types_set));
     });
     for_each_node(*model_.graph, [&](const Node& node) {
@@ -257,10 +252,7 @@ StateTypes after_first_runs(const NormalisedModel& model, const TypeMap& input_t
     }
     for (const auto& [path, left] : copy.run(known, infer)) {
       if (i == 0 && first.none.count(path) != 0) state[path] = left.front();
-      if (first.empty.count(path) == 0) continue;
-      for (const KnownTypes& types : left) {
-        if (!has_no_elements(types)) state[while_filled(path)] = types;
-      }
+      if (first.empty.count(path) != 0) state[while_filled(path)] = left.back();
     }
   }
   return state;
@@ -276,11 +268,9 @@ StateTypes state_types(const NormalisedModel& model, const TypeMap& input_types,
   for (;;) {  // each round but the last one forgets a type
     StateTypes next = state;
     for (const auto& [path, left] : Copy(model, input_types).run(state, infer)) {
-      const bool is_empty_first = first.empty.count(path) != 0;
-      const auto found = next.find(is_empty_first ? while_filled(path) : path);
+      const auto found = next.find(first.empty.count(path) != 0 ? while_filled(path) : path);
       for (const KnownTypes& types : left) {
-        const bool says_nothing = is_empty_first && has_no_elements(types);
-        if (found != next.end() && !says_nothing) join(found->second, types);
+        if (found != next.end()) join(found->second, types);
       }
     }
     if (is_same(state, next)) return state;

@@ -168,6 +168,15 @@ CheckResult check_model(const std::string& path, const CheckRequest& request) {
   return result;
 }
 
+CheckResult check_model(const LoadedModel& loaded, const Diagnostics& of_loading, const CheckRequest& request) {
+  CheckResult result;
+  result.model = loaded.path;
+  result.target_level = request.options.target_level();
+  result.diagnostics = of_loading;
+  check_loaded(result, loaded, request);
+  return result;
+}
+
 std::vector<CheckResult> check_methods(const std::string& path, const std::vector<std::string>& methods,
                                        const CheckRequest& request) {
   Diagnostics of_loading;

@@ -44,6 +44,8 @@ nlohmann::json package_json(const std::vector<CheckResult>& models);
 // Checks the model at `path`. Throws ConvertError only for errors other than the model's: a file that can't be read,
 // options that don't fit.
 CheckResult check_model(const std::string& path, const CheckRequest& request);
+// The same for a model that was loaded, with the diagnostics of loading; it stays as it is.
+CheckResult check_model(const LoadedModel& loaded, const Diagnostics& of_loading, const CheckRequest& request);
 
 std::string to_text(const CheckResult& result);
 // Returns the result in the form of schemas/check.schema.json.

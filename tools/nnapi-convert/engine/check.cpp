@@ -40,15 +40,16 @@ void refuse(CheckResult& result, const std::string& reason) {
 }
 
 // There are no data here: a float model that data are to quantise is checked as the float model that they would get.
-CheckResult check_member(const PackageRequest& member, const LoadedModel& model, CheckRequest request) {
+CheckResult check_member(const PackageRequest& member, const LoadedModel& model, const Diagnostics& of_loading,
+                         CheckRequest request) {
   request.options = options_of(member, model, request.options);
-  CheckResult result = check_model(model.path, request);
+  CheckResult result = check_model(model, of_loading, request);
   if (result.converts) {
     const std::string refusal = quantisation_refusal(member, result.conversion);
     if (!refusal.empty()) refuse(result, refusal);
   } else if (member.is_quantised()) {
     request.options.quant = QuantMode::kAuto;
-    CheckResult as_float = check_model(model.path, request);
+    CheckResult as_float = check_model(model, of_loading, request);
     const bool is_quantised = as_float.converts && as_float.conversion.quant != QuantMode::kNone;
     if (!is_quantised) result = std::move(as_float);
   }
@@ -62,7 +63,7 @@ int print_package(const CheckArguments& arguments, const CheckRequest& request) 
   const LoadedModel model = load_model(arguments.conversion.model, of_loading);
   std::vector<CheckResult> results;
   for (const PackageRequest& each : arguments.conversion.package) {
-    results.push_back(check_member(each, model, request));
+    results.push_back(check_member(each, model, of_loading, request));
   }
   if (do_all_convert(results)) {
     std::vector<const Conversion*> conversions;

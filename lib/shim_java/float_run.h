@@ -1,0 +1,49 @@
+// A run on Java's arrays of floats, whose numbers are copied.
+#pragma once
+
+#include <jni.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "lib/shim/nnapi_shim.h"
+
+namespace nnapi_shim {
+
+// Each function returns an nnapi_shim_status, and says in `error` what is wrong. The shapes have to outlive the object.
+class FloatRun {
+ public:
+  FloatRun(nnapi_shim_model* model, const nnapi_shim_shape* shapes, uint32_t shape_count, nnapi_shim_error* error)
+      : model_(model), shapes_(shapes), shape_count_(shape_count), error_(error) {}
+
+  // Takes an array for each input, of as many numbers as its tensor has.
+  int take_inputs(JNIEnv* env, jobjectArray inputs);
+  int run();
+  // Returns an array for each output. Null, with an exception, where Java has no memory left.
+  jobjectArray outputs(JNIEnv* env) const;
+
+ private:
+  // Native memory for a tensor. The library is compiled without C++ exceptions, so that memory that can't be had has to
+  // be told.
+  struct Floats {
+    explicit Floats(size_t length) : count(length), numbers(new (std::nothrow) jfloat[length]) {}
+    bool has_memory() const { return numbers != nullptr; }
+
+    size_t count;
+    std::unique_ptr<jfloat[]> numbers;
+  };
+
+  int fail(const char* what, uint32_t index, const char* needed);
+  static std::vector<nnapi_shim_buffer> buffers(const std::vector<Floats>& tensors);
+
+  nnapi_shim_model* model_;
+  const nnapi_shim_shape* shapes_;
+  uint32_t shape_count_;
+  nnapi_shim_error* error_;
+  std::vector<Floats> inputs_, outputs_;
+};
+
+}  // namespace nnapi_shim
