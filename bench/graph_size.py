@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Measures how the CPU time of a conversion grows with the number of a graph's nodes: chains, and chains with branches,
-of 1,000 to 16,000 nodes. Prints the exponent of the growth, which is the slope of a line through the logarithms of size
+"""Measures how the CPU time of a conversion grows with the number of a graph's nodes: chains, chains with branches, and
+layers with weights, of 1,000 to 16,000 nodes. Prints the exponent of the growth, which is the slope of a line through the logarithms of size
 and time; the time of the smallest graph's process that is not its conversion, LibTorch's start, is left out. Needs the
 release build and Debian's PyTorch, no network."""
 
@@ -39,7 +39,16 @@ def branches(nodes: int) -> Callable:
     return forward
 
 
-SHAPES: Dict[str, Callable[[int], Callable]] = {"chain": chain, "branches": branches}
+def weights(nodes: int) -> Callable:
+    # PyTorch finds a submodule by a search through all of its parent's, so that a parent with thousands of them is slow.
+    blocks = []
+    for _ in range(nodes // 100):
+        layers = [torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()) for _ in range(25)]
+        blocks.append(torch.nn.Sequential(*layers))
+    return torch.nn.Sequential(*blocks).eval()
+
+
+SHAPES: Dict[str, Callable[[int], Callable]] = {"chain": chain, "branches": branches, "weights": weights}
 
 
 def make(shape: str, nodes: int, folder: pathlib.Path) -> pathlib.Path:

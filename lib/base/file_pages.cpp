@@ -1,6 +1,7 @@
 #include "lib/base/file_pages.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,6 +30,16 @@ bool are_unchanged(uintptr_t first_page, size_t pages) {
   return read == static_cast<ssize_t>(bytes) && std::all_of(entries.begin(), entries.end(), is_unchanged);
 }
 
+int drop_read_only_parts(dl_phdr_info* library, size_t /*info_bytes*/, void* least_bytes) {
+  for (size_t i = 0; i < library->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = library->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
+    if (part.p_filesz < *static_cast<size_t*>(least_bytes)) continue;
+    drop_file_pages(reinterpret_cast<const void*>(library->dlpi_addr + part.p_vaddr), part.p_filesz);
+  }
+  return 0;  // go on with the next library
+}
+
 }  // namespace
 
 void drop_file_pages(const void* begin, size_t size) {
@@ -37,6 +48,10 @@ void drop_file_pages(const void* begin, size_t size) {
   const uintptr_t end = (reinterpret_cast<uintptr_t>(begin) + size) / page_bytes;
   if (end <= first || !are_unchanged(first, end - first)) return;
   ::madvise(reinterpret_cast<void*>(first * page_bytes), (end - first) * page_bytes, MADV_DONTNEED);
+}
+
+void drop_library_pages(size_t least_bytes) {
+  ::dl_iterate_phdr(drop_read_only_parts, &least_bytes);
 }
 
 }  // namespace nnapi_convert

@@ -270,7 +270,7 @@ class ReadPages {
 }  // namespace
 
 void Constant::write_to(const ByteSink& sink) const {
-  constexpr size_t kPieceBytes = size_t{1} << 18;
+  constexpr size_t kPieceBytes = size_t{1} << 20;
   ReadPages pages(source_bytes());
   const auto write = [&](const Constant& part) {
     const Buffer buffer = evaluate({part.source_type_, part.source_shape_, part.source_bytes()}, part.steps_);
@@ -342,6 +342,17 @@ bool operator==(const Constant& a, const Constant& b) {
   }
   const size_t size = count(a.source_shape_) * size_of(a.source_type_);
   return a.data_ == b.data_ || size == 0 || std::memcmp(a.source_bytes(), b.source_bytes(), size) == 0;
+}
+
+size_t Constant::sample_hash() const {
+  constexpr size_t kSampleBytes = 64;
+  const size_t size = count(source_shape_) * size_of(source_type_);
+  std::string sample = fmt::format("{} {}", static_cast<int>(source_type_), fmt::join(source_shape_, ","));
+  for (const size_t begin : {size_t{0}, size / 2, size - std::min(size, kSampleBytes)}) {
+    const size_t end = std::min(size, begin + kSampleBytes);
+    if (begin < end) sample.append(reinterpret_cast<const char*>(source_bytes()) + begin, end - begin);
+  }
+  return std::hash<std::string>()(sample);
 }
 
 std::string Constant::recipe_text() const {

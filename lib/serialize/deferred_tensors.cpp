@@ -49,12 +49,13 @@ at::Tensor DeferredTensors::add(const nnapi::Constant& constant) {
 }
 
 at::Tensor DeferredTensors::add_shared(const nnapi::Constant& constant) {
-  const auto [begin, end] = shared_.equal_range(constant.byte_count());
+  const size_t hash = constant.sample_hash();
+  const auto [begin, end] = shared_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     if (it->second.first == constant) return it->second.second;
   }
   const at::Tensor tensor = add(constant);
-  shared_.emplace(constant.byte_count(), std::make_pair(constant, tensor));
+  shared_.emplace(hash, std::make_pair(constant, tensor));
   return tensor;
 }
 

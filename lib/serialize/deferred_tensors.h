@@ -49,7 +49,7 @@ class DeferredTensors {
   static Key key_of(const at::Tensor& tensor) { return tensor.storage().unsafeGetStorageImpl(); }
   at::Tensor keep(Late late);
 
-  std::unordered_multimap<size_t, std::pair<nnapi::Constant, at::Tensor>> shared_;  // by the number of bytes
+  std::unordered_multimap<size_t, std::pair<nnapi::Constant, at::Tensor>> shared_;  // by sample_hash()
   std::unordered_map<Key, Late> late_;
 };
 

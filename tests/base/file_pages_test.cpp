@@ -55,7 +55,46 @@ class MappedPages {
   test::TemporaryFolder folder_;
 };
 
+// Resident bytes of the mapping that holds the address, in the process's own words.
+size_t resident_bytes(const void* address) {
+  const auto wanted = reinterpret_cast<uintptr_t>(address);
+  std::ifstream maps("/proc/self/smaps");
+  bool is_here = false;
+  for (std::string line; std::getline(maps, line);) {
+    size_t used = 0;
+    const size_t dash = line.find('-');
+    if (dash != std::string::npos && line.find(':') > dash) {
+      const uintptr_t begin = std::stoull(line, &used, 16);
+      is_here = begin <= wanted && wanted < std::stoull(line.substr(used + 1), nullptr, 16);
+    } else if (is_here && line.rfind("Rss:", 0) == 0) {
+      return std::stoul(line.substr(4)) * 1024;
+    }
+  }
+  return 0;
+}
+
+// Lies among the program's constants.
+constexpr size_t kTableBytes = size_t{2} << 20;
+constexpr char kTable[kTableBytes] = {'t'};
+
+size_t sum_of_table() {
+  size_t sum = 0;
+  for (size_t i = 0; i < kTableBytes; i += kPageBytes)
+    sum += static_cast<size_t>(const_cast<const volatile char&>(kTable[i]));
+  return sum;
+}
+
 }  // namespace
+
+TEST_CASE("file pages: constants of the program leave it and come back") {
+  REQUIRE(sum_of_table() == 't');
+  REQUIRE(resident_bytes(kTable) >= kTableBytes);
+  drop_library_pages(2 * kTableBytes);
+  CHECK(resident_bytes(kTable) >= kTableBytes);
+  drop_library_pages(kTableBytes);
+  CHECK(resident_bytes(kTable) < kTableBytes);
+  CHECK(sum_of_table() == 't');
+}
 
 TEST_CASE("file pages: unchanged ones leave the process and come back with the same content") {
   const MappedPages pages;

@@ -147,7 +147,7 @@ TEST_CASE("Constant: add_vector") {
 }
 
 TEST_CASE("Constant: add_vector along the last axis, in pieces, too") {
-  constexpr int64_t kRows = 600, kColumns = 300;  // more than one piece
+  constexpr int64_t kRows = 1200, kColumns = 300;  // more than one piece
   const std::vector<float> added(kColumns, 0.5f);
   const std::vector<float> values(kRows * kColumns, 2);
   const Constant sum = Constant::of_floats(values, {kRows, kColumns}).then(AddVector{shared(added)});
@@ -218,6 +218,20 @@ TEST_CASE("Constant: text of every step") {
         "add_vector quantize_bias(0.25)");
 }
 
+TEST_CASE("Constant: the hash tells apart most constants that differ, and no equal ones") {
+  std::vector<float> numbers(1000, 1.5f);
+  const size_t hash = Constant::of_floats(numbers).sample_hash();
+  CHECK(Constant::of_floats(numbers).sample_hash() == hash);
+  CHECK(Constant::of_floats(numbers, {10, 100}).sample_hash() != hash);
+  CHECK(Constant::of_floats({}).sample_hash() == Constant::of_floats({}).sample_hash());
+  CHECK(Constant::of_floats({1}).sample_hash() != Constant::of_floats({2}).sample_hash());
+  for (const size_t i : {0, 500, 999}) {
+    std::vector<float> changed = numbers;
+    changed[i] = 2;
+    CHECK(Constant::of_floats(changed).sample_hash() != hash);
+  }
+}
+
 TEST_CASE("Constant: a step leaves the constant that it started from alone") {
   const Constant source = Constant::of_floats({1, 2});
   const Constant scaled = source.then(ScaleAxis{0, shared({5, 5})});
@@ -255,7 +269,7 @@ TEST_CASE("Constant: equal bytes with equal recipes are equal, wherever they lie
 
 TEST_CASE("Constant: pieces are the bytes, and small where rows of axis 0 don't need each other") {
   std::mt19937 random(5);
-  const std::vector<int64_t> shape = {60, 24, 9, 10};
+  const std::vector<int64_t> shape = {60, 48, 9, 20};
   const auto of = [&](int64_t size) { return shared(testing::random_values(random, static_cast<size_t>(size))); };
   struct Recipe {
     std::vector<RecipeStep> steps;
@@ -264,11 +278,11 @@ TEST_CASE("Constant: pieces are the bytes, and small where rows of axis 0 don't 
   const Recipe recipes[] = {
       {{}, true},
       {{Permute{{0, 2, 3, 1}}}, true},
-      {{Permute{{0, 3, 1, 2}}, ScaleAxis{0, of(60)}, Reshape{{60, 2160}}, ScaleAxis{1, of(2160)}}, true},
-      {{Reshape{{60, 216, 10}}, Permute{{0, 2, 1}}, Reshape{{60, 10, 24, 9}}, ScaleAxis{3, of(9)}}, true},
+      {{Permute{{0, 3, 1, 2}}, ScaleAxis{0, of(60)}, Reshape{{60, 8640}}, ScaleAxis{1, of(8640)}}, true},
+      {{Reshape{{60, 432, 20}}, Permute{{0, 2, 1}}, Reshape{{60, 20, 48, 9}}, ScaleAxis{3, of(9)}}, true},
       {{ScaleAxis{0, of(60)}, QuantizeBias{0.01}}, true},
       {{Permute{{1, 2, 3, 0}}}, false},
-      {{Reshape{{1440, 90}}, ScaleAxis{0, of(1440)}}, false},
+      {{Reshape{{2880, 180}}, ScaleAxis{0, of(2880)}}, false},
       {{Permute{{1, 0, 2, 3}}, Permute{{1, 0, 2, 3}}}, false}};
   for (const Recipe& recipe : recipes) {
     Constant constant = random_constant(random, shape);
@@ -288,7 +302,7 @@ TEST_CASE("Constant: pieces are the bytes, and small where rows of axis 0 don't 
 
 TEST_CASE("Constant: pieces of vectors and of bytes") {
   std::mt19937 random(6);
-  constexpr int64_t kSize = 150'000;
+  constexpr int64_t kSize = 300'000;
   const auto factors = shared(testing::random_values(random, kSize));
   const Constant vector = Constant::of_floats(testing::random_values(random, kSize));
   std::vector<int8_t> numbers(kSize * 4);
@@ -339,11 +353,11 @@ TEST_CASE("Constant: evaluated gives the same value without a recipe, and lets t
 }
 
 TEST_CASE("Constant: float16 by the last step, in rows, too") {
-  std::vector<float> numbers(200'000);
+  std::vector<float> numbers(600'000);
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = 0.25F + static_cast<float>(i % 1000) / 512;
-  const Constant constant = Constant::of_floats(numbers, {1000, 200}).then(Permute{{0, 1}}).then(RoundToFloat16{});
+  const Constant constant = Constant::of_floats(numbers, {1000, 600}).then(Permute{{0, 1}}).then(RoundToFloat16{});
   CHECK(constant.type() == DataType::kFloat16);
-  CHECK(constant.byte_count() == 400'000);
+  CHECK(constant.byte_count() == 1'200'000);
   CHECK(constant.recipe_text() == "permute(0,1) round_to_float16");
   const auto halves = values_of<uint16_t>(constant);
   std::vector<uint8_t> in_pieces;

@@ -26,6 +26,7 @@
 #include "lib/converter/normalise/kept_objects.h"
 #include "lib/converter/normalise/unpack_prepacked.h"
 #include "lib/converter/normalise/unroll_loops.h"
+#include "lib/converter/normalise/weights_aside.h"
 
 namespace nnapi_convert {
 namespace {
@@ -146,6 +147,16 @@ bool keeps_weights(Graph& graph) {
   return keeps;
 }
 
+// Puts constants in the place of attributes.
+void freeze(torch::jit::Module& module, const std::vector<std::string>& kept) {
+  const WeightsAside weights(module, module.get_method("forward").graph(), kept);
+  for (int round = 0; round < kMostFreezes; ++round) {
+    torch::jit::freeze_module_inplace(&module, kept);
+    if (!keeps_weights(*module.get_method("forward").graph())) break;
+  }
+  weights.put_back(module.get_method("forward").graph());
+}
+
 }  // namespace
 
 torch::jit::Module frozen_module(const LoadedModel& loaded) {
@@ -162,10 +173,7 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     separate_glue(*graph);
     mark_numbers(*graph);
     make_changes_functional(*graph);
-    for (int round = 0; round < kMostFreezes; ++round) {
-      torch::jit::freeze_module_inplace(&module, kept_attributes(loaded));
-      if (!keeps_weights(*module.get_method("forward").graph())) break;
-    }
+    freeze(module, kept_attributes(loaded));
     simplify(module.get_method("forward").graph(), float_width(loaded.module));
     check_bound_values(*module.get_method("forward").graph(), loaded.bound);
     forget_values(module, loaded.unsettled);
@@ -177,6 +185,11 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("{} can't be frozen to constants: {}", loaded.path, first_line(error)));
   }
+}
+
+std::optional<torch::jit::Module> float_meaning(const LoadedModel& original) {
+  if (!is_dynamically_quantised(original.module) && !float_width(original.module)) return std::nullopt;
+  return frozen_module(original).deepcopy();  // a run may change buffers, which the original has, too
 }
 
 }  // namespace nnapi_convert

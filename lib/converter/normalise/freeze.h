@@ -5,6 +5,8 @@
 
 #include <torch/csrc/jit/api/module.h>
 
+#include <optional>
+
 #include "lib/converter/load/load.h"
 
 namespace nnapi_convert {
@@ -12,5 +14,10 @@ namespace nnapi_convert {
 // Returns the frozen module. `loaded` keeps it for later calls, so callers must not change it. Throws ConvertError
 // (kNotConvertible) for a module that can't be frozen.
 torch::jit::Module frozen_module(const LoadedModel& loaded);
+
+// NNAPI computes another model than the original where the original rounds its intermediate values. For a dynamically
+// quantised model, and for a model in float16, bfloat16 or float64, returns its module with float32 weights and
+// activations; inputs and results keep their dtypes. Returns nothing for other models. Throws as frozen_module() does.
+std::optional<torch::jit::Module> float_meaning(const LoadedModel& original);
 
 }  // namespace nnapi_convert

@@ -37,7 +37,7 @@ struct ReferenceDistance {
   double ratio() const { return converted / original; }
 };
 
-// The distance of the original's own results from its float model (float_meaning.h). The converted model is compared
+// The distance of the original's own results from its float model (freeze.h). The converted model is compared
 // with the float model.
 struct OriginalDistance {
   double relative_error = 0;  // the largest of all outputs

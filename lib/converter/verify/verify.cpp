@@ -19,7 +19,7 @@
 #include "lib/converter/load/load.h"
 #include "lib/converter/load/packed_weights.h"
 #include "lib/converter/normalise/arguments.h"
-#include "lib/converter/normalise/float_meaning.h"
+#include "lib/converter/normalise/freeze.h"
 #include "lib/converter/normalise/pixel_input.h"
 #include "lib/converter/samples/argument_samples.h"
 #include "lib/converter/verify/accumulator.h"

@@ -37,11 +37,13 @@ struct ValueKey {
   std::string operator()(const Dims& values) const { return nnapi_convert::to_text(values); }
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(float value) const { return fmt::format("{}", value); }
-  std::string operator()(const Constant& constant) const { return constant.recipe_text(); }
+  std::string operator()(const Constant& constant) const {
+    return fmt::format("{} {:x}", constant.recipe_text(), constant.sample_hash());
+  }
   std::string operator()(const Subgraph& subgraph) const { return fmt::format("{}", fmt::ptr(subgraph.get())); }
 };
 
-// Returns a key: equal constants have equal keys, which leave out the bytes of weights.
+// Returns a key: equal constants have equal keys. Of weights it has a hash of a few bytes.
 std::string constant_key(const Operand& operand) {
   return type_text(operand) + "=" + std::visit(ValueKey{}, operand.value);
 }

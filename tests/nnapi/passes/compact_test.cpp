@@ -52,6 +52,15 @@ TEST_CASE("compact: an operation stays if one of its outputs is read") {
   CHECK(net.model.outputs[0].operand == net.model.operations[0].outputs[1]);
 }
 
+TEST_CASE("compact: constants that differ in any element are two") {
+  Net net;
+  std::vector<float> numbers(1000, 1.5f);
+  const OperandId first = net.builder.tensor(Constant::of_floats(numbers));
+  numbers[300] = 2;
+  add_each(net, {first, net.builder.tensor(Constant::of_floats(numbers))});
+  CHECK(constants_left(net) == 2);
+}
+
 TEST_CASE("compact: unread inputs are dropped, the others keep their argument numbers") {
   Net net;
   net.input({3});

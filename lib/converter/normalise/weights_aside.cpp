@@ -1,0 +1,132 @@
+#include "lib/converter/normalise/weights_aside.h"
+
+#include <torch/csrc/jit/ir/alias_analysis.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/constant_propagation.h>
+#include <torch/csrc/jit/runtime/operator.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/changed_attributes.h"
+#include "lib/converter/graph/node_reads.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+c10::Symbol weight_kind() {
+  return c10::Symbol::fromQualString("nnapi_convert::weight_aside");
+}
+
+// `weight` is an input of the graph, so that no pass runs the operator.
+void declare_operator() {
+  static const bool is_done = [] {
+    torch::jit::registerOperator(torch::jit::Operator(
+        "nnapi_convert::weight_aside(int weight) -> Tensor",
+        [](torch::jit::Stack&) { NNC_ASSERT(false, "a weight that is put aside has no value"); },
+        c10::AliasAnalysisKind::PURE_FUNCTION));
+    return true;
+  }();
+  static_cast<void>(is_done);
+}
+
+using Storages = std::set<const c10::StorageImpl*>;
+
+void add_storages(const c10::IValue& value, Storages& storages) {
+  value.visit([&](const c10::IValue& inner) {
+    if (inner.isTensor() && inner.toTensor().has_storage()) {
+      storages.insert(inner.toTensor().storage().unsafeGetStorageImpl());
+    }
+    return false;  // go on with what it holds
+  });
+}
+
+bool has_calls(Graph& graph) {
+  bool has = false;
+  for_each_node(graph, [&](const Node& node) {
+    const c10::Symbol kind = node.kind();
+    has = has || kind == c10::prim::CallMethod || kind == c10::prim::CallFunction || kind == c10::prim::fork ||
+          (kind == c10::prim::SetAttr && attribute_path(node).empty());
+  });
+  return has;
+}
+
+// The memory that the graph may change by way of attributes, and that which freezing is told to keep.
+Storages changed_storages(const torch::jit::Module& module, const std::shared_ptr<Graph>& graph,
+                          const std::vector<std::string>& kept) {
+  Storages storages;
+  for (const std::string& path : kept) add_storages(attribute_value(module, path), storages);
+  const torch::jit::AliasDb aliases(graph, true);  // each read of an attribute has memory of its own
+  for_each_node(*graph, [&](const Node& node) {
+    const bool is_set = is_attribute_access(node, c10::prim::SetAttr);
+    if (!is_set && !is_attribute_access(node, c10::prim::GetAttr)) return;
+    const bool is_tensor = !is_set && node.output()->type()->kind() == c10::TypeKind::TensorType;
+    if (is_tensor && !aliases.hasOutputWriters(&node)) return;
+    add_storages(attribute_value(module, attribute_path(node)), storages);
+  });
+  return storages;
+}
+
+bool can_be_aside(const c10::IValue& value, const Storages& changed) {
+  if (!value.isTensor() || !value.toTensor().defined() || !value.toTensor().has_storage()) return false;
+  return changed.count(value.toTensor().storage().unsafeGetStorageImpl()) == 0;
+}
+
+}  // namespace
+
+WeightsAside::WeightsAside(const torch::jit::Module& module, const std::shared_ptr<Graph>& graph,
+                           const std::vector<std::string>& kept) {
+  declare_operator();
+  if (has_calls(*graph)) return;
+  const Storages changed = changed_storages(module, graph, kept);
+  std::vector<Node*> reads;
+  for_each_node(*graph, [&](Node& node) {
+    if (is_attribute_access(node, c10::prim::GetAttr)) reads.push_back(&node);
+  });
+  std::map<const c10::TensorImpl*, Value*> inputs;
+  for (Node* read : reads) {
+    const std::string path = attribute_path(*read);
+    const c10::IValue value = attribute_value(module, path);
+    if (!can_be_aside(value, changed)) continue;
+    Value*& input = inputs[value.toTensor().unsafeGetTensorImpl()];
+    if (input == nullptr) {
+      input = graph->addInput()->setType(c10::IntType::get());
+      weights_.push_back({value.toTensor(), path});
+    }
+    Node* stand_in = graph->create(weight_kind(), {input})->insertBefore(read);
+    stand_in->setSourceRange(read->sourceRange());
+    read->output()->replaceAllUsesWith(stand_in->output());
+    read->destroy();
+  }
+}
+
+void WeightsAside::put_back(std::shared_ptr<Graph> graph) const {
+  const size_t first = graph->inputs().size() - weights_.size();
+  std::vector<Node*> stand_ins;
+  {
+    // One place for all: LibTorch numbers the graph's nodes again and again for nodes put in at changing places.
+    const torch::jit::WithInsertPoint at_begin(*graph->nodes().begin());
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      const std::vector<torch::jit::Use>& uses = graph->inputs()[first + i]->uses();
+      if (uses.empty()) continue;
+      Value* constant = graph->insertConstant(weights_[i].tensor.detach());
+      constant->setDebugName("self." + weights_[i].path);  // as freezing names them
+      for (const torch::jit::Use& use : uses) {
+        use.user->output()->replaceAllUsesWith(constant);
+        stand_ins.push_back(use.user);
+      }
+    }
+  }
+  for (Node* stand_in : stand_ins) stand_in->destroy();
+  for (size_t i = 0; i < weights_.size(); ++i) graph->eraseInput(graph->inputs().size() - 1);
+  if (!weights_.empty()) torch::jit::ConstantPropagation(graph, true);
+}
+
+}  // namespace nnapi_convert
