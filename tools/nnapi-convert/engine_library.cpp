@@ -57,7 +57,7 @@ const Engine* load_engine(const std::vector<std::string>& torch_libraries) {
                                                        path, NNAPI_CONVERT_VERSION));
   }
   // LibTorch's start reads 30 MB of code and tables that nothing reads again.
-  drop_library_pages(size_t{1} << 20);
+  drop_library_pages();
   return engine;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/file_pages.h"
 #include "lib/converter/quantise/physical_sample.h"
 #include "lib/converter/quantise/segment_samples.h"
 #include "lib/converter/samples/calibration_samples.h"
@@ -163,6 +164,7 @@ quantise::QuantisedParts quantise_whole(PlannedModel& planned, CalibrationSample
                                         const quantise::Options& options, QuantMode mode) {
   NnapiPart& part = planned.plan.segments[0].part;
   const quantise::Samples samples = apart(part.model, std::move(given));
+  drop_library_pages();  // LibTorch's passes are done, and the samples need the memory
   quantise::Report report = quantise_part(part, samples, options, mode);
   planned.interface = part.interface;
   quantise::QuantisedParts result;
