@@ -39,18 +39,64 @@ std::vector<Axis> copied_axes(size_t width, const std::vector<int64_t>& shape, c
   return axes;
 }
 
+// Copies two axes, element by element.
+template <size_t kWidth>
+void copy_elements(const uint8_t* source, uint8_t* result, const Axis& rows, const Axis& columns) {
+  for (size_t i = 0; i < rows.size; ++i) {
+    for (size_t j = 0; j < columns.size; ++j) {
+      std::memcpy(result + i * rows.to + j * columns.to, source + i * rows.from + j * columns.from, kWidth);
+    }
+  }
+}
+
+// Copies 4 x 4 elements of 4 bytes. Those of a column are neighbours in the source, those of a row in the result.
+void copy_tile(const uint8_t* source, uint8_t* result, size_t row_bytes, size_t column_bytes) {
+  using Four = uint32_t __attribute__((vector_size(16)));
+  Four a, b, c, d;
+  std::memcpy(&a, source, sizeof a);
+  std::memcpy(&b, source + column_bytes, sizeof b);
+  std::memcpy(&c, source + 2 * column_bytes, sizeof c);
+  std::memcpy(&d, source + 3 * column_bytes, sizeof d);
+  const Four ab_begin = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_end = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Four cd_begin = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_end = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  const Four moved[] = {
+      __builtin_shufflevector(ab_begin, cd_begin, 0, 1, 4, 5), __builtin_shufflevector(ab_begin, cd_begin, 2, 3, 6, 7),
+      __builtin_shufflevector(ab_end, cd_end, 0, 1, 4, 5), __builtin_shufflevector(ab_end, cd_end, 2, 3, 6, 7)};
+  for (size_t i = 0; i < 4; ++i) std::memcpy(result + i * row_bytes, &moved[i], sizeof moved[i]);
+}
+
+// Copies two axes by tiles where they fit.
+void copy_tiles(const uint8_t* source, uint8_t* result, const Axis& rows, const Axis& columns) {
+  const size_t rows_in_tiles = rows.size / 4 * 4, columns_in_tiles = columns.size / 4 * 4;
+  for (size_t j = 0; j < columns_in_tiles; j += 4) {
+    for (size_t i = 0; i < rows_in_tiles; i += 4) {
+      copy_tile(source + i * rows.from + j * columns.from, result + i * rows.to + j * columns.to, rows.to,
+                columns.from);
+    }
+  }
+  const Axis last_rows{rows.size - rows_in_tiles, rows.from, rows.to};
+  const Axis last_columns{columns.size - columns_in_tiles, columns.from, columns.to};
+  const Axis rows_before{rows_in_tiles, rows.from, rows.to};
+  copy_elements<4>(source + rows_in_tiles * rows.from, result + rows_in_tiles * rows.to, last_rows, columns);
+  copy_elements<4>(source + columns_in_tiles * columns.from, result + columns_in_tiles * columns.to, rows_before,
+                   last_columns);
+}
+
 // Copies two axes in blocks that stay in the nearest cache.
 template <size_t kWidth>
 void copy_plane(const uint8_t* source, uint8_t* result, const Axis& rows, const Axis& columns) {
   constexpr size_t kBlock = 16;
+  const bool has_tiles = kWidth == 4 && rows.from == kWidth && columns.to == kWidth;
   for (size_t row = 0; row < rows.size; row += kBlock) {
-    const size_t row_end = std::min(row + kBlock, rows.size);
+    const Axis block_rows{std::min(kBlock, rows.size - row), rows.from, rows.to};
     for (size_t column = 0; column < columns.size; column += kBlock) {
-      const size_t column_end = std::min(column + kBlock, columns.size);
-      for (size_t i = row; i < row_end; ++i) {
-        for (size_t j = column; j < column_end; ++j) {
-          std::memcpy(result + i * rows.to + j * columns.to, source + i * rows.from + j * columns.from, kWidth);
-        }
+      const Axis block_columns{std::min(kBlock, columns.size - column), columns.from, columns.to};
+      const uint8_t* from = source + row * rows.from + column * columns.from;
+      uint8_t* to = result + row * rows.to + column * columns.to;
+      if (has_tiles) {
+        copy_tiles(from, to, block_rows, block_columns);
+      } else {
+        copy_elements<kWidth>(from, to, block_rows, block_columns);
       }
     }
   }
