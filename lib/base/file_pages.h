@@ -10,9 +10,10 @@ namespace nnapi_convert {
 // /proc/self/pagemap it does nothing.
 void drop_file_pages(const void* begin, size_t size);
 
+constexpr size_t kLargePartBytes = size_t{1} << 20;
+
 // Does the same with what the program and its libraries only read, code and constants, in parts of `least_bytes` and
 // more. After the start of a large library that is mostly code which runs once.
-constexpr size_t kLargePartBytes = size_t{1} << 20;
 void drop_library_pages(size_t least_bytes = kLargePartBytes);
 
 }  // namespace nnapi_convert

@@ -81,8 +81,7 @@ class Constant {
 
   // Returns true if both give the same bytes by the same recipe. Reads bytes only if types, shapes and recipes agree.
   friend bool operator==(const Constant& a, const Constant& b);
-  // Equal constants have equal hashes. Reads a few bytes of the source, not all: unlike constants mostly have unlike
-  // hashes.
+  // Equal constants have equal hashes. Reads the source's first 256 bytes: most weights differ in them.
   size_t sample_hash() const;
   // Returns a text such as "permute(0,2,3,1) scale_axis(0)"; empty without steps.
   std::string recipe_text() const;

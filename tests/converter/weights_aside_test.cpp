@@ -65,6 +65,15 @@ TEST_CASE("weights in the memory of a changed one stay where they are") {
   CHECK(put_aside("  return x + self.a + self.b\n", {{"a", whole}, {"b", whole.t()}}, {"a"}) == 0);
 }
 
+TEST_CASE("weights of graphs that may hide a change stay where they are") {
+  const LoadedModel loaded = test::from_source("def forward(self, x):\n  return x + self.a\n", {{"a", numbers()}});
+  const auto kind = GENERATE(c10::prim::CallMethod, c10::prim::CallFunction, c10::prim::fork);
+  const std::shared_ptr<torch::jit::Graph> graph = loaded.module.get_method("forward").graph()->copy();
+  graph->insertNode(graph->create(kind, {graph->inputs()[0]}));
+  CHECK(WeightsAside(loaded.module, graph, {}).size() == 0);
+  CHECK(graph->inputs().size() == 2);
+}
+
 TEST_CASE("frozen graphs have the weights as constants with the values of the attributes") {
   const at::Tensor a = numbers();
   const at::Tensor b = test::random_floats({2, 4}, 6);

@@ -225,7 +225,7 @@ TEST_CASE("Constant: the hash tells apart most constants that differ, and no equ
   CHECK(Constant::of_floats(numbers, {10, 100}).sample_hash() != hash);
   CHECK(Constant::of_floats({}).sample_hash() == Constant::of_floats({}).sample_hash());
   CHECK(Constant::of_floats({1}).sample_hash() != Constant::of_floats({2}).sample_hash());
-  for (const size_t i : {0, 500, 999}) {
+  for (const size_t i : {0, 31, 63}) {
     std::vector<float> changed = numbers;
     changed[i] = 2;
     CHECK(Constant::of_floats(changed).sample_hash() != hash);

@@ -8,7 +8,7 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// Each of `count` elements of `width` bytes has other bytes.
+// `count` elements of `width` bytes; those near each other differ.
 std::vector<uint8_t> elements(size_t count, size_t width) {
   std::vector<uint8_t> bytes(count * width);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 37 + i / 251);

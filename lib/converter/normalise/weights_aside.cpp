@@ -48,14 +48,15 @@ void add_storages(const c10::IValue& value, Storages& storages) {
   });
 }
 
-bool has_calls(Graph& graph) {
-  bool has = false;
+// True if an attribute may change that no path leads to: in a function that is called, or in an object.
+bool hides_changes(Graph& graph) {
+  bool hides = false;
   for_each_node(graph, [&](const Node& node) {
     const c10::Symbol kind = node.kind();
-    has = has || kind == c10::prim::CallMethod || kind == c10::prim::CallFunction || kind == c10::prim::fork ||
-          (kind == c10::prim::SetAttr && attribute_path(node).empty());
+    hides = hides || kind == c10::prim::CallMethod || kind == c10::prim::CallFunction || kind == c10::prim::fork ||
+            (kind == c10::prim::SetAttr && attribute_path(node).empty());
   });
-  return has;
+  return hides;
 }
 
 // The memory that the graph may change by way of attributes, and that which freezing is told to keep.
@@ -84,7 +85,7 @@ bool can_be_aside(const c10::IValue& value, const Storages& changed) {
 WeightsAside::WeightsAside(const torch::jit::Module& module, const std::shared_ptr<Graph>& graph,
                            const std::vector<std::string>& kept) {
   declare_operator();
-  if (has_calls(*graph)) return;
+  if (hides_changes(*graph)) return;
   const Storages changed = changed_storages(module, graph, kept);
   std::vector<Node*> reads;
   for_each_node(*graph, [&](Node& node) {

@@ -13,8 +13,8 @@ class WeightsAside {
  public:
   // Puts a node that stands for the weight in the place of each read of a tensor attribute of `module`. Leaves out
   // attributes that `graph` may change, tensors that share memory with such an attribute or with one of the paths
-  // `kept`, and graphs with calls: these are freezing's. `graph` is the module's inlined forward; it has one more input
-  // for each weight afterwards.
+  // `kept`, and graphs with calls or with changes of objects: these are freezing's. `graph` is the module's inlined
+  // forward; it has one more input for each weight afterwards.
   WeightsAside(const torch::jit::Module& module, const std::shared_ptr<torch::jit::Graph>& graph,
                const std::vector<std::string>& kept);
 

@@ -43,7 +43,7 @@ struct ValueKey {
   std::string operator()(const Subgraph& subgraph) const { return fmt::format("{}", fmt::ptr(subgraph.get())); }
 };
 
-// Returns a key: equal constants have equal keys. Of weights it has a hash of a few bytes.
+// Returns a key: equal constants have equal keys. Of weights they have a hash of the first bytes.
 std::string constant_key(const Operand& operand) {
   return type_text(operand) + "=" + std::visit(ValueKey{}, operand.value);
 }

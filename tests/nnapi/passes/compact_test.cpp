@@ -56,7 +56,7 @@ TEST_CASE("compact: constants that differ in any element are two") {
   Net net;
   std::vector<float> numbers(1000, 1.5f);
   const OperandId first = net.builder.tensor(Constant::of_floats(numbers));
-  numbers[300] = 2;
+  numbers[300] = 2;  // beyond what the hash reads
   add_each(net, {first, net.builder.tensor(Constant::of_floats(numbers))});
   CHECK(constants_left(net) == 2);
 }
