@@ -37,6 +37,20 @@ class Cnn(nn.Module):
         return self.layers(self.second(x).mean((2, 3))).softmax(-1)
 
 
+class Autocast(nn.Module):
+    """A block in bfloat16 within a float32 model. Results of both dtypes."""
+    def __init__(self):
+        super().__init__()
+        self.convolution = nn.Conv2d(3, 8, 3)
+        self.linear = nn.Linear(8, 6)
+        self.last = nn.Linear(6, 4)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            x = self.linear(self.convolution(x).relu().mean((2, 3)))
+        return self.last(x.float()), x.tanh()
+
+
 class Tree(nn.Module):
     """Tuples, lists, dicts, and an argument by keyword."""
     def __init__(self):
@@ -253,6 +267,7 @@ def programs():
         "spectrum": (Spectrum(), (torch.randn(2, 6, 7),), {}, {}),
         "flags": (Flags(), (torch.randn(2, 4),), {}, {}),
         "mixed": (Mixed(), mixed_arguments(), {}, {}),
+        "autocast": (Autocast(), (torch.randn(2, 3, 12, 12) * 3,), {}, {}),
     }
 
 
@@ -269,7 +284,7 @@ def write_all(folder):
         with torch.no_grad():
             expected = module(*arguments, **keywords)
         write(folder, name, program, arguments, keywords, expected)
-        if name in ("cnn", "attention", "counter", "branches", "loop", "spectrum", "flags", "dynamic"):
+        if name in ("cnn", "attention", "counter", "branches", "loop", "spectrum", "flags", "dynamic", "autocast"):
             write(folder, f"{name}_decomposed", program.run_decompositions(), arguments, keywords, expected)
 
 

@@ -65,6 +65,26 @@ class Exported(CliTest, StockTorchTest):
                 found = load(out)(*arguments, *keywords.values())
                 self.assertEqual(list(expected[0]), list(found[0]))
 
+    def test_autocast(self):
+        """What PyTorch 2 computed in bfloat16 is computed in float32. 2.6 exports the block's results as float32."""
+        for layout in LAYOUTS:
+            for name in ("autocast", "autocast_decomposed"):
+                with self.subTest(layout=layout, name=name):
+                    path, out, report = EXPORTED / layout / f"{name}.pt2", self.folder / "out.pt", self.folder / "r.json"
+                    result = self.succeed(path, "--verify", "--min-segment-macs", "0", "--report", report, "-o", out)
+                    is_stated = layout == "since_2.9" or name == "autocast_decomposed"
+                    self.assertEqual(is_stated, "some steps of the model compute in bfloat16" in result.stderr)
+                    self.assertEqual(1, json.loads(report.read_text()).get("partition", {"mac_share": 1})["mac_share"])
+                    (x,), _, expected = torch.load(EXPORTED / layout / f"{name}.results")
+                    with torch.no_grad():
+                        found = load(out)(x)
+                    second = torch.bfloat16 if layout == "since_2.9" else torch.float32
+                    self.assertEqual([torch.float32, second], [each.dtype for each in found])
+                    for one, other in zip(expected, found):
+                        spread = (one.max() - one.min()).item()
+                        self.assertGreater(spread, 0.1)
+                        self.assertLess((one.float() - other.float()).abs().max().item(), 0.03 * spread)
+
     def test_dicts_of_several_types(self):
         """They are tuples in TorchScript, and --input names their tensors so."""
         for layout in LAYOUTS:

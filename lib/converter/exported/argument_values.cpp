@@ -246,9 +246,23 @@ Value* value_for(Graph& graph, const json& argument, const c10::Argument& parame
   return computed_as(graph, computed, wanted);
 }
 
+Value* output_of(Graph& graph, const json& graph_json, const json& output, const ExportScope& scope) {
+  Value* value = value_of(graph, output, scope);
+  const TaggedJson tag = tagged(output);
+  const json* tensors = find_member(graph_json, "tensor_values");
+  if (tag.kind != "as_tensor" || tensors == nullptr) return value;
+  const std::string name = text_member(*tag.value, "name");
+  const json* meta = find_member(*tensors, name.c_str());
+  if (meta == nullptr) return value;
+  const c10::ScalarType dtype = read_dtype(integer_of(member(*meta, "dtype")), name);
+  const bool is_reduced = dtype == at::kHalf || dtype == at::kBFloat16;
+  return is_reduced ? graph.insert(c10::aten::to, {value, static_cast<int64_t>(dtype)}) : value;
+}
+
 TorchValues outputs_of(Graph& graph, const json& graph_json, const ExportScope& scope) {
   TorchValues outputs;
-  for (const json& output : list_of(member(graph_json, "outputs"))) outputs.push_back(value_of(graph, output, scope));
+  for (const json& output : list_of(member(graph_json, "outputs")))
+    outputs.push_back(output_of(graph, graph_json, output, scope));
   return outputs;
 }
 

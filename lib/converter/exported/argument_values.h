@@ -14,6 +14,11 @@ torch::jit::Value* value_of(torch::jit::Graph& graph, const nlohmann::json& argu
 torch::jit::Value* value_for(torch::jit::Graph& graph, const nlohmann::json& argument, const c10::Argument& parameter,
                              const ExportScope& scope);
 
+// Returns the value of an output of `graph_json`. A tensor that the graph states to be float16 or bfloat16 is cast:
+// inside torch.autocast the operators themselves don't say so.
+torch::jit::Value* output_of(torch::jit::Graph& graph, const nlohmann::json& graph_json, const nlohmann::json& output,
+                             const ExportScope& scope);
+
 // The values that `graph_json` gives.
 TorchValues outputs_of(torch::jit::Graph& graph, const nlohmann::json& graph_json, const ExportScope& scope);
 

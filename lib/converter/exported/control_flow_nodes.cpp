@@ -133,13 +133,13 @@ void add_while_loop(Graph& graph, const ExportNode& node, ExportScope& scope, co
   name_results(node, loop->outputs().vec(), scope);
 }
 
-// wrap_with_set_grad_enabled(is_enabled, graph, inputs...)
-void add_wrapped(Graph& graph, const ExportNode& node, ExportScope& scope, const AddNodes& add_nodes) {
+// The graph is the argument of this number; its inputs follow.
+void add_wrapped(Graph& graph, const ExportNode& node, size_t number, ExportScope& scope, const AddNodes& add_nodes) {
   TorchValues inputs;
-  for (size_t i = 2; i < list_of(member(node.json, "inputs")).size(); ++i) {
+  for (size_t i = number + 1; i < list_of(member(node.json, "inputs")).size(); ++i) {
     inputs.push_back(value_of(graph, argument(node, i), scope));
   }
-  name_results(node, inlined(graph, node, graph_argument(node, 1), inputs, add_nodes), scope);
+  name_results(node, inlined(graph, node, graph_argument(node, number), inputs, add_nodes), scope);
 }
 
 }  // namespace
@@ -151,12 +151,14 @@ bool add_control_flow(Graph& graph, const ExportNode& node, ExportScope& scope, 
     add_cond(graph, node, scope, add_nodes);
   } else if (name == "while_loop") {
     add_while_loop(graph, node, scope, add_nodes);
-  } else if (name == "wrap_with_set_grad_enabled") {
-    add_wrapped(graph, node, scope, add_nodes);
+  } else if (name == "wrap_with_set_grad_enabled") {  // (is_enabled, graph, inputs...)
+    add_wrapped(graph, node, 1, scope, add_nodes);
+  } else if (name == "wrap_with_autocast") {  // (device_type, dtype, is_enabled, cache_enabled, graph, inputs...)
+    add_wrapped(graph, node, 4, scope, add_nodes);
   } else {
     refuse_node(node,
                 "TorchScript has no form of this higher-order operator; write the model without it (cond, "
-                "while_loop and no_grad blocks are taken)");
+                "while_loop, no_grad and autocast blocks are taken)");
   }
   return true;
 }

@@ -250,7 +250,8 @@ class ModuleBuilder {
     TorchValues results;
     for (const ExportOutput& output : signature_.outputs) {
       if (output.kind != ExportOutput::Kind::kUser) continue;
-      results.push_back(value_of(*graph_, *output.argument, scope_));
+      results.push_back(
+          output_of(*graph_, member(member(archive_.program, "graph_module"), "graph"), *output.argument, scope_));
     }
     if (results.size() != leaf_count(signature_.results)) {
       fail_export(

@@ -14,7 +14,7 @@ bool is_other_width(at::ScalarType dtype) {
 
 }  // namespace
 
-// A model that also has float32 weights computes in several dtypes on purpose: its own casts are kept.
+// A model that also has float32 weights is one with steps in several dtypes (lib/converter/float32/reduced_steps.h).
 std::optional<at::ScalarType> float_width(const torch::jit::Module& module) {
   const auto is_float32 = [](const at::Tensor& tensor) {
     return tensor.defined() && tensor.numel() > 1 && tensor.scalar_type() == at::kFloat;
@@ -41,6 +41,17 @@ void warn_of_float_width(const torch::jit::Module& module, Diagnostics& diagnost
       fmt::format("the model computes in {}: it is converted to float32, between casts that keep the dtypes "
                   "of its inputs and results; results are those of the model without its rounding to {}",
                   dtype_name(*width), dtype_name(*width)));
+}
+
+void warn_of_reduced_steps(const std::vector<at::ScalarType>& dtypes, Diagnostics& diagnostics) {
+  if (dtypes.empty()) return;
+  std::vector<std::string> names;
+  for (const at::ScalarType dtype : dtypes) names.emplace_back(dtype_name(dtype));
+  const std::string all = fmt::format("{}", fmt::join(names, " and "));
+  diagnostics.warn(
+      fmt::format("some steps of the model compute in {}: they are converted to float32; its inputs and results keep "
+                  "their dtypes, and results are those of the model without its rounding to {}",
+                  all, all));
 }
 
 void set_default_width(std::vector<InputSpec>& specs, at::ScalarType width) {

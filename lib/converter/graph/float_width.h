@@ -1,5 +1,5 @@
 // Finds models in float16, bfloat16 or float64. They are converted to float32
-// (lib/converter/normalise/compute_in_float32.h).
+// (lib/converter/float32/compute_in_float32.h).
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -17,6 +17,9 @@ namespace nnapi_convert {
 std::optional<at::ScalarType> float_width(const torch::jit::Module& module);
 
 void warn_of_float_width(const torch::jit::Module& module, Diagnostics& diagnostics);
+
+// Warns of a float32 model with steps in these dtypes; doesn't warn if there are none.
+void warn_of_reduced_steps(const std::vector<at::ScalarType>& dtypes, Diagnostics& diagnostics);
 
 // Sets the dtype of each spec without one to `width`.
 void set_default_width(std::vector<InputSpec>& specs, at::ScalarType width);

@@ -54,6 +54,16 @@ std::string first_line(const std::exception& error) {
   return text.substr(0, text.find('\n'));
 }
 
+std::map<size_t, at::ScalarType> float_dtypes_of(const InputTuple& arguments) {
+  std::map<size_t, at::ScalarType> dtypes;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].isTensor() || !arguments[i].toTensor().defined()) continue;
+    const at::ScalarType dtype = arguments[i].toTensor().scalar_type();
+    if (c10::isFloatingType(dtype)) dtypes[i + 1] = dtype;
+  }
+  return dtypes;
+}
+
 void check_is_archive(const std::string& path) {
   check_file_kind(path, true);
 }

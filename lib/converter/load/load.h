@@ -27,11 +27,13 @@ struct LoadedModel {
   std::vector<InputTuple> bundled_inputs;
   InputTuple traced_inputs = {};  // traced_inputs.h
   BoundValues bound = {};
-  std::vector<std::string> changed_elsewhere = {};        // attributes that other methods change (method_view.h)
-  std::set<std::string> read_elsewhere = {};              // attributes that other methods read
-  std::vector<std::string> unsettled = {};                // attributes among them whose sizes or dtypes may change
-  std::vector<ExportedTensor> stated = {};                // of an exported program: the tensors that forward takes
-  mutable std::optional<torch::jit::Module> frozen = {};  // kept by normalise() for its next call; nothing changes it
+  std::vector<std::string> changed_elsewhere = {};         // attributes that other methods change (method_view.h)
+  std::set<std::string> read_elsewhere = {};               // attributes that other methods read
+  std::vector<std::string> unsettled = {};                 // attributes among them whose sizes or dtypes may change
+  std::vector<ExportedTensor> stated = {};                 // of an exported program: the tensors that forward takes
+  std::map<size_t, at::ScalarType> float_dtypes = {};      // that are stated for arguments of forward; self is 0
+  mutable std::optional<torch::jit::Module> frozen = {};   // kept by normalise() for its next call; nothing changes it
+  mutable std::vector<at::ScalarType> reduced_steps = {};  // with `frozen`: dtypes of a float32 model's other steps
 
   // Arguments of the sizes and dtypes that the file is for; null if it doesn't say.
   const InputTuple* example() const {
@@ -50,6 +52,9 @@ struct LoadedModel {
 // for a model saved in training mode. The model may have no forward. Throws ConvertError (kBadFile) for a file that
 // can't be read or is of another kind.
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics);
+
+// The dtypes of the floating-point tensors among the arguments, as LoadedModel has them.
+std::map<size_t, at::ScalarType> float_dtypes_of(const InputTuple& arguments);
 
 // Throws ConvertError (kBadFile) unless the file exists, can be read and begins like a zip archive.
 void check_is_archive(const std::string& path);

@@ -129,6 +129,29 @@ void check_like_example(const c10::FunctionSchema& forward, const BoundValues& b
   }
 }
 
+// Returns the dtypes that the file or --input states for floating-point arguments. A spec without a name is for the
+// tensor of its position; behind an argument that holds several tensors the position tells nothing.
+std::map<size_t, at::ScalarType> stated_float_dtypes(const LoadedModel& loaded, const c10::FunctionSchema& forward,
+                                                     const std::vector<InputSpec>& specs) {
+  std::map<size_t, at::ScalarType> dtypes;
+  if (const InputTuple* example = loaded.example()) dtypes = float_dtypes_of(*example);
+  size_t position = 0;
+  bool is_counted = true;
+  for (size_t i = 1; i < forward.arguments().size(); ++i) {
+    const c10::Argument& argument = forward.arguments()[i];
+    if (loaded.bound.count(argument.name()) != 0) continue;
+    const c10::TypePtr type = present_type(argument.type());
+    is_counted = is_counted && type->containedTypes().empty();
+    if (type->kind() != TypeKind::TensorType) continue;
+    for (size_t k = 0; k < specs.size(); ++k) {
+      const bool is_meant = specs[k].name.empty() ? is_counted && k == position : specs[k].name == argument.name();
+      if (is_meant && specs[k].dtype && c10::isFloatingType(*specs[k].dtype)) dtypes[i] = *specs[k].dtype;
+    }
+    ++position;
+  }
+  return dtypes;
+}
+
 }  // namespace
 
 BoundValues bound_values(const c10::FunctionSchema& forward, const std::vector<BoundArgument>& bound) {
@@ -168,6 +191,7 @@ ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options
   if (width && loaded.stated.empty() && loaded.example() == nullptr) set_default_width(result.inputs, *width);
   if (loaded.stated.empty() && loaded.example() != nullptr)
     check_like_example(forward, loaded.bound, *loaded.example());
+  loaded.float_dtypes = stated_float_dtypes(loaded, forward, result.inputs);
   loaded.frozen.reset();
   return result;
 }

@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/passes/constant_propagation.h>
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/passes/lower_tuples.h>
@@ -13,6 +14,8 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/converter/float32/compute_in_float32.h"
+#include "lib/converter/float32/reduced_steps.h"
 #include "lib/converter/graph/element_writes.h"
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/graph/node_reads.h"
@@ -20,7 +23,6 @@
 #include "lib/converter/load/dynamic_quantisation.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/normalise/changes_of_new_tensors.h"
-#include "lib/converter/normalise/compute_in_float32.h"
 #include "lib/converter/normalise/containers.h"
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/kept_objects.h"
@@ -88,18 +90,27 @@ void drop_dropouts(Graph& graph, bool modules_evaluate) {
   }
 }
 
+// Makes a model of another width, or one with steps of another width, compute in float32.
+void widen(const LoadedModel& loaded, const torch::jit::Module& module, std::shared_ptr<Graph>& graph) {
+  if (const auto width = float_width(loaded.module)) {
+    simplify_containers(graph);  // results are cast where their lists and dicts are made
+    compute_in_float32(graph, *width, loaded.float_dtypes);
+    return;
+  }
+  loaded.reduced_steps = compute_steps_in_float32(module, graph, loaded.float_dtypes);
+  if (!loaded.reduced_steps.empty()) torch::jit::ConstantPropagation(graph, true);
+}
+
 // Simplifies the frozen graph, in which no attribute can change any more.
-void simplify(std::shared_ptr<Graph> graph, std::optional<at::ScalarType> width) {
+void simplify(const LoadedModel& loaded, torch::jit::Module& module) {
+  std::shared_ptr<Graph> graph = module.get_method("forward").graph();
   torch::jit::Inline(*graph);
   // Loops that run a number of times known now; the lists that they append to are made at once.
   if (unroll_loops(graph)) torch::jit::RemoveListMutation(graph);
   torch::jit::LowerSimpleTuples(graph);
   unpack_prepacked(*graph);
   remove_dynamic_quantisation(graph);
-  if (width) {
-    simplify_containers(graph);  // results are cast where their lists and dicts are made
-    compute_in_float32(graph, *width);
-  }
+  widen(loaded, module, graph);
   torch::jit::PeepholeOptimize(graph);
   drop_dropouts(*graph, false);
 }
@@ -154,6 +165,7 @@ void freeze(torch::jit::Module& module, const std::vector<std::string>& kept) {
     torch::jit::freeze_module_inplace(&module, kept);
     if (!keeps_weights(*module.get_method("forward").graph())) break;
   }
+  const CastsLeftOpen casts(module.get_method("forward").graph());
   weights.put_back(module.get_method("forward").graph());
 }
 
@@ -169,12 +181,13 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     insert_bound_values(*graph, loaded.module.get_method("forward").function().getSchema(), loaded.bound);
     check_nested_loops(*graph);
     drop_dropouts(*graph, !has_training_mode(module));
+    apply_autocast(graph);
     settle_hidden_changes(*graph);
     separate_glue(*graph);
     mark_numbers(*graph);
     make_changes_functional(*graph);
     freeze(module, kept_attributes(loaded));
-    simplify(module.get_method("forward").graph(), float_width(loaded.module));
+    simplify(loaded, module);
     check_bound_values(*module.get_method("forward").graph(), loaded.bound);
     forget_values(module, loaded.unsettled);
     loaded.frozen = module;
@@ -188,8 +201,11 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
 }
 
 std::optional<torch::jit::Module> float_meaning(const LoadedModel& original) {
-  if (!is_dynamically_quantised(original.module) && !float_width(original.module)) return std::nullopt;
-  return frozen_module(original).deepcopy();  // a run may change buffers, which the original has, too
+  const bool is_other = is_dynamically_quantised(original.module) || float_width(original.module);
+  if (!is_other && !may_have_reduced_steps(original.module)) return std::nullopt;
+  const torch::jit::Module frozen = frozen_module(original);
+  if (!is_other && original.reduced_steps.empty()) return std::nullopt;
+  return frozen.deepcopy();  // a run may change buffers, which the original has, too
 }
 
 }  // namespace nnapi_convert

@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/filled_state.h"
+#include "lib/converter/graph/float_width.h"
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/load/custom_operators.h"
@@ -245,6 +246,7 @@ void normalise_for_both(NormalisedModel& model, const LoadedModel& loaded, const
 NormalisedModel normalise(const LoadedModel& loaded, const NormaliseOptions& options, Diagnostics& diagnostics) {
   NormalisedModel model = frozen_model(loaded);
   model.run_by = options.run_by;
+  warn_of_reduced_steps(loaded.reduced_steps, diagnostics);
   if (options.run_by == RunBy::kNnapi) {
     normalise_for_nnapi(model, loaded, options.may_split, diagnostics);
   } else {

@@ -225,6 +225,9 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   const ForwardArguments arguments = arguments_of(converted);
   const std::vector<Values> samples = make_samples(request, original, converted, arguments, count);
   std::optional<torch::jit::Module> meaning;
+  if (!samples.empty()) {
+    original.float_dtypes = float_dtypes_of(assemble(arguments, with_original_dtypes(samples[0], converted.metadata)));
+  }
   if (!reference) meaning = float_meaning(original);
   OriginalErrors errors_of_original;
   std::vector<Accumulator> accumulators(converted.metadata.outputs.size());

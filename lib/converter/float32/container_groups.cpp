@@ -1,4 +1,4 @@
-#include "lib/converter/normalise/container_groups.h"
+#include "lib/converter/float32/container_groups.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/ir/constants.h>

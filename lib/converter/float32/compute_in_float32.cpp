@@ -1,25 +1,22 @@
-#include "lib/converter/normalise/compute_in_float32.h"
+#include "lib/converter/float32/compute_in_float32.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/api/compilation_unit.h>
-#include <torch/csrc/jit/api/function_impl.h>
-#include <torch/csrc/jit/frontend/resolver.h>
 #include <torch/csrc/jit/ir/constants.h>
-#include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
 #include <functional>
-#include <iostream>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/converter/float32/cast_values.h"
+#include "lib/converter/float32/original_dtypes.h"
+#include "lib/converter/float32/reduced_steps.h"
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/plain_calls.h"
-#include "lib/converter/normalise/original_dtypes.h"
 #include "lib/ops/op_arguments.h"
 #include "lib/ops/registry.h"
 
@@ -30,93 +27,11 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
+// Says which dtypes become float32.
+using IsOther = bool (*)(at::ScalarType);
+
 bool is_other_width(at::ScalarType dtype) {
   return c10::isFloatingType(dtype) && dtype != at::kFloat;
-}
-
-[[noreturn]] void refuse(const std::string& what, at::ScalarType width) {
-  throw ConvertError(ExitCode::kNotConvertible,
-                     fmt::format("the model computes in {}, and {}; needed: a model in float32; convert it with "
-                                 "model.float()",
-                                 dtype_name(width), what));
-}
-
-// Which dtype floating-point tensors are cast to: one for all but those of some keys in dicts.
-struct Target {
-  at::ScalarType dtype;
-  std::map<std::string, at::ScalarType> by_key = {};
-};
-
-// Returns the dtype of the element `each`, which has the key `key`, as TorchScript.
-std::string dtype_by_key(const c10::TypePtr& dict, const Target& target) {
-  std::string dtype = "dtype";
-  if (dict->containedType(0)->kind() != c10::TypeKind::StringType) return dtype;
-  for (const auto& [key, other] : target.by_key) {
-    std::ostringstream quoted;
-    quoted << std::quoted(key);
-    dtype = fmt::format("({} if key == {} else {})", static_cast<int>(other), quoted.str(), dtype);
-  }
-  return dtype;
-}
-
-// Writes the TorchScript function of this number that casts the floating-point tensors in a value of the type, behind
-// the functions that it calls.
-std::string cast_function(const c10::TypePtr& type, const Target& target, int& number) {
-  const auto contained = type->containedTypes();
-  std::string source;
-  std::vector<std::string> calls;
-  const auto call = [&](const c10::TypePtr& part, const std::string& value, const std::string& dtype = "dtype") {
-    if (part->containedTypes().empty() && part->kind() != c10::TypeKind::TensorType) return value;
-    source += cast_function(part, target, number);
-    return fmt::format("cast_{}({}, {})", number - 1, value, dtype);
-  };
-  const std::string name = type->annotation_str();
-  std::string body;
-  switch (type->kind()) {
-    case c10::TypeKind::ListType:
-      body = fmt::format("    out: {} = []\n    for each in x:\n        out.append({})\n    return out\n", name,
-                         call(contained[0], "each"));
-      break;
-    case c10::TypeKind::DictType:
-      body = fmt::format("    out: {} = {{}}\n    for key, each in x.items():\n        out[key] = {}\n    return out\n",
-                         name, call(contained[1], "each", dtype_by_key(type, target)));
-      break;
-    case c10::TypeKind::OptionalType:
-      body = fmt::format("    out: {} = None\n    if x is not None:\n        out = {}\n    return out\n", name,
-                         call(contained[0], "x"));
-      break;
-    case c10::TypeKind::TupleType:
-      for (size_t i = 0; i < contained.size(); ++i) calls.push_back(call(contained[i], fmt::format("x[{}]", i)));
-      body = fmt::format("    return ({},)\n", fmt::join(calls, ", "));
-      break;
-    default:
-      body = "    return x.to(dtype) if x.is_floating_point() else x\n";
-  }
-  return source + fmt::format("def cast_{}(x: {}, dtype: int) -> {}:\n", number++, name, name) + body;
-}
-
-bool has_named_tuple(const c10::TypePtr& type) {
-  const auto tuple = type->cast<c10::TupleType>();
-  const auto contained = type->containedTypes();
-  return (tuple != nullptr && tuple->name()) || std::any_of(contained.begin(), contained.end(), has_named_tuple);
-}
-
-// Inserts a cast of the tensors in the value. A branch on is_floating_point lets other tensors pass; inference chooses
-// the branch once it knows the dtype.
-Value* cast(Graph& graph, Value* value, const Target& target, at::ScalarType width) {
-  if (has_named_tuple(value->type())) {
-    refuse(fmt::format("a named tuple is put into a list or taken as an argument: {}", value->type()->repr_str()),
-           width);
-  }
-  int number = 0;
-  torch::jit::CompilationUnit unit;
-  const std::string source = cast_function(value->type(), target, number);
-  unit.define(c10::nullopt, source, torch::jit::nativeResolver(), nullptr);
-  const auto function = torch::jit::toGraphFunction(unit.get_function(fmt::format("cast_{}", number - 1))).graph();
-  const std::shared_ptr<Graph> body = function->copy();
-  torch::jit::Inline(*body);
-  Value* asked = graph.insertConstant(static_cast<int64_t>(target.dtype));
-  return torch::jit::insertGraph(graph, *body, std::vector<Value*>{value, asked}).at(0);
 }
 
 // True if an operator reads the value as integer indices. A cast would hide the input from the search for index ranges.
@@ -141,8 +56,8 @@ void require_unchanged(Graph& graph, OriginalDtypes& dtypes) {
   for (size_t i = 1; i < graph.inputs().size(); ++i) {  // input 0 is self
     const Value& input = *graph.inputs()[i];
     if (!is_container_of_tensors(input) || !dtypes.containers().is_changed(&input)) continue;
-    if (is_left_as_it_is(input, dtypes)) continue;
-    refuse(fmt::format("argument {} of forward, {}, may be changed", i, input.type()->repr_str()), dtypes.of_inputs());
+    if (is_left_as_it_is(input, dtypes) || dtypes.sources().of_argument(i) == at::kFloat) continue;
+    refuse_widths(fmt::format("argument {} of forward, {}, may be changed", i, input.type()->repr_str()));
   }
 }
 
@@ -158,7 +73,8 @@ void cast_inputs(Graph& graph, OriginalDtypes& dtypes) {
     Value* input = graph.inputs()[i];
     if (!has_tensors(*input) || (is_plain_tensor(*input) && is_read_as_indices(*input))) continue;
     if (input->uses().empty() || is_left_as_it_is(*input, dtypes)) continue;
-    replace_uses(input, [&] { return cast(graph, input, {at::kFloat}, dtypes.of_inputs()); });
+    if (dtypes.sources().of_argument(i) == at::kFloat) continue;
+    replace_uses(input, [&] { return insert_cast(graph, input, {at::kFloat}); });
   }
 }
 
@@ -166,7 +82,7 @@ void cast_inputs(Graph& graph, OriginalDtypes& dtypes) {
 Value* cast_container(Graph& graph, Value* value, OriginalDtypes& dtypes) {
   std::map<std::string, std::set<at::ScalarType>> found = dtypes.all_in(value);
   const std::set<at::ScalarType> without_key = found[""];
-  Target target{without_key.empty() ? dtypes.of_inputs() : *without_key.begin()};
+  CastTarget target{without_key.empty() ? dtypes.sources().others : *without_key.begin()};
   bool is_changed = false;
   for (auto& [key, all] : found) {
     all.insert(without_key.begin(), without_key.end());
@@ -174,15 +90,14 @@ Value* cast_container(Graph& graph, Value* value, OriginalDtypes& dtypes) {
       std::vector<std::string> names;
       for (const at::ScalarType dtype : all) names.emplace_back(dtype_name(dtype));
       std::sort(names.begin(), names.end());
-      refuse(fmt::format("{}: a result, {}, may hold tensors of several dtypes: {}", source_of(*value->node()),
-                         value->type()->repr_str(), fmt::join(names, " and ")),
-             dtypes.of_inputs());
+      refuse_widths(fmt::format("{}: a result, {}, may hold tensors of several dtypes: {}", source_of(*value->node()),
+                                value->type()->repr_str(), fmt::join(names, " and ")));
     }
     if (all.empty()) continue;
     if (*all.begin() != target.dtype) target.by_key[key] = *all.begin();
     is_changed = is_changed || *all.begin() != at::kFloat;
   }
-  return is_changed ? cast(graph, value, target, dtypes.of_inputs()) : value;
+  return is_changed ? insert_cast(graph, value, target) : value;
 }
 
 // Casts each tensor of a result. Looks into the nodes that make the result's lists and tuples.
@@ -190,7 +105,7 @@ Value* cast_result(Graph& graph, Value* value, OriginalDtypes& dtypes) {
   Node* node = value->node();
   if (is_plain_tensor(*value)) {
     const std::optional<at::ScalarType> dtype = dtypes.of(value);
-    return dtype && *dtype != at::kFloat ? cast(graph, value, {*dtype}, dtypes.of_inputs()) : value;
+    return dtype && *dtype != at::kFloat ? insert_cast(graph, value, {*dtype}) : value;
   }
   if (!is_container_of_tensors(*value)) return value;
   if (!is_glue(*node)) return cast_container(graph, value, dtypes);
@@ -256,66 +171,85 @@ void cast_attributes(Graph& graph, OriginalDtypes& dtypes) {
     Value* value = is_store(*node) ? node->input(1) : node->output();
     if (!is_changed_later(*node, changes, dtypes.containers())) {
       cast_ones.push_back(node);
-    } else if (!is_plain_tensor(*value)) {
-      refuse(fmt::format("{}: it changes attribute {}, {}, in place", source_of(*node), node->s(c10::attr::name),
-                         value->type()->repr_str()),
-             dtypes.of_inputs());
+    } else if (!is_plain_tensor(*value) && dtypes.sources().of_attribute(*node) != at::kFloat) {
+      refuse_widths(fmt::format("{}: it changes attribute {}, {}, in place", source_of(*node), node->s(c10::attr::name),
+                                value->type()->repr_str()));
     }
   }
   for (Node* node : cast_ones) {
     const torch::jit::WithInsertPoint place(is_store(*node) ? node : node->next());
     if (is_store(*node)) {
       node->replaceInput(1, cast_result(graph, node->input(1), dtypes));
-    } else if (node->hasUses()) {
-      replace_uses(node->output(), [&] { return cast(graph, node->output(), {at::kFloat}, dtypes.of_inputs()); });
+    } else if (node->hasUses() && dtypes.sources().of_attribute(*node) != at::kFloat) {
+      replace_uses(node->output(), [&] { return insert_cast(graph, node->output(), {at::kFloat}); });
     }
   }
 }
 
-bool has_other_width(const at::Tensor& tensor) {
-  return tensor.defined() && !tensor.is_quantized() && is_other_width(tensor.scalar_type());
+bool has_other_width(const at::Tensor& tensor, IsOther is_other) {
+  return tensor.defined() && !tensor.is_quantized() && is_other(tensor.scalar_type());
 }
 
-at::Tensor in_float32(const at::Tensor& tensor) {
-  return has_other_width(tensor) ? tensor.detach().to(at::kFloat) : tensor;
+at::Tensor in_float32(const at::Tensor& tensor, IsOther is_other) {
+  return has_other_width(tensor, is_other) ? tensor.detach().to(at::kFloat) : tensor;
 }
 
 // Turns a constant tensor, or a constant list of tensors such as the weights of LSTM and GRU, into float32.
-void make_constant_float32(Node& node) {
+void make_constant_float32(Node& node, IsOther is_other) {
   const auto constant = torch::jit::toIValue(node.output());
-  if (constant->isTensor() && has_other_width(constant->toTensor())) {
-    node.t_(c10::attr::value, in_float32(constant->toTensor()));
+  if (constant->isTensor() && has_other_width(constant->toTensor(), is_other)) {
+    node.t_(c10::attr::value, in_float32(constant->toTensor(), is_other));
     node.output()->inferTypeFrom(node.t(c10::attr::value));
   }
   if (!constant->isTensorList()) return;
   c10::List<at::Tensor> list;
-  for (const at::Tensor& tensor : constant->toTensorVector()) list.push_back(in_float32(tensor));
+  for (const at::Tensor& tensor : constant->toTensorVector()) list.push_back(in_float32(tensor, is_other));
   node.ival_(c10::attr::value, list);
 }
 
-void make_float32(Node& node) {
-  if (node.kind() == c10::prim::Constant) return make_constant_float32(node);
+void make_float32(Node& node, IsOther is_other) {
+  if (node.kind() == c10::prim::Constant) return make_constant_float32(node, is_other);
+  if (is_autocast(node)) {
+    node.output()->replaceAllUsesWith(node.input(0));
+    return node.destroy();
+  }
   const auto asked = asked_dtype(node);
-  if (!asked || !is_other_width(*asked)) return;
+  if (!asked || !is_other(*asked)) return;
   PlainCalls plain(&node);
   node.replaceInput(static_cast<size_t>(*node.schema().argumentIndexWithName("dtype")),
                     plain.constant(static_cast<int64_t>(at::kFloat)));
 }
 
+void make_all_float32(Graph& graph, OriginalDtypes& dtypes, IsOther is_other) {
+  require_unchanged(graph, dtypes);
+  std::vector<Node*> originals;
+  for_each_node(graph, [&](Node& node) { originals.push_back(&node); });
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const torch::jit::WithInsertPoint at_end(graph.return_node());
+    graph.return_node()->replaceInput(i, cast_result(graph, graph.outputs()[i], dtypes));
+  }
+  cast_attributes(graph, dtypes);
+  for (Node* node : originals) make_float32(*node, is_other);
+  cast_inputs(graph, dtypes);
+}
+
 }  // namespace
 
-void compute_in_float32(const std::shared_ptr<Graph>& graph, at::ScalarType width) {
-  OriginalDtypes dtypes(*graph, width);
-  require_unchanged(*graph, dtypes);
-  std::vector<Node*> originals;
-  for_each_node(*graph, [&](Node& node) { originals.push_back(&node); });
-  for (size_t i = 0; i < graph->outputs().size(); ++i) {
-    const torch::jit::WithInsertPoint at_end(graph->return_node());
-    graph->return_node()->replaceInput(i, cast_result(*graph, graph->outputs()[i], dtypes));
-  }
-  cast_attributes(*graph, dtypes);
-  for (Node* node : originals) make_float32(*node);
-  cast_inputs(*graph, dtypes);
+void compute_in_float32(const std::shared_ptr<Graph>& graph, at::ScalarType width,
+                        const std::map<size_t, at::ScalarType>& arguments) {
+  OriginalDtypes dtypes(*graph, {width, arguments, {}});
+  make_all_float32(*graph, dtypes, is_other_width);
+}
+
+std::vector<at::ScalarType> compute_steps_in_float32(const torch::jit::Module& module,
+                                                     const std::shared_ptr<Graph>& graph,
+                                                     const std::map<size_t, at::ScalarType>& arguments) {
+  const SourceDtypes sources = sources_of_float32_model(module, *graph, arguments);
+  if (!may_have_reduced_steps(*graph, sources)) return {};
+  OriginalDtypes dtypes(*graph, sources);
+  std::vector<at::ScalarType> found = reduced_steps(*graph, dtypes);
+  if (!found.empty()) make_all_float32(*graph, dtypes, is_reduced);
+  return found;
 }
 
 }  // namespace nnapi_convert

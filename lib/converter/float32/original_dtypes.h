@@ -11,14 +11,24 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/converter/normalise/container_groups.h"
+#include "lib/converter/float32/container_groups.h"
 
 namespace nnapi_convert {
 
+// The dtypes of the floating-point tensors that come into a graph.
+struct SourceDtypes {
+  at::ScalarType others;                               // of arguments and attributes that aren't named below
+  std::map<size_t, at::ScalarType> arguments{};        // by the number of the graph's input; self is 0
+  std::map<std::string, at::ScalarType> attributes{};  // by the attribute's path
+
+  at::ScalarType of_argument(size_t number) const;
+  // `access` is a prim::GetAttr or prim::SetAttr.
+  at::ScalarType of_attribute(const torch::jit::Node& access) const;
+};
+
 class OriginalDtypes {
  public:
-  // Floating-point arguments and attributes of the graph have the dtype `of_inputs`.
-  OriginalDtypes(torch::jit::Graph& graph, at::ScalarType of_inputs);
+  OriginalDtypes(torch::jit::Graph& graph, SourceDtypes sources);
 
   // Returns the floating-point dtype of a tensor, and of the widest tensor in a container; nothing for other dtypes.
   std::optional<at::ScalarType> of(const torch::jit::Value* value) const;
@@ -27,7 +37,7 @@ class OriginalDtypes {
   // those of the others.
   std::map<std::string, std::set<at::ScalarType>> all_in(const torch::jit::Value* container);
 
-  at::ScalarType of_inputs() const { return of_inputs_; }
+  const SourceDtypes& sources() const { return sources_; }
   ContainerGroups& containers() { return containers_; }
 
  private:
@@ -47,12 +57,18 @@ class OriginalDtypes {
   bool found_number(const torch::jit::Value& value);
 
   ContainerGroups containers_;
-  at::ScalarType of_inputs_;
+  SourceDtypes sources_;
   std::unordered_map<const torch::jit::Value*, at::ScalarType> known_;
   std::unordered_map<const torch::jit::Value*, bool> numbers_;
 };
 
+// Returns the widest dtype of the floating-point tensors in a tensor or a list of tensors; nothing if there is none.
+std::optional<at::ScalarType> float_dtype_in(const c10::IValue& value);
+
 // Returns the node's constant argument "dtype"; nothing if the node has none.
 std::optional<at::ScalarType> asked_dtype(const torch::jit::Node& node);
+
+// True for a cast that TorchScript puts in where a script enters torch.autocast.
+bool is_autocast(const torch::jit::Node& node);
 
 }  // namespace nnapi_convert

@@ -1,10 +1,11 @@
-#include "lib/converter/normalise/original_dtypes.h"
+#include "lib/converter/float32/original_dtypes.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
 
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/ops/registry.h"
 
@@ -15,19 +16,6 @@ using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
-
-at::ScalarType width_of_constant(const c10::IValue& constant) {
-  at::ScalarType width = at::ScalarType::Undefined;
-  const std::vector<at::Tensor> tensors = constant.isTensorList() ? constant.toTensorVector()
-                                          : constant.isTensor()   ? std::vector<at::Tensor>{constant.toTensor()}
-                                                                  : std::vector<at::Tensor>();
-  for (const at::Tensor& tensor : tensors) {
-    if (!tensor.defined() || !tensor.is_floating_point()) continue;
-    const bool is_first = width == at::ScalarType::Undefined;
-    width = is_first ? tensor.scalar_type() : c10::promoteTypes(width, tensor.scalar_type());
-  }
-  return width;
-}
 
 // Returns the tensor whose dtype the node's result has: y of x.type_as(y), x.to(y) and x.to(y.dtype).
 const Value* dtype_example(const Node& node) {
@@ -41,6 +29,31 @@ const Value* dtype_example(const Node& node) {
   if (!dtype) return nullptr;
   const Node& maker = *node.input(static_cast<size_t>(*dtype))->node();
   return maker.kind() == c10::prim::dtype ? maker.input(0) : nullptr;
+}
+
+// Returns the dtype that an autocast of a CPU's tensor gives; nothing if it gives the tensor itself. Its arguments:
+// the tensor, is_enabled for CUDA, is_enabled for the CPU, and to reduced precision also the dtypes of both.
+std::optional<at::ScalarType> autocast_dtype(const Node& node) {
+  if (!is_autocast(node)) return std::nullopt;
+  const auto is_enabled = torch::jit::toIValue(node.input(2));
+  if (!is_enabled || !is_enabled->isBool() || !is_enabled->toBool()) return std::nullopt;
+  if (node.inputs().size() < 5) return at::kFloat;
+  const auto dtype = torch::jit::toIValue(node.input(4));
+  return dtype && dtype->isInt() ? std::optional(static_cast<at::ScalarType>(dtype->toInt())) : std::nullopt;
+}
+
+bool keeps_first_dtype(const Node& node) {
+  switch (find_traits(node).rows) {
+    case Rows::kUnstated:
+    case Rows::kUnproved:
+    case Rows::kElementwise:
+    case Rows::kMatrices:
+    case Rows::kAddedMatrices:
+    case Rows::kJoined:
+      return false;
+    default:
+      return true;
+  }
 }
 
 bool makes_rank_0(const Node& node) {
@@ -75,8 +88,36 @@ std::optional<at::ScalarType> asked_dtype(const Node& node) {
   return value && value->isInt() ? std::optional(static_cast<at::ScalarType>(value->toInt())) : std::nullopt;
 }
 
+std::optional<at::ScalarType> float_dtype_in(const c10::IValue& value) {
+  std::optional<at::ScalarType> width;
+  const std::vector<at::Tensor> tensors = value.isTensorList() ? value.toTensorVector()
+                                          : value.isTensor()   ? std::vector<at::Tensor>{value.toTensor()}
+                                                               : std::vector<at::Tensor>();
+  for (const at::Tensor& tensor : tensors) {
+    if (!tensor.defined() || !tensor.is_floating_point()) continue;
+    width = width ? c10::promoteTypes(*width, tensor.scalar_type()) : tensor.scalar_type();
+  }
+  return width;
+}
+
+bool is_autocast(const Node& node) {
+  static const auto kToReduced = c10::Symbol::fromQualString("aten::_autocast_to_reduced_precision");
+  static const auto kToFull = c10::Symbol::fromQualString("aten::_autocast_to_full_precision");
+  return node.kind() == kToReduced || node.kind() == kToFull;
+}
+
+at::ScalarType SourceDtypes::of_argument(size_t number) const {
+  const auto found = arguments.find(number);
+  return found == arguments.end() ? others : found->second;
+}
+
+at::ScalarType SourceDtypes::of_attribute(const Node& access) const {
+  const auto found = attributes.find(attribute_path(access));
+  return found == attributes.end() ? others : found->second;
+}
+
 // Values that loops carry depend on each other: the dtypes of all values are found again until none changes.
-OriginalDtypes::OriginalDtypes(Graph& graph, at::ScalarType of_inputs) : containers_(graph), of_inputs_(of_inputs) {
+OriginalDtypes::OriginalDtypes(Graph& graph, SourceDtypes sources) : containers_(graph), sources_(std::move(sources)) {
   std::vector<const Value*> values;
   const auto add = [&](const auto& made) {
     std::copy_if(made.begin(), made.end(), std::back_inserter(values),
@@ -130,9 +171,11 @@ std::vector<const Value*> OriginalDtypes::values_in(const Value& container) {
 
 OriginalDtypes::Width OriginalDtypes::found(const Value& value) {
   const Node& node = *value.node();
-  if (const auto constant = torch::jit::toIValue(&value)) return width_of_constant(*constant);
-  if (&node == value.owningGraph()->param_node() || node.kind() == c10::prim::GetAttr) return of_inputs_;
+  if (const auto constant = torch::jit::toIValue(&value)) return float_dtype_in(*constant).value_or(kNotFloating);
+  if (&node == value.owningGraph()->param_node()) return sources_.of_argument(value.offset());
+  if (node.kind() == c10::prim::GetAttr) return sources_.of_attribute(node);
   if (is_container_of_tensors(value)) return widest(values_in(value));
+  if (const auto cast = autocast_dtype(node)) return *cast;
   if (const auto asked = asked_dtype(node)) return c10::isFloatingType(*asked) ? *asked : kNotFloating;
   if (const Value* example = dtype_example(node)) return known(example);
   const std::vector<const Value*> sources = flowing_into(value);
@@ -157,8 +200,12 @@ OriginalDtypes::Width OriginalDtypes::widest(const std::vector<const Value*>& va
   return width == kNotFloating && !is_decided ? std::nullopt : width;
 }
 
+// A layer's result has the dtype of what it reads first, also where torch.autocast gives it weights of another dtype.
 // PyTorch's type promotion uses floating-point tensors of rank 0 only if no operand of a higher rank is one.
 OriginalDtypes::Width OriginalDtypes::of_operands(const Node& node) {
+  if (keeps_first_dtype(node) && !node.inputs().empty() && known(node.input(0)) != kNotFloating) {
+    return known(node.input(0));
+  }
   Width width, of_numbers;
   bool has_operands = false, is_decided = true;
   for (const Value* input : node.inputs()) {
