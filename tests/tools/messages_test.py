@@ -1,6 +1,7 @@
 """What is said of models: which inputs lack a shape, which mode they were saved in, and where PyTorch itself can't run
 them; and that verify makes inputs that a model takes."""
 
+import json
 import unittest
 from typing import Dict
 
@@ -54,6 +55,23 @@ class ModelTest(CliTest):
         for fragment in needed:
             self.assertIn(fragment, checked.stdout)
         return checked.stdout
+
+
+class ManyRefusals(ModelTest):
+    def test_the_first_are_shown(self):
+        class Doubles(nn.Module):
+            def forward(self, x):
+                x = x.double()
+                for _ in range(30):
+                    x = torch.sin(x)
+                return x
+
+        self.save(Doubles(), torch.randn(2, 3))
+        report = self.folder / "report.json"
+        shown = self.fail_with(1, self.model, "--input", "2,3", "--report", report, "-o", self.out,
+                               needed=["31 operations can't be lowered", "and 11 more: --report has all of them"]).stderr
+        self.assertEqual(19, shown.count("aten::sin"))  # the first of the 20 is aten::to
+        self.assertEqual(31, len(json.loads(report.read_text())["refusals"]))
 
 
 class MissingShapes(ModelTest):

@@ -16,10 +16,16 @@
 namespace nnapi_convert {
 namespace {
 
+constexpr size_t kMostRefusalsShown = 20;
+
 SegmentRefusal refusal_of_nodes(std::vector<Refusal> nodes) {
   SegmentRefusal refusal;
   refusal.reason = fmt::format("{} operation{} can't be lowered to NNAPI", nodes.size(), nodes.size() == 1 ? "" : "s");
-  for (const Refusal& node : nodes) refusal.reason += "\n  " + node.message();
+  const size_t shown = std::min(nodes.size(), kMostRefusalsShown);
+  for (size_t i = 0; i < shown; ++i) refusal.reason += "\n  " + nodes[i].message();
+  if (shown < nodes.size()) {
+    refusal.reason += fmt::format("\n  and {} more: --report has all of them", nodes.size() - shown);
+  }
   refusal.nodes = std::move(nodes);
   return refusal;
 }
