@@ -58,6 +58,20 @@ TEST_CASE("weights that forward may change stay where they are") {
   CHECK(put_aside("  self.a[0].mul_(2.0)\n  return x + self.a + self.b\n", {{"a", numbers()}, {"b", numbers()}}) == 1);
 }
 
+TEST_CASE("constants that nothing changes are put aside, too") {
+  const LoadedModel loaded = test::from_source("def forward(self, x):\n  return x + self.a\n", {{"a", numbers()}});
+  const std::shared_ptr<torch::jit::Graph> graph = loaded.module.get_method("forward").graph()->copy();
+  torch::jit::Node* sum = graph->return_node()->input(0)->node();
+  sum->replaceInput(1, [&] {
+    const torch::jit::WithInsertPoint here(sum);
+    return graph->insertConstant(numbers());
+  }());
+  CHECK(WeightsAside(loaded.module, graph->copy(), {}).size() == 2);  // the read of a, which is left, and the constant
+  const torch::jit::WithInsertPoint here(graph->return_node());
+  graph->insert(c10::aten::add_, {sum->input(1), 1});
+  CHECK(WeightsAside(loaded.module, graph->copy(), {}).size() == 1);
+}
+
 TEST_CASE("weights in the memory of a changed one stay where they are") {
   const at::Tensor whole = numbers();
   const std::string body = "  self.a.add_(1.0)\n  return x + self.b + self.c\n";

@@ -231,22 +231,25 @@ TEST_CASE("executions of one compilation run at the same time", "[execution][thr
 TEST_CASE("quantised sums are exact however deep", "[execution]") {
   // Depths whose sums fit in a float, in two halves of the weights, and in a double only. The bias takes most of each
   // large sum away again, so that an error of 1 in it shows.
-  const uint32_t depth = GENERATE(16u, 3000u, 40000u);
+  const uint32_t depth = GENERATE(16u, 1500u, 3000u, 40000u);
+  const auto input_zero = GENERATE(uint8_t{0}, uint8_t{100}), filter_zero = GENERATE(uint8_t{0}, uint8_t{128});
   constexpr uint32_t kUnits = 5, kPixels = 6;
   constexpr uint8_t kOutputZero = 100;
   std::mt19937 random(depth);
   std::vector<uint8_t> pixel(depth), input, filter(kUnits * depth), expected(kPixels * kUnits);
   for (uint8_t& code : pixel) code = static_cast<uint8_t>(random() % 256);
   for (uint8_t& code : filter) code = static_cast<uint8_t>(random() % 256);
-  pixel[depth - 1] = 0;
+  pixel[depth - 1] = input_zero;
   std::vector<int32_t> bias(kUnits);
   for (uint32_t unit = 0; unit < kUnits; ++unit) {
-    filter[(unit + 1) * depth - 1] = static_cast<uint8_t>(3 + 7 * unit);
-    for (uint32_t k = 0; k < depth; ++k) bias[unit] -= pixel[k] * filter[unit * depth + k];
+    filter[(unit + 1) * depth - 1] = static_cast<uint8_t>(filter_zero + 3 + 7 * unit);
+    for (uint32_t k = 0; k < depth; ++k) {
+      bias[unit] -= (pixel[k] - input_zero) * (filter[unit * depth + k] - filter_zero);
+    }
   }
   for (uint32_t p = 0; p < kPixels; ++p) {
     input.insert(input.end(), pixel.begin(), pixel.end());
-    input.back() = static_cast<uint8_t>(p);
+    input.back() = static_cast<uint8_t>(input_zero + p);
     for (uint32_t unit = 0; unit < kUnits; ++unit) {
       expected[p * kUnits + unit] = static_cast<uint8_t>(kOutputZero + p * (3 + 7 * unit));
     }
@@ -255,8 +258,8 @@ TEST_CASE("quantised sums are exact however deep", "[execution]") {
 
   const OperandCode type = OperandCode::TENSOR_QUANT8_ASYMM;
   ModelSpec spec;
-  spec.add(tensor(type, {1, 2, 3, depth}, 1));
-  spec.add(constant(type, {kUnits, 1, 1, depth}, filter, 1));
+  spec.add(tensor(type, {1, 2, 3, depth}, 1, input_zero));
+  spec.add(constant(type, {kUnits, 1, 1, depth}, filter, 1, filter_zero));
   spec.add(constant(OperandCode::TENSOR_INT32, {kUnits}, bias, 1));
   for (const int32_t value : {2, 1, 1, 0}) spec.add(int32(value));  // VALID, strides 1, no activation
   spec.add(tensor(type, {1, 2, 3, kUnits}, 1, kOutputZero));
@@ -266,8 +269,8 @@ TEST_CASE("quantised sums are exact however deep", "[execution]") {
   CHECK(compute(Compiled(spec), {input}, expected.size()) == expected);
 
   ModelSpec dense;
-  dense.add(tensor(type, {kPixels, depth}, 1));
-  dense.add(constant(type, {kUnits, depth}, filter, 1));
+  dense.add(tensor(type, {kPixels, depth}, 1, input_zero));
+  dense.add(constant(type, {kUnits, depth}, filter, 1, filter_zero));
   dense.add(constant(OperandCode::TENSOR_INT32, {kUnits}, bias, 1));
   dense.add(int32(0));
   dense.add(tensor(type, {kPixels, kUnits}, 1, kOutputZero));

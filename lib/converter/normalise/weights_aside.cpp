@@ -59,7 +59,17 @@ bool hides_changes(Graph& graph) {
   return hides;
 }
 
-// The memory that the graph may change by way of attributes, and that which freezing is told to keep.
+bool is_constant_tensor(const Node& node) {
+  return node.kind() == c10::prim::Constant && node.output()->type()->isSubtypeOf(*c10::TensorType::get());
+}
+
+// What the node reads of an attribute, or the constant that it is.
+c10::IValue value_of(const torch::jit::Module& module, const Node& node) {
+  return is_constant_tensor(node) ? *torch::jit::toIValue(node.output())
+                                  : attribute_value(module, attribute_path(node));
+}
+
+// The memory that the graph may change by way of attributes and constants, and that which freezing is told to keep.
 Storages changed_storages(const torch::jit::Module& module, const std::shared_ptr<Graph>& graph,
                           const std::vector<std::string>& kept) {
   Storages storages;
@@ -67,12 +77,18 @@ Storages changed_storages(const torch::jit::Module& module, const std::shared_pt
   const torch::jit::AliasDb aliases(graph, true);  // each read of an attribute has memory of its own
   for_each_node(*graph, [&](const Node& node) {
     const bool is_set = is_attribute_access(node, c10::prim::SetAttr);
-    if (!is_set && !is_attribute_access(node, c10::prim::GetAttr)) return;
-    const bool is_tensor = !is_set && node.output()->type()->kind() == c10::TypeKind::TensorType;
+    const bool is_constant = is_constant_tensor(node);
+    if (!is_set && !is_constant && !is_attribute_access(node, c10::prim::GetAttr)) return;
+    const bool is_tensor = is_constant || (!is_set && node.output()->type()->kind() == c10::TypeKind::TensorType);
     if (is_tensor && !aliases.hasOutputWriters(&node)) return;
-    add_storages(attribute_value(module, attribute_path(node)), storages);
+    add_storages(value_of(module, node), storages);
   });
   return storages;
+}
+
+std::string name_of(const Node& node) {
+  if (!is_constant_tensor(node)) return "self." + attribute_path(node);  // as freezing names it
+  return node.output()->hasDebugName() ? node.output()->debugName() : "";
 }
 
 bool can_be_aside(const c10::IValue& value, const Storages& changed) {
@@ -89,17 +105,16 @@ WeightsAside::WeightsAside(const torch::jit::Module& module, const std::shared_p
   const Storages changed = changed_storages(module, graph, kept);
   std::vector<Node*> reads;
   for_each_node(*graph, [&](Node& node) {
-    if (is_attribute_access(node, c10::prim::GetAttr)) reads.push_back(&node);
+    if (is_attribute_access(node, c10::prim::GetAttr) || is_constant_tensor(node)) reads.push_back(&node);
   });
   std::map<const c10::TensorImpl*, Value*> inputs;
   for (Node* read : reads) {
-    const std::string path = attribute_path(*read);
-    const c10::IValue value = attribute_value(module, path);
+    const c10::IValue value = value_of(module, *read);
     if (!can_be_aside(value, changed)) continue;
     Value*& input = inputs[value.toTensor().unsafeGetTensorImpl()];
     if (input == nullptr) {
       input = graph->addInput()->setType(c10::IntType::get());
-      weights_.push_back({value.toTensor(), path});
+      weights_.push_back({value.toTensor(), name_of(*read)});
     }
     Node* stand_in = graph->create(weight_kind(), {input})->insertBefore(read);
     stand_in->setSourceRange(read->sourceRange());
@@ -118,7 +133,7 @@ void WeightsAside::put_back(std::shared_ptr<Graph> graph) const {
       const std::vector<torch::jit::Use>& uses = graph->inputs()[first + i]->uses();
       if (uses.empty()) continue;
       Value* constant = graph->insertConstant(weights_[i].tensor.detach());
-      constant->setDebugName("self." + weights_[i].path);  // as freezing names them
+      if (!weights_[i].name.empty()) constant->setDebugName(weights_[i].name);
       for (const torch::jit::Use& use : uses) {
         use.user->output()->replaceAllUsesWith(constant);
         stand_ins.push_back(use.user);

@@ -11,10 +11,10 @@ namespace nnapi_convert {
 
 class WeightsAside {
  public:
-  // Puts a node that stands for the weight in the place of each read of a tensor attribute of `module`. Leaves out
-  // attributes that `graph` may change, tensors that share memory with such an attribute or with one of the paths
-  // `kept`, and graphs with calls or with changes of objects: these are freezing's. `graph` is the module's inlined
-  // forward; it has one more input for each weight afterwards.
+  // Puts a node that stands for the weight in the place of each constant tensor, and of each read of a tensor attribute
+  // of `module`. Leaves out tensors that `graph` may change, tensors that share memory with such an attribute or with
+  // one of the paths `kept`, and graphs with calls or with changes of objects: these are freezing's. `graph` is the
+  // module's inlined forward; it has one more input for each weight afterwards.
   WeightsAside(const torch::jit::Module& module, const std::shared_ptr<torch::jit::Graph>& graph,
                const std::vector<std::string>& kept);
 
@@ -27,7 +27,7 @@ class WeightsAside {
  private:
   struct Weight {
     at::Tensor tensor;
-    std::string path;  // "layer.weight"
+    std::string name;  // of the value in the graph; may be empty
   };
   std::vector<Weight> weights_;
 };

@@ -10,11 +10,21 @@ namespace {
 
 constexpr double kExactFloat = 1 << 24;
 
-// Returns the greatest magnitude that a sum over one output channel can reach.
-double greatest_sum(const at::Tensor& filter, int64_t channel_dim, double greatest_input) {
+// The range of codes minus the zero point.
+struct Range {
+  double lowest, highest;
+};
+
+// Returns the greatest magnitude that a sum over one output channel can reach, in any order of its products: products
+// of one sign add up at most.
+double greatest_sum(const at::Tensor& filter, int64_t channel_dim, Range input) {
   if (filter.numel() == 0) return 0;
   const at::Tensor rows = filter.transpose(0, channel_dim).reshape({filter.size(channel_dim), -1});
-  return rows.abs().sum(1, false, at::kDouble).max().item<double>() * greatest_input;
+  const at::Tensor positive = rows.clamp_min(0).sum(1, false, at::kDouble);
+  const at::Tensor negative = rows.clamp_max(0).sum(1, false, at::kDouble);
+  const at::Tensor highest = positive * input.highest + negative * input.lowest;
+  const at::Tensor lowest = positive * input.lowest + negative * input.highest;
+  return std::max(highest.max().item<double>(), -lowest.min().item<double>());
 }
 
 template <typename Code>
@@ -22,9 +32,9 @@ NNAPI_HOST_VECTORISED void center(const Code* __restrict codes, int64_t count, f
   for (int64_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(codes[i]) - zero;
 }
 
-double greatest_input(const Operand& operand) {
-  return static_cast<double>(
-      std::max(highest_code(operand.type) - operand.zero_point, operand.zero_point - lowest_code(operand.type)));
+Range range_of(const Operand& operand) {
+  return {static_cast<double>(lowest_code(operand.type) - operand.zero_point),
+          static_cast<double>(highest_code(operand.type) - operand.zero_point)};
 }
 
 }  // namespace
@@ -98,10 +108,10 @@ at::Tensor exact_sums(const OpContext& context, const at::Tensor& input, int64_t
   const auto weights = [&] { return filter(centered(context.stored("filter"), context.operand("filter"))); };
   const auto high = [&] { return weights().div_(16).round_(); };
   const auto low = [&] { return weights().sub_(high(), 16); };
-  const double scale = greatest_input(context.operand("input"));
+  const Range range = range_of(context.operand("input"));
   const at::Tensor bound = context.cached("filter", "bound", [&] {
-    return at::tensor({greatest_sum(weights(), channel_dim, scale),
-                       std::max(greatest_sum(high(), channel_dim, scale), greatest_sum(low(), channel_dim, scale))},
+    return at::tensor({greatest_sum(weights(), channel_dim, range),
+                       std::max(greatest_sum(high(), channel_dim, range), greatest_sum(low(), channel_dim, range))},
                       at::kDouble);
   });
   const double* bounds = bound.data_ptr<double>();
