@@ -229,8 +229,8 @@ TEST_CASE("executions of one compilation run at the same time", "[execution][thr
 }
 
 TEST_CASE("quantised sums are exact however deep", "[execution]") {
-  // Depths whose sums fit in a float, in two halves of the weights, and in a double only. The bias takes most of each
-  // large sum away again, so that an error of 1 in it shows.
+  // Depths whose sums fit in a float, in pieces, in two halves of the weights, and in a double only. The bias takes
+  // most of each large sum away again, so that an error of 1 in it shows.
   const uint32_t depth = GENERATE(16u, 1500u, 3000u, 40000u);
   const auto input_zero = GENERATE(uint8_t{0}, uint8_t{100}), filter_zero = GENERATE(uint8_t{0}, uint8_t{128});
   constexpr uint32_t kUnits = 5, kPixels = 6;

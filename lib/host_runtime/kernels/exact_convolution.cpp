@@ -1,5 +1,7 @@
 #include "lib/host_runtime/kernels/exact_convolution.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -30,6 +32,38 @@ double greatest_sum(const at::Tensor& filter, int64_t channel_dim, Range input) 
 template <typename Code>
 NNAPI_HOST_VECTORISED void center(const Code* __restrict codes, int64_t count, float zero, float* __restrict numbers) {
   for (int64_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(codes[i]) - zero;
+}
+
+// Which dimension of a filter the input's channels are along, and how many channels the input has.
+struct Summands {
+  int64_t filter_dim, channels;
+};
+
+at::Tensor piece(const at::Tensor& tensor, int64_t dim, int64_t number, int64_t count) {
+  const int64_t begin = tensor.size(dim) * number / count, end = tensor.size(dim) * (number + 1) / count;
+  return tensor.narrow(dim, begin, end - begin);
+}
+
+// Without gaps in memory, in the same order.
+at::Tensor dense(const at::Tensor& tensor) {
+  return tensor.contiguous(tensor.suggest_memory_format());
+}
+
+// Returns into how many pieces the input's channels have to be split for the sums over each to be exact in Float; 0 if
+// a few pieces aren't enough, or a group of channels has a filter of its own.
+int64_t fewest_pieces(const at::Tensor& filter, int64_t channel_dim, const Summands& summands, Range range) {
+  constexpr int64_t kMostPieces = 4;
+  if (greatest_sum(filter, channel_dim, range) < kExactFloat) return 1;
+  if (filter.size(summands.filter_dim) != summands.channels) return 0;
+  for (int64_t count = 2; count <= std::min(kMostPieces, summands.channels); ++count) {
+    bool is_exact = true;
+    for (int64_t i = 0; i < count; ++i) {
+      const at::Tensor part = piece(filter, summands.filter_dim, i, count);
+      is_exact = is_exact && greatest_sum(part, channel_dim, range) < kExactFloat;
+    }
+    if (is_exact) return count;
+  }
+  return 0;
 }
 
 Range range_of(const Operand& operand) {
@@ -109,14 +143,26 @@ at::Tensor exact_sums(const OpContext& context, const at::Tensor& input, int64_t
   const auto high = [&] { return weights().div_(16).round_(); };
   const auto low = [&] { return weights().sub_(high(), 16); };
   const Range range = range_of(context.operand("input"));
-  const at::Tensor bound = context.cached("filter", "bound", [&] {
-    return at::tensor({greatest_sum(weights(), channel_dim, range),
-                       std::max(greatest_sum(high(), channel_dim, range), greatest_sum(low(), channel_dim, range))},
-                      at::kDouble);
+  const Summands summands{1 - channel_dim, input.size(1)};
+  const at::Tensor plan = context.cached("filter", "plan", [&] {
+    const at::Tensor all = weights();
+    const double of_halves =
+        std::max(greatest_sum(high(), channel_dim, range), greatest_sum(low(), channel_dim, range));
+    return at::tensor({fewest_pieces(all, channel_dim, summands, range), int64_t{of_halves < kExactFloat}});
   });
-  const double* bounds = bound.data_ptr<double>();
-  if (bounds[0] < kExactFloat) return apply(input, context.cached("filter", "weights", weights));
-  if (bounds[1] < kExactFloat) {
+  const int64_t pieces = plan.data_ptr<int64_t>()[0];
+  if (pieces == 1) return apply(input, context.cached("filter", "weights", weights));
+  if (pieces > 1) {
+    at::Tensor sums;
+    for (int64_t i = 0; i < pieces; ++i) {
+      const at::Tensor part = context.cached("filter", fmt::format("piece {}", i),
+                                             [&] { return dense(piece(weights(), summands.filter_dim, i, pieces)); });
+      const at::Tensor sum = apply(dense(piece(input, 1, i, pieces)), part).to(at::kDouble);
+      sums = sums.defined() ? sums.add_(sum) : sum;
+    }
+    return sums;
+  }
+  if (plan.data_ptr<int64_t>()[1] != 0) {
     const at::Tensor sums = apply(input, context.cached("filter", "high", high)).to(at::kDouble).mul_(16);
     return sums.add_(apply(input, context.cached("filter", "low", low)));
   }

@@ -18,9 +18,10 @@ void check_channel_dimension(const OpContext& context, uint32_t dim);
 // Returns input scale x filter scale / output scale for each output channel.
 std::vector<double> multipliers_of(const OpContext& context, const char* weights, int64_t channels);
 
-// Convolves integers exactly: in Float if no sum can reach 2^24, else in two Float halves, else in Double. `filter`
-// makes the filter (integers, output channels along `channel_dim`) from the stored one; `apply` convolves an input and
-// a filter of the same type.
+// Convolves integers exactly: in Float if no sum can reach 2^24; else in Float for a few pieces of the input's channels
+// (dimension 1), for two halves of each weight, or else in Double. `filter` makes the filter (integers, output channels
+// along `channel_dim`, 0 or 1, input channels along the other one) from the stored one; `apply` convolves an input and a
+// filter of the same type.
 at::Tensor exact_sums(const OpContext& context, const at::Tensor& input, int64_t channel_dim,
                       const std::function<at::Tensor(const at::Tensor&)>& filter,
                       const std::function<at::Tensor(const at::Tensor&, const at::Tensor&)>& apply);
