@@ -85,9 +85,17 @@ class ShimSource {
                                fmt::join(scales(), ", ")));
   }
 
+  // The compilation gives results of NHWC in channels_last order.
+  std::string direct_result(const InterfaceOutput& output, const std::string& text) const {
+    const bool is_reordered = output.is_contiguous && request_.model.outputs[output.index].nhwc;
+    return is_reordered ? fmt::format("torch.contiguous({})", text) : text;
+  }
+
   void direct_outputs(int depth) {
     for (size_t i = 0; i < request_.interface.outputs.size(); ++i) {
-      line_at(depth, fmt::format("nnapi_result_{} = nnapi_results[{}]", i, request_.interface.outputs[i].index));
+      const InterfaceOutput& output = request_.interface.outputs[i];
+      line_at(depth, fmt::format("nnapi_result_{} = {}", i,
+                                 direct_result(output, fmt::format("nnapi_results[{}]", output.index))));
     }
   }
 
@@ -116,8 +124,9 @@ class ShimSource {
     begin_forward();
     const bool is_one = request_.interface.outputs.size() == 1 && request_.model.outputs.size() == 1;
     if (is_direct() && is_one) {
-      line(fmt::format("    nnapi_result_0 = (self.comp).run_direct_to_one([{}], {})", boundary_.arguments(),
-                       scales()[0]));
+      const std::string call =
+          fmt::format("(self.comp).run_direct_to_one([{}], {})", boundary_.arguments(), scales()[0]);
+      line("    nnapi_result_0 = " + direct_result(request_.interface.outputs[0], call));
     } else if (is_direct()) {
       run_direct(4, "run_direct");
       direct_outputs(4);

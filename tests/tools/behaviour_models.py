@@ -101,6 +101,20 @@ class ViewOfContiguous(Layers):
         return self.second(y) + torch.rand_like(y), part, flat
 
 
+class ReadsMemory(Layers):
+    """A view that tells elements by their place in memory."""
+
+    def forward(self, x):
+        return torch.as_strided(self.first(x), [8, 16], [16, 1])
+
+
+class ReadsMemoryOfTwo(Layers):
+    def forward(self, x):
+        y = self.first(x)
+        z = self.second(y)
+        return torch.as_strided(y, [8, 16], [16, 1]), torch.as_strided(z, [4, 8], [8, 1])
+
+
 class DropoutIsNoCopy(Layers):
     def forward(self, x):
         y = self.first(x)
@@ -223,6 +237,6 @@ class ChangesInTuple(Layers):
         return others[1] + torch.special.airy_ai(torch.tanh(others[0])), pair
 
 
-ALL = (Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, DropoutIsNoCopy, UnpackedAfterChange,
-       OperatorLists, RepeatedKeys, ReadAndSet, LeavesLoop, KeptTwice)
+ALL = (Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, ReadsMemory, ReadsMemoryOfTwo,
+       DropoutIsNoCopy, UnpackedAfterChange, OperatorLists, RepeatedKeys, ReadAndSet, LeavesLoop, KeptTwice)
 MODELS = {model.__name__: model for model in (*ALL, ElementsChanged, ReadsInOrder, ChangesInTuple)}

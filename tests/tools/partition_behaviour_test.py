@@ -5,9 +5,12 @@ import unittest
 import torch
 
 from behaviour_models import ALL, MODELS
+from cli import LIBRARIES
 from partition_blocks_test import SAMPLES, Blocks
 from partition_test import captured_output
 from stock_torch import FLOAT_TOLERANCE, call, load
+
+torch.ops.load_library(str(LIBRARIES / "libnnapi_shim_torch.so"))
 
 
 class Behaviour(Blocks):
@@ -38,9 +41,9 @@ class Behaviour(Blocks):
         else:
             self.assertEqual(expected, found)
 
-    def check_behaviour(self, name):
+    def check_behaviour(self, name, *options):
         self.save(name)
-        partition = self.partition("--min-segment-macs", "0")
+        partition = self.partition("--min-segment-macs", "0", *options)
         self.assertGreater(len(partition["segments"]), 0)
         original, converted = load(self.path), load(self.out)
         for sample in (*SAMPLES, *SAMPLES[::-1]):
@@ -51,8 +54,9 @@ class Behaviour(Blocks):
 class All(Behaviour):
     def test_models(self):
         for model in ALL:
-            with self.subTest(model=model.__name__):
-                self.check_behaviour(model.__name__)
+            for options in ([], ["--nhwc"], ["--nhwc", "--runtime", "shim"]):
+                with self.subTest(model=model.__name__, options=options):
+                    self.check_behaviour(model.__name__, *options)
 
 
 class ElementsOfList(Behaviour):
