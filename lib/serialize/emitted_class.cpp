@@ -54,6 +54,22 @@ torch::jit::Module make_object(const std::string& text, const ClassPlace& place)
   return torch::jit::Module(unit, type);
 }
 
+namespace {
+
+void add_named_types(const c10::TypePtr& type, torch::jit::CompilationUnit& unit) {
+  for (const c10::TypePtr& each : type->containedTypes()) add_named_types(each, unit);
+  const auto named = type->cast<c10::TupleType>();
+  if (named != nullptr && named->name() && unit.get_type(*named->name()) == nullptr) unit.register_type(named);
+}
+
+}  // namespace
+
+void add_named_types(const ReturnTree& tree, ClassPlace& place) {
+  if (!place.unit) place.unit = std::make_shared<torch::jit::CompilationUnit>();
+  if (tree.named != nullptr) add_named_types(tree.named, *place.unit);
+  for (const ReturnTree& element : tree.elements) add_named_types(element, place);
+}
+
 std::string bundled_type(const BundledInputs& bundled_inputs) {
   if (bundled_inputs.empty()) return "";
   std::string text;

@@ -32,6 +32,10 @@ using BundledInputs = std::vector<std::vector<c10::IValue>>;
 // class without attribute values.
 torch::jit::Module make_object(const std::string& text, const ClassPlace& place);
 
+// Makes the types of NamedTuples in the tree known to the unit at `place`, which `make_object` needs to name them.
+// Makes the unit if it is null.
+void add_named_types(const ReturnTree& tree, ClassPlace& place);
+
 // Returns a sample in less memory: if all elements are equal, the copy keeps only one of them.
 at::Tensor compact_sample(const at::Tensor& tensor);
 // Returns the TorchScript type of one bundled tuple; empty without bundled inputs.

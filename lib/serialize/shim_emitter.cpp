@@ -25,6 +25,7 @@ torch::jit::Module build_around(const ShimModuleRequest& request, const at::Tens
     // One original may be converted several times.
     placed.place.name = free_class_name(*placed.place.unit, placed.place.name);
   }
+  add_named_types(request.interface.return_tree, placed.place);
   torch::jit::Module module = make_object(source_of(placed), placed.place);
   module.setattr("training", false);
   module.setattr("comp", request.make_compilation(words, weights));

@@ -45,6 +45,7 @@ std::string return_type(const ReturnTree& tree) {
   if (tree.kind == ReturnTree::Kind::kTensor) return "Tensor";
   if (tree.kind == ReturnTree::Kind::kList) return fmt::format("List[{}]", element_type(tree));
   if (tree.kind == ReturnTree::Kind::kDict) return fmt::format("Dict[str, {}]", element_type(tree));
+  if (tree.named != nullptr) return tree.named->annotation_str();
   std::string text;
   for (const ReturnTree& element : tree.elements) text += (text.empty() ? "" : ", ") + return_type(element);
   return "Tuple[" + text + "]";
@@ -62,6 +63,7 @@ std::string collection(const ReturnTree& tree, const std::vector<std::string>& e
     return is_mixed ? fmt::format("annotate({}, {})", return_type(tree), literal(tree, elements))
                     : literal(tree, elements);
   }
+  if (tree.named != nullptr) return fmt::format("{}({})", return_type(tree), fmt::join(elements, ", "));
   return elements.size() == 1 ? "(" + elements[0] + ",)" : fmt::format("({})", fmt::join(elements, ", "));
 }
 

@@ -37,7 +37,9 @@ std::string source_of(const ModuleRequest& request) {
 
 torch::jit::Module build_module(const ModuleRequest& request, DeferredTensors& late) {
   const SerializedModel& serialized = request.serialized;
-  torch::jit::Module module = make_object(source_of(request), request.place);
+  ClassPlace place = request.place;
+  add_named_types(request.interface.return_tree, place);
+  torch::jit::Module module = make_object(source_of(request), place);
   module.setattr("training", false);
   module.setattr("ser_model", words_tensor(serialized.words));
   c10::List<at::Tensor> weights;

@@ -155,6 +155,8 @@ ReturnTree read_return(NormalisedModel& model, Value* value) {
   }
   if (kind == c10::prim::TupleConstruct) {
     tree.kind = ReturnTree::Kind::kTuple;
+    const auto type = value->type()->cast<c10::TupleType>();
+    if (type != nullptr && type->name()) tree.named = type;
   } else if (kind == c10::prim::ListConstruct) {
     tree.kind = ReturnTree::Kind::kList;
   } else if (kind == c10::prim::DictConstruct) {

@@ -178,10 +178,13 @@ class Partitioner {
   // Offers the items to NNAPI as one segment. Returns nothing if NNAPI takes it: the segment is then in the plan.
   std::optional<SegmentRefusal> offer(const BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
     try {
-      PlannedSegment planned{extract(block, members),    {},
-                             block.macs_of(members),     expected_rows(block, members),
-                             block.products_of(members), block.uncounted_of(members),
-                             places_of(*block.block())};
+      PlannedSegment planned;
+      planned.segment = extract(block, members);
+      planned.macs = block.macs_of(members);
+      planned.expected_rows = expected_rows(block, members);
+      planned.products = block.products_of(members);
+      planned.uncounted = block.uncounted_of(members);
+      planned.places = places_of(*block.block());
       Offer offer = lower_segment(planned.segment, options_, diagnostics);
       if (!offer.refusal) offer.refusal = refusal_of(offer.part, options_);
       if (offer.refusal) return offer.refusal;
