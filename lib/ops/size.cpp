@@ -2,6 +2,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lib/ops/families.h"
 #include "lib/ops/shape_rules.h"
 
@@ -76,6 +78,32 @@ std::vector<ValueType> list_length(const OpArguments& args) {
   return {Dims{Dim(static_cast<int64_t>(tensors != nullptr ? tensors->size() : args.sizes("a").size()))}};
 }
 
+std::vector<ValueType> same_list(const OpArguments& args) {
+  return {args.sizes("l")};
+}
+
+std::vector<ValueType> joined_lists(const OpArguments& args) {
+  Dims sizes = args.sizes("a");
+  const Dims more = args.sizes("b");
+  sizes.insert(sizes.end(), more.begin(), more.end());
+  return {std::move(sizes)};
+}
+
+// Python's list[start:end:step] for a positive step.
+std::vector<ValueType> sliced_list(const OpArguments& args) {
+  const Dims sizes = args.sizes("l");
+  const auto count = static_cast<int64_t>(sizes.size());
+  const auto place = [&](const char* name, int64_t fallback) {
+    const int64_t index = args.is_none(name) ? fallback : args.integer(name);
+    return std::clamp<int64_t>(index < 0 ? index + count : index, 0, count);
+  };
+  const int64_t step = args.integer("step"), end = place("end", count);
+  args.require(step > 0, fmt::format("step {}", step), "a positive step");
+  Dims kept;
+  for (int64_t i = place("start", 0); i < end; i += step) kept.push_back(sizes[static_cast<size_t>(i)]);
+  return {std::move(kept)};
+}
+
 // The first size of a tensor, as loops over its rows ask for it.
 std::vector<ValueType> row_count(const OpArguments& args) {
   const TensorType tensor = args.tensor("t");
@@ -129,6 +157,9 @@ OpRules size_tensor_rules() {
       size_rule("aten::floor_divide.Scalar", tensor_arithmetic<'/'>),
       size_rule("aten::div.Tensor_mode", tensor_division),
       size_rule("aten::div.Scalar_mode", tensor_division),
+      size_rule("aten::slice.t", sliced_list),
+      size_rule("aten::list.t", same_list),
+      size_rule("aten::add.t", joined_lists),
   };
 }
 
