@@ -1,4 +1,5 @@
-// Tensors of one value whose size depends on the inputs: FILL. Those of fixed size are constants before they come here.
+// Tensors of one value whose size depends on the inputs: FILL, or TILE of the value below feature level 4. Those of
+// fixed size are constants before they come here.
 // And what is written over a tensor, which leaves its sizes and its dtype: copy, fill, zero.
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
@@ -8,13 +9,19 @@
 namespace nnapi_convert {
 namespace {
 
-std::vector<ValueType> filled_type(const OpArguments& args, at::ScalarType fallback) {
+constexpr int kFillsLevel = 4;
+
+std::vector<ValueType> filled_type(const OpArguments& args, at::ScalarType fallback, const Dims& sizes) {
   const at::ScalarType dtype = args.is_none("dtype") ? fallback : static_cast<at::ScalarType>(args.integer("dtype"));
   args.require(dtype == at::kFloat || dtype == at::kInt || dtype == at::kLong, "dtype = " + dtype_name(dtype),
                "float32, int32 or int64");
-  const TensorType type{dtype, args.sizes("size"), {}};
+  const TensorType type{dtype, sizes, {}};
   require_rank(args, type, 1, kHighestRank);
   return {type};
+}
+
+std::vector<ValueType> filled_type(const OpArguments& args, at::ScalarType fallback) {
+  return filled_type(args, fallback, args.sizes("size"));
 }
 
 std::vector<ValueType> float_filled_type(const OpArguments& args) {
@@ -25,8 +32,20 @@ std::vector<ValueType> full_type(const OpArguments& args) {
   return filled_type(args, args.value("fill_value").isInt() ? at::kLong : at::kFloat);
 }
 
+// With the sizes of another tensor, and its dtype unless another one is given.
+std::vector<ValueType> like_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  return filled_type(args, self.dtype, self.dims);
+}
+
+// With its dtype only.
+std::vector<ValueType> new_type(const OpArguments& args) {
+  return filled_type(args, args.tensor("self").dtype);
+}
+
 void lower_filled(OpContext& ctx, double value) {
   const TensorType type = ctx.output_type();
+  if (!ctx.can_use(OperationCode::FILL, kFillsLevel)) return filled(ctx, value, type).set_output();
   const nnapi::OperandId number = type.dtype == at::kFloat ? ctx.builder().float32(static_cast<float>(value))
                                                            : ctx.builder().int32(static_cast<int64_t>(value));
   ctx.emit(OperationCode::FILL, {ctx.builder().int32_tensor(type.dims), number});
@@ -66,6 +85,8 @@ void lower_zero(OpContext& ctx) {
 }
 
 constexpr const char* kOverwrittenNote = "float32, integers, bool";
+const OpTraits kLikeTraits = kElementwise | Memory::kFresh | Fact::kSizesAreSums | Fact::kReadsShapeOnly;
+const OpTraits kNewTraits = kUnprovedRows | Memory::kFresh | ResultSizes::kGivenWithExample | Fact::kReadsShapeOnly;
 constexpr const char* kCreationNote = "fixed sizes: a constant, feature level 1";
 
 }  // namespace
@@ -74,13 +95,32 @@ OpRules creation_rules() {
   return {
       {"aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
        "pin_memory=None) -> Tensor",
-       4, kCreationNote, float_filled_type, lower_constant<0>, kUnprovedRows | Memory::kFresh | ResultSizes::kGiven},
+       3, kCreationNote, float_filled_type, lower_constant<0>, kUnprovedRows | Memory::kFresh | ResultSizes::kGiven},
       {"aten::ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
        "pin_memory=None) -> Tensor",
-       4, kCreationNote, float_filled_type, lower_constant<1>, kUnprovedRows | Memory::kFresh | ResultSizes::kGiven},
+       3, kCreationNote, float_filled_type, lower_constant<1>, kUnprovedRows | Memory::kFresh | ResultSizes::kGiven},
       {"aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? "
        "device=None, bool? pin_memory=None) -> Tensor",
-       4, kCreationNote, full_type, lower_full, kUnprovedRows | Memory::kFresh | ResultSizes::kGivenWithNumber},
+       3, kCreationNote, full_type, lower_full, kUnprovedRows | Memory::kFresh | ResultSizes::kGivenWithNumber},
+      {"aten::zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+       "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+       3, kCreationNote, like_type, lower_constant<0>, kLikeTraits},
+      {"aten::ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+       "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+       3, kCreationNote, like_type, lower_constant<1>, kLikeTraits},
+      {"aten::full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+       "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+       3, kCreationNote, like_type, lower_full, kLikeTraits},
+      {"aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+       "device=None, bool? pin_memory=None) -> Tensor",
+       3, kCreationNote, new_type, lower_constant<0>, kNewTraits},
+      {"aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+       "device=None, "
+       "bool? pin_memory=None) -> Tensor",
+       3, kCreationNote, new_type, lower_constant<1>, kNewTraits},
+      {"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
+       "Device? device=None, bool? pin_memory=None) -> Tensor",
+       3, kCreationNote, new_type, lower_full, kNewTraits},
       {"aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", 1, kOverwrittenNote, overwritten_type,
        lower_copy, kUnprovedRows | Fact::kOverwrites},
       {"aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_fill,
