@@ -127,7 +127,6 @@ std::vector<CpuOperators> cpu_operators() {
       {OpTraits() | Index::kPositions, {"aten::index_put_"}},
       {OpTraits() | Index::kRows, {"aten::_embedding_bag"}},
       {OpTraits() | Index::kRows | Fact::kCountsByValues, {"aten::embedding_bag"}},
-      {OpTraits() | ResultSizes::kCounted, {"aten::arange"}},
       {OpTraits() | ResultSizes::kGivenWithExample | Fact::kReadsShapeOnly | Fact::kUnwritten, {"aten::new_empty"}},
       {OpTraits() | ResultSizes::kKeptBoxes | Fact::kSizesByValues, {"torchvision::nms"}},
       {OpTraits() | ResultSizes::kMasked | Fact::kSizesByValues, {"aten::masked_select"}},

@@ -1,6 +1,9 @@
 // Tensors of one value whose size depends on the inputs: FILL, or TILE of the value below feature level 4. Those of
 // fixed size are constants before they come here.
 // And what is written over a tensor, which leaves its sizes and its dtype: copy, fill, zero.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/promotion.h"
@@ -13,8 +16,7 @@ constexpr int kFillsLevel = 4;
 
 std::vector<ValueType> filled_type(const OpArguments& args, at::ScalarType fallback, const Dims& sizes) {
   const at::ScalarType dtype = args.is_none("dtype") ? fallback : static_cast<at::ScalarType>(args.integer("dtype"));
-  args.require(dtype == at::kFloat || dtype == at::kInt || dtype == at::kLong, "dtype = " + dtype_name(dtype),
-               "float32, int32 or int64");
+  args.require(has_operand_code(dtype), "dtype = " + dtype_name(dtype), "float32, int32, int64 or bool");
   const TensorType type{dtype, sizes, {}};
   require_rank(args, type, 1, kHighestRank);
   return {type};
@@ -45,7 +47,8 @@ std::vector<ValueType> new_type(const OpArguments& args) {
 
 void lower_filled(OpContext& ctx, double value) {
   const TensorType type = ctx.output_type();
-  if (!ctx.can_use(OperationCode::FILL, kFillsLevel)) return filled(ctx, value, type).set_output();
+  if (type.dtype == at::kBool || !ctx.can_use(OperationCode::FILL, kFillsLevel))
+    return filled(ctx, value, type).set_output();
   const nnapi::OperandId number = type.dtype == at::kFloat ? ctx.builder().float32(static_cast<float>(value))
                                                            : ctx.builder().int32(static_cast<int64_t>(value));
   ctx.emit(OperationCode::FILL, {ctx.builder().int32_tensor(type.dims), number});
@@ -58,6 +61,33 @@ void lower_constant(OpContext& ctx) {
 
 void lower_full(OpContext& ctx) {
   lower_filled(ctx, ctx.number("fill_value"));
+}
+
+// The numbers of arange() whose end depends on the inputs: the first ones of a constant, which ends somewhere.
+constexpr int64_t kMostCounted = 1 << 14;
+
+int64_t counted_from(const OpArguments& args) {
+  return args.has("start") ? args.integer("start") : 0;
+}
+
+int64_t counted_by(const OpArguments& args) {
+  return args.has("step") ? args.integer("step") : 1;
+}
+
+std::vector<ValueType> counted_type(const OpArguments& args) {
+  const Dims end = args.sizes("end");
+  const int64_t step = counted_by(args);
+  args.require(end.size() == 1 && step > 0, fmt::format("step {}", step), "a positive step");
+  const Dim count = (end[0] + (step - 1 - counted_from(args))).floor_div(step);
+  return filled_type(args, at::kLong, {count});
+}
+
+void lower_counted(OpContext& ctx) {
+  const TensorType type = ctx.output_type();
+  ctx.warn("arange() has a limit, for a size that is flexible", fmt::format("{} elements", kMostCounted));
+  const at::Tensor numbers = at::arange(kMostCounted) * counted_by(ctx) + counted_from(ctx);
+  const nnapi::OperandId all = ctx.constant_operand(numbers.to(type.dtype));
+  ctx.set_output(ctx.sliced({all, {type.dtype, {Dim(kMostCounted)}, {}}}, {0}, type.dims, {1}));
 }
 
 std::vector<ValueType> overwritten_type(const OpArguments& args) {
@@ -87,6 +117,7 @@ void lower_zero(OpContext& ctx) {
 constexpr const char* kOverwrittenNote = "float32, integers, bool";
 const OpTraits kLikeTraits = kElementwise | Memory::kFresh | Fact::kSizesAreSums | Fact::kReadsShapeOnly;
 const OpTraits kNewTraits = kUnprovedRows | Memory::kFresh | ResultSizes::kGivenWithExample | Fact::kReadsShapeOnly;
+const OpTraits kCountedTraits = kUnprovedRows | Memory::kFresh | ResultSizes::kCounted;
 constexpr const char* kCreationNote = "fixed sizes: a constant, feature level 1";
 
 }  // namespace
@@ -121,6 +152,15 @@ OpRules creation_rules() {
       {"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
        "Device? device=None, bool? pin_memory=None) -> Tensor",
        3, kCreationNote, new_type, lower_full, kNewTraits},
+      {"aten::arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+       "pin_memory=None) -> Tensor",
+       3, kCreationNote, counted_type, lower_counted, kCountedTraits},
+      {"aten::arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+       "device=None, bool? pin_memory=None) -> Tensor",
+       3, kCreationNote, counted_type, lower_counted, kCountedTraits},
+      {"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
+       "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+       3, kCreationNote, counted_type, lower_counted, kCountedTraits},
       {"aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", 1, kOverwrittenNote, overwritten_type,
        lower_copy, kUnprovedRows | Fact::kOverwrites},
       {"aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_fill,

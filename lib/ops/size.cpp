@@ -157,6 +157,8 @@ OpRules size_tensor_rules() {
       size_rule("aten::floor_divide.Scalar", tensor_arithmetic<'/'>),
       size_rule("aten::div.Tensor_mode", tensor_division),
       size_rule("aten::div.Scalar_mode", tensor_division),
+      size_rule("aten::ScalarImplicit", same_size),
+      size_rule("aten::IntImplicit", same_size),
       size_rule("aten::slice.t", sliced_list),
       size_rule("aten::list.t", same_list),
       size_rule("aten::add.t", joined_lists),

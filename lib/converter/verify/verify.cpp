@@ -34,10 +34,16 @@ namespace {
 }
 
 // Returns a hint for inputs on which the original fails.
-std::string hint_for(const VerifyRequest& request) {
+std::string hint_for(const VerifyRequest& request, const Metadata& metadata) {
   if (!request.inputs_file.empty()) return "";
-  return "; its inputs were random: give others with `nnapi-convert verify --inputs FILE`, written by torch.save((x, "
-         "...), FILE)";
+  const auto& inputs = metadata.inputs;
+  const bool is_flexible =
+      std::any_of(inputs.begin(), inputs.end(), [](const MetadataInput& input) { return !all_fixed(input.type.dims); });
+  return fmt::format(
+      "; its inputs were random{}: give others with `nnapi-convert verify --inputs FILE`, written by "
+      "torch.save((x, ...), FILE){}",
+      is_flexible ? ", of sizes where the model takes any" : "",
+      is_flexible ? ", or other sizes with `verify --input`" : "");
 }
 
 // Runs the module on copies of the inputs, as it may change them.
@@ -234,7 +240,8 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   Distance original_distance, converted_distance;
   for (const Values& sample : samples) {
     const InputTuple for_original = assemble(arguments, with_original_dtypes(sample, converted.metadata));
-    const Tensors expected = run(meaning ? *meaning : original.module, for_original, "the original", hint_for(request));
+    const Tensors expected =
+        run(meaning ? *meaning : original.module, for_original, "the original", hint_for(request, converted.metadata));
     if (meaning) errors_of_original.add(expected, run_if_possible(original.module, for_original));
     const Tensors found = run(converted.module, assemble(arguments, sample), "the converted model");
     check_same_outputs(expected, found);
