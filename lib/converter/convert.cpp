@@ -88,7 +88,7 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, const Cali
   // Serialize and emit.
   Conversion conversion = emit(planned, loaded, emitted, given, diagnostics, stages);
   if (!quantised) return conversion;
-  measure_whole(conversion, *quantised);
+  measure_whole(conversion, *quantised, diagnostics);
   conversion.recorded_options = with_calibration(conversion.recorded_options, quantised->recorded, quantised->parts);
   if (!calibration.table.empty()) conversion.calibration_table = table_of(*quantised);
   conversion.quantised = std::move(quantised->parts);

@@ -49,6 +49,29 @@ Scale best_scale(const std::vector<float>& values) {
   return best;
 }
 
+// True if the scale reaches the values, up to a few steps.
+bool fits(const Histogram& values, const Scale& scale) {
+  constexpr double kSlack = 4;
+  const auto step = static_cast<double>(scale.scale);
+  return static_cast<double>(values.lowest()) >= (-scale.zero_point - kSlack) * step &&
+         static_cast<double>(values.highest()) <= (255 - scale.zero_point + kSlack) * step;
+}
+
+// True if rounding to the scale leaves most of the values' power: of a softmax over hundreds of numbers, steps of 1/256
+// leave hardly any.
+bool is_kept(const Histogram& values, const Scale& scale) {
+  constexpr double kLeastSnr = 15;
+  const auto step = static_cast<double>(scale.scale);
+  double power = 0, noise = 0;
+  for (size_t bin = 0; bin < values.bins().size(); ++bin) {
+    const double value = values.centre(bin), error = value - std::round(value / step) * step;
+    const auto count = static_cast<double>(values.bins()[bin]);
+    power += count * value * value;
+    noise += count * error * error;
+  }
+  return noise <= power * std::pow(10, -kLeastSnr / 10);
+}
+
 class Assigning {
  public:
   explicit Assigning(const AssignRequest& request)
@@ -124,7 +147,8 @@ class Assigning {
     });
     std::vector<bool> is_moved(model_.operands.size(), false);
     for_each_integer([&](const Operation& operation) {
-      for (const OperandId id : operation.outputs) is_moved[static_cast<size_t>(id)] = only_moves(operation.code);
+      const bool moves = only_moves(operation.code) && !model_.at(operation.inputs[0]).is_constant();
+      for (const OperandId id : operation.outputs) is_moved[static_cast<size_t>(id)] = moves;
       return true;
     });
     for (size_t i = 0; i < model_.operands.size(); ++i) {
@@ -133,6 +157,7 @@ class Assigning {
       if (!is_moved[i]) merged[group].add(request_.observations.histograms[i]);
       if (i < request_.given.size() && request_.given[i]) given[group] = request_.given[i];
     }
+    if (!have_values(merged, given)) return false;
     ranges_.assign(model_.operands.size(), Range());
     for (size_t i = 0; i < model_.operands.size(); ++i) {
       if (!is_used[i] || groups_.find(static_cast<OperandId>(i)) != i) continue;
@@ -145,6 +170,28 @@ class Assigning {
       if (!fixed_[group]) result_.ranges[i] = ranges_[group];
     }
     return true;
+  }
+
+  // False where a tensor has no scale: nothing has been measured of it, or a scale that its operation fixes clips what
+  // other operations put into the same tensors, or rounds most of it away. The operation is left in float.
+  bool have_values(const std::vector<Histogram>& merged, const std::vector<std::optional<Range>>& given) {
+    return for_each_integer([&](const Operation& operation) {
+      for (const OperandId id : float_variables(model_, operation)) {
+        const size_t group = groups_.find(id);
+        if (!fixed_[group] && !given[group] && merged[group].empty()) return false;
+      }
+      if (!fixed_scale(operation.code)) return true;
+      const Scale& scale = *fixed_[groups_.find(operation.outputs[0])];
+      const Histogram& values = merged[groups_.find(operation.outputs[0])];
+      return values.empty() || (fits(values, scale) && (has_to_be_integer(operation) || is_kept(values, scale)));
+    });
+  }
+
+  // Below feature level 3 no operation takes floats to integers, and the model's caller may want integers.
+  bool has_to_be_integer(const Operation& operation) const {
+    const auto is_result = [&](const nnapi::Boundary& output) { return output.operand == operation.outputs[0]; };
+    const bool is_output = std::any_of(model_.outputs.begin(), model_.outputs.end(), is_result);
+    return request_.rules.feature_level < 3 || (request_.integer_outputs && is_output);
   }
 
   Scale scale_of_group(size_t group) const { return fixed_[group] ? *fixed_[group] : ranges_[group].scale(); }

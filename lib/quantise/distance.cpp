@@ -44,10 +44,33 @@ size_t row_of(const nnapi::Operand& operand) {
   return static_cast<size_t>(*operand.dims.back().fixed_value());
 }
 
+// Of outputs that are integers, such as those of ARGMAX: the share of elements that are others.
+Distance distance_of_integers(const nnapi::Model& model, const Results& expected, const Results& found) {
+  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, 0, true};
+  for (size_t output = 0; output < model.outputs.size(); ++output) {
+    if (model.at(model.outputs[output].operand).type != OperandCode::TENSOR_INT32) continue;
+    double count = 0, same = 0;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const Bytes &one = expected[i][output], &other = found[i][output];
+      for (size_t at = 0; at + sizeof(int32_t) <= one.size(); at += sizeof(int32_t)) {
+        ++count;
+        same += std::memcmp(one.data() + at, other.data() + at, sizeof(int32_t)) == 0 ? 1 : 0;
+      }
+    }
+    if (count == 0) continue;
+    result.noise += 1 - same / count;
+    if (result.rows == 0 || same / count < result.top1) {
+      result.top1 = same / count;
+      result.rows = count;
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 Distance distance(const nnapi::Model& model, const Results& expected, const Results& found) {
-  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, 0};
+  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, 0, false};
   double squares = 0, count = 0, outputs = 0;
   for (size_t output = 0; output < model.outputs.size(); ++output) {
     const nnapi::Operand& operand = model.at(model.outputs[output].operand);
@@ -68,6 +91,7 @@ Distance distance(const nnapi::Model& model, const Results& expected, const Resu
       result.rows = sums.rows;
     }
   }
+  if (outputs == 0) return distance_of_integers(model, expected, found);
   if (count > 0) result.rms = std::sqrt(squares / count);
   if (outputs > 0) result.noise /= outputs;
   return result;

@@ -8,7 +8,8 @@
 
 namespace nnapi_convert::quantise {
 
-// Of all float outputs together; each is weighed by its own power.
+// Of all float outputs together; each is weighed by its own power. Of a model that gives integers alone, as ARGMAX
+// does, only `top1` and `noise` tell something: the shares of elements that are the same, and that are others.
 struct Distance {
   double rms = 0;     // over all elements
   double snr_db = 0;  // power of what is expected over that of the error; the lowest of all outputs
@@ -16,6 +17,7 @@ struct Distance {
   double top1 = 0;    // share of rows with the same largest element; the lowest of all outputs
   double noise = 0;   // power of the error over that of what is expected, the mean of all outputs; less is nearer
   double rows = 0;    // that top1 is a share of; 0 where it isn't known
+  bool is_of_integers = false;
 };
 
 // The bounds of the true share of rows with the same largest element, in 95 of 100 cases: Wilson's score interval,
@@ -25,7 +27,7 @@ struct Interval {
 };
 Interval top1_interval(const Distance& distance);
 
-// One by sample, and in it one by output; outputs that are no floats are left out. The last axis makes the rows.
+// One by sample, and in it one by output; where some are floats, the others are left out. The last axis makes the rows.
 using Results = std::vector<std::vector<Bytes>>;
 Distance distance(const nnapi::Model& model, const Results& expected, const Results& found);
 

@@ -31,29 +31,21 @@ void Histogram::cover(double lowest, double highest) {
     first_ = static_cast<int64_t>(std::floor(lowest / width_));
     bins_.assign(kBins, 0);
   }
-  for (;;) {
-    const auto low = static_cast<int64_t>(std::floor(lowest / width_));
-    const auto high = static_cast<int64_t>(std::floor(highest / width_));
-    const bool is_used = finite_ > 0;
-    // The bins that hold values, and those that will.
-    int64_t used_low = low, used_high = high;
-    if (is_used) {
-      used_low = std::min(low, static_cast<int64_t>(std::floor(static_cast<double>(lowest_) / width_)));
-      used_high = std::max(high, static_cast<int64_t>(std::floor(static_cast<double>(highest_) / width_)));
-    }
-    if (used_high - used_low < kBins) {
-      if (low >= first_ && high < first_ + kBins) return;
-      std::vector<uint64_t> moved(kBins, 0);
-      for (int64_t i = 0; i < kBins; ++i) {
-        const int64_t to = first_ + i - used_low;
-        if (to >= 0 && to < kBins) moved[static_cast<size_t>(to)] = bins_[static_cast<size_t>(i)];
-      }
-      bins_ = std::move(moved);
-      first_ = used_low;
-      return;
-    }
-    widen();
+  // The bins that hold values, and those that will. The first ones may be so narrow, as those of a tensor that was 0 so
+  // far, that a whole number has no room for the count of bins up to a usual value.
+  const double least = finite_ > 0 ? std::min(lowest, static_cast<double>(lowest_)) : lowest;
+  const double most = finite_ > 0 ? std::max(highest, static_cast<double>(highest_)) : highest;
+  while (std::floor(most / width_) - std::floor(least / width_) >= static_cast<double>(kBins)) widen();
+  const auto used_low = static_cast<int64_t>(std::floor(least / width_));
+  const auto used_high = static_cast<int64_t>(std::floor(most / width_));
+  if (used_low >= first_ && used_high < first_ + kBins) return;
+  std::vector<uint64_t> moved(kBins, 0);
+  for (int64_t i = 0; i < kBins; ++i) {
+    const int64_t to = first_ + i - used_low;
+    if (to >= 0 && to < kBins) moved[static_cast<size_t>(to)] = bins_[static_cast<size_t>(i)];
   }
+  bins_ = std::move(moved);
+  first_ = used_low;
 }
 
 void Histogram::add(const float* values, size_t count) {

@@ -16,12 +16,17 @@ using nnapi::Model;
 using nnapi::OperandId;
 using nnapi::Operation;
 
+// True for an operation whose result has the values of another variable.
+bool moves_variable(const Model& model, const Operation& operation) {
+  return only_moves(operation.code) && !model.at(operation.inputs[0]).is_constant();
+}
+
 // Float results of operations and float inputs that operations read. What only moves values has those of its input.
 std::vector<OperandId> measured_operands(const Model& model) {
   std::set<OperandId> measured;
   for (const nnapi::Boundary& output : model.outputs) measured.insert(output.operand);
   for (const Operation& operation : model.operations) {
-    if (only_moves(operation.code)) continue;
+    if (moves_variable(model, operation)) continue;
     for (const OperandId output : operation.outputs) {
       if (is_float_variable(model.at(output))) measured.insert(output);
     }
@@ -134,7 +139,7 @@ class Observer {
 // What moves values has the histogram of what it moves.
 void share_moved(const Model& model, Observations& observations) {
   for (const Operation& operation : model.operations) {
-    if (!only_moves(operation.code)) continue;
+    if (!moves_variable(model, operation)) continue;
     const Histogram& moved = observations.histograms[static_cast<size_t>(operation.inputs[0])];
     for (const OperandId output : operation.outputs) {
       Histogram& histogram = observations.histograms[static_cast<size_t>(output)];

@@ -25,9 +25,18 @@ Observations observed(const nnapi::Model& model) {
   return observations;
 }
 
-Assignment assigned(const nnapi::Model& model, int feature_level = 3) {
-  const Observations observations = observed(model);
+Assignment assigned(const nnapi::Model& model, const Observations& observations, int feature_level = 3) {
   return assign({model, observations, {feature_level, false}, RangeMethod::kMinMax, {}});
+}
+
+Assignment assigned(const nnapi::Model& model, int feature_level = 3) {
+  return assigned(model, observed(model), feature_level);
+}
+
+void set_values(Observations& observations, OperandId id, const std::vector<float>& values) {
+  Histogram& histogram = observations.histograms[static_cast<size_t>(id)];
+  histogram = {};
+  if (!values.empty()) histogram.add(values.data(), values.size());
 }
 
 const Scale& scale_of(const Assignment& assignment, OperandId id) {
@@ -54,7 +63,9 @@ TEST_CASE("assign: fixed scales, also of what is moved behind") {
   const OperandId sure = net.softmax(logits, 1);
   const OperandId moved = net.reshape(sure, {8});
   net.output(moved);
-  const Assignment assignment = assigned(net.model);
+  Observations observations = observed(net.model);
+  for (const OperandId id : {sure, moved}) set_values(observations, id, {0, 0.3f, 0.7f});
+  const Assignment assignment = assigned(net.model, observations);
   CHECK(assignment.integer_count() == 3);
   CHECK(scale_of(assignment, sure) == Scale{1.0f / 256, 0});
   CHECK(scale_of(assignment, moved) == Scale{1.0f / 256, 0});
@@ -81,6 +92,46 @@ TEST_CASE("assign: a tensor that would need two fixed scales costs an operation 
   const Assignment assignment = assigned(net.model, 1);
   CHECK(assignment.integer_count() < net.model.operations.size());
   CHECK(assignment.integer_count() > 0);
+}
+
+TEST_CASE("assign: a fixed scale that clips what it is tied to costs an operation its integers") {
+  Net net;
+  const OperandId x = net.fully_connected(net.input({2, 6}), 4);
+  const OperandId sure = net.unary(OperationCode::LOGISTIC, x), other = net.fully_connected(x, 4);
+  net.output(net.fully_connected(net.concatenation({sure, other}, 1), 4));
+  Observations observations = observed(net.model);
+  set_values(observations, sure, {0, 0.5f, 0.9f});
+  CHECK(assigned(net.model, observations, 3).integer_count() == net.model.operations.size());
+  CHECK(assigned(net.model, observations, 1).integer_count() < net.model.operations.size());
+  set_values(observations, other, {0, 0.25f, 0.75f});
+  set_values(observations, net.model.operations[3].outputs[0], {0, 0.25f, 0.9f});
+  CHECK(assigned(net.model, observations, 1).integer_count() == net.model.operations.size());
+}
+
+TEST_CASE("assign: what a fixed scale rounds away stays float where floats and integers mix") {
+  Net net;
+  const OperandId x = net.fully_connected(net.input({2, 6}), 4);
+  const OperandId sure = net.unary(OperationCode::LOGISTIC, x);
+  net.output(net.fully_connected(sure, 4));
+  Observations observations = observed(net.model);
+  set_values(observations, sure, {0.0015f, 0.0025f, 0.003f});
+  CHECK_FALSE(assigned(net.model, observations, 3).is_integer[1]);
+  CHECK(assigned(net.model, observations, 1).is_integer[1]);
+  set_values(observations, sure, {0.2f, 0.3f, 0.5f});
+  CHECK(assigned(net.model, observations, 3).is_integer[1]);
+}
+
+TEST_CASE("assign: a tensor that nothing was measured of has no scale") {
+  Net net;
+  const OperandId x = net.fully_connected(net.input({2, 6}), 4);
+  const OperandId y = net.fully_connected(x, 4);
+  net.output(net.fully_connected(y, 4));
+  Observations observations = observed(net.model);
+  set_values(observations, y, {});
+  const Assignment assignment = assigned(net.model, observations);
+  CHECK(assignment.is_integer[0]);
+  CHECK_FALSE(assignment.is_integer[1]);
+  CHECK_FALSE(assignment.is_integer[2]);
 }
 
 TEST_CASE("assign: the output of MUL has a larger scale than the product of its inputs") {

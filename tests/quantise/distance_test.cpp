@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 
 namespace nnapi_convert::quantise {
 namespace {
@@ -16,6 +17,29 @@ Distance with_top1(double top1, double rows) {
 // By how many of its own standard deviations a true share would have to be off to give the one that was seen.
 double deviations(double truth, double seen, double rows) {
   return std::abs(seen - truth) / std::sqrt(truth * (1 - truth) / rows);
+}
+
+Bytes bytes_of(const std::vector<int32_t>& values) {
+  Bytes bytes(values.size() * sizeof(int32_t));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+TEST_CASE("of integers alone, the share that is the same tells the distance") {
+  nnapi::Model model;
+  model.operands.emplace_back();
+  model.operands[0].type = OperandCode::TENSOR_INT32;
+  model.operands[0].dims = {Dim(4)};
+  model.outputs.push_back({0});
+  const Results expected = {{bytes_of({1, 2, 3, 4})}, {bytes_of({5, 6, 7, 8})}};
+  const Results found = {{bytes_of({1, 2, 3, 9})}, {bytes_of({5, 0, 7, 8})}};
+  const Distance apart = distance(model, expected, found);
+  CHECK(apart.is_of_integers);
+  CHECK(apart.top1 == 0.75);
+  CHECK(apart.rows == 8);
+  CHECK(apart.noise == 0.25);
+  CHECK(distance(model, expected, expected).top1 == 1);
+  CHECK(distance(model, expected, expected).noise == 0);
 }
 
 TEST_CASE("at its bounds a true share is 1.96 standard deviations from the one that was seen") {

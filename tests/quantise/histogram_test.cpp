@@ -47,6 +47,19 @@ TEST_CASE("histogram: growing ranges lose no value") {
   CHECK(static_cast<double>(histogram.highest() - histogram.lowest()) > histogram.width() * Histogram::kBins / 4);
 }
 
+TEST_CASE("histogram: zeros, or tiny values, before usual ones") {
+  for (const float first : {0.0f, 1e-30f, -1e-20f}) {
+    Histogram histogram;
+    const std::vector<float> silent(1000, first), values = normal(1000, 3, 7);
+    histogram.add(silent.data(), silent.size());
+    histogram.add(values.data(), values.size());
+    CHECK(total(histogram) == 2000);
+    const double range = static_cast<double>(histogram.highest() - histogram.lowest());
+    CHECK(range > histogram.width() * Histogram::kBins / 4);
+    CHECK(range < histogram.width() * Histogram::kBins);
+  }
+}
+
 TEST_CASE("histogram: bins that reach to 0 are not many, however near to each other the values are") {
   for (const float offset : {3.0f, -1e6f, 1e-20f}) {
     Histogram histogram;

@@ -201,7 +201,93 @@ class Pickles(OddDataTest):
                 self.refused(self.samples(value, "odd.pt"), needed)
 
 
+
+
+class Values(CalibrateTest):
+    """Values in the middle of a model that are not as usual."""
+
+    def setUp(self):
+        super().setUp()
+        self.model = self.folder / "model.pt"
+
+    def distance(self, module, samples, *options):
+        torch.jit.script(module.eval()).save(str(self.model))
+        torch.save(samples, str(self.folder / "samples.pt"))
+        shape = ",".join(str(size) for size in samples[0].shape)
+        dtype = ":int64" if samples[0].dtype == torch.int64 else ""
+        result = self.succeed(self.model, "--nhwc", "--input", shape + dtype, "--calibrate", self.folder / "samples.pt",
+                              "--verify", *options, "-o", self.folder / "out.pt")
+        return result, [line for line in result.stdout.splitlines() if line.startswith("distance from float")][0]
+
+    def snr(self, module, samples, *options):
+        return float(self.distance(module, samples, *options)[1].split("SNR ")[1].split(" dB")[0])
+
+    def test_zeros_in_the_first_sample(self):
+        """A ReLU that lets nothing through at first."""
+        torch.manual_seed(0)
+        module = torch.nn.Sequential(torch.nn.Conv2d(1, 8, 3, bias=False), torch.nn.ReLU(), torch.nn.Conv2d(8, 4, 3))
+        samples = [torch.zeros(1, 1, 8, 8)] + [torch.randn(1, 1, 8, 8) for _ in range(39)]
+        self.assertGreater(self.snr(module, samples), 30)
+
+    def test_rows_of_a_table(self):
+        class Words(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.last = torch.nn.Embedding(50, 16), torch.nn.Linear(16, 5)
+
+            def forward(self, ids):
+                return self.last(self.table(ids))
+
+        torch.manual_seed(0)
+        self.assertGreater(self.snr(Words(), [torch.randint(0, 50, (1, 6)) for _ in range(40)]), 30)
+
+    def test_softmax_over_many(self):
+        class Pooled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.score, self.value = torch.nn.Linear(16, 1), torch.nn.Linear(16, 16)
+
+            def forward(self, x):
+                return (self.score(x).softmax(1) * self.value(x)).sum(1)
+
+        torch.manual_seed(0)
+        self.assertGreater(self.snr(Pooled(), [torch.randn(1, 400, 16) for _ in range(40)]), 30)
+
+    def test_integers_only(self):
+        class Chosen(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = torch.nn.Conv2d(3, 6, 3)
+
+            def forward(self, x):
+                return self.conv(x).argmax(1)
+
+        torch.manual_seed(0)
+        _, line = self.distance(Chosen(), [torch.randn(1, 3, 12, 12) for _ in range(40)])
+        self.assertRegex(line, r"9\d\.\d% of the elements the same")
+
+    def test_far_from_float(self):
+        """Rows of a weight whose sizes differ by far lose all in one scale."""
+        torch.manual_seed(0)
+        module = torch.nn.Linear(16, 8)
+        with torch.no_grad():
+            module.weight[1:] *= 1e-4
+            module.bias.zero_()
+
+        class Small(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = module
+
+            def forward(self, x):
+                return self.layer(x)[:, 1:]
+
+        result, _ = self.distance(Small(), [torch.randn(1, 16) for _ in range(40)])
+        self.assertIn("far from the float one", result.stderr)
+
+
 del CalibrateTest, OddDataTest  # their tests are those of their own files
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -49,7 +49,8 @@ std::string with_calibration(const std::string& recorded_options, const Calibrat
            {"range_methods", range_methods(quantised)},
            {"snr_db", nullptr},
            {"keep_float", calibration.keep_float}};
-  if (quantised.distance) entry["snr_db"] = std::min(quantised.distance->snr_db, kMostDecibels);
+  if (quantised.distance && !quantised.distance->is_of_integers)
+    entry["snr_db"] = std::min(quantised.distance->snr_db, kMostDecibels);
   if (calibration.pictures.is_given()) entry["pictures"] = pictures_json(calibration.pictures);
   return record.dump();
 }

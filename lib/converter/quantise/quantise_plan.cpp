@@ -291,6 +291,7 @@ QuantisedPlan quantise_by_table(PlannedModel& planned, const CalibrationOptions&
     set_interface(part, mode);
   }
   if (planned.plan.is_whole()) planned.interface = planned.plan.segments[0].part.interface;
+  table.parts.is_by_table = true;
   return {std::move(table.parts), {}, std::move(table.calibration)};
 }
 
@@ -298,6 +299,7 @@ std::string to_text(const quantise::Distance& distance) {
   const quantise::Interval interval = quantise::top1_interval(distance);
   const std::string bounds =
       distance.rows > 0 ? fmt::format(" ({:.1f} to {:.1f})", 100 * interval.lowest, 100 * interval.highest) : "";
+  if (distance.is_of_integers) return fmt::format("{:.1f}% of the elements the same{}", 100 * distance.top1, bounds);
   return fmt::format("RMS {:.4g}, SNR {:.1f} dB, cosine {:.5f}, top-1 {:.1f}%{}", distance.rms, distance.snr_db,
                      distance.cosine, 100 * distance.top1, bounds);
 }
@@ -375,8 +377,15 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
   return result;
 }
 
-void measure_whole(const Conversion& conversion, QuantisedPlan& quantised) {
+void measure_whole(const Conversion& conversion, QuantisedPlan& quantised, Diagnostics& diagnostics) {
+  constexpr double kFar = 10;
   if (!quantised.expected.inputs.empty()) quantised.parts.distance = whole_distance(conversion, quantised.expected);
+  const std::optional<quantise::Distance>& distance = quantised.parts.distance;
+  if (!distance || distance->is_of_integers || distance->snr_db >= kFar) return;
+  diagnostics.warn(
+      fmt::format("the quantised model is far from the float one: SNR {:.1f} dB; --min-snr leaves the "
+                  "operations float that lose most",
+                  distance->snr_db));
 }
 
 std::string table_of(const QuantisedPlan& quantised) {
@@ -394,8 +403,8 @@ std::string to_text(const quantise::QuantisedParts& quantised) {
     }
   }
   if (quantised.distance) {
-    return text + fmt::format("distance from float on {} samples: {}\n", quantised.held_back_samples,
-                              to_text(*quantised.distance));
+    return text + fmt::format("distance from float on {} samples{}: {}\n", quantised.held_back_samples,
+                              quantised.is_by_table ? ", as the table has it" : "", to_text(*quantised.distance));
   }
   return text + "the results have other sizes than the float model's, and no distance from them\n";
 }

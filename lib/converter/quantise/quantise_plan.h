@@ -32,7 +32,7 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
                             const CalibrationOptions& calibration, Diagnostics& diagnostics, Stages& stages);
 
 // Measures how far a partitioned model's results are from float.
-void measure_whole(const Conversion& conversion, QuantisedPlan& quantised);
+void measure_whole(const Conversion& conversion, QuantisedPlan& quantised, Diagnostics& diagnostics);
 
 // The table of what was chosen.
 std::string table_of(const QuantisedPlan& quantised);

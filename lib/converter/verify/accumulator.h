@@ -45,7 +45,8 @@ class Accumulator {
     difference_ = std::max(difference_, difference(finite_or_zero(expected)));
     const at::Tensor compared = expected.isfinite().logical_or(same_values(expected, found).logical_not());
     add_errors(expected.masked_select(compared), found.masked_select(compared));
-    const at::Tensor same = expected.argmax(-1).eq(found.argmax(-1));
+    is_integral_ = at::isIntegralType(original.scalar_type(), true);
+    const at::Tensor same = is_integral_ ? expected.eq(found) : expected.argmax(-1).eq(found.argmax(-1));
     agreed_ += same.sum().item().toDouble();
     rows_ += static_cast<double>(same.numel());
   }
@@ -65,6 +66,7 @@ class Accumulator {
     comparison.rounding = has_values ? step_ * std::max(std::abs(lowest_), std::abs(highest_)) / scale : 0;
     comparison.snr_db = noise_ > 0 ? 10 * std::log10(signal_ / noise_) : std::numeric_limits<double>::infinity();
     comparison.top1 = rows_ > 0 ? agreed_ / rows_ : 1;
+    comparison.is_integral = is_integral_;
     if (quantization.scale > 0) comparison.quanta = max_error_ / quantization.scale;
     comparison.histogram = histogram_;
     return comparison;
@@ -131,6 +133,7 @@ class Accumulator {
   Histogram histogram_;
   at::Tensor first_;
   int samples_ = 0;
+  bool is_integral_ = false;
   double step_ = 0;
   double difference_ = 0;  // largest between the first sample's result and another's
   double max_error_ = 0, signal_ = 0, noise_ = 0, agreed_ = 0, rows_ = 0;

@@ -24,7 +24,8 @@ struct OutputComparison {
   double relative_error = 0;     // max error over the range
   double rounding = 0;           // one step of float16 or bfloat16 at the largest value, over the range; 0 for others
   double snr_db = 0;             // power of the original over power of the error
-  double top1 = 0;               // share of rows with the same largest element
+  double top1 = 0;               // share of rows with the same largest element; of integers, of the same elements
+  bool is_integral = false;      // integers or bools: their SNR tells nothing of a quantised model
   std::optional<double> quanta;  // max error in steps of the output's scale
   bool is_constant = false;      // the original gives the same value everywhere: nothing is tested
   bool ignores_input = false;  // the original's results differ by less than kVaryingShare of the range between samples

@@ -18,6 +18,7 @@ struct VerifyDefaults {
   static constexpr double kFewestHalf = 1e-3;
   static constexpr double kApproximateTolerance = 1e-2;  // the same, of a file for which is_approximate() holds
   static constexpr double kQuantizedSnr = 20;            // dB, of a quantised net without a reference
+  static constexpr double kSameIntegers = 0.5;           // share of a quantised net's integers, such as argmax's
   // Of a model quantised by data: dB below what was measured on samples held back, on other ones of the same kind.
   static constexpr double kCalibratedMargin = 6;
   static constexpr double kMostCalibratedSnr = 40;    // more is not asked for
