@@ -104,5 +104,19 @@ class ShuffleNet(Unseen):
         self.check_or_refused(lambda: vision.shufflenet_v2_x0_5(weights=None), 64)
 
 
+
+class Deep(CliTest, StockTorchTest):
+    def test_scripted_swin(self):
+        """Each block's sizes are known only once what the block before writes into its mask is computed."""
+        common.set_seed("deep swin")
+        net = vision.SwinTransformer(patch_size=[4, 4], embed_dim=16, depths=[2, 2, 22, 2], num_heads=[1, 2, 2, 2],
+                                     window_size=[4, 4], num_classes=10)
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.script(net.eval()).save(str(path))
+        self.succeed(path, "--input", "1,3,96,96", "--nhwc", "--fallback", "none", "-o", out)
+        pictures = common.images(2, 96)
+        self.assert_agree(load(path), load(out), [[pictures[i : i + 1]] for i in range(2)])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -138,7 +138,7 @@ FixPoint::FixPoint(NormalisedModel& model, const TypeMap& input_types, const Inf
 // changes types. Rounds end: unrolled graphs have a greatest size (unroll_loops.h), and tries of loops and rounds that
 // passes on the graph begin are limited.
 InferredTypes FixPoint::run() {
-  constexpr int kMostRounds = 20;     // that passes on the graph begin
+  constexpr int kMostRounds = 200;    // that passes on the graph begin
   constexpr int kMostUnrolled = 200;  // rounds in which loops are tried
   int rounds = 0, unrolled = 0;
   for (;;) {
