@@ -40,6 +40,7 @@ PlannedModel make_plan(const LoadedModel& loaded, const ConvertOptions& options,
 ConvertOptions planning_options(ConvertOptions options, const CalibrationOptions& calibration) {
   const bool calibrates = calibration.is_asked_for();
   if (calibrates) options.quant = QuantMode::kAuto;
+  options.is_quantised_later = calibrates;
   // A mean stays one: as a layer it would compute with integers amid a float layer norm, and float16 rounds all of the
   // layer's weights alike.
   if (calibrates || options.fp16_weights) options.disabled_passes.insert("add_in_mean");

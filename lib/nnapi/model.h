@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -75,6 +76,9 @@ struct Model {
   std::vector<Boundary> outputs;
   // The operation that runs a subgraph relies on its inputs and outputs: passes keep their number, axes and types.
   bool is_subgraph = false;
+  // Source lines of recurrent layers, whose operations stay float where others are quantised: errors add up from step
+  // to step.
+  std::set<std::string> recurrent_sources = {};
 
   Operand& at(OperandId id) { return operands[static_cast<size_t>(id)]; }
   const Operand& at(OperandId id) const { return operands[static_cast<size_t>(id)]; }

@@ -371,6 +371,16 @@ std::vector<const OperationLoss*> worst_of(const std::vector<OperationLoss>& los
   return worst;
 }
 
+namespace {
+
+// What --keep-float takes for the operation.
+const std::string& name_of(const OperationLoss& loss) {
+  if (!loss.result.empty()) return loss.result;
+  return loss.source.empty() ? loss.code : loss.source;
+}
+
+}  // namespace
+
 std::vector<std::string> advice_on(const std::vector<OperationLoss>& losses) {
   constexpr double kLow = 30;     // dB of one operation alone: others lose less by far
   constexpr double kMuch = 0.01;  // share of results that the scale can't hold
@@ -379,17 +389,18 @@ std::vector<std::string> advice_on(const std::vector<OperationLoss>& losses) {
   for (const OperationLoss* loss : worst_of(losses, kMost)) {
     if (*loss->alone >= kLow) continue;
     const bool is_of_weights = loss->weights && (!loss->activations || *loss->weights < *loss->activations);
+    const bool is_convolution = loss->code.find("CONV") != std::string::npos;
     advice.push_back(fmt::format(
         "{} that gives {} loses most by its {} ({:.1f} dB alone): {}keep it float with --keep-float {}", loss->code,
-        loss->result, is_of_weights ? "weights" : "activations", *loss->alone,
-        is_of_weights ? "--runtime shim keeps a scale for each channel of convolutions, or " : "", loss->result));
+        name_of(*loss), is_of_weights ? "weights" : "activations", *loss->alone,
+        is_of_weights && is_convolution ? "--runtime shim keeps a scale for each channel, or " : "", name_of(*loss)));
   }
   for (const OperationLoss* loss : worst_of(losses, losses.size())) {
     if (loss->saturated < kMuch) continue;
     advice.push_back(
         fmt::format("{:.1f}% of what {} gives is larger than its scale holds ({}): give samples like "
                     "those held back",
-                    100 * loss->saturated, loss->code, loss->result));
+                    100 * loss->saturated, loss->code, name_of(*loss)));
     break;
   }
   return advice;

@@ -11,6 +11,7 @@
 namespace nnapi_convert::quantise {
 
 bool is_named(const nnapi::Model& model, const nnapi::Operation& operation, const std::string& name) {
+  if (name.empty()) return false;  // values without a name, and operations without a source, have it
   return name_of(operation.code) == name || model.at(operation.outputs[0]).name == name || operation.source == name;
 }
 
@@ -35,6 +36,12 @@ std::vector<bool> kept_float(const nnapi::Model& model, const std::vector<std::s
     }
   }
   return kept;
+}
+
+void keep_recurrent(const nnapi::Model& model, std::vector<bool>& kept) {
+  for (size_t i = 0; i < model.operations.size(); ++i) {
+    if (model.recurrent_sources.count(model.operations[i].source) != 0) kept[i] = true;
+  }
 }
 
 void refuse_name(const std::string& name) {

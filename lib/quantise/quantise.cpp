@@ -50,6 +50,8 @@ struct Candidate {
   Distance distance = {};
 };
 
+constexpr int kTakesFloats = 3;  // feature level from which on QUANTIZE takes floats to integers
+
 class Quantising {
  public:
   Quantising(Model& model, const std::vector<Dims>& arguments, const Samples& samples, const Options& options)
@@ -57,6 +59,7 @@ class Quantising {
     rules_.feature_level = options.feature_level;
     rules_.per_channel = options.per_channel && options.feature_level >= 3;
     kept_ = kept_float(model, options.keep_float);
+    if (options.feature_level >= kTakesFloats) keep_recurrent(model, kept_);
   }
 
   Report run() {
@@ -110,10 +113,12 @@ class Quantising {
 
   // Runs of the model for refining ranges: those of small models take next to no time.
   size_t most_runs() const {
-    constexpr int64_t kFewestRuns = 200, kMostRuns = 10000, kMultiplyAdds = 20'000'000'000;
+    constexpr int64_t kFewestRuns = 200, kMostRuns = 10000, kMultiplyAdds = 20'000'000'000, kOfOperation = 10'000;
     if (options_.tries_all) return std::numeric_limits<size_t>::max();
     const Count macs = nnapi::multiply_adds(model_);
-    const int64_t one = macs.is_known() ? std::max<int64_t>(1, macs.value_or(1)) : kMultiplyAdds;
+    // A small operation takes as long as some thousand multiply-adds.
+    const auto operations = static_cast<int64_t>(model_.operations.size());
+    const int64_t one = macs.is_known() ? macs.value_or(0) + kOfOperation * operations + 1 : kMultiplyAdds;
     return static_cast<size_t>(std::clamp(kMultiplyAdds / one, kFewestRuns, kMostRuns));
   }
 

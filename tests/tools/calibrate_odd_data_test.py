@@ -266,6 +266,37 @@ class Values(CalibrateTest):
         _, line = self.distance(Chosen(), [torch.randn(1, 3, 12, 12) for _ in range(40)])
         self.assertRegex(line, r"9\d\.\d% of the elements the same")
 
+    def test_recurrent_layers_stay_float(self):
+        """NNAPI has no GRU: its steps are operations of their own."""
+        class Sequence(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.gru, self.last = torch.nn.Linear(8, 16), torch.nn.GRU(16, 16), torch.nn.Linear(16, 5)
+
+            def forward(self, x):
+                return self.last(self.gru(self.first(x))[0])
+
+        torch.manual_seed(0)
+        result, _ = self.distance(Sequence(), [torch.randn(12, 1, 8) for _ in range(40)])
+        integers, _, operations = result.stdout.split("quantised ")[1].split(" operations")[0].split()
+        self.assertLess(int(integers), 10)
+        self.assertGreater(int(operations), 100)
+
+    def test_device_of_integers(self):
+        """The float model is refused by a device that takes integers alone, the quantised one isn't."""
+        torch.manual_seed(0)
+        module = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Conv2d(8, 4, 3))
+        samples = [torch.randn(1, 3, 12, 12) for _ in range(40)]
+        options = ["--device-profile", "quant-dsp-8.1", "--runtime", "shim", "--quant", "full"]
+        result, _ = self.distance(module, samples, *options)
+        self.assertNotIn("doesn't take", result.stderr)
+
+    def test_name_of_nothing(self):
+        torch.manual_seed(0)
+        self.distance(torch.nn.Conv2d(3, 4, 3), [torch.randn(1, 3, 12, 12) for _ in range(8)])
+        self.fail_with(2, self.model, "--nhwc", "--input", "1,3,12,12", "--calibrate", self.folder / "samples.pt",
+                       "--keep-float", "", "-o", self.folder / "out.pt", needed=["--keep-float"])
+
     def test_far_from_float(self):
         """Rows of a weight whose sizes differ by far lose all in one scale."""
         torch.manual_seed(0)

@@ -80,7 +80,12 @@ void BlockLowering::lower_node(const Node& node) {
     for (const Value* output : node.outputs()) stand_in(output);
     return;
   }
-  builder_.set_source(source_of(node));
+  const std::string source = source_of(node);
+  builder_.set_source(source);
+  const Macs macs = find_traits(node).macs;
+  if ((macs == Macs::kRecurrent || macs == Macs::kCell) && !source.empty()) {
+    builder_.model().recurrent_sources.insert(source);
+  }
   try {
     if (is_flow) {
       scope_.lower_flow(scope_, *this, node);

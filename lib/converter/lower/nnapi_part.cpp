@@ -113,9 +113,27 @@ std::string device_message(const nnapi::DeviceProfile& device, const std::vector
   return fmt::format("device {} doesn't take {}", device.name(), fmt::join(lines, "\n  "));
 }
 
+// Why the device takes no sum of floats; empty if it takes them.
+std::string reason_against_floats(const nnapi::DeviceProfile& device) {
+  nnapi::Model model;
+  nnapi::Builder builder(model);
+  const nnapi::Operand type = {OperandCode::TENSOR_FLOAT32, {Dim(1), Dim(4)}, 0, 0, {}};
+  const nnapi::OperandId x = builder.variable(type);
+  model.inputs.push_back({x});
+  model.outputs.push_back({builder.add(OperationCode::ADD, {x, x, builder.int32(0)}, type)});
+  const std::vector<nnapi::DeviceRefusal> refusals = device.refusals(model);
+  return refusals.empty() ? "" : refusals[0].reason;
+}
+
 std::optional<SegmentRefusal> device_refusal(const nnapi::Model& model, const ConvertOptions& options) {
   if (!options.device) return std::nullopt;
   std::vector<nnapi::DeviceRefusal> refusals = options.device->refusals(model);
+  if (options.is_quantised_later && !refusals.empty()) {
+    const std::string reason = reason_against_floats(*options.device);
+    refusals.erase(std::remove_if(refusals.begin(), refusals.end(),
+                                  [&](const nnapi::DeviceRefusal& refusal) { return refusal.reason == reason; }),
+                   refusals.end());
+  }
   if (refusals.empty()) return std::nullopt;
   return SegmentRefusal{device_message(*options.device, refusals, true), {}, std::move(refusals)};
 }

@@ -110,6 +110,7 @@ struct ConvertOptions {
   int check_samples = 0;
   bool strip_names = false;                                // leave out names that only the shim's messages show
   bool embed_shim_source = false;                          // store the shim's sources in the output
+  bool is_quantised_later = false;                         // by data: a device that takes no floats may get the plan
   std::set<std::string> disabled_passes;                   // passes of infer and optimise to skip, to find faults
   std::function<void(const std::string& stage)> on_stage;  // called as each stage begins
   std::function<void(const std::string& stage, const std::string& text)> on_dump;  // text form after a stage or pass
