@@ -20,8 +20,8 @@ std::vector<double> multipliers_of(const OpContext& context, const char* weights
 
 // Convolves integers exactly: in Float if no sum can reach 2^24; else in Float for a few pieces of the input's channels
 // (dimension 1), for two halves of each weight, or else in Double. `filter` makes the filter (integers, output channels
-// along `channel_dim`, 0 or 1, input channels along the other one) from the stored one; `apply` convolves an input and a
-// filter of the same type.
+// along `channel_dim`, 0 or 1, input channels along the other one) from the stored one; `apply` convolves an input and
+// a filter of the same type.
 at::Tensor exact_sums(const OpContext& context, const at::Tensor& input, int64_t channel_dim,
                       const std::function<at::Tensor(const at::Tensor&)>& filter,
                       const std::function<at::Tensor(const at::Tensor&, const at::Tensor&)>& apply);
