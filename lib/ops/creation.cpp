@@ -18,6 +18,9 @@ std::vector<ValueType> filled_type(const OpArguments& args, at::ScalarType fallb
   const at::ScalarType dtype = args.is_none("dtype") ? fallback : static_cast<at::ScalarType>(args.integer("dtype"));
   args.require(has_operand_code(dtype), "dtype = " + dtype_name(dtype), "float32, int32, int64 or bool");
   const TensorType type{dtype, sizes, {}};
+  for (const Dim& size : sizes) {
+    args.require(!size.is_fixed() || size.value() >= 0, "size " + size.text(), "sizes that are not negative");
+  }
   require_rank(args, type, 1, kHighestRank);
   return {type};
 }

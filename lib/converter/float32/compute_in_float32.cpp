@@ -31,7 +31,7 @@ using torch::jit::Value;
 using IsOther = bool (*)(at::ScalarType);
 
 bool is_other_width(at::ScalarType dtype) {
-  return c10::isFloatingType(dtype) && dtype != at::kFloat;
+  return dtype != at::ScalarType::Undefined && c10::isFloatingType(dtype) && dtype != at::kFloat;
 }
 
 // True if an operator reads the value as integer indices. A cast would hide the input from the search for index ranges.
@@ -56,7 +56,7 @@ void require_unchanged(Graph& graph, OriginalDtypes& dtypes) {
   for (size_t i = 1; i < graph.inputs().size(); ++i) {  // input 0 is self
     const Value& input = *graph.inputs()[i];
     if (!is_container_of_tensors(input) || !dtypes.containers().is_changed(&input)) continue;
-    if (is_left_as_it_is(input, dtypes) || dtypes.sources().of_argument(i) == at::kFloat) continue;
+    if (is_left_as_it_is(input, dtypes) || !is_other_width(dtypes.sources().of_argument(i))) continue;
     refuse_widths(fmt::format("argument {} of forward, {}, may be changed", i, input.type()->repr_str()));
   }
 }
@@ -73,7 +73,7 @@ void cast_inputs(Graph& graph, OriginalDtypes& dtypes) {
     Value* input = graph.inputs()[i];
     if (!has_tensors(*input) || (is_plain_tensor(*input) && is_read_as_indices(*input))) continue;
     if (input->uses().empty() || is_left_as_it_is(*input, dtypes)) continue;
-    if (dtypes.sources().of_argument(i) == at::kFloat) continue;
+    if (!is_other_width(dtypes.sources().of_argument(i))) continue;
     replace_uses(input, [&] { return insert_cast(graph, input, {at::kFloat}); });
   }
 }
@@ -171,7 +171,7 @@ void cast_attributes(Graph& graph, OriginalDtypes& dtypes) {
     Value* value = is_store(*node) ? node->input(1) : node->output();
     if (!is_changed_later(*node, changes, dtypes.containers())) {
       cast_ones.push_back(node);
-    } else if (!is_plain_tensor(*value) && dtypes.sources().of_attribute(*node) != at::kFloat) {
+    } else if (!is_plain_tensor(*value) && is_other_width(dtypes.sources().of_attribute(*node))) {
       refuse_widths(fmt::format("{}: it changes attribute {}, {}, in place", source_of(*node), node->s(c10::attr::name),
                                 value->type()->repr_str()));
     }
@@ -180,7 +180,7 @@ void cast_attributes(Graph& graph, OriginalDtypes& dtypes) {
     const torch::jit::WithInsertPoint place(is_store(*node) ? node : node->next());
     if (is_store(*node)) {
       node->replaceInput(1, cast_result(graph, node->input(1), dtypes));
-    } else if (node->hasUses() && dtypes.sources().of_attribute(*node) != at::kFloat) {
+    } else if (node->hasUses() && is_other_width(dtypes.sources().of_attribute(*node))) {
       replace_uses(node->output(), [&] { return insert_cast(graph, node->output(), {at::kFloat}); });
     }
   }

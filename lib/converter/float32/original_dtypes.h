@@ -15,7 +15,7 @@
 
 namespace nnapi_convert {
 
-// The dtypes of the floating-point tensors that come into a graph.
+// The floating-point dtypes of the tensors that come into a graph; Undefined for tensors of other dtypes.
 struct SourceDtypes {
   at::ScalarType others;                               // of arguments and attributes that aren't named below
   std::map<size_t, at::ScalarType> arguments{};        // by the number of the graph's input; self is 0

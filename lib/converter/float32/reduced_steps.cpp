@@ -19,14 +19,14 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Returns the dtypes of the floating-point tensors in the attributes that the graph reads.
+// Returns the floating-point dtypes of the attributes that the graph reads; Undefined for others.
 std::map<std::string, at::ScalarType> dtypes_of_attributes(const torch::jit::Module& module, Graph& graph) {
   std::map<std::string, at::ScalarType> dtypes;
   for_each_node(graph, [&](const Node& node) {
     if (node.kind() != c10::prim::GetAttr || !has_tensors(*node.output())) return;
     const std::string path = attribute_path(node);
     if (path.empty()) return;
-    if (const auto dtype = float_dtype_in(attribute_value(module, path))) dtypes.emplace(path, *dtype);
+    dtypes.emplace(path, float_dtype_in(attribute_value(module, path)).value_or(at::ScalarType::Undefined));
   });
   return dtypes;
 }

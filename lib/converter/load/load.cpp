@@ -54,12 +54,15 @@ std::string first_line(const std::exception& error) {
   return text.substr(0, text.find('\n'));
 }
 
+at::ScalarType float_dtype_of(at::ScalarType dtype) {
+  return c10::isFloatingType(dtype) ? dtype : at::ScalarType::Undefined;
+}
+
 std::map<size_t, at::ScalarType> float_dtypes_of(const InputTuple& arguments) {
   std::map<size_t, at::ScalarType> dtypes;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].isTensor() || !arguments[i].toTensor().defined()) continue;
-    const at::ScalarType dtype = arguments[i].toTensor().scalar_type();
-    if (c10::isFloatingType(dtype)) dtypes[i + 1] = dtype;
+    dtypes[i + 1] = float_dtype_of(arguments[i].toTensor().scalar_type());
   }
   return dtypes;
 }

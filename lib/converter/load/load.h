@@ -53,7 +53,9 @@ struct LoadedModel {
 // can't be read or is of another kind.
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics);
 
-// The dtypes of the floating-point tensors among the arguments, as LoadedModel has them.
+// The dtype; Undefined for one that isn't floating-point.
+at::ScalarType float_dtype_of(at::ScalarType dtype);
+// The dtypes of the tensors among the arguments, as LoadedModel has them.
 std::map<size_t, at::ScalarType> float_dtypes_of(const InputTuple& arguments);
 
 // Throws ConvertError (kBadFile) unless the file exists, can be read and begins like a zip archive.

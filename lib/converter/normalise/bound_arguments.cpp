@@ -129,8 +129,8 @@ void check_like_example(const c10::FunctionSchema& forward, const BoundValues& b
   }
 }
 
-// Returns the dtypes that the file or --input states for floating-point arguments. A spec without a name is for the
-// tensor of its position; behind an argument that holds several tensors the position tells nothing.
+// Returns the dtypes that the file or --input states for arguments, Undefined for integers and bools. A spec without a
+// name is for the tensor of its position; behind an argument that holds several tensors the position tells nothing.
 std::map<size_t, at::ScalarType> stated_float_dtypes(const LoadedModel& loaded, const c10::FunctionSchema& forward,
                                                      const std::vector<InputSpec>& specs) {
   std::map<size_t, at::ScalarType> dtypes;
@@ -145,7 +145,7 @@ std::map<size_t, at::ScalarType> stated_float_dtypes(const LoadedModel& loaded, 
     if (type->kind() != TypeKind::TensorType) continue;
     for (size_t k = 0; k < specs.size(); ++k) {
       const bool is_meant = specs[k].name.empty() ? is_counted && k == position : specs[k].name == argument.name();
-      if (is_meant && specs[k].dtype && c10::isFloatingType(*specs[k].dtype)) dtypes[i] = *specs[k].dtype;
+      if (is_meant && specs[k].dtype) dtypes[i] = float_dtype_of(*specs[k].dtype);
     }
     ++position;
   }
