@@ -72,7 +72,11 @@ std::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& t
     if (!constant) return std::nullopt;
     stack.push_back(*constant);
   }
-  node.getOperation()(stack);
+  try {
+    node.getOperation()(stack);
+  } catch (const std::exception&) {
+    return std::nullopt;  // the operator's rule says what is wrong with its arguments
+  }
   return stack;
 }
 
