@@ -87,7 +87,7 @@ std::vector<ValueType> counted_type(const OpArguments& args) {
 
 void lower_counted(OpContext& ctx) {
   const TensorType type = ctx.output_type();
-  ctx.warn("arange() has a limit, for a size that is flexible", fmt::format("{} elements", kMostCounted));
+  ctx.warn("arange() of a flexible size has a limit at run time", fmt::format("{} elements", kMostCounted));
   const at::Tensor numbers = at::arange(kMostCounted) * counted_by(ctx) + counted_from(ctx);
   const nnapi::OperandId all = ctx.constant_operand(numbers.to(type.dtype));
   ctx.set_output(ctx.sliced({all, {type.dtype, {Dim(kMostCounted)}, {}}}, {0}, type.dims, {1}));
@@ -149,8 +149,7 @@ OpRules creation_rules() {
        "device=None, bool? pin_memory=None) -> Tensor",
        3, kCreationNote, new_type, lower_constant<0>, kNewTraits},
       {"aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-       "device=None, "
-       "bool? pin_memory=None) -> Tensor",
+       "device=None, bool? pin_memory=None) -> Tensor",
        3, kCreationNote, new_type, lower_constant<1>, kNewTraits},
       {"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
        "Device? device=None, bool? pin_memory=None) -> Tensor",

@@ -147,8 +147,8 @@ class Assigning {
     });
     std::vector<bool> is_moved(model_.operands.size(), false);
     for_each_integer([&](const Operation& operation) {
-      const bool moves = only_moves(operation.code) && !model_.at(operation.inputs[0]).is_constant();
-      for (const OperandId id : operation.outputs) is_moved[static_cast<size_t>(id)] = moves;
+      for (const OperandId id : operation.outputs)
+        is_moved[static_cast<size_t>(id)] = moves_variable(model_, operation);
       return true;
     });
     for (size_t i = 0; i < model_.operands.size(); ++i) {
@@ -187,11 +187,11 @@ class Assigning {
     });
   }
 
-  // Below feature level 3 no operation takes floats to integers, and the model's caller may want integers.
+  // No operation may take floats to integers, and the model's caller may want integers.
   bool has_to_be_integer(const Operation& operation) const {
     const auto is_result = [&](const nnapi::Boundary& output) { return output.operand == operation.outputs[0]; };
     const bool is_output = std::any_of(model_.outputs.begin(), model_.outputs.end(), is_result);
-    return request_.rules.feature_level < 3 || (request_.integer_outputs && is_output);
+    return !request_.rules.may_mix_floats() || (request_.integer_outputs && is_output);
   }
 
   Scale scale_of_group(size_t group) const { return fixed_[group] ? *fixed_[group] : ranges_[group].scale(); }

@@ -122,6 +122,10 @@ std::optional<Scale> fixed_scale(OperationCode code) {
   }
 }
 
+bool moves_variable(const nnapi::Model& model, const Operation& operation) {
+  return only_moves(operation.code) && !model.at(operation.inputs[0]).is_constant();
+}
+
 bool Rules::ties(const Operation& operation) const {
   if (operation.code == OperationCode::CONCATENATION) return feature_level < 3;
   return form_of(operation.code) == Form::kTied;

@@ -32,6 +32,8 @@ enum class Form {
 Form form_of(OperationCode code);
 // True for operations that only move values: each result is one of the inputs' values.
 bool only_moves(OperationCode code);
+// True for an operation whose results have the values of another variable, not those of a constant table.
+bool moves_variable(const nnapi::Model& model, const nnapi::Operation& operation);
 std::optional<Scale> fixed_scale(OperationCode code);
 
 struct Rules {
@@ -41,6 +43,8 @@ struct Rules {
   // Drivers before level 3 ask for more of some operations.
   bool ties(const nnapi::Operation& operation) const;
   bool needs_larger_output(const nnapi::Operation& operation) const;
+  // QUANTIZE, which takes floats to integers, is of level 3.
+  bool may_mix_floats() const { return feature_level >= 3; }
 };
 
 // The axis of a filter's output channels; filters of FULLY_CONNECTED have one scale.

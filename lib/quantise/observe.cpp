@@ -16,11 +16,6 @@ using nnapi::Model;
 using nnapi::OperandId;
 using nnapi::Operation;
 
-// True for an operation whose result has the values of another variable.
-bool moves_variable(const Model& model, const Operation& operation) {
-  return only_moves(operation.code) && !model.at(operation.inputs[0]).is_constant();
-}
-
 // Float results of operations and float inputs that operations read. What only moves values has those of its input.
 std::vector<OperandId> measured_operands(const Model& model) {
   std::set<OperandId> measured;

@@ -50,8 +50,6 @@ struct Candidate {
   Distance distance = {};
 };
 
-constexpr int kTakesFloats = 3;  // feature level from which on QUANTIZE takes floats to integers
-
 class Quantising {
  public:
   Quantising(Model& model, const std::vector<Dims>& arguments, const Samples& samples, const Options& options)
@@ -59,7 +57,7 @@ class Quantising {
     rules_.feature_level = options.feature_level;
     rules_.per_channel = options.per_channel && options.feature_level >= 3;
     kept_ = kept_float(model, options.keep_float);
-    if (options.feature_level >= kTakesFloats) keep_recurrent(model, kept_);
+    if (rules_.may_mix_floats()) keep_recurrent(model, kept_);
   }
 
   Report run() {
@@ -285,12 +283,16 @@ class Quantising {
     }
   }
 
+  static std::string found_text(const Distance& distance) {
+    if (distance.is_of_integers) return fmt::format("{:.1f}% of the elements are the same", 100 * distance.top1);
+    return fmt::format("the SNR is {:.1f} dB and the top-1 agreement {:.1f}%", distance.snr_db, 100 * distance.top1);
+  }
+
   [[noreturn]] static void refuse_target(const Candidate& candidate) {
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("--max-drop or --min-snr can't be held with any operation in integers: with all of "
-                                   "them the SNR is {:.1f} dB and the top-1 agreement {:.1f}%; ask for less, or give "
-                                   "more samples",
-                                   candidate.distance.snr_db, 100 * candidate.distance.top1));
+                                   "them {}; ask for less, or give more samples",
+                                   found_text(candidate.distance)));
   }
 
   static void take_if_nearer(Candidate& best, Candidate other) {

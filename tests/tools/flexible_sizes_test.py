@@ -84,6 +84,21 @@ class FlexibleSizes(CliTest, StockTorchTest):
             self.assertIn("input picture: shape", str(caught.exception))
             self.assertIn("[1, 3, ?, ?] needed", str(caught.exception))
 
+    def test_longest_arange(self):
+        """Its numbers are the first of a constant: a longer one is an error, not a shorter result."""
+        class Places(torch.nn.Module):
+            def forward(self, x):
+                return x * torch.arange(x.size(0), dtype=torch.float32)
+
+        path, longest = self.folder / "places.pt", 16384
+        torch.jit.script(Places()).save(str(path))
+        result = self.succeed(path, "--input", "?", "--min-segment-macs", "0", "-o", self.folder / "out.pt")
+        self.assertIn(f"{longest} elements", result.stderr)
+        places = torch.arange(longest, dtype=torch.float32)
+        self.assertTrue(load(self.folder / "out.pt")(torch.ones(longest)).equal(places))
+        with self.assertRaises(RuntimeError):
+            load(self.folder / "out.pt")(torch.ones(longest + 1))
+
     def test_verify_at_the_size_asked_for(self):
         out = self.convert("depthwise.pt", "--nhwc")
         self.succeed("verify", self.fixture("depthwise.pt"), out)

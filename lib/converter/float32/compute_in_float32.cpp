@@ -14,6 +14,7 @@
 #include "lib/converter/float32/cast_values.h"
 #include "lib/converter/float32/original_dtypes.h"
 #include "lib/converter/float32/reduced_steps.h"
+#include "lib/converter/graph/float_width.h"
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/plain_calls.h"
@@ -29,10 +30,6 @@ using torch::jit::Value;
 
 // Says which dtypes become float32.
 using IsOther = bool (*)(at::ScalarType);
-
-bool is_other_width(at::ScalarType dtype) {
-  return dtype != at::ScalarType::Undefined && c10::isFloatingType(dtype) && dtype != at::kFloat;
-}
 
 // True if an operator reads the value as integer indices. A cast would hide the input from the search for index ranges.
 bool is_read_as_indices(const Value& value) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "lib/converter/graph/changed_attributes.h"
+#include "lib/converter/graph/float_width.h"
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
 
@@ -81,10 +82,6 @@ bool is_cast(const Node& node) {
 }
 
 }  // namespace
-
-bool is_reduced(at::ScalarType dtype) {
-  return dtype == at::kHalf || dtype == at::kBFloat16;
-}
 
 SourceDtypes sources_of_float32_model(const torch::jit::Module& module, Graph& graph,
                                       const std::map<size_t, at::ScalarType>& arguments) {

@@ -12,9 +12,6 @@
 
 namespace nnapi_convert {
 
-// True for float16 and bfloat16.
-bool is_reduced(at::ScalarType dtype);
-
 // `graph` is the forward of the frozen `module`. `arguments` are the dtypes that are stated for its inputs, by their
 // numbers.
 SourceDtypes sources_of_float32_model(const torch::jit::Module& module, torch::jit::Graph& graph,

@@ -6,13 +6,14 @@
 #include "lib/ops/op_arguments.h"
 
 namespace nnapi_convert {
-namespace {
 
 bool is_other_width(at::ScalarType dtype) {
   return c10::isFloatingType(dtype) && dtype != at::kFloat;
 }
 
-}  // namespace
+bool is_reduced(at::ScalarType dtype) {
+  return dtype == at::kHalf || dtype == at::kBFloat16;
+}
 
 // A model that also has float32 weights is one with steps in several dtypes (lib/converter/float32/reduced_steps.h).
 std::optional<at::ScalarType> float_width(const torch::jit::Module& module) {

@@ -12,6 +12,11 @@
 
 namespace nnapi_convert {
 
+// True for the floating-point dtypes but float32.
+bool is_other_width(at::ScalarType dtype);
+// True for float16 and bfloat16.
+bool is_reduced(at::ScalarType dtype);
+
 // Returns the floating-point dtype of the module's parameters and buffers with more than one element: the first that is
 // not float32. Returns nothing if one of them is float32.
 std::optional<at::ScalarType> float_width(const torch::jit::Module& module);

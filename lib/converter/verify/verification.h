@@ -63,7 +63,8 @@ struct Verification {
   int border_samples = 0;  // not counted in `samples`
   std::vector<BorderFinding> borders;
   bool is_quantized = false;
-  std::optional<double> calibrated_snr;  // dB, of a file quantised by data: what its calibration measured
+  bool is_calibrated = false;            // quantised by data
+  std::optional<double> calibrated_snr;  // dB, of such a file: what its calibration measured
   double tolerance = 0;                  // of float outputs: max error over the range
   bool is_per_channel = false;           // the original has per-channel weights
   std::string criterion;                 // what had to hold

@@ -130,14 +130,22 @@ struct Distance {
   double rms() const { return std::sqrt(squares / count); }
 };
 
-// Of a quantised model. What is chosen, as by argmax, may be another one here and there.
-bool is_near(const OutputComparison& output, double needed_snr) {
-  return output.snr_db >= needed_snr || (output.is_integral && output.top1 >= VerifyDefaults::kSameIntegers);
+// Of a quantised model. Where data quantised it, what is chosen, as by argmax, may be another one here and there.
+bool are_near(const Verification& result, double needed_snr) {
+  return std::all_of(result.outputs.begin(), result.outputs.end(), [&](const OutputComparison& output) {
+    const bool is_chosen = result.is_calibrated && output.is_integral;
+    return output.snr_db >= needed_snr || (is_chosen && output.top1 >= VerifyDefaults::kSameIntegers);
+  });
 }
 
-bool are_near(const Verification& result, double needed_snr) {
-  return std::all_of(result.outputs.begin(), result.outputs.end(),
-                     [&](const OutputComparison& output) { return is_near(output, needed_snr); });
+// What are_near() needs.
+std::string nearness(const Verification& result, const std::string& needed_snr) {
+  const bool has_integers = std::any_of(result.outputs.begin(), result.outputs.end(),
+                                        [](const OutputComparison& output) { return output.is_integral; });
+  return fmt::format("SNR of at least {} dB{}", needed_snr,
+                     result.is_calibrated && has_integers
+                         ? fmt::format(", or {:.0f}% of integers the same", 100 * VerifyDefaults::kSameIntegers)
+                         : "");
 }
 
 // Of a model quantised by data.
@@ -146,7 +154,7 @@ void judge_calibrated(Verification& result, const VerifyRequest& request) {
   const bool is_like_data = !request.inputs_file.empty();
   const double expected = std::min(*result.calibrated_snr, Defaults::kMostCalibratedSnr) - Defaults::kCalibratedMargin;
   const double needed = is_like_data ? std::max(expected, Defaults::kUnlikeSnr) : Defaults::kUnlikeSnr;
-  result.criterion = fmt::format("SNR of at least {:.1f} dB", needed);
+  result.criterion = nearness(result, fmt::format("{:.1f}", needed));
   result.criterion += is_like_data ? fmt::format(", calibration measured {:.1f} dB", *result.calibrated_snr)
                                    : "; the inputs were random, unlike the data of the calibration: give such with "
                                      "--inputs to judge by more";
@@ -165,14 +173,16 @@ void judge(Verification& result, const VerifyRequest& request) {
   }
   const bool by_snr = result.is_quantized && !request.tolerance;
   const double tolerance = result.tolerance;
-  result.criterion = by_snr ? fmt::format("SNR of at least {} dB", Defaults::kQuantizedSnr)
+  result.criterion = by_snr ? nearness(result, fmt::format("{}", Defaults::kQuantizedSnr))
                             : fmt::format("max error at most {:g} of the output's range", tolerance);
   const bool is_rounded = std::any_of(result.outputs.begin(), result.outputs.end(),
                                       [](const OutputComparison& output) { return output.rounding > 0; });
   if (is_rounded && !by_snr) result.criterion += " and a step of the output's dtype";
-  result.passed = std::all_of(result.outputs.begin(), result.outputs.end(), [&](const OutputComparison& output) {
-    return by_snr ? is_near(output, Defaults::kQuantizedSnr) : output.relative_error <= tolerance + output.rounding;
-  });
+  const auto is_exact = [&](const OutputComparison& output) {
+    return output.relative_error <= tolerance + output.rounding;
+  };
+  result.passed = by_snr ? are_near(result, Defaults::kQuantizedSnr)
+                         : std::all_of(result.outputs.begin(), result.outputs.end(), is_exact);
 }
 
 // Numbers at the borders of float32 are beyond float16's.
@@ -264,7 +274,10 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   result.samples = static_cast<int>(samples.size());
   result.is_quantized = converted.metadata.quant != "none";
   result.tolerance = request.tolerance.value_or(default_tolerance(request, converted));
-  if (const auto calibration = recorded_calibration(converted)) result.calibrated_snr = calibration->snr_db;
+  if (const auto calibration = recorded_calibration(converted)) {
+    result.is_calibrated = true;
+    result.calibrated_snr = calibration->snr_db;
+  }
   const bool loses_channels = result.is_quantized && converted.runtime == Runtime::kPytorch;
   result.is_per_channel = loses_channels && has_per_channel_weights(original.module);
   for (size_t i = 0; i < accumulators.size(); ++i) {

@@ -49,12 +49,15 @@ at::Tensor dense(const at::Tensor& tensor) {
   return tensor.contiguous(tensor.suggest_memory_format());
 }
 
-// Returns into how many pieces the input's channels have to be split for the sums over each to be exact in Float; 0 if
-// a few pieces aren't enough, or a group of channels has a filter of its own.
+// In the place of a number of pieces: sums in Double, or those of two halves of each weight.
+constexpr int64_t kNoPieces = 0, kHalves = -1;
+
+// Returns into how many pieces the input's channels have to be split for the sums over each to be exact in Float;
+// kNoPieces if a few aren't enough, or a group of channels has a filter of its own.
 int64_t fewest_pieces(const at::Tensor& filter, int64_t channel_dim, const Summands& summands, Range range) {
   constexpr int64_t kMostPieces = 4;
   if (greatest_sum(filter, channel_dim, range) < kExactFloat) return 1;
-  if (filter.size(summands.filter_dim) != summands.channels) return 0;
+  if (filter.size(summands.filter_dim) != summands.channels) return kNoPieces;
   for (int64_t count = 2; count <= std::min(kMostPieces, summands.channels); ++count) {
     bool is_exact = true;
     for (int64_t i = 0; i < count; ++i) {
@@ -63,7 +66,7 @@ int64_t fewest_pieces(const at::Tensor& filter, int64_t channel_dim, const Summa
     }
     if (is_exact) return count;
   }
-  return 0;
+  return kNoPieces;
 }
 
 Range range_of(const Operand& operand) {
@@ -145,12 +148,12 @@ at::Tensor exact_sums(const OpContext& context, const at::Tensor& input, int64_t
   const Range range = range_of(context.operand("input"));
   const Summands summands{1 - channel_dim, input.size(1)};
   const at::Tensor plan = context.cached("filter", "plan", [&] {
-    const at::Tensor all = weights();
-    const double of_halves =
-        std::max(greatest_sum(high(), channel_dim, range), greatest_sum(low(), channel_dim, range));
-    return at::tensor({fewest_pieces(all, channel_dim, summands, range), int64_t{of_halves < kExactFloat}});
+    const int64_t found = fewest_pieces(weights(), channel_dim, summands, range);
+    if (found != kNoPieces) return at::tensor({found});
+    const auto fits = [&](const at::Tensor& half) { return greatest_sum(half, channel_dim, range) < kExactFloat; };
+    return at::tensor({fits(high()) && fits(low()) ? kHalves : kNoPieces});
   });
-  const int64_t pieces = plan.data_ptr<int64_t>()[0];
+  const int64_t pieces = *plan.data_ptr<int64_t>();
   if (pieces == 1) return apply(input, context.cached("filter", "weights", weights));
   if (pieces > 1) {
     at::Tensor sums;
@@ -162,7 +165,7 @@ at::Tensor exact_sums(const OpContext& context, const at::Tensor& input, int64_t
     }
     return sums;
   }
-  if (plan.data_ptr<int64_t>()[1] != 0) {
+  if (pieces == kHalves) {
     const at::Tensor sums = apply(input, context.cached("filter", "high", high)).to(at::kDouble).mul_(16);
     return sums.add_(apply(input, context.cached("filter", "low", low)));
   }
