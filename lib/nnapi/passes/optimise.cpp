@@ -16,6 +16,7 @@
 #include "lib/nnapi/passes/group_products.h"
 #include "lib/nnapi/passes/linear_as_convolution.h"
 #include "lib/nnapi/passes/merge_moves.h"
+#include "lib/nnapi/passes/raise_rank.h"
 #include "lib/nnapi/passes/reduce_rank.h"
 #include "lib/nnapi/passes/separate_outputs.h"
 #include "lib/nnapi/passes/shuffle_channels.h"
@@ -60,6 +61,7 @@ const Pass kBeforeLayout[] = {
     {"split_after_moves", plain<split_after_moves>},
     {"flatten_rows", plain<flatten_rows>},
     {"fold_centring", plain<fold_centring>},
+    {"raise_rank", plain<raise_rank>},
 };
 
 // The passes that run when the layout is chosen.
