@@ -91,35 +91,73 @@ bool has_computed_weight(const OpArguments& args) {
   return !args.is_constant("weight") || (!args.is_none("bias") && !args.is_constant("bias"));
 }
 
-// The inverse of im2col: each place of the kernel is moved to where it came from, and all are summed up.
+// The windows of col2im, the inverse of im2col: rows first, then columns.
+struct Windows {
+  std::vector<int64_t> size, kernel, dilation, padding, stride;
+  std::vector<int64_t> blocks = {};  // how many windows there are
+
+  explicit Windows(const FormulaArguments& args) {
+    const auto two = [&](const char* name) { return args.integers(name, 2, {1, 1}); };
+    size = two("output_size"), kernel = two("kernel_size"), dilation = two("dilation");
+    padding = two("padding"), stride = two("stride");
+    const auto is_positive = [](const auto& numbers) { return numbers[0] > 0 && numbers[1] > 0; };
+    if (!is_positive(kernel) || !is_positive(stride) || !is_positive(dilation)) {
+      throw FormulaRefused("a kernel, stride or dilation below 1", "1 or more");
+    }
+    for (size_t i = 0; i < 2; ++i) {
+      blocks.push_back((size[i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) / stride[i] + 1);
+    }
+  }
+
+  // A window is cut into pieces as large as a stride, so that pieces of neighbours lie beside each other. One of holes
+  // is cut into its places.
+  bool has_holes() const { return dilation[0] > 1 || dilation[1] > 1; }
+  int64_t pieces(size_t axis) const {
+    return has_holes() ? kernel[axis] : (kernel[axis] + stride[axis] - 1) / stride[axis];
+  }
+  int64_t piece_size(size_t axis) const { return has_holes() ? 1 : stride[axis]; }
+  int64_t piece_begin(size_t axis, int64_t piece) const {
+    return piece * (has_holes() ? dilation[axis] : stride[axis]) - padding[axis];
+  }
+};
+
+// Of values [maps, rows of a piece, its columns, windows]: the pieces of all windows as pictures [maps, rows, columns].
+Tensor laid_out(const Tensor& piece, const Windows& windows) {
+  const int64_t maps = piece.size(0), rows = piece.size(1), columns = piece.size(2);
+  const std::vector<int64_t>& blocks = windows.blocks;
+  const Tensor wide =
+      piece.reshape({maps * rows, columns, blocks[0], blocks[1]}).permute({0, 2, 3, 1});  // columns in their order
+  const Tensor high = wide.reshape({maps, rows, blocks[0], blocks[1] * columns}).permute({0, 2, 1, 3});
+  const Tensor picture = high.reshape({maps, blocks[0] * rows, blocks[1] * columns});
+  if (!windows.has_holes()) return picture;
+  return spread(spread(picture, 1, windows.stride[0]), 2, windows.stride[1]);
+}
+
+// Each piece of the windows is moved to where it came from, and all are summed up.
 std::vector<Formed> col2im(const FormulaArguments& args) {
-  constexpr int64_t kMostPlaces = 64;
+  constexpr int64_t kMostPieces = 64;
   const Tensor self = args.tensor("self");
-  const auto two = [&](const char* name) { return args.integers(name, 2, {1, 1}); };
-  const auto size = two("output_size"), kernel = two("kernel_size"), dilation = two("dilation");
-  const auto padding = two("padding"), stride = two("stride");
-  const int64_t places = kernel[0] * kernel[1];
-  const auto is_positive = [](const auto& numbers) { return numbers[0] > 0 && numbers[1] > 0; };
-  if (!is_positive(kernel) || !is_positive(stride) || !is_positive(dilation)) {
-    throw FormulaRefused("a kernel, stride or dilation below 1", "1 or more");
+  const Windows windows(args);
+  const int64_t count = windows.pieces(0) * windows.pieces(1);
+  if (count > kMostPieces) {
+    throw FormulaRefused(fmt::format("windows of which {} lie over each place", count),
+                         fmt::format("{} at most", kMostPieces));
   }
-  if (places > kMostPlaces) {
-    throw FormulaRefused(fmt::format("a kernel of {} places", places), fmt::format("{} at most", kMostPlaces));
-  }
-  std::vector<int64_t> blocks;
-  for (size_t i = 0; i < 2; ++i) {
-    blocks.push_back((size[i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) / stride[i] + 1);
-  }
+  const std::vector<int64_t>&size = windows.size, &kernel = windows.kernel;
   const int64_t batch = self.dim() == 3 ? self.size(0) : 1;
-  const int64_t channels = self.size(-2) / places;
-  const Tensor columns = self.reshape({batch * channels, places, blocks[0], blocks[1]});
+  const int64_t channels = self.size(-2) / (kernel[0] * kernel[1]);
+  const int64_t rows = windows.piece_size(0), columns = windows.piece_size(1);
+  const Tensor whole = at::constant_pad_nd(
+      self.reshape({batch * channels, kernel[0], kernel[1], windows.blocks[0] * windows.blocks[1]}),
+      {0, 0, 0, windows.pieces(1) * columns - kernel[1], 0, windows.pieces(0) * rows - kernel[0]}, 0);
   Tensor sum;
-  for (int64_t place = 0; place < places; ++place) {
-    const int64_t row = place / kernel[1] * dilation[0] - padding[0],
-                  column = place % kernel[1] * dilation[1] - padding[1];
-    const Tensor apart = spread(spread(columns.select(1, place), 1, stride[0]), 2, stride[1]);
-    const Tensor moved =
-        at::constant_pad_nd(apart, {column, size[1] - column - apart.size(2), row, size[0] - row - apart.size(1)}, 0);
+  for (int64_t piece = 0; piece < count; ++piece) {
+    const int64_t down = piece / windows.pieces(1), right = piece % windows.pieces(1);
+    const Tensor values = whole.narrow(1, down * rows, rows).narrow(2, right * columns, columns);
+    const Tensor picture = laid_out(values, windows);
+    const int64_t row = windows.piece_begin(0, down), column = windows.piece_begin(1, right);
+    const Tensor moved = at::constant_pad_nd(
+        picture, {column, size[1] - column - picture.size(2), row, size[0] - row - picture.size(1)}, 0);
     sum = sum.defined() ? sum + moved : moved;
   }
   if (self.dim() == 2) return {sum.reshape({channels, size[0], size[1]})};
