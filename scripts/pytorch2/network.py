@@ -8,6 +8,10 @@ from torch import nn
 ALL_KINDS = ("traced", "scripted", "exported")
 SAMPLES = 6  # of which batch norms have the statistics
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+# Classes of torchvision's blocks that add a branch to what they get.
+RESIDUAL_BLOCKS = ("BasicBlock", "Bottleneck", "MBConv", "FusedMBConv", "InvertedResidual", "_InvertedResidual",
+                   "ResBottleneckBlock", "ResidualBlock")
+SHORTCUTS = ("downsample", "proj")  # submodules of such blocks beside the branch
 
 
 class Network(NamedTuple):
@@ -40,7 +44,22 @@ def enliven(model: nn.Module, inputs: Callable[[], Tuple[torch.Tensor, ...]]) ->
             nn.init.uniform_(parameter, 0.3, 0.6)  # scales of layers
         else:
             nn.init.uniform_(parameter, 0.7 * value, 1.3 * value)
+    weaken_branches(model)
     return settle(model.eval(), inputs)
+
+
+def weaken_branches(model: nn.Module) -> None:
+    """Gives the last batch norm of each residual branch a small scale, as training does. With branches as strong as
+    what they are added to, each block of a random network multiplies rounding errors: of some dozen blocks, float32
+    leaves no right digit."""
+    for block in model.modules():
+        has_shortcut = getattr(block, "use_res_connect", True) and getattr(block, "apply_residual", True)
+        if type(block).__name__ not in RESIDUAL_BLOCKS or not has_shortcut:
+            continue
+        norms = [module for name, module in block.named_modules()
+                 if isinstance(module, BATCH_NORMS) and not name.startswith(SHORTCUTS)]
+        if norms:
+            nn.init.uniform_(norms[-1].weight, 0.05, 0.15)
 
 
 def settle(model: nn.Module, inputs: Callable[[], Tuple[torch.Tensor, ...]]) -> nn.Module:
