@@ -14,10 +14,24 @@ std::vector<float> floats_of(const Bytes& bytes) {
   return values;
 }
 
+// Where an output's classes lie: element `c` of row (i, j) is at (i * classes + c) * inner + j.
+struct Rows {
+  size_t classes = 1, inner = 1;
+};
+
+// The largest of `classes` elements, `inner` apart.
+size_t largest_at(const float* values, const Rows& rows) {
+  size_t best = 0;
+  for (size_t i = 1; i < rows.classes; ++i) {
+    if (values[i * rows.inner] > values[best * rows.inner]) best = i;
+  }
+  return best;
+}
+
 struct Sums {
   double signal = 0, noise = 0, product = 0, found = 0, count = 0, rows = 0, same = 0;
 
-  void add(const std::vector<float>& expected, const std::vector<float>& results, size_t row) {
+  void add(const std::vector<float>& expected, const std::vector<float>& results, const Rows& layout) {
     for (size_t i = 0; i < expected.size(); ++i) {
       const double a = static_cast<double>(expected[i]), b = static_cast<double>(results[i]);
       if (!std::isfinite(a) || !std::isfinite(b)) continue;
@@ -27,21 +41,30 @@ struct Sums {
       noise += (a - b) * (a - b);
       ++count;
     }
-    for (size_t begin = 0; row > 1 && begin + row <= expected.size(); begin += row) {
-      const auto first = static_cast<std::ptrdiff_t>(begin), last = static_cast<std::ptrdiff_t>(begin + row);
-      const auto a = std::max_element(expected.begin() + first, expected.begin() + last) - expected.begin();
-      const auto b = std::max_element(results.begin() + first, results.begin() + last) - results.begin();
-      ++rows;
-      same += a == b ? 1 : 0;
+    const size_t block = layout.classes * layout.inner;
+    for (size_t begin = 0; layout.classes > 1 && begin + block <= expected.size(); begin += block) {
+      for (size_t i = begin; i < begin + layout.inner; ++i) {
+        ++rows;
+        same += largest_at(&expected[i], layout) == largest_at(&results[i], layout) ? 1 : 0;
+      }
     }
   }
   // Of a silent output nothing can be lost.
   double noise_share() const { return signal > 0 ? noise / signal : (noise > 0 ? 1 : 0); }
 };
 
-size_t row_of(const nnapi::Operand& operand) {
-  if (operand.dims.empty() || !operand.dims.back().is_fixed()) return 1;
-  return static_cast<size_t>(*operand.dims.back().fixed_value());
+// Of `elements` values. Without rows where the sizes that say so are flexible.
+Rows rows_of(const nnapi::Model& model, const nnapi::Boundary& output, size_t elements) {
+  constexpr size_t kPictureRank = 4, kChannels = 1;
+  const Dims& dims = model.at(output.operand).dims;
+  if (dims.empty()) return {};
+  const bool is_nchw = dims.size() == kPictureRank && !output.nhwc;
+  const size_t axis = is_nchw ? kChannels : dims.size() - 1;
+  if (!dims[axis].is_fixed()) return {};
+  const auto classes = static_cast<size_t>(*dims[axis].fixed_value());
+  if (!is_nchw) return {classes, 1};
+  const auto batch = static_cast<size_t>(dims[0].fixed_value().value_or(0));
+  return batch * classes == 0 ? Rows() : Rows{classes, elements / (batch * classes)};
 }
 
 // Of outputs that are integers, such as those of ARGMAX: the share of elements that are others.
@@ -77,7 +100,8 @@ Distance distance(const nnapi::Model& model, const Results& expected, const Resu
     if (operand.type != OperandCode::TENSOR_FLOAT32) continue;
     Sums sums;
     for (size_t i = 0; i < expected.size(); ++i) {
-      sums.add(floats_of(expected[i][output]), floats_of(found[i][output]), row_of(operand));
+      const std::vector<float> floats = floats_of(expected[i][output]);
+      sums.add(floats, floats_of(found[i][output]), rows_of(model, model.outputs[output], floats.size()));
     }
     squares += sums.noise;
     count += sums.count;

@@ -27,7 +27,8 @@ struct Interval {
 };
 Interval top1_interval(const Distance& distance);
 
-// One by sample, and in it one by output; where some are floats, the others are left out. The last axis makes the rows.
+// One by sample, and in it one by output; where some are floats, the others are left out. The classes
+// of a row are along the last axis; of rank 4 along the channels, wherever the layout has them.
 using Results = std::vector<std::vector<Bytes>>;
 Distance distance(const nnapi::Model& model, const Results& expected, const Results& found);
 

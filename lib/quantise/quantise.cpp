@@ -76,8 +76,9 @@ class Quantising {
     report_.choice = choice_of(best, original->observations);
     report_.losses = losses(best.base->model);
     Report report = report_of(best);
+    const std::string float_operation = first_float(best);
     model_ = integer_form(best, options_.integer_inputs, options_.integer_outputs);
-    check_valid();
+    check_valid(float_operation);
     return report;
   }
 
@@ -366,16 +367,28 @@ class Quantising {
     return std::move(report_);
   }
 
-  void check_valid() const {
+  // Names an operation that computes with floats beside integers. Empty: there is none.
+  static std::string first_float(const Candidate& candidate) {
+    const Model& model = candidate.base->model;
+    for (size_t i = 0; i < model.operations.size(); ++i) {
+      const Operation& operation = model.operations[i];
+      if (!candidate.assignment.is_integer[i] && !float_variables(model, operation).empty()) return text_of(operation);
+    }
+    return "";
+  }
+
+  void check_valid(const std::string& float_operation) const {
     constexpr int kHasQuantize = 3;
     const std::vector<std::string> problems = nnapi::validate(model_, options_.feature_level);
     if (!problems.empty() && options_.feature_level < kHasQuantize) {
       throw ConvertError(
           ExitCode::kNotConvertible,
-          fmt::format("--calibrate: NNAPI turns floats into integers from feature level {} on, {} found: "
-                      "use --quant core or full, without operations that stay float, or --feature-level "
-                      "{} ({})",
-                      kHasQuantize, options_.feature_level, kHasQuantize, problems[0]));
+          fmt::format(
+              "--calibrate: {}, and NNAPI turns floats into integers from feature level {} on, {} found: use {}"
+              "--feature-level {}",
+              float_operation.empty() ? "inputs and outputs are floats" : float_operation + " computes with floats",
+              kHasQuantize, options_.feature_level, float_operation.empty() ? "--quant core or full, or " : "",
+              kHasQuantize));
     }
     NNC_ASSERT(problems.empty(), fmt::format("the quantised model is not valid: {}", problems[0]));
   }

@@ -19,6 +19,19 @@ std::string origin_of(const Model& model, const nnapi::Uses& uses, size_t operan
   return fmt::format("{}, the result of {},", value, text_of(operation));
 }
 
+// What is no number in float has no distance from float.
+void warn_of_results(const Model& model, const Observations& observations, std::vector<std::string>& warnings) {
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const Histogram& histogram = observations.histograms[static_cast<size_t>(model.outputs[i].operand)];
+    if (histogram.not_finite() == 0) continue;
+    const auto odd = static_cast<double>(histogram.not_finite()), numbers = static_cast<double>(histogram.count());
+    warnings.push_back(
+        fmt::format("calibration: {:.2g}% of the float model's output {} is NaN or infinite: these elements are left "
+                    "out of the distance from float",
+                    100 * odd / (odd + numbers), i));
+  }
+}
+
 }  // namespace
 
 void check_samples(const Model& model, const Observations& observations, std::vector<std::string>& warnings) {
@@ -36,8 +49,9 @@ void check_samples(const Model& model, const Observations& observations, std::ve
     if (histogram.empty() || histogram.lowest() < histogram.highest()) continue;
     warnings.push_back(fmt::format(
         "calibration: input {} is {} everywhere in all samples: the scales fit nothing else; give real inputs",
-        input.argument, histogram.lowest()));
+        input.argument, histogram.lowest() + 0.0f));  // -0 is 0
   }
+  warn_of_results(model, observations, warnings);
 }
 
 }  // namespace nnapi_convert::quantise

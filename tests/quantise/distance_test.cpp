@@ -42,6 +42,34 @@ TEST_CASE("of integers alone, the share that is the same tells the distance") {
   CHECK(distance(model, expected, expected).noise == 0);
 }
 
+Bytes bytes_of(const std::vector<float>& values) {
+  Bytes bytes(values.size() * sizeof(float));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+Distance distance_of_picture(const Dims& dims, bool nhwc, const std::vector<float>& expected,
+                             const std::vector<float>& found) {
+  nnapi::Model model;
+  model.operands.emplace_back();
+  model.operands[0].type = OperandCode::TENSOR_FLOAT32;
+  model.operands[0].dims = dims;
+  model.outputs.push_back({0, nhwc});
+  return distance(model, {{bytes_of(expected)}}, {{bytes_of(found)}});
+}
+
+TEST_CASE("the classes of pictures are their channels, in both layouts") {
+  // Two classes of 1 x 3 pixels; the last pixel's class is another one.
+  const Distance nhwc =
+      distance_of_picture({Dim(1), Dim(1), Dim(3), Dim(2)}, true, {1, 0, 0, 1, 1, 0}, {1, 0, 0, 1, 0, 1});
+  const Distance nchw =
+      distance_of_picture({Dim(1), Dim(2), Dim(1), Dim(3)}, false, {1, 0, 1, 0, 1, 0}, {1, 0, 0, 0, 1, 1});
+  for (const Distance& each : {nhwc, nchw}) {
+    CHECK(each.rows == 3);
+    CHECK(each.top1 == Approx(2.0 / 3));
+  }
+}
+
 TEST_CASE("at its bounds a true share is 1.96 standard deviations from the one that was seen") {
   for (const double rows : {10.0, 200.0, 1000.0}) {
     for (const double seen : {0.3, 0.95, 0.99}) {

@@ -38,8 +38,16 @@ TEST_CASE("a tensor without a finite value is named by its operation and line") 
     CHECK(std::string(error.what()).find("the result of RELU (at model.py:7), has no finite value") !=
           std::string::npos);
   }
-  CHECK_NOTHROW(check_samples(net.model, observed(net, result, {kInfinity, 1}), warnings));
-  CHECK(warnings.empty());
+}
+
+TEST_CASE("results that are no numbers in float are warned of") {
+  Net net;
+  const OperandId result = net.unary(OperationCode::RELU, net.input({2, 2}));
+  net.output(result);
+  std::vector<std::string> warnings;
+  check_samples(net.model, observed(net, result, {kInfinity, 1, 2, 3}), warnings);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("25% of the float model's output 0 is NaN or infinite") != std::string::npos);
 }
 
 TEST_CASE("an input that is the same everywhere is warned of") {
@@ -48,8 +56,10 @@ TEST_CASE("an input that is the same everywhere is warned of") {
   net.output(net.unary(OperationCode::RELU, input));
   std::vector<std::string> warnings;
   check_samples(net.model, observed(net, input, {0.5, 0.5}), warnings);
-  REQUIRE(warnings.size() == 1);
+  check_samples(net.model, observed(net, input, {-0.0f, -0.0f}), warnings);
+  REQUIRE(warnings.size() == 2);
   CHECK(warnings[0].find("input 0 is 0.5 everywhere") != std::string::npos);
+  CHECK(warnings[1].find("input 0 is 0 everywhere") != std::string::npos);
 }
 
 }  // namespace

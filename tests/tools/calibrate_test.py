@@ -329,6 +329,9 @@ class Targets(CalibrateTest):
         options = [*self.spec, "--nhwc", "--calibrate", self.data, "-o", self.folder / "out.pt"]
         self.fail_with(1, self.model, *options, "--min-snr", "200", needed=["--min-snr can't be held"])
         self.fail_with(2, self.model, *options, "--max-drop", "2", needed=["--max-drop"])
+        for option in ("--min-snr", "--max-drop", "--mean"):
+            self.fail_with(2, self.model, *options, option, "nan", needed=[option, "nan found, a finite number needed"])
+        self.fail_with(2, self.model, *options, "--quant", "none", needed=["--quant none: it refuses quantised models"])
 
 
 if __name__ == "__main__":

@@ -34,14 +34,6 @@ std::string description() {
       VerifyDefaults::kQuantizedSnr);
 }
 
-// Checks a number. CLI11's own check takes a negative number for an unsigned one and prints the largest double in full.
-CLI::Validator not_negative() {
-  const auto check = [](const std::string& text) {
-    return text.empty() || text[0] == '-' ? text + " found, a number of 0 or more needed" : std::string();
-  };
-  return {check, ""};
-}
-
 FilesInUse files_of(const VerifyArguments& arguments) {
   const VerifyRequest& request = arguments.request;
   FilesInUse files;

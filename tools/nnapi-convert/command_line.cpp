@@ -38,15 +38,29 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
   return (is_too_much ? rest.front() + ": unexpected argument" : error.what()) + see;
 }
 
-}  // namespace
-
-CLI::Validator more_than_zero() {
-  return {[](const std::string& text) {
-            const double value = std::strtod(text.c_str(), nullptr);
-            const bool is_fit = value > 0 && std::isfinite(value);
-            return is_fit ? std::string() : fmt::format("{} found, a number above 0 needed", text);
+// Text that is no number at all is left for CLI11 to refuse.
+CLI::Validator number_check(const std::string& needed, bool (*is_fit)(double)) {
+  return {[needed, is_fit](const std::string& text) {
+            char* end = nullptr;
+            const double value = std::strtod(text.c_str(), &end);
+            const bool is_number = end != text.c_str() && *end == '\0';
+            return is_number && !is_fit(value) ? fmt::format("{} found, {} needed", text, needed) : std::string();
           },
           ""};
+}
+
+}  // namespace
+
+CLI::Validator finite_number() {
+  return number_check("a finite number", [](double value) { return std::isfinite(value); });
+}
+
+CLI::Validator not_negative() {
+  return number_check("a number of 0 or more", [](double value) { return value >= 0 && std::isfinite(value); });
+}
+
+CLI::Validator more_than_zero() {
+  return number_check("a number above 0", [](double value) { return value > 0 && std::isfinite(value); });
 }
 
 CLI::Validator not_empty() {

@@ -26,6 +26,8 @@ std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments,
 
 // Checks of an option's value, used instead of CLI11's own, whose messages print the largest double, or let empty texts
 // of a script's unset variables pass.
+CLI::Validator finite_number();
+CLI::Validator not_negative();
 CLI::Validator more_than_zero();
 CLI::Validator not_empty();
 

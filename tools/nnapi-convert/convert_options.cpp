@@ -49,22 +49,15 @@ bool is_shipped_profile(const std::string& name) {
   return std::any_of(profiles.begin(), profiles.end(), [&](const FolderFile& profile) { return profile.name == name; });
 }
 
-// Used instead of CLI11's own check, whose message prints the largest double.
-const CLI::Validator kNotNegative(
-    [](const std::string& text) {
-      return text.rfind('-', 0) == 0 ? fmt::format("{} found, 0 or more needed", text) : std::string();
-    },
-    "");
-
 void add_segment_options(CLI::App& app, SegmentLimits& limits) {
   app.add_option("--min-segment-macs", limits.min_macs,
                  "of a partitioned model, what a segment has to save to go to NNAPI: multiply-adds, less one for each\n"
                  "element that is handed over or back; 0: any segment goes; not given: 100000, but one goes")
-      ->check(kNotNegative)
+      ->check(not_negative())
       ->type_name("N")
       ->group(kPartition);
   app.add_option("--max-segments", limits.max_segments, "keep the most valuable segments only; 0: no limit")
-      ->check(kNotNegative)
+      ->check(not_negative())
       ->type_name("N")
       ->capture_default_str()
       ->group(kPartition);
@@ -126,10 +119,12 @@ void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
                  "leave operations float, those that cost most first, until the share of results with another top-1\n"
                  "than float is at most this, on samples held back: 0.01 or 1%")
       ->transform(CLI::Validator(as_share, ""))
+      ->check(finite_number())
       ->check(CLI::Range(0.0, 1.0).description(""))
       ->type_name("SHARE")
       ->group(kQuantiseGroup);
   app.add_option("--min-snr", calibration.min_snr, "the same until the SNR is at least this, in dB")
+      ->check(finite_number())
       ->type_name("DB")
       ->group(kQuantiseGroup);
   app.add_option_function<std::string>(
@@ -161,6 +156,7 @@ void add_picture_options(CLI::App& app, std::string& pixels, PictureChoice& pict
       ->group(kPicturesGroup);
   app.add_option("--mean", pictures.mean, "of pictures: subtracted from each channel, whose pixels are 0 to 1")
       ->delimiter(',')
+      ->check(finite_number())
       ->type_name("M,M,M")
       ->group(kPicturesGroup);
   app.add_option("--std", pictures.std, "of pictures: each channel is divided by it then")

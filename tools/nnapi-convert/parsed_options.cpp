@@ -86,6 +86,12 @@ void read_pixels(ConvertArguments& arguments) {
 
 // The other options of the group mean nothing without data.
 void check_calibration(const CLI::App& app, const ConvertArguments& arguments) {
+  const bool refuses = arguments.options.quant == QuantMode::kNone && arguments.package_text.empty();
+  if (arguments.calibration.is_asked_for() && refuses) {
+    throw ConvertError(ExitCode::kUsage,
+                       "--quant none: it refuses quantised models, and --calibrate or --calibration makes one; leave "
+                       "one of them out");
+  }
   if (!arguments.calibration.source.empty()) return;
   for (const CLI::Option* option : app.get_options()) {
     const bool is_of_pictures = option->get_group() == kPicturesGroup && !arguments.options.pixels;

@@ -343,8 +343,7 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
                             const CalibrationOptions& calibration, Diagnostics& diagnostics, Stages& stages) {
   check_can_quantise(planned, options);
   stages.begin("quantise");
-  const bool is_given = options.quant != QuantMode::kAuto && options.quant != QuantMode::kNone;
-  const QuantMode mode = is_given ? options.quant : QuantMode::kNnapi;
+  const QuantMode mode = options.quant == QuantMode::kAuto ? QuantMode::kNnapi : options.quant;
   const quantise::Options quantising = options_of(options, calibration, mode);
   QuantisedPlan result;
   std::vector<TableModel> models;
