@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "lib/base/class_axis.h"
+
 namespace nnapi_convert::quantise {
 namespace {
 
@@ -55,14 +57,12 @@ struct Sums {
 
 // Of `elements` values. Without rows where the sizes that say so are flexible.
 Rows rows_of(const nnapi::Model& model, const nnapi::Boundary& output, size_t elements) {
-  constexpr size_t kPictureRank = 4, kChannels = 1;
   const Dims& dims = model.at(output.operand).dims;
   if (dims.empty()) return {};
-  const bool is_nchw = dims.size() == kPictureRank && !output.nhwc;
-  const size_t axis = is_nchw ? kChannels : dims.size() - 1;
+  const size_t last = dims.size() - 1, axis = output.nhwc ? last : class_axis(dims.size());
   if (!dims[axis].is_fixed()) return {};
   const auto classes = static_cast<size_t>(*dims[axis].fixed_value());
-  if (!is_nchw) return {classes, 1};
+  if (axis == last) return {classes, 1};
   const auto batch = static_cast<size_t>(dims[0].fixed_value().value_or(0));
   return batch * classes == 0 ? Rows() : Rows{classes, elements / (batch * classes)};
 }

@@ -16,6 +16,7 @@
 #include "lib/quantise/assign.h"
 #include "lib/quantise/correct_bias.h"
 #include "lib/quantise/equalise.h"
+#include "lib/quantise/forms.h"
 #include "lib/quantise/host_model.h"
 #include "lib/quantise/named_operations.h"
 #include "lib/quantise/observe.h"
@@ -367,28 +368,31 @@ class Quantising {
     return std::move(report_);
   }
 
-  // Names an operation that computes with floats beside integers. Empty: there is none.
-  static std::string first_float(const Candidate& candidate) {
-    const Model& model = candidate.base->model;
-    for (size_t i = 0; i < model.operations.size(); ++i) {
-      const Operation& operation = model.operations[i];
-      if (!candidate.assignment.is_integer[i] && !float_variables(model, operation).empty()) return text_of(operation);
+  // Names an operation that computes with floats: one that has to, rather than one that does for its sake. Empty: there
+  // is none.
+  std::string first_float(const Candidate& candidate) const {
+    std::string name;
+    for (size_t i = 0; i < model_.operations.size(); ++i) {
+      const Operation& operation = model_.operations[i];
+      if (candidate.assignment.is_integer[i] || float_variables(model_, operation).empty()) continue;
+      if (kept_[i] || !has_integer_form(model_, operation, rules_)) return text_of(operation);
+      if (name.empty()) name = text_of(operation);
     }
-    return "";
+    return name;
   }
 
   void check_valid(const std::string& float_operation) const {
     constexpr int kHasQuantize = 3;
     const std::vector<std::string> problems = nnapi::validate(model_, options_.feature_level);
     if (!problems.empty() && options_.feature_level < kHasQuantize) {
+      const bool is_interface = float_operation.empty();
+      const std::string floats = is_interface ? "inputs and outputs are floats" : float_operation + " has floats";
       throw ConvertError(
           ExitCode::kNotConvertible,
-          fmt::format(
-              "--calibrate: {}, and NNAPI turns floats into integers from feature level {} on, {} found: use {}"
-              "--feature-level {}",
-              float_operation.empty() ? "inputs and outputs are floats" : float_operation + " computes with floats",
-              kHasQuantize, options_.feature_level, float_operation.empty() ? "--quant core or full, or " : "",
-              kHasQuantize));
+          fmt::format("--calibrate: {}, and NNAPI turns floats into integers from feature level {} on, {} found: "
+                      "use {}--feature-level {}",
+                      floats, kHasQuantize, options_.feature_level, is_interface ? "--quant core or full, or " : "",
+                      kHasQuantize));
     }
     NNC_ASSERT(problems.empty(), fmt::format("the quantised model is not valid: {}", problems[0]));
   }

@@ -54,6 +54,7 @@ def weaken_branches(model: nn.Module) -> None:
     leaves no right digit."""
     for block in model.modules():
         has_shortcut = getattr(block, "use_res_connect", True) and getattr(block, "apply_residual", True)
+        has_shortcut = has_shortcut and not hasattr(block, "branch1")  # ShuffleNet's joins its branches
         if type(block).__name__ not in RESIDUAL_BLOCKS or not has_shortcut:
             continue
         norms = [module for name, module in block.named_modules()

@@ -69,6 +69,9 @@ class Interfaces(CalibrateTest):
                     else:
                         self.fail_with(1, self.model, *options, "-o", self.folder / "no.pt",
                                        needed=["from feature level 3 on", "--quant core"])
+        self.fail_with(1, self.model, *self.spec, "--nhwc", "--calibrate", self.data, "--feature-level", "2", "--quant",
+                       "core", "--keep-float", "CONCATENATION", "-o", self.folder / "no.pt",
+                       needed=["CONCATENATION", "has floats", "use --feature-level 3"])
 
     def test_verify(self):
         for runtime in ([], SHIM):
@@ -330,7 +333,11 @@ class Targets(CalibrateTest):
         self.fail_with(1, self.model, *options, "--min-snr", "200", needed=["--min-snr can't be held"])
         self.fail_with(2, self.model, *options, "--max-drop", "2", needed=["--max-drop"])
         for option in ("--min-snr", "--max-drop", "--mean"):
-            self.fail_with(2, self.model, *options, option, "nan", needed=[option, "nan found, a finite number needed"])
+            for text, found in (("nan", "nan"), ("", "an empty text"), ("1x", "1x")):
+                self.fail_with(2, self.model, *options, option, text,
+                               needed=[option, f"{found} found, a finite number needed"])
+        for option in ("--std", "--pixel-max"):
+            self.fail_with(2, self.model, *options, option, "", needed=["an empty text found, a number above 0 needed"])
         self.fail_with(2, self.model, *options, "--quant", "none", needed=["--quant none: it refuses quantised models"])
 
 

@@ -27,6 +27,19 @@ class Scores(nn.Module):
         return y.masked_fill(mask, self.value).to(self.dtype)
 
 
+class Pixels(nn.Module):
+    """Classes of pixels, the first of which is preferred."""
+
+    def __init__(self, preference):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = nn.Conv2d(3, 4, 3)
+        self.preference = preference
+
+    def forward(self, x):
+        return self.conv(x) + torch.tensor([self.preference, 0.0, 0.0, 0.0]).view(4, 1, 1)
+
+
 class Words(nn.Module):
     """Functions of PyTorch, which scripts call, read the indices."""
 
@@ -127,6 +140,28 @@ class VerifyValues(CliTest):
         out = self.convert(self.save("model", 0.5))
         self.fail_with(4, "verify", self.save("double", 0.5, 0, torch.float64), out,
                        needed=["output 0: dtype float32 found, float64 needed"])
+
+    def test_classes_of_pictures_are_their_channels(self):
+        """Two models whose pixels have other classes in some places. Along a row, the same pixel is the greatest."""
+        pictures = [torch.rand(1, 3, 16, 16) for _ in range(3)]
+        inputs = self.folder / "inputs.pt"
+        torch.save([(picture,) for picture in pictures], inputs)
+        one, other = Pixels(0), Pixels(0.2)
+        paths = [self.folder / "one.pt", self.folder / "other.pt"]
+        for model, path in zip((one, other), paths):
+            torch.jit.trace(model.eval(), pictures[0]).save(str(path))
+        text = run("verify", paths[1], self.convert(paths[0]), "--inputs", inputs).stdout
+        with torch.no_grad():
+            same = torch.stack([one(picture).argmax(1) == other(picture).argmax(1) for picture in pictures])
+        (row,) = [line for line in text.splitlines() if line.startswith("0 ")]
+        self.assertLess(same.float().mean().item(), 0.99)
+        self.assertIn(f"{100 * same.float().mean().item():.1f}%", row)
+
+    def test_tolerances_that_are_no_numbers(self):
+        out, path = self.convert(self.save("model", 0.5)), self.folder / "model.pt"
+        for text, found in (("", "an empty text"), ("-1", "-1"), ("nan", "nan")):
+            self.fail_with(2, "verify", path, out, "--tolerance", text,
+                           needed=[f"--tolerance: {found} found, a number of 0 or more needed"])
 
 
 if __name__ == "__main__":

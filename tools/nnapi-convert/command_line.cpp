@@ -38,13 +38,13 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
   return (is_too_much ? rest.front() + ": unexpected argument" : error.what()) + see;
 }
 
-// Text that is no number at all is left for CLI11 to refuse.
 CLI::Validator number_check(const std::string& needed, bool (*is_fit)(double)) {
   return {[needed, is_fit](const std::string& text) {
             char* end = nullptr;
             const double value = std::strtod(text.c_str(), &end);
             const bool is_number = end != text.c_str() && *end == '\0';
-            return is_number && !is_fit(value) ? fmt::format("{} found, {} needed", text, needed) : std::string();
+            if (is_number && is_fit(value)) return std::string();
+            return fmt::format("{} found, {} needed", text.empty() ? "an empty text" : text, needed);
           },
           ""};
 }

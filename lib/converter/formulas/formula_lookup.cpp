@@ -98,8 +98,11 @@ struct Windows {
 
   explicit Windows(const FormulaArguments& args) {
     const auto two = [&](const char* name) { return args.integers(name, 2, {1, 1}); };
-    size = two("output_size"), kernel = two("kernel_size"), dilation = two("dilation");
-    padding = two("padding"), stride = two("stride");
+    size = two("output_size");
+    kernel = two("kernel_size");
+    dilation = two("dilation");
+    padding = two("padding");
+    stride = two("stride");
     const auto is_positive = [](const auto& numbers) { return numbers[0] > 0 && numbers[1] > 0; };
     if (!is_positive(kernel) || !is_positive(stride) || !is_positive(dilation)) {
       throw FormulaRefused("a kernel, stride or dilation below 1", "1 or more");
@@ -140,10 +143,11 @@ std::vector<Formed> col2im(const FormulaArguments& args) {
   const Windows windows(args);
   const int64_t count = windows.pieces(0) * windows.pieces(1);
   if (count > kMostPieces) {
-    throw FormulaRefused(fmt::format("windows of which {} lie over each place", count),
+    throw FormulaRefused(fmt::format("a sum of {} pieces of each window", count),
                          fmt::format("{} at most", kMostPieces));
   }
-  const std::vector<int64_t>&size = windows.size, &kernel = windows.kernel;
+  const std::vector<int64_t>& size = windows.size;
+  const std::vector<int64_t>& kernel = windows.kernel;
   const int64_t batch = self.dim() == 3 ? self.size(0) : 1;
   const int64_t channels = self.size(-2) / (kernel[0] * kernel[1]);
   const int64_t rows = windows.piece_size(0), columns = windows.piece_size(1);
@@ -151,14 +155,16 @@ std::vector<Formed> col2im(const FormulaArguments& args) {
       self.reshape({batch * channels, kernel[0], kernel[1], windows.blocks[0] * windows.blocks[1]}),
       {0, 0, 0, windows.pieces(1) * columns - kernel[1], 0, windows.pieces(0) * rows - kernel[0]}, 0);
   Tensor sum;
-  for (int64_t piece = 0; piece < count; ++piece) {
-    const int64_t down = piece / windows.pieces(1), right = piece % windows.pieces(1);
-    const Tensor values = whole.narrow(1, down * rows, rows).narrow(2, right * columns, columns);
-    const Tensor picture = laid_out(values, windows);
-    const int64_t row = windows.piece_begin(0, down), column = windows.piece_begin(1, right);
-    const Tensor moved = at::constant_pad_nd(
-        picture, {column, size[1] - column - picture.size(2), row, size[0] - row - picture.size(1)}, 0);
-    sum = sum.defined() ? sum + moved : moved;
+  for (int64_t down = 0; down < windows.pieces(0); ++down) {
+    const Tensor band = whole.narrow(1, down * rows, rows);
+    const int64_t row = windows.piece_begin(0, down);
+    for (int64_t right = 0; right < windows.pieces(1); ++right) {
+      const Tensor picture = laid_out(band.narrow(2, right * columns, columns), windows);
+      const int64_t column = windows.piece_begin(1, right);
+      const Tensor moved = at::constant_pad_nd(
+          picture, {column, size[1] - column - picture.size(2), row, size[0] - row - picture.size(1)}, 0);
+      sum = sum.defined() ? sum + moved : moved;
+    }
   }
   if (self.dim() == 2) return {sum.reshape({channels, size[0], size[1]})};
   return {sum.reshape({batch, channels, size[0], size[1]})};

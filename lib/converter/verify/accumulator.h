@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/class_axis.h"
 #include "lib/converter/verify/verification.h"
 #include "lib/converter/verify/verify_request.h"
 
@@ -46,7 +47,9 @@ class Accumulator {
     const at::Tensor compared = expected.isfinite().logical_or(same_values(expected, found).logical_not());
     add_errors(expected.masked_select(compared), found.masked_select(compared));
     is_integral_ = at::isIntegralType(original.scalar_type(), true);
-    const at::Tensor same = is_integral_ ? expected.eq(found) : expected.argmax(-1).eq(found.argmax(-1));
+    const int64_t axis =
+        expected.dim() == 0 ? 0 : static_cast<int64_t>(class_axis(static_cast<size_t>(expected.dim())));
+    const at::Tensor same = is_integral_ ? expected.eq(found) : expected.argmax(axis).eq(found.argmax(axis));
     agreed_ += same.sum().item().toDouble();
     rows_ += static_cast<double>(same.numel());
   }

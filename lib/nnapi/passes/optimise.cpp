@@ -101,8 +101,9 @@ const std::set<std::string> kMakesOthers[] = {{"fold_padding"},
                                               {"group_products"},
                                               {"linear_as_convolution"},
                                               {"add_in_mean"},
+                                              {"raise_rank"},
                                               {"fold_padding", "shuffle_channels", "split_slices", "gather_rows",
-                                               "group_products", "linear_as_convolution", "add_in_mean"}};
+                                               "group_products", "linear_as_convolution", "add_in_mean", "raise_rank"}};
 
 // Returns whether a copy of the model is independent: a copy shares subgraphs, and passes change them.
 bool can_copy(const Model& model) {
