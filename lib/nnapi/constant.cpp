@@ -114,6 +114,18 @@ struct ApplyStep {
     }
     buffer.type = DataType::kInt32;
   }
+  void operator()(const AppendZeros& step) const {
+    const size_t row = static_cast<size_t>(buffer.shape.back()) * size_of(buffer.type);
+    const size_t added = static_cast<size_t>(step.count) * size_of(buffer.type);
+    const size_t rows = row == 0 ? 0 : buffer.size() / row;
+    Memory wide = new_memory(rows * (row + added));
+    for (size_t i = 0; i < rows; ++i) {
+      std::memcpy(wide.get() + i * (row + added), buffer.bytes() + i * row, row);
+      std::memset(wide.get() + i * (row + added) + row, 0, added);
+    }
+    buffer.memory = std::move(wide);
+    buffer.shape.back() += step.count;
+  }
   void operator()(const RoundToFloat16&) const {
     Memory halves = new_memory(buffer.count() * size_of(DataType::kFloat16));
     const uint8_t* bytes = buffer.bytes();
@@ -138,6 +150,7 @@ struct StepText {
     return fmt::format("requantize({}, {})", step.axis, step.to_scale);
   }
   std::string operator()(const QuantizeBias& step) const { return fmt::format("quantize_bias({})", step.scale); }
+  std::string operator()(const AppendZeros& step) const { return fmt::format("append_zeros({})", step.count); }
   std::string operator()(const RoundToFloat16&) const { return "round_to_float16"; }
 };
 
@@ -167,6 +180,9 @@ struct RowsOfStep {
     return Requantize{step.axis, step.axis == 0 ? part(*step.from_scales) : step.from_scales, step.to_scale};
   }
   std::optional<RecipeStep> operator()(const QuantizeBias& step) const { return step; }
+  std::optional<RecipeStep> operator()(const AppendZeros& step) const {
+    return rank == 1 ? std::nullopt : std::optional<RecipeStep>(step);
+  }
   std::optional<RecipeStep> operator()(const RoundToFloat16& step) const { return step; }
 
  private:
@@ -220,6 +236,7 @@ Constant Constant::then(RecipeStep step) const {
     NNC_ASSERT(count(reshape->shape) == element_count(), "reshape of a constant changes its size");
     result.shape_ = reshape->shape;
   }
+  if (const auto* zeros = std::get_if<AppendZeros>(&step)) result.shape_.back() += zeros->count;
   if (std::holds_alternative<ShiftToUInt8>(step)) result.type_ = DataType::kUInt8;
   if (std::holds_alternative<QuantizeBias>(step)) result.type_ = DataType::kInt32;
   if (std::holds_alternative<RoundToFloat16>(step)) result.type_ = DataType::kFloat16;

@@ -39,9 +39,12 @@ struct Requantize {      // int8 -> int8: value * from_scales[i] / to_scale, rou
 struct QuantizeBias {  // float32 -> int32: value / scale, rounded half away from zero, saturated
   double scale;
 };
+struct AppendZeros {  // adds `count` zeros at the end of the last axis
+  int64_t count;
+};
 struct RoundToFloat16 {};  // float32 -> float16, to the nearest, ties to even; the last step
-using RecipeStep =
-    std::variant<Permute, Reshape, ScaleAxis, AddVector, ShiftToUInt8, Requantize, QuantizeBias, RoundToFloat16>;
+using RecipeStep = std::variant<Permute, Reshape, ScaleAxis, AddVector, ShiftToUInt8, Requantize, QuantizeBias,
+                                AppendZeros, RoundToFloat16>;
 
 // Takes the next bytes of a value.
 using ByteSink = std::function<void(const void* bytes, size_t size)>;

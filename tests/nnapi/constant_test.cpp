@@ -210,6 +210,17 @@ TEST_CASE("Constant: steps apply in order") {
   CHECK(vector.then(ScaleAxis{0, shared({2, 3})}).then(AddVector{shared({1, 1})}).floats() == std::vector<float>{3, 7});
 }
 
+TEST_CASE("Constant: append_zeros lengthens the last axis") {
+  const Constant rows = Constant::of_floats({1, 2, 3, 4, 5, 6}, {2, 3}).then(AppendZeros{2});
+  CHECK(rows.shape() == std::vector<int64_t>{2, 5});
+  CHECK(rows.floats() == std::vector<float>{1, 2, 3, 0, 0, 4, 5, 6, 0, 0});
+  CHECK(rows.recipe_text() == "append_zeros(2)");
+  CHECK(rows.then(ScaleAxis{0, shared({1, 10})}).floats() == std::vector<float>{1, 2, 3, 0, 0, 40, 50, 60, 0, 0});
+  CHECK(Constant::of_floats({1, 2}).then(AppendZeros{1}).floats() == std::vector<float>{1, 2, 0});
+  CHECK(values_of<int8_t>(constant_of<int8_t>(DataType::kInt8, {2, 1}, {7, 8}).then(AppendZeros{1})) ==
+        std::vector<int8_t>{7, 0, 8, 0});
+}
+
 TEST_CASE("Constant: text of every step") {
   const Constant bytes = constant_of<int8_t>(DataType::kInt8, {1, 2}, {1, 2});
   CHECK(bytes.then(Requantize{0, shared({1}), 0.5f}).then(ShiftToUInt8{}).then(Reshape{{2}}).recipe_text() ==
@@ -281,6 +292,7 @@ TEST_CASE("Constant: pieces are the bytes, and small where rows of axis 0 don't 
       {{Permute{{0, 3, 1, 2}}, ScaleAxis{0, of(60)}, Reshape{{60, 8640}}, ScaleAxis{1, of(8640)}}, true},
       {{Reshape{{60, 432, 20}}, Permute{{0, 2, 1}}, Reshape{{60, 20, 48, 9}}, ScaleAxis{3, of(9)}}, true},
       {{ScaleAxis{0, of(60)}, QuantizeBias{0.01}}, true},
+      {{Reshape{{60, 8640}}, ScaleAxis{1, of(8640)}, AppendZeros{4}}, true},
       {{Permute{{1, 2, 3, 0}}}, false},
       {{Reshape{{2880, 180}}, ScaleAxis{0, of(2880)}}, false},
       {{Permute{{1, 0, 2, 3}}, Permute{{1, 0, 2, 3}}}, false}};

@@ -11,16 +11,6 @@
 namespace nnapi_convert::nnapi::testing {
 namespace {
 
-using Index = std::vector<int64_t>;
-
-// The index into an operand of lower rank or with axes of size 1, broadcast to `index`.
-Index broadcast(const Index& index, const Index& shape) {
-  Index result(shape.size());
-  const size_t offset = index.size() - shape.size();
-  for (size_t i = 0; i < shape.size(); ++i) result[i] = shape[i] == 1 ? 0 : index[i + offset];
-  return result;
-}
-
 Tensor run_binary(const Arguments& arguments) {
   const Tensor& a = arguments.tensor(0);
   const Tensor& b = arguments.tensor(1);
@@ -48,10 +38,6 @@ Tensor run_activation(const Arguments& arguments, FuseCode code) {
   return result;
 }
 
-size_t axis_of(int64_t axis, size_t rank) {
-  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
-}
-
 Tensor run_concatenation(const Arguments& arguments) {
   const size_t parts = arguments.operation.inputs.size() - 1;
   Index shape = arguments.tensor(0).shape;
@@ -72,46 +58,15 @@ Tensor run_concatenation(const Arguments& arguments) {
   return result;
 }
 
-Tensor run_mean(const Arguments& arguments) {
-  const Tensor& x = arguments.tensor(0);
-  Index kept = x.shape;
-  int64_t count = 1;
-  for (const int64_t axis : arguments.integers(1)) {
-    count *= kept[axis_of(axis, kept.size())];
-    kept[axis_of(axis, kept.size())] = 1;
-  }
-  Tensor sum(kept);
-  Index index(x.shape.size(), 0);
-  do {
-    sum.at(broadcast(index, kept)) += x.at(index) / static_cast<float>(count);
-  } while (advance(index, x.shape));
-  if (arguments.integer(2) != 0) return sum;
-  for (const int64_t axis : arguments.integers(1)) sum.shape[axis_of(axis, kept.size())] = 0;
-  sum.shape.erase(std::remove(sum.shape.begin(), sum.shape.end(), 0), sum.shape.end());
-  return sum;
-}
-
-Tensor run_softmax(const Arguments& arguments) {
-  const Tensor& x = arguments.tensor(0);
-  const bool names_axis = arguments.operation.inputs.size() > 2;
-  const size_t axis = axis_of(names_axis ? arguments.integer(2) : -1, x.shape.size());
-  Tensor result(x.shape);
-  Index index(x.shape.size(), 0);
-  do {  // 1 / the sum of exp(other - this), which can't overflow to NaN
-    float sum = 0;
-    Index other = index;
-    for (other[axis] = 0; other[axis] < x.shape[axis]; ++other[axis]) sum += std::exp(x.at(other) - x.at(index));
-    result.at(index) = 1 / sum;
-  } while (advance(index, x.shape));
-  return result;
-}
-
 Tensor run_pad(const Arguments& arguments) {
   const Tensor& x = arguments.tensor(0);
   const Index pairs = arguments.integers(1);
   Index shape = x.shape;
   for (size_t i = 0; i < shape.size(); ++i) shape[i] += pairs[2 * i] + pairs[2 * i + 1];
   Tensor result(shape);
+  if (arguments.operation.code == OperationCode::PAD_V2) {
+    std::fill(result.values.begin(), result.values.end(), arguments.number(2));
+  }
   Index index(shape.size(), 0);
   do {
     Index to = index;
@@ -273,7 +228,12 @@ Tensor run_operation(const Arguments& arguments, size_t number) {
       return run_mean(arguments);
     case OperationCode::SOFTMAX:
       return run_softmax(arguments);
+    case OperationCode::RSQRT:
+      return run_rsqrt(arguments);
+    case OperationCode::L2_NORMALIZATION:
+      return run_l2_normalization(arguments);
     case OperationCode::PAD:
+    case OperationCode::PAD_V2:
       return run_pad(arguments);
     case OperationCode::STRIDED_SLICE:
       return run_strided_slice(arguments);
@@ -328,6 +288,10 @@ int64_t Arguments::integer(size_t input) const {
 std::vector<int64_t> Arguments::integers(size_t input) const {
   REQUIRE(model.at(operation.inputs.at(input)).ints() != nullptr);
   return fixed_values(*model.at(operation.inputs[input]).ints());
+}
+
+float Arguments::number(size_t input) const {
+  return std::get<float>(model.at(operation.inputs[input]).value);
 }
 
 bool Arguments::flag(size_t input, bool absent) const {

@@ -219,7 +219,7 @@ TEST_CASE("subgraphs: images go in and come out in NHWC, and inputs that nobody 
   net.model.inputs.push_back({unread, false, 2});
   net.model.operations[0].inputs.push_back(unread);
   net.model.inputs[0].nhwc = true;
-  optimise(net.model, {true, 4, {}, {}});
+  optimise(net.model, {true, 4, false, {}, {}});
   CHECK(testing::codes(net.model) == std::vector<OperationCode>{OperationCode::IF});
   CHECK(testing::codes(*pool.model) == std::vector<OperationCode>{OperationCode::MAX_POOL_2D});
   CHECK(pool.model->inputs.size() == 2);
@@ -241,7 +241,7 @@ TEST_CASE("subgraphs: a side that computes in PyTorch's order transposes for the
       turned.builder.add(OperationCode::RESHAPE, {shares, turned.builder.int32_tensor(kImage)}, float_type(kImage)));
   BranchNet net(kImage, pool.model, turned.model);
   net.model.inputs[0].nhwc = true;
-  optimise(net.model, {true, 4, {}, {}});
+  optimise(net.model, {true, 4, false, {}, {}});
   CHECK(output_dims(*pool.model) == kNhwcImage);
   CHECK(output_dims(*turned.model) == kNhwcImage);
   CHECK(testing::count(*turned.model, OperationCode::TRANSPOSE) == 2);
@@ -264,7 +264,7 @@ TEST_CASE("subgraphs: a loop keeps the order of what it begins with") {
     const OperandId first = model.add({OperandCode::MODEL, {}, 0, 0, condition.model});
     const OperandId second = model.add({OperandCode::MODEL, {}, 0, 0, body.model});
     model.outputs = {{builder.add(OperationCode::WHILE, {first, second, x}, float_type(kImage))}};
-    optimise(model, {true, 4, {}, {}});
+    optimise(model, {true, 4, false, {}, {}});
     CHECK(model.outputs[0].nhwc == nhwc);
     CHECK(output_dims(*body.model) == (nhwc ? kNhwcImage : kImage));
     CHECK(testing::count(*body.model, OperationCode::TRANSPOSE) == (nhwc ? 0U : 2U));

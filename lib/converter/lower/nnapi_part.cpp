@@ -224,7 +224,9 @@ Target target_of(const ConvertOptions& options) {
 
 void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics) {
   apply_layout_choice(part, options.layout, diagnostics);
-  nnapi::optimise(part.model, optimise_options(options));
+  nnapi::OptimiseOptions passes = optimise_options(options);
+  passes.half_precision = part.is_relaxed(options);
+  nnapi::optimise(part.model, passes);
 }
 
 EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, DeferredTensors& late,

@@ -24,6 +24,7 @@
 #include "lib/converter/samples/argument_samples.h"
 #include "lib/converter/verify/accumulator.h"
 #include "lib/converter/verify/border_check.h"
+#include "lib/converter/verify/tolerance.h"
 #include "lib/converter/verify/verify_inputs.h"
 
 namespace nnapi_convert {
@@ -227,16 +228,6 @@ bool is_relaxed(const ConvertedFile& converted) {
                                  request.converted));
 }
 
-double default_tolerance(const VerifyRequest& request, const ConvertedFile& converted) {
-  using Defaults = VerifyDefaults;
-  const double single = is_approximate(converted) ? Defaults::kApproximateTolerance : Defaults::kFloatTolerance;
-  if (!request.fp16) return single;
-  size_t operations = 0;
-  for (const BufferModel& buffer : converted.buffers) operations += buffer.operations.size();
-  const double half = Defaults::kHalfTolerance * std::sqrt(static_cast<double>(operations));
-  return std::max({single, half, Defaults::kFewestHalf});
-}
-
 Verification verify_file(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
                          ConvertedFile& converted) {
   if (request.fp16 && !is_relaxed(converted)) refuse_half_precision(request);
@@ -273,7 +264,7 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   Verification result;
   result.samples = static_cast<int>(samples.size());
   result.is_quantized = converted.metadata.quant != "none";
-  result.tolerance = request.tolerance.value_or(default_tolerance(request, converted));
+  result.tolerance = request.tolerance.value_or(default_tolerance(request, converted, original));
   if (const auto calibration = recorded_calibration(converted)) {
     result.is_calibrated = true;
     result.calibrated_snr = calibration->snr_db;

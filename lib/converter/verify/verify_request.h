@@ -13,6 +13,8 @@ struct VerifyDefaults {
   static constexpr int kSamples = 4;
   static constexpr int kReferenceSamples = 32;     // with a float reference
   static constexpr double kFloatTolerance = 1e-4;  // max error over the range of the original's output
+  // Of a net with n exact GELUs n^0.5 times as much, if that is more than kFloatTolerance.
+  static constexpr double kGeluTolerance = 4e-5;
   // In half precision: of a net of n operations n^0.5 times as much, but at least kFewestHalf.
   static constexpr double kHalfTolerance = 4.0 / 2048;
   static constexpr double kFewestHalf = 1e-3;

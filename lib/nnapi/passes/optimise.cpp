@@ -14,6 +14,7 @@
 #include "lib/nnapi/passes/fuse_activation.h"
 #include "lib/nnapi/passes/gather_rows.h"
 #include "lib/nnapi/passes/group_products.h"
+#include "lib/nnapi/passes/l2_normalise.h"
 #include "lib/nnapi/passes/linear_as_convolution.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/raise_rank.h"
@@ -37,6 +38,8 @@ template <void (*pass)(Model&)>
 void plain(Model& model, const OptimiseOptions&) {
   pass(model);
 }
+
+constexpr int kL2NormalizationLevel = 3;  // of matrices, and along an axis that is named
 
 const Pass kMergeMoves = {"merge_moves", plain<merge_moves>};
 
@@ -68,6 +71,10 @@ const Pass kBeforeLayout[] = {
 const Pass kAfterLayout[] = {
     kMergeMoves,
     {"linear_as_convolution", plain<linear_as_convolution>},
+    {"l2_normalise",
+     [](Model& model, const OptimiseOptions& options) {
+       if (options.feature_level >= kL2NormalizationLevel && !options.half_precision) l2_normalise(model);
+     }},
     {"add_in_mean", plain<add_in_mean>},
 };
 
@@ -94,16 +101,18 @@ void optimise_once(Model& model, const OptimiseOptions& options) {
 }
 
 // Passes that replace operations by others, which a device may refuse although it accepts the replaced ones.
-const std::set<std::string> kMakesOthers[] = {{"fold_padding"},
-                                              {"shuffle_channels"},
-                                              {"split_slices"},
-                                              {"gather_rows"},
-                                              {"group_products"},
-                                              {"linear_as_convolution"},
-                                              {"add_in_mean"},
-                                              {"raise_rank"},
-                                              {"fold_padding", "shuffle_channels", "split_slices", "gather_rows",
-                                               "group_products", "linear_as_convolution", "add_in_mean", "raise_rank"}};
+const std::set<std::string> kMakesOthers[] = {
+    {"fold_padding"},
+    {"shuffle_channels"},
+    {"split_slices"},
+    {"gather_rows"},
+    {"group_products"},
+    {"linear_as_convolution"},
+    {"add_in_mean"},
+    {"raise_rank"},
+    {"l2_normalise"},
+    {"fold_padding", "shuffle_channels", "split_slices", "gather_rows", "group_products", "linear_as_convolution",
+     "add_in_mean", "raise_rank", "l2_normalise"}};
 
 // Returns whether a copy of the model is independent: a copy shares subgraphs, and passes change them.
 bool can_copy(const Model& model) {

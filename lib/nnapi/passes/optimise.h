@@ -14,6 +14,7 @@ namespace nnapi_convert::nnapi {
 struct OptimiseOptions {
   bool nhwc = false;  // convolutions and pools run in NHWC even if no input is NHWC
   int feature_level = 3;
+  bool half_precision = false;     // the device may compute in float16
   std::set<std::string> disabled;  // names of passes to leave out; NNAPI may then refuse the model
   std::function<void(const std::string& pass, const Model& model)> on_pass;  // called after each pass
   const DeviceProfile* device = nullptr;  // null: a device that accepts all operations of the feature level

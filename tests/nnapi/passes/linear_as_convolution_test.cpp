@@ -14,7 +14,7 @@ using testing::Net;
 
 namespace {
 
-constexpr OperationCode kAdd = OperationCode::ADD, kMul = OperationCode::MUL, kConv = OperationCode::CONV_2D,
+constexpr OperationCode kSum = OperationCode::ADD, kProduct = OperationCode::MUL, kPointwise = OperationCode::CONV_2D,
                         kLayer = OperationCode::FULLY_CONNECTED, kReshape = OperationCode::RESHAPE,
                         kRelu = OperationCode::RELU;
 
@@ -29,7 +29,7 @@ void check_left(Net& net, const std::vector<OperationCode>& left, int feature_le
 
 // x * relu(x + number) of a matrix.
 OperandId gated(Net& net, OperandId x) {
-  return net.binary(kMul, x, net.unary(kRelu, net.binary(kAdd, x, net.weights({1}))));
+  return net.binary(kProduct, x, net.unary(kRelu, net.binary(kSum, x, net.weights({1}))));
 }
 
 }  // namespace
@@ -40,16 +40,16 @@ TEST_CASE("linear_as_convolution: two layers and what is between them") {
     const OperandId x = net.input({2, 3, 4, 7});
     const OperandId hidden = gated(net, net.fully_connected(x, 9));
     const OperandId image = net.reshape(net.fully_connected(hidden, 7), {2, 3, 4, 7});
-    net.output(net.binary(kAdd, image, x));
-    check_left(net, {kConv, kAdd, kRelu, kMul, kConv, kAdd}, level);
+    net.output(net.binary(kSum, image, x));
+    check_left(net, {kPointwise, kSum, kRelu, kProduct, kPointwise, kSum}, level);
   }
 }
 
 TEST_CASE("linear_as_convolution: an elementwise operation comes last, with a number for each channel") {
   Net net;
   const OperandId rows = net.fully_connected(net.input({1, 3, 4, 7}), 5);
-  net.output(net.reshape(net.binary(kMul, rows, net.weights({5})), {1, 3, 4, 5}));
-  check_left(net, {kConv, kMul});
+  net.output(net.reshape(net.binary(kProduct, rows, net.weights({5})), {1, 3, 4, 5}));
+  check_left(net, {kPointwise, kProduct});
 }
 
 TEST_CASE("linear_as_convolution: two regions after each other") {
@@ -57,7 +57,7 @@ TEST_CASE("linear_as_convolution: two regions after each other") {
   OperandId x = net.input({1, 3, 4, 7});
   for (int layer = 0; layer < 2; ++layer) x = net.reshape(net.fully_connected(x, 7), {1, 3, 4, 7});
   net.output(x);
-  check_left(net, {kConv, kConv});
+  check_left(net, {kPointwise, kPointwise});
 }
 
 TEST_CASE("linear_as_convolution: a matrix with another reader stays one") {
@@ -88,7 +88,8 @@ TEST_CASE("linear_as_convolution: other places, other beginnings") {
   check_left(heads, {kLayer, kReshape});
 
   Net rows;  // a constant with a number for each row
-  const OperandId product = rows.binary(kMul, rows.fully_connected(rows.input({1, 3, 4, 7}), 5), rows.weights({12, 5}));
+  const OperandId product =
+      rows.binary(kProduct, rows.fully_connected(rows.input({1, 3, 4, 7}), 5), rows.weights({12, 5}));
   rows.output(rows.reshape(product, {1, 3, 4, 5}));
-  check_left(rows, {kLayer, kMul, kReshape});
+  check_left(rows, {kLayer, kProduct, kReshape});
 }

@@ -1,0 +1,45 @@
+#include "lib/converter/verify/tolerance.h"
+
+#include <torch/csrc/jit/passes/inliner.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lib/converter/emit/recorded_options.h"
+#include "lib/converter/graph/node_reads.h"
+
+namespace nnapi_convert {
+namespace {
+
+// Returns how many nodes of forward are the exact GELU, which NNAPI computes by a formula.
+size_t count_gelus(const LoadedModel& model) {
+  const auto graph = model.module.get_method("forward").graph()->copy();
+  torch::jit::Inline(*graph);
+  const auto gelu = c10::Symbol::fromQualString("aten::gelu");
+  size_t count = 0;
+  for_each_node(*graph, [&](const torch::jit::Node& node) {
+    if (node.kind() == gelu) ++count;
+  });
+  return count;
+}
+
+double single_tolerance(const ConvertedFile& converted, const LoadedModel& original) {
+  using Defaults = VerifyDefaults;
+  if (is_approximate(converted)) return Defaults::kApproximateTolerance;
+  return std::max(Defaults::kFloatTolerance,
+                  Defaults::kGeluTolerance * std::sqrt(static_cast<double>(count_gelus(original))));
+}
+
+}  // namespace
+
+double default_tolerance(const VerifyRequest& request, const ConvertedFile& converted, const LoadedModel& original) {
+  using Defaults = VerifyDefaults;
+  const double single = single_tolerance(converted, original);
+  if (!request.fp16) return single;
+  size_t operations = 0;
+  for (const BufferModel& buffer : converted.buffers) operations += buffer.operations.size();
+  const double half = Defaults::kHalfTolerance * std::sqrt(static_cast<double>(operations));
+  return std::max({single, half, Defaults::kFewestHalf});
+}
+
+}  // namespace nnapi_convert

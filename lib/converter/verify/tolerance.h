@@ -1,0 +1,13 @@
+// The largest difference from the original that verify allows where --tolerance says nothing.
+#pragma once
+
+#include "lib/converter/load/converted_file.h"
+#include "lib/converter/load/load.h"
+#include "lib/converter/verify/verify_request.h"
+
+namespace nnapi_convert {
+
+// Returns a part of the range of the original's output.
+double default_tolerance(const VerifyRequest& request, const ConvertedFile& converted, const LoadedModel& original);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,178 @@
+#include "lib/nnapi/passes/l2_normalise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/compact.h"
+#include "lib/nnapi/passes/convolution_inputs.h"
+
+namespace nnapi_convert::nnapi {
+namespace {
+
+constexpr int64_t kEpsColumns = 4;         // kernels work on four numbers at once
+constexpr int64_t kFewestColumns = 32;     // so that the layers get at most an eighth more multiply-adds
+constexpr double kLeastSquares = 1e-10;    // NNAPI's L2_NORMALIZATION divides by at least 1e-6
+constexpr size_t kChannelsOfImage = 3;     // the axis, in NHWC
+constexpr size_t kExplicitArguments = 10;  // of CONV_2D with explicit padding, without the flag of the layout
+
+// x * RSQRT(MEAN(x * x) + eps).
+struct Norm {
+  OperandId rows;
+  double eps;
+  size_t product;  // the operation that multiplies
+};
+
+class RowNormaliser {
+ public:
+  explicit RowNormaliser(Model& model) : model_(model), builder_(model), uses_(model), readers_(readers_of(model)) {}
+
+  void run() {
+    std::map<size_t, Norm> norms;
+    for (const Operation& root : model_.operations) {
+      const auto norm = norm_with(root);
+      if (norm && std::all_of(readers(result_of(*norm)).begin(), readers(result_of(*norm)).end(),
+                              [&](size_t i) { return is_layer_of(model_.operations[i], result_of(*norm)); })) {
+        norms.emplace(norm->product, *norm);
+      }
+    }
+    if (norms.empty()) return;
+    const std::vector<Operation> operations = std::exchange(model_.operations, {});
+    for (size_t i = 0; i < operations.size(); ++i) {
+      const auto norm = norms.find(i);
+      if (norm != norms.end()) {
+        append(norm->second, operations[i]);
+      } else {
+        model_.operations.push_back(widened(operations[i]));
+      }
+    }
+    drop_unread(model_);
+  }
+
+ private:
+  const std::vector<size_t>& readers(OperandId id) const { return readers_[static_cast<size_t>(id)]; }
+  OperandId result_of(const Norm& norm) const { return model_.operations[norm.product].outputs[0]; }
+
+  // Returns the operation that makes an operand which one operation reads, if it is of that code.
+  const Operation* only_for_one(OperandId id, OperationCode code) const {
+    const int index = uses_.producer[static_cast<size_t>(id)];
+    if (index < 0 || uses_.readers[static_cast<size_t>(id)] != 1) return nullptr;
+    const Operation& operation = model_.operations[static_cast<size_t>(index)];
+    return operation.code == code ? &operation : nullptr;
+  }
+
+  bool is_number(OperandId id, int64_t value) const {
+    const Dims* numbers = model_.at(id).ints();
+    return numbers != nullptr && *numbers == Dims{Dim(value)};
+  }
+
+  bool is_plain(const Operation& binary) const {
+    return is_number(binary.inputs[2], static_cast<int64_t>(FuseCode::NONE));
+  }
+
+  std::optional<Norm> norm_with(const Operation& root) const {
+    if (root.code != OperationCode::RSQRT) return std::nullopt;
+    const Operation* sum = only_for_one(root.inputs[0], OperationCode::ADD);
+    if (sum == nullptr || !is_plain(*sum)) return std::nullopt;
+    const size_t other = model_.at(sum->inputs[0]).constant() != nullptr ? 0 : 1;
+    const Constant* eps = model_.at(sum->inputs[other]).constant();
+    const Operation* mean = only_for_one(sum->inputs[1 - other], OperationCode::MEAN);
+    if (eps == nullptr || eps->element_count() != 1 || mean == nullptr) return std::nullopt;
+    const Operation* square = only_for_one(mean->inputs[0], OperationCode::MUL);
+    if (square == nullptr || square->inputs[0] != square->inputs[1] || !is_plain(*square)) return std::nullopt;
+    const OperandId rows = square->inputs[0];
+    if (!has_rows(rows) || !is_mean_of_rows(*mean, model_.at(rows).dims.size())) return std::nullopt;
+    const auto product = product_of(rows, root.outputs[0]);
+    const double number = eps->floats()[0];
+    const double columns = static_cast<double>(model_.at(rows).dims.back().value());
+    if (!product || number * columns < kLeastSquares) return std::nullopt;
+    return Norm{rows, number, *product};
+  }
+
+  bool has_rows(OperandId id) const {
+    const Operand& rows = model_.at(id);
+    return rows.type == OperandCode::TENSOR_FLOAT32 && !rows.is_constant() && rows.dims.size() >= 2 &&
+           rows.dims.back().is_fixed() && rows.dims.back().value() >= kFewestColumns;
+  }
+
+  bool is_mean_of_rows(const Operation& mean, size_t rank) const {
+    const bool is_along_last =
+        is_number(mean.inputs[1], static_cast<int64_t>(rank) - 1) || is_number(mean.inputs[1], -1);
+    return is_along_last && model_.at(mean.outputs[0]).dims.size() == rank;
+  }
+
+  // Returns the only reader of the factor, a MUL with the rows.
+  std::optional<size_t> product_of(OperandId rows, OperandId factor) const {
+    if (uses_.readers[static_cast<size_t>(factor)] != 1 || readers(factor).size() != 1) return std::nullopt;
+    const size_t number = readers(factor)[0];
+    const Operation& product = model_.operations[number];
+    const bool is_product = product.code == OperationCode::MUL && is_plain(product) &&
+                            (product.inputs == std::vector<OperandId>{rows, factor, product.inputs[2]} ||
+                             product.inputs == std::vector<OperandId>{factor, rows, product.inputs[2]});
+    const size_t reads = is_product ? readers(product.outputs[0]).size() : 0;
+    const bool is_inside =
+        reads != 0 && uses_.readers[static_cast<size_t>(product.outputs[0])] == static_cast<int>(reads);
+    return is_inside ? std::optional(number) : std::nullopt;
+  }
+
+  // Returns whether the operation reads the rows as the input of a linear layer with constant weights.
+  bool is_layer_of(const Operation& layer, OperandId rows) const {
+    const bool is_image = layer.code == OperationCode::CONV_2D;
+    if (!is_image && layer.code != OperationCode::FULLY_CONNECTED) return false;
+    const Operand& filter = model_.at(layer.inputs[kFilter]);
+    const bool has_weights = layer.inputs[0] == rows && filter.constant() != nullptr &&
+                             filter.type == OperandCode::TENSOR_FLOAT32 &&
+                             filter.dims.back() == model_.at(rows).dims.back();
+    if (!has_weights || !is_image) return has_weights;
+    return layer.inputs.size() == kExplicitArguments && filter.dims.size() == kChannelsOfImage + 1 &&
+           filter.dims[1] == Dim(1) && filter.dims[2] == Dim(1);
+  }
+
+  // The rows with columns whose squares are `columns * eps` together, of the length 1.
+  void append(const Norm& norm, const Operation& product) {
+    builder_.set_source(product.source);
+    Operand wide = model_.at(norm.rows);
+    const int64_t columns = wide.dims.back().value();
+    wide.dims.back() = Dim(columns + kEpsColumns);
+    Dims paddings(2 * wide.dims.size(), Dim(0));
+    paddings.back() = Dim(kEpsColumns);
+    const auto rank = static_cast<int64_t>(wide.dims.size());
+    const auto value =
+        static_cast<float>(std::sqrt(norm.eps * static_cast<double>(columns) / static_cast<double>(kEpsColumns)));
+    const OperandId padded = builder_.add(
+        OperationCode::PAD_V2, {norm.rows, builder_.int32_tensor(paddings, {rank, 2}), builder_.float32(value)}, wide);
+    wide_[product.outputs[0]] = builder_.add(OperationCode::L2_NORMALIZATION, {padded, builder_.int32(rank - 1)}, wide);
+  }
+
+  // The operation, with filters for the wide rows if it reads such.
+  Operation widened(Operation operation) {
+    const auto wide = operation.inputs.empty() ? wide_.end() : wide_.find(operation.inputs[0]);
+    if (wide == wide_.end()) return operation;
+    const Constant& filter = *model_.at(operation.inputs[kFilter]).constant();
+    const int64_t columns = filter.shape().back();
+    const auto factors = std::make_shared<const std::vector<float>>(
+        static_cast<size_t>(columns), static_cast<float>(std::sqrt(static_cast<double>(columns))));
+    const auto last = static_cast<int64_t>(filter.shape().size()) - 1;
+    operation.inputs[0] = wide->second;
+    operation.inputs[kFilter] = builder_.tensor(filter.then(ScaleAxis{last, factors}).then(AppendZeros{kEpsColumns}));
+    return operation;
+  }
+
+  Model& model_;
+  Builder builder_;
+  const Uses uses_;
+  const std::vector<std::vector<size_t>> readers_;
+  std::map<OperandId, OperandId> wide_;  // by the rows that they replace
+};
+
+}  // namespace
+
+void l2_normalise(Model& model) {
+  RowNormaliser(model).run();
+}
+
+}  // namespace nnapi_convert::nnapi
