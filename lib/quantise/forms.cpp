@@ -65,7 +65,6 @@ Form form_of(OperationCode code) {
     case OperationCode::LOGISTIC:
     case OperationCode::SOFTMAX:
     case OperationCode::TANH:
-    case OperationCode::L2_NORMALIZATION:
       return Form::kFixed;
     case OperationCode::ADD:
     case OperationCode::SUB:
@@ -78,6 +77,8 @@ Form form_of(OperationCode code) {
     case OperationCode::ARGMAX:
     case OperationCode::ARGMIN:
       return Form::kFree;
+    case OperationCode::L2_NORMALIZATION:  // its fixed scale of 1 / 128 is coarse: values are near 1 / sqrt(columns)
+      return Form::kFloat;
     default:
       return only_moves(code) ? Form::kTied : Form::kFloat;
   }
@@ -115,7 +116,6 @@ std::optional<Scale> fixed_scale(OperationCode code) {
     case OperationCode::SOFTMAX:
       return Scale{1.0f / 256, 0};
     case OperationCode::TANH:
-    case OperationCode::L2_NORMALIZATION:
       return Scale{1.0f / 128, 128};
     default:
       return std::nullopt;

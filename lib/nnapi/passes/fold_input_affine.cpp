@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
+#include <utility>
 
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/affine.h"
@@ -180,9 +182,77 @@ void leave_add(Model& model, Operation& reader, Affine affine) {
                             builder.int32(static_cast<int64_t>(FuseCode::NONE))};
 }
 
+// Gives each FULLY_CONNECTED its own copy of the MULs and ADDs that several of them read, as the linear layers behind a
+// norm do, where all of these can be folded.
+class SharedAffine {
+ public:
+  explicit SharedAffine(Model& model) : model_(model), uses_(model), readers_(readers_of(model)) {}
+
+  // Copies operations whose readers are layers, or operations that one layer reads. Returns whether it copied any.
+  bool separate() {
+    const std::vector<Operation> operations = std::exchange(model_.operations, {});
+    std::unordered_map<size_t, OperandId> own_inputs;  // by the reader
+    for (size_t i = 0; i < operations.size(); ++i) {
+      Operation operation = operations[i];
+      const auto own = own_inputs.find(i);
+      if (own != own_inputs.end()) operation.inputs[variable_of(operation)] = own->second;
+      model_.operations.push_back(operation);
+      if (!is_shared(operations, operation)) continue;
+      const std::vector<size_t>& readers = readers_[static_cast<size_t>(operation.outputs[0])];
+      for (size_t reader = 1; reader < readers.size(); ++reader) {
+        Operation copy = operation;
+        copy.outputs[0] = model_.add(Operand(model_.at(operation.outputs[0])));
+        own_inputs[readers[reader]] = copy.outputs[0];
+        model_.operations.push_back(copy);
+      }
+    }
+    return !own_inputs.empty();
+  }
+
+ private:
+  size_t variable_of(const Operation& operation) const { return model_.at(operation.inputs[0]).is_constant() ? 1 : 0; }
+
+  bool can_fold(const Operation& operation) const {
+    const Dims& dims = model_.at(operation.outputs[0]).dims;
+    if (!is_affine(model_, operation) || dims.empty() || !dims.back().is_fixed()) return false;
+    const auto channels = static_cast<size_t>(dims.back().value());
+    Affine affine{std::vector<double>(channels, 1), std::vector<double>(channels, 0)};
+    Operation copy = operation;
+    return prepend(model_, {&copy, variable_of(operation), dims.size() - 1, nullptr}, affine);
+  }
+
+  bool is_layer(const Operation& operation) const {
+    return operation.code == OperationCode::FULLY_CONNECTED && input_channels(model_, operation) != 0;
+  }
+
+  // Returns whether a layer alone reads what the operation makes, perhaps by way of others that can be folded.
+  bool ends_in_layer(const std::vector<Operation>& operations, const Operation& operation) const {
+    if (is_layer(operation)) return true;
+    const auto result = static_cast<size_t>(operation.outputs[0]);
+    const bool has_one = uses_.readers[result] == 1 && readers_[result].size() == 1;
+    return has_one && can_fold(operation) && ends_in_layer(operations, operations[readers_[result][0]]);
+  }
+
+  bool is_shared(const std::vector<Operation>& operations, const Operation& operation) const {
+    if (operation.outputs.size() != 1) return false;
+    const auto result = static_cast<size_t>(operation.outputs[0]);
+    const std::vector<size_t>& readers = readers_[result];
+    return readers.size() > 1 && uses_.readers[result] == static_cast<int>(readers.size()) && can_fold(operation) &&
+           std::all_of(readers.begin(), readers.end(),
+                       [&](size_t reader) { return ends_in_layer(operations, operations[reader]); });
+  }
+
+  Model& model_;
+  const Uses uses_;
+  const std::vector<std::vector<size_t>> readers_;
+};
+
 }  // namespace
 
 void fold_input_affine(Model& model) {
+  // Each time, what feeds the copies has several readers then. Copies have one each, so that this ends.
+  while (SharedAffine(model).separate()) {
+  }
   const Uses uses(model);
   for (Operation& operation : model.operations) {
     const size_t channels = input_channels(model, operation);

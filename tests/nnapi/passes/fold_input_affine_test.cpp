@@ -128,3 +128,44 @@ TEST_CASE("fold_input_affine: an operation that widens its input stays") {
   const OperandId wide = net.binary(kMul, net.input({1, 1, 6, 5}), net.weights({1, 3, 1, 1}));
   check_folds_to(net, net.conv(wide, 4), {kMul, kConv});
 }
+
+TEST_CASE("fold_input_affine: several linear layers take the same operations") {
+  for (const int layers : {2, 3}) {
+    Net net;
+    const OperandId x = normalised(net, net.input({4, 7}), {7});
+    for (int i = 1; i < layers; ++i) net.output(net.fully_connected(x, i));
+    check_folds_to(net, net.fully_connected(x, 5),
+                   std::vector<OperationCode>(static_cast<size_t>(layers), OperationCode::FULLY_CONNECTED));
+  }
+}
+
+TEST_CASE("fold_input_affine: branches with operations of their own before linear layers") {
+  Net net;
+  const OperandId x = net.binary(kMul, net.input({4, 7}), net.weights({7}));
+  net.output(net.fully_connected(net.binary(kAdd, x, net.weights({7})), 2));
+  net.output(net.fully_connected(x, 3));
+  check_folds_to(net, net.fully_connected(net.binary(kMul, net.weights({1}), x), 5),
+                 std::vector<OperationCode>(3, OperationCode::FULLY_CONNECTED));
+}
+
+TEST_CASE("fold_input_affine: operations that another one reads beside linear layers stay, once") {
+  Net sum;
+  const OperandId x = sum.binary(kMul, sum.input({4, 7}), sum.weights({7}));
+  sum.output(sum.fully_connected(x, 2));
+  sum.output(sum.fully_connected(x, 3));
+  check_folds_to(sum, sum.unary(OperationCode::RELU, x),
+                 {kMul, OperationCode::FULLY_CONNECTED, OperationCode::FULLY_CONNECTED, OperationCode::RELU});
+
+  Net output;
+  const OperandId y = output.binary(kMul, output.input({4, 7}), output.weights({7}));
+  output.output(output.fully_connected(y, 2));
+  output.output(output.fully_connected(y, 3));
+  check_folds_to(output, y, {kMul, OperationCode::FULLY_CONNECTED, OperationCode::FULLY_CONNECTED});
+
+  Net square;  // x * x has no constant
+  const OperandId z = square.input({4, 7});
+  const OperandId product = square.binary(kMul, z, z);
+  square.output(square.fully_connected(product, 2));
+  check_folds_to(square, square.fully_connected(product, 3),
+                 {kMul, OperationCode::FULLY_CONNECTED, OperationCode::FULLY_CONNECTED});
+}
