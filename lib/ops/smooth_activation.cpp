@@ -61,12 +61,28 @@ Expression short_gelu(const Expression& x) {
   return z * logistic(z * slope) * k;
 }
 
-// Returns whether the first argument is what a layer with weights makes, perhaps behind a batch norm. Such values lie
-// on both sides of 0.
+// Returns whether the first argument is what a layer with weights makes, perhaps behind a batch norm.
 bool follows_layer(const TorchNode& node) {
   const TorchNode* before = node.input(0)->node();
   while (before->kind() == c10::aten::batch_norm) before = before->input(0)->node();
   return find_traits(*before).multiplies();
+}
+
+// Returns whether a layer with weights reads the result, at most so many nodes behind it.
+bool leads_to_layer(const TorchNode& node, int nodes) {
+  for (const TorchValue* output : node.outputs()) {
+    for (const torch::jit::Use& use : output->uses()) {
+      if (find_traits(*use.user).multiplies() || (nodes > 1 && leads_to_layer(*use.user, nodes - 1))) return true;
+    }
+  }
+  return false;
+}
+
+// Returns whether an error of short_gelu() is small beside the values that come of it: a layer sums many results. A
+// result that is the model's own may have any range.
+bool is_between_layers(const TorchNode& node) {
+  constexpr int kMostNodes = 4;  // squeeze-and-excitation pools and reshapes first
+  return follows_layer(node) && leads_to_layer(node, kMostNodes);
 }
 
 // (1 + tanh(u)) / 2 = sigmoid(2u) with u = sqrt(2 / pi) * (x + 0.044715 x^3). In z = x / k, 2u is z^3 + factor * k * z.
@@ -82,7 +98,7 @@ void lower_gelu(OpContext& ctx) {
   const Expression x = dequantize(argument(ctx, "self"));
   ctx.require(approximate == "none" || approximate == "tanh", "approximate = " + approximate, "none or tanh");
   if (approximate == "tanh" || ctx.target().tanh_gelu) return gelu_of_tanh(x).set_output();
-  const bool is_short = follows_layer(ctx.node()) && ctx.can_use(OperationCode::SUB, kSubLevel);
+  const bool is_short = is_between_layers(ctx.node()) && ctx.can_use(OperationCode::SUB, kSubLevel);
   (is_short ? short_gelu(x) : gelu(x)).set_output();
 }
 
@@ -196,7 +212,7 @@ OpRules smooth_activation_rules() {
       {"aten::silu(Tensor self) -> Tensor", 1, "float32", float_self, lower_smooth_formula<silu>,
        kElementwise | Memory::kFresh},
       {"aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor", 1,
-       "the normal distribution within 1e-5, after a layer within 4e-5; quint8: feature level 3",
+       "the normal distribution within 1e-5, between layers within 4e-5; quint8: feature level 3",
        float_or_quantized_self, lower_gelu, kElementwise | Memory::kFresh},
       {"aten::hardsigmoid(Tensor self) -> Tensor", 1, "quint8: feature level 3", fixed_output_scale<0>,
        lower_smooth_formula<hardsigmoid>, kElementwise},
