@@ -25,7 +25,7 @@ MOST_LOST = {SHIM: 0.5, STOCK: 1.0}  # points of accuracy, from float
 RUNTIMES = {SHIM: "shim", STOCK: "pytorch"}
 TORCH_AO = {SHIM: "onednn", STOCK: "qnnpack"}
 OURS = "nnapi-convert"
-TECHNIQUES = ["equalise", "search-ranges", "refine-ranges", "correct-bias"]
+TECHNIQUES = ["equalise", "search-ranges", "refine-ranges", "correct-bias", "pool-layers"]
 
 Model = Callable[[torch.Tensor], torch.Tensor]
 

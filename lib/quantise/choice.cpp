@@ -8,6 +8,7 @@
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/validate.h"
 #include "lib/quantise/equalise.h"
+#include "lib/quantise/layers_of_pools.h"
 
 namespace nnapi_convert::quantise {
 namespace {
@@ -128,8 +129,12 @@ class Checking {
 }  // namespace
 
 Model base_model(const Model& model, const Choice& choice) {
-  if (!choice.is_equalised) return model;
-  return equalise(model, observations_of(model, choice), {choice.drops_clipping}).model;
+  std::vector<bool> left_out = choice.pool_layers;
+  left_out.flip();
+  left_out.resize(model.operations.size(), true);
+  const Model base = layers_of_pools(model, left_out).model;
+  if (!choice.is_equalised) return base;
+  return equalise(base, observations_of(base, choice), {choice.drops_clipping}).model;
 }
 
 Taken take_choice(const Model& model, const Choice& choice, const TakeRequest& request) {

@@ -14,6 +14,7 @@ namespace nnapi_convert::quantise {
 
 struct Choice {
   Assignment assignment;
+  std::vector<bool> pool_layers = {};  // by operation: layers_of_pools() makes a layer of it; may be empty
   bool is_equalised = false;
   bool drops_clipping = false;        // EqualiseOptions, where layers are equalised
   BiasChanges bias_changes = {};      // empty: biases are not corrected
@@ -33,7 +34,7 @@ struct TakeRequest {
   bool integer_inputs = false, integer_outputs = false;  // RewriteRequest
 };
 
-// The float model that the choice's scales are of: `model` itself, or with equalised layers.
+// The float model that the choice's scales are of: `model` itself, or with layers of pools, or equalised layers.
 nnapi::Model base_model(const nnapi::Model& model, const Choice& choice);
 
 // The choice has as many operations and operands as `model`.

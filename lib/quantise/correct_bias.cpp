@@ -54,6 +54,8 @@ BiasChanges bias_changes(const Model& model, const Observations& observations, c
     const Operation& operation = model.operations[i];
     if (!assignment.is_integer[i] || form_of(operation.code) != Form::kWeighted) continue;
     const auto input = static_cast<size_t>(operation.inputs[0]);
+    // Not measured: the input of a pool that became a layer, whose weights are exact.
+    if (observations.channels[input].count == 0) continue;
     changes[i] = changes_of(model, operation, observations.channels[input], *assignment.scales[input], rules, cache);
   }
   return changes;

@@ -18,6 +18,7 @@
 #include "lib/quantise/equalise.h"
 #include "lib/quantise/forms.h"
 #include "lib/quantise/host_model.h"
+#include "lib/quantise/layers_of_pools.h"
 #include "lib/quantise/named_operations.h"
 #include "lib/quantise/observe.h"
 #include "lib/quantise/refine_ranges.h"
@@ -36,6 +37,7 @@ struct Base {
   Observations observations;
   bool is_equalised = false;
   bool drops_clipping = false;
+  std::vector<bool> pool_layers = {};  // by operation; may be empty
   std::unique_ptr<WeightCache> cache = std::make_unique<WeightCache>();
 };
 
@@ -64,12 +66,13 @@ class Quantising {
   Report run() {
     select_choosing();
     expect_results();
-    const auto original = std::make_shared<const Base>(Base{model_, observed(model_, "measure"), false});
+    const auto original = std::make_shared<const Base>(Base{model_, observed(model_, "measure")});
     check_samples(model_, original->observations, report_.warnings);
     Candidate best = candidate(original, RangeMethod::kMinMax);
     check_any_integer(best);
     try_methods(best);
-    if (options_.techniques.equalises) try_equalised(*original, best);
+    if (options_.techniques.layers_pools) try_pool_layers(*original, best);
+    if (options_.techniques.equalises) try_equalised(best);
     if (options_.techniques.searches_ranges && options_.techniques.refines_ranges) refine_ranges(best);
     if (options_.techniques.corrects_bias) take_if_nearer(best, with_correction(best));
     if (!is_met(best)) leave_float(best);
@@ -128,16 +131,29 @@ class Quantising {
                    samples_.calibration);
   }
 
+  // Tries layers in place of average pools. The tensors hold what they did.
+  void try_pool_layers(const Base& original, Candidate& best) {
+    LayersOfPools made = layers_of_pools(original.model, kept_);
+    if (!made.any()) return;
+    Observations observations = original.observations;
+    observations.histograms.resize(made.model.operands.size());
+    observations.channels.resize(made.model.operands.size());
+    Base base{std::move(made.model), std::move(observations)};
+    base.pool_layers = std::move(made.is_layer);
+    take_if_nearer(best, candidate(std::make_shared<const Base>(std::move(base)), best.method));
+  }
+
   // Tries what equalisation makes of the model; twice where RELU6 cuts values off. One model is in memory at a time.
-  void try_equalised(const Base& original, Candidate& best) {
+  void try_equalised(Candidate& best) {
+    const std::shared_ptr<const Base> kept = best.base;
+    const Base& original = *kept;
     size_t pairs = 0;  // of layers that the one before found
     for (const bool drops_clipping : {false, true}) {
       Equalised made = equalise(original.model, original.observations, {drops_clipping});
       if (made.pairs > pairs) {
         Observations observations = observed(made.model, "measure equalised");
-        try_base(
-            std::make_shared<const Base>(Base{std::move(made.model), std::move(observations), true, drops_clipping}),
-            best);
+        Base base{std::move(made.model), std::move(observations), true, drops_clipping, original.pool_layers};
+        try_base(std::make_shared<const Base>(std::move(base)), best);
       }
       pairs = made.pairs;
       if (!made.has_clipping) break;
@@ -342,7 +358,7 @@ class Quantising {
   }
 
   static Choice choice_of(const Candidate& best, const Observations& original) {
-    Choice choice{best.assignment, best.base->is_equalised, best.base->drops_clipping};
+    Choice choice{best.assignment, best.base->pool_layers, best.base->is_equalised, best.base->drops_clipping};
     if (best.corrects_bias) choice.bias_changes = best.changes;
     const std::vector<size_t>& groups = best.assignment.groups;
     std::set<size_t> refined;
@@ -362,6 +378,8 @@ class Quantising {
     report_.is_bias_corrected = best.corrects_bias;
     report_.refined_ranges = best.refined.size();
     report_.is_equalised = best.base->is_equalised;
+    report_.pool_layers =
+        static_cast<size_t>(std::count(best.base->pool_layers.begin(), best.base->pool_layers.end(), true));
     report_.distance = best.distance;
     report_.calibration_samples = samples_.calibration.size();
     report_.held_back_samples = samples_.held_back.size();

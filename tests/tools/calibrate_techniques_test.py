@@ -62,6 +62,18 @@ class BothOutliers(nn.Module):
         return self.useless(x), torch.relu(self.rare(x))
 
 
+class CloseAverages(nn.Module):
+    """Averages that lie near each other, of values that don't: the values' scale is coarse for them."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(1, 8, 3), nn.Linear(8, 10)
+
+    def forward(self, x):
+        y = torch.relu(self.first(x.view(-1, 1, 8, 8)))
+        return self.last(nn.functional.adaptive_avg_pool2d(y, 1).flatten(1))
+
+
 def with_outliers(samples):
     samples[::33, 1] = 1000
     samples[:, 2] = 0.5
@@ -111,6 +123,11 @@ class Techniques(CalibrateTest):
         found, other = self.gain(BothOutliers, with_outliers(inputs(SAMPLES + JUDGED)), "refine-ranges")
         self.assertLess(other, 10)
         self.assertGreater(found, 20)
+
+    def test_pool_layers(self):
+        samples = torch.randn(SAMPLES + JUDGED, WIDTH, generator=torch.Generator().manual_seed(5))
+        found, other = self.gain(CloseAverages, samples, "pool-layers")
+        self.assertGreater(found, other + 4)
 
 
 del CalibrateTest  # its tests are those of its own file

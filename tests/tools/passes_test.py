@@ -9,7 +9,7 @@ from torch import nn
 
 from cli import CliTest, run
 
-ALL = re.findall(r"[a-z_]+", re.search(r"--disable-pass NAME [^{]*\{([^}]*)\}", run("--help-all").stdout).group(1))
+ALL = re.findall(r"[a-z0-9_]+", re.search(r"--disable-pass NAME [^{]*\{([^}]*)\}", run("--help-all").stdout).group(1))
 PASSES = ALL[ALL.index("drop_tile"):]  # of the stage optimise; those of the stage infer come first
 
 

@@ -135,7 +135,8 @@ void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
       ->group(kQuantiseGroup);
   app.add_option("--without", calibration.without, "leave a technique out; may be repeated")
       ->check(CLI::IsMember(std::vector<std::string>{techniques::kEqualise, techniques::kCorrectBias,
-                                                     techniques::kSearchRanges, techniques::kRefineRanges}))
+                                                     techniques::kSearchRanges, techniques::kRefineRanges,
+                                                     techniques::kPoolLayers}))
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->group(kQuantiseGroup);

@@ -24,6 +24,7 @@ constexpr const char* kEqualise = "equalise";           // layers
 constexpr const char* kCorrectBias = "correct-bias";    // by what rounding weights adds
 constexpr const char* kSearchRanges = "search-ranges";  // else all are from the smallest to the largest value
 constexpr const char* kRefineRanges = "refine-ranges";  // of single tensors
+constexpr const char* kPoolLayers = "pool-layers";      // in place of average pools
 }  // namespace techniques
 
 struct CalibrationOptions {

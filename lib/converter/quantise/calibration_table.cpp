@@ -71,6 +71,9 @@ json segment_json(const TableModel& model, const quantise::QuantisedPart& part) 
     const bool is_integer = part.report && part.report->choice.assignment.is_integer[i];
     operations.push_back(
         {{"operation", model.operations[i].code}, {"result", model.operations[i].result}, {"integer", is_integer}});
+    if (part.report && !part.report->choice.pool_layers.empty() && part.report->choice.pool_layers[i]) {
+      operations.back()["as_layer"] = true;
+    }
   }
   json segment = {{"weights", model.weights}, {"operations", operations}};
   if (!part.report) {
@@ -119,6 +122,8 @@ class Reading {
     report.distance = distance_of(entry.at("distance"));
     report.left_float = entry.at("left_float").get<std::vector<std::string>>();
     report.is_equalised = report.choice.is_equalised;
+    const std::vector<bool>& layers = report.choice.pool_layers;
+    report.pool_layers = static_cast<size_t>(std::count(layers.begin(), layers.end(), true));
     report.is_bias_corrected = !report.choice.bias_changes.empty();
     return {std::move(report)};
   }
@@ -155,6 +160,7 @@ class Reading {
   void read_choice(const json& entry, quantise::Choice& choice) {
     for (const json& operation : entry.at("operations")) {
       choice.assignment.is_integer.push_back(operation.at("integer"));
+      choice.pool_layers.push_back(operation.value("as_layer", false));
     }
     choice.assignment.scales.resize(model_.names.size());
     choice.measured.resize(model_.names.size());

@@ -125,7 +125,7 @@ quantise::Options options_of(const ConvertOptions& options, const CalibrationOpt
     return std::count(calibration.without.begin(), calibration.without.end(), technique) == 0;
   };
   result.techniques = {has(techniques::kEqualise), has(techniques::kCorrectBias), has(techniques::kSearchRanges),
-                       has(techniques::kRefineRanges)};
+                       has(techniques::kRefineRanges), has(techniques::kPoolLayers)};
   result.tries_all = calibration.tries_all;
   result.max_drop = calibration.max_drop;
   result.min_snr = calibration.min_snr;
@@ -327,9 +327,10 @@ std::string losses_text(const quantise::Report& report, const std::string& prefi
 
 std::string to_text(const quantise::Report& report, const std::string& prefix) {
   std::string text = fmt::format(
-      "{}quantised {} of {} operations by {} samples, ranges by {}{}{}{}\n", prefix, report.integer_operations,
+      "{}quantised {} of {} operations by {} samples, ranges by {}{}{}{}{}\n", prefix, report.integer_operations,
       report.operations, report.calibration_samples, quantise::name_of(report.method),
       report.refined_ranges > 0 ? fmt::format(", {} of them refined", report.refined_ranges) : "",
+      report.pool_layers > 0 ? fmt::format(", {} pools as layers", report.pool_layers) : "",
       report.is_equalised ? ", layers equalised" : "", report.is_bias_corrected ? ", biases corrected" : "");
   if (!report.left_float.empty()) {
     text += fmt::format("{}left float to hold the target: {}\n", prefix, fmt::join(report.left_float, ", "));

@@ -45,11 +45,17 @@ json part_json(const quantise::QuantisedPart& part) {
   const quantise::Report& report = *part.report;
   json losses = json::array();
   for (const quantise::OperationLoss& loss : report.losses) losses.push_back(loss_json(loss));
-  return {{"operation_count", report.operations},          {"integer_operation_count", report.integer_operations},
-          {"range_method", name_of(report.method)},        {"is_equalised", report.is_equalised},
-          {"is_bias_corrected", report.is_bias_corrected}, {"left_float", report.left_float},
-          {"samples", report.calibration_samples},         {"held_back", report.held_back_samples},
-          {"distance", distance_json(report.distance)},    {"losses", losses},
+  return {{"operation_count", report.operations},
+          {"integer_operation_count", report.integer_operations},
+          {"range_method", name_of(report.method)},
+          {"is_equalised", report.is_equalised},
+          {"is_bias_corrected", report.is_bias_corrected},
+          {"pool_layers", report.pool_layers},
+          {"left_float", report.left_float},
+          {"samples", report.calibration_samples},
+          {"held_back", report.held_back_samples},
+          {"distance", distance_json(report.distance)},
+          {"losses", losses},
           {"advice", quantise::advice_on(report.losses)}};
 }
 

@@ -35,19 +35,16 @@ class RowNormaliser {
     std::map<size_t, Norm> norms;
     for (const Operation& root : model_.operations) {
       const auto norm = norm_with(root);
-      if (norm && std::all_of(readers(result_of(*norm)).begin(), readers(result_of(*norm)).end(),
-                              [&](size_t i) { return is_layer_of(model_.operations[i], result_of(*norm)); })) {
-        norms.emplace(norm->product, *norm);
-      }
+      if (norm && only_layers_read(model_.operations[norm->product].outputs[0])) norms.emplace(norm->product, *norm);
     }
     if (norms.empty()) return;
     const std::vector<Operation> operations = std::exchange(model_.operations, {});
     for (size_t i = 0; i < operations.size(); ++i) {
       const auto norm = norms.find(i);
-      if (norm != norms.end()) {
-        append(norm->second, operations[i]);
-      } else {
+      if (norm == norms.end()) {
         model_.operations.push_back(widened(operations[i]));
+      } else {
+        append(norm->second, operations[i]);
       }
     }
     drop_unread(model_);
@@ -55,7 +52,6 @@ class RowNormaliser {
 
  private:
   const std::vector<size_t>& readers(OperandId id) const { return readers_[static_cast<size_t>(id)]; }
-  OperandId result_of(const Norm& norm) const { return model_.operations[norm.product].outputs[0]; }
 
   // Returns the operation that makes an operand which one operation reads, if it is of that code.
   const Operation* only_for_one(OperandId id, OperationCode code) const {
@@ -117,6 +113,11 @@ class RowNormaliser {
     const bool is_inside =
         reads != 0 && uses_.readers[static_cast<size_t>(product.outputs[0])] == static_cast<int>(reads);
     return is_inside ? std::optional(number) : std::nullopt;
+  }
+
+  bool only_layers_read(OperandId rows) const {
+    return std::all_of(readers(rows).begin(), readers(rows).end(),
+                       [&](size_t reader) { return is_layer_of(model_.operations[reader], rows); });
   }
 
   // Returns whether the operation reads the rows as the input of a linear layer with constant weights.
