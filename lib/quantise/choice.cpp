@@ -132,7 +132,7 @@ Model base_model(const Model& model, const Choice& choice) {
   std::vector<bool> left_out = choice.pool_layers;
   left_out.flip();
   left_out.resize(model.operations.size(), true);
-  const Model base = layers_of_pools(model, left_out).model;
+  const Model base = layers_of_pools(model, left_out, true).model;
   if (!choice.is_equalised) return base;
   return equalise(base, observations_of(base, choice), {choice.drops_clipping}).model;
 }

@@ -15,7 +15,8 @@ struct LayersOfPools {
   bool any() const;
 };
 
-// Takes pools over whole images of at most 16 x 16 places, in NHWC, but for those operations that are left out.
-LayersOfPools layers_of_pools(const nnapi::Model& model, const std::vector<bool>& left_out);
+// Takes pools over whole images of at most 16 x 16 places, but for those operations that are left out. Layers in NCHW
+// need feature level 3.
+LayersOfPools layers_of_pools(const nnapi::Model& model, const std::vector<bool>& left_out, bool allows_nchw);
 
 }  // namespace nnapi_convert::quantise

@@ -133,7 +133,8 @@ class Quantising {
 
   // Tries layers in place of average pools. The tensors hold what they did.
   void try_pool_layers(const Base& original, Candidate& best) {
-    LayersOfPools made = layers_of_pools(original.model, kept_);
+    constexpr int kNchwLevel = 3;
+    LayersOfPools made = layers_of_pools(original.model, kept_, options_.feature_level >= kNchwLevel);
     if (!made.any()) return;
     Observations observations = original.observations;
     observations.histograms.resize(made.model.operands.size());

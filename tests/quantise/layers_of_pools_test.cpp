@@ -31,7 +31,7 @@ OperandId pool(Net& net, OperandId image, int64_t filter_height, int64_t filter_
 
 // Checks that the only pool became a layer, and that the model's results are the same.
 void check_made(Net& net, const std::vector<OperationCode>& codes) {
-  const LayersOfPools made = layers_of_pools(net.model, {});
+  const LayersOfPools made = layers_of_pools(net.model, {}, true);
   CHECK(made.any());
   CHECK(nnapi::testing::codes(made.model) == codes);
   CHECK(nnapi::validate(made.model, 3).empty());
@@ -45,7 +45,7 @@ void check_made(Net& net, const std::vector<OperationCode>& codes) {
 }
 
 void check_stays(Net& net, const std::vector<bool>& left_out = {}) {
-  const LayersOfPools made = layers_of_pools(net.model, left_out);
+  const LayersOfPools made = layers_of_pools(net.model, left_out, true);
   CHECK_FALSE(made.any());
   CHECK(nnapi::testing::codes(made.model) == nnapi::testing::codes(net.model));
 }
@@ -66,10 +66,17 @@ TEST_CASE("layers_of_pools: a MEAN that gives vectors to linear layers") {
   check_made(net, {kLayer[0], OperationCode::FULLY_CONNECTED, OperationCode::FULLY_CONNECTED});
 }
 
+TEST_CASE("layers_of_pools: images in NCHW") {
+  Net net;
+  net.output(net.fully_connected(net.mean(net.input({2, 4, 5, 3}), {2, 3}, false), 3));
+  CHECK_FALSE(layers_of_pools(net.model, {}, false).any());
+  check_made(net, {kLayer[0], OperationCode::FULLY_CONNECTED});
+}
+
 TEST_CASE("layers_of_pools: AVERAGE_POOL_2D over the whole image") {
   Net net;
   net.output(pool(net, net.input({1, 5, 3, 4}), 5, 3));
-  const LayersOfPools made = layers_of_pools(net.model, {});
+  const LayersOfPools made = layers_of_pools(net.model, {}, true);
   CHECK(nnapi::testing::codes(made.model) == kLayer);
   CHECK(nnapi::validate(made.model, 3).empty());
   const std::vector<float> weights = nnapi::testing::floats(made.model, made.model.operations[0], 1);
