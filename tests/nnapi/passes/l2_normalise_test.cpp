@@ -19,8 +19,6 @@ namespace {
 constexpr auto kTimes = OperationCode::MUL;
 const std::vector<OperationCode> kShort{OperationCode::PAD_V2, OperationCode::L2_NORMALIZATION,
                                         OperationCode::FULLY_CONNECTED};
-const std::vector<OperationCode> kLong{
-    kTimes, OperationCode::MEAN, OperationCode::ADD, OperationCode::RSQRT, kTimes, OperationCode::FULLY_CONNECTED};
 
 struct NormNet : Net {
   // 1 / sqrt(mean(x^2) + eps) of each row.
