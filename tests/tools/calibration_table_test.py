@@ -5,6 +5,7 @@ import json
 
 import jsonschema
 import torch
+from torch import nn
 
 from calibrate_test import SHIM, CalibrateTest, CpuInside, Spread, picture_samples, snr
 from cli import ROOT
@@ -50,6 +51,18 @@ class Tables(CalibrateTest):
         one, other = self.both(model, data, *self.spec, "--nhwc")
         self.assertTrue(json.loads(self.table.read_text())["segments"][0]["equalised"])
         self.assertEqual(one.read_bytes(), other.read_bytes())
+
+    def test_same_bytes_of_pool_layers(self):
+        torch.manual_seed(5)
+        pictures = picture_samples(64)
+        net = nn.Sequential(nn.Conv2d(3, 8, 3, stride=2), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 10))
+        model = self.trace(net, pictures, name="pooled.pt")
+        data = self.samples(list(pictures[:48].unsqueeze(1)), "pooled_samples.pt")
+        for options in (("--nhwc",), ()):
+            one, other = self.both(model, data, *self.spec, *options)
+            operations = json.loads(self.table.read_text())["segments"][0]["operations"]
+            self.assertTrue(any(operation.get("as_layer") for operation in operations), operations)
+            self.assertEqual(one.read_bytes(), other.read_bytes())
 
     def test_same_bytes_of_segments(self):
         torch.manual_seed(7)
