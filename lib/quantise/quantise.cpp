@@ -71,7 +71,7 @@ class Quantising {
     Candidate best = candidate(original, RangeMethod::kMinMax);
     check_any_integer(best);
     try_methods(best);
-    if (options_.techniques.layers_pools) try_pool_layers(*original, best);
+    if (options_.techniques.makes_pool_layers) try_pool_layers(*original, best);
     if (options_.techniques.equalises) try_equalised(best);
     if (options_.techniques.searches_ranges && options_.techniques.refines_ranges) refine_ranges(best);
     if (options_.techniques.corrects_bias) take_if_nearer(best, with_correction(best));
