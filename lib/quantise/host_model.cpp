@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/host_library.h"
+#include "lib/nnapi/passes/separate_outputs.h"
 #include "lib/serialize/shim_buffer_writer.h"
 #include "lib/shim/nnapi_shim.h"
 
@@ -27,7 +28,9 @@ std::vector<nnapi_shim_shape> shapes_of(const Sample& sample) {
 }  // namespace
 
 HostModel::HostModel(const nnapi::Model& model, const std::vector<Dims>& arguments, int feature_level) {
-  ShimBufferRequest request{model};
+  nnapi::Model measured = model;
+  nnapi::separate_outputs(measured);  // a result of IF or WHILE may be measured, and read by others
+  ShimBufferRequest request{measured};
   request.arguments = arguments;
   request.names.assign(arguments.size(), "");
   request.feature_level = feature_level;

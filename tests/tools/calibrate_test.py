@@ -196,6 +196,36 @@ class Islands(CalibrateTest):
                        needed=["--keep-float CONV_3D", "no operation found"])
 
 
+class BranchInside(nn.Module):
+    """A branch on values between linear layers: NNAPI's IF, from feature level 4 on."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(8, 16), nn.Linear(16, 4)
+
+    def forward(self, x):
+        y = torch.relu(self.first(x))
+        if bool(y.sum() > 5.0):
+            y = y * 2.0
+        else:
+            y = y + 1.0
+        return self.last(y)
+
+
+class Branches(CalibrateTest):
+    def test_branch_of_nnapi(self):
+        torch.manual_seed(3)
+        model, samples = self.folder / "branch.pt", list(torch.randn(40, 2, 8))
+        torch.jit.script(BranchInside().eval()).save(str(model))
+        data = self.samples(samples)
+        out = self.convert(model, "--input", "2,8", "--feature-level", "4", *SHIM, "--control-flow", "nnapi",
+                           "--calibrate", data)
+        self.assertIn("IF", self.operations(out))
+        verified = json.loads(self.succeed("verify", model, out, "--inputs", data, "--format", "json").stdout)
+        self.assertTrue(verified["passed"])
+        self.assertGreater(verified["outputs"][0]["snr_db"], 20)
+
+
 class CpuInside(nn.Module):
     """An operation that NNAPI hasn't, between convolutions."""
 
