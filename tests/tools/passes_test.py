@@ -33,6 +33,16 @@ class ChosenBranch(nn.Module):
         return torch.sigmoid(x)
 
 
+class Normalised(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.query, self.key = nn.LayerNorm(64), nn.Linear(64, 8), nn.Linear(64, 8)
+
+    def forward(self, x):
+        y = self.norm(x)
+        return self.query(y) * self.key(y)
+
+
 class Passes(CliTest):
     MODEL = "conv_bn_relu6.pt"
 
@@ -68,6 +78,17 @@ class Passes(CliTest):
                              "nnapi", *off, "-o", out)
                 inspected = json.loads(self.succeed("inspect", out, "--format", "json").stdout)
                 self.assertEqual(1, inspected["operation_count"])
+
+    def test_norms_add_squares_in_single_precision_only(self):
+        model, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.manual_seed(1)
+        torch.jit.script(Normalised().eval()).save(str(model))
+        for options, is_short in (([], True), (["--relax-fp16"], False), (["--feature-level", "3"], True)):
+            with self.subTest(options=options):
+                self.succeed(model, "--input", "2,5,64", "--verify", *options, "-o", out)
+                inspected = json.loads(self.succeed("inspect", out, "--format", "json").stdout)
+                self.assertEqual(is_short, "L2_NORMALIZATION" in json.dumps(inspected))
+                self.assertEqual(not is_short, "RSQRT" in json.dumps(inspected))
 
     def test_passes_of_infer(self):
         model, out = self.folder / "model.pt", self.folder / "out.pt"
