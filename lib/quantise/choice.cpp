@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "lib/format/operation_table.h"
@@ -127,6 +128,10 @@ class Checking {
 };
 
 }  // namespace
+
+size_t Choice::pool_layer_count() const {
+  return static_cast<size_t>(std::count(pool_layers.begin(), pool_layers.end(), true));
+}
 
 Model base_model(const Model& model, const Choice& choice) {
   std::vector<bool> left_out = choice.pool_layers;

@@ -21,6 +21,8 @@ struct Choice {
   std::vector<bool> is_refined = {};  // by operand: its range is another than the method's
   // By operand: the smallest and the largest value on the samples, before layers are equalised.
   std::vector<std::optional<std::pair<float, float>>> measured = {};
+
+  size_t pool_layer_count() const;
 };
 
 // The integer form of a model, or the reason why a choice that a person may have changed can't be taken.

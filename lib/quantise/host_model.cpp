@@ -27,10 +27,9 @@ std::vector<nnapi_shim_shape> shapes_of(const Sample& sample) {
 
 }  // namespace
 
-HostModel::HostModel(const nnapi::Model& model, const std::vector<Dims>& arguments, int feature_level) {
-  nnapi::Model measured = model;
-  nnapi::separate_outputs(measured);  // a result of IF or WHILE may be measured, and read by others
-  ShimBufferRequest request{measured};
+HostModel::HostModel(nnapi::Model model, const std::vector<Dims>& arguments, int feature_level) {
+  nnapi::separate_outputs(model);  // a result of IF or WHILE may be measured, and read by others
+  ShimBufferRequest request{model};
   request.arguments = arguments;
   request.names.assign(arguments.size(), "");
   request.feature_level = feature_level;

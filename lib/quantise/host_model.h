@@ -16,7 +16,7 @@ class HostModel {
  public:
   // `arguments` are the sizes of forward's tensors, which flexible sizes depend on. `model` is not needed afterwards.
   // Throws ConvertError where the buffer can't be written.
-  HostModel(const nnapi::Model& model, const std::vector<Dims>& arguments, int feature_level);
+  HostModel(nnapi::Model model, const std::vector<Dims>& arguments, int feature_level);
 
   // The results' bytes, in the order of the model's outputs; they stay until the next run. Throws ConvertError
   // (kVerificationFailed) where NNAPI fails.

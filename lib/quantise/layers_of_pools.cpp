@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/known_arguments.h"
 
 namespace nnapi_convert::quantise {
 namespace {
@@ -44,7 +45,7 @@ class PoolLayers {
  private:
   const Operand& at(OperandId id) const { return result_.model.at(id); }
 
-  bool is(OperandId id, const Dims& numbers) const { return at(id).ints() != nullptr && *at(id).ints() == numbers; }
+  bool is(OperandId id, const Dims& numbers) const { return nnapi::is_numbers(result_.model, id, numbers); }
 
   // Returns the axes of the images, if the operation averages each channel of whole images.
   std::optional<Axes> averaged_axes(const Operation& operation) const {

@@ -379,8 +379,6 @@ class Quantising {
     report_.is_bias_corrected = best.corrects_bias;
     report_.refined_ranges = best.refined.size();
     report_.is_equalised = best.base->is_equalised;
-    report_.pool_layers =
-        static_cast<size_t>(std::count(best.base->pool_layers.begin(), best.base->pool_layers.end(), true));
     report_.distance = best.distance;
     report_.calibration_samples = samples_.calibration.size();
     report_.held_back_samples = samples_.held_back.size();

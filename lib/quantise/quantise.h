@@ -55,7 +55,6 @@ struct Report {
   RangeMethod method = RangeMethod::kMinMax;
   std::vector<std::string> left_float = {};  // for max_drop and min_snr: operations by name and source line
   bool is_equalised = false, is_bias_corrected = false;
-  size_t pool_layers = 0;     // average pools that became layers
   size_t refined_ranges = 0;  // of tensors that have another range than the method's
   Distance distance;          // of the integer form from the float model, on the samples held back
   size_t calibration_samples = 0, held_back_samples = 0;

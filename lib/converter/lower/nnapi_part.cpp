@@ -79,8 +79,9 @@ void apply_layout_choice(NnapiPart& part, const LayoutChoice& layout, Diagnostic
   }
 }
 
-nnapi::OptimiseOptions optimise_options(const ConvertOptions& options) {
+nnapi::OptimiseOptions optimise_options(const NnapiPart& part, const ConvertOptions& options) {
   nnapi::OptimiseOptions result;
+  result.half_precision = part.is_relaxed(options);
   result.nhwc = options.layout.nhwc;
   result.feature_level = options.target_level();
   result.device = options.device.get();
@@ -224,9 +225,7 @@ Target target_of(const ConvertOptions& options) {
 
 void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics) {
   apply_layout_choice(part, options.layout, diagnostics);
-  nnapi::OptimiseOptions passes = optimise_options(options);
-  passes.half_precision = part.is_relaxed(options);
-  nnapi::optimise(part.model, passes);
+  nnapi::optimise(part.model, optimise_options(part, options));
 }
 
 EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, DeferredTensors& late,

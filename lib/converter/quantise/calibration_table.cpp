@@ -122,8 +122,6 @@ class Reading {
     report.distance = distance_of(entry.at("distance"));
     report.left_float = entry.at("left_float").get<std::vector<std::string>>();
     report.is_equalised = report.choice.is_equalised;
-    const std::vector<bool>& layers = report.choice.pool_layers;
-    report.pool_layers = static_cast<size_t>(std::count(layers.begin(), layers.end(), true));
     report.is_bias_corrected = !report.choice.bias_changes.empty();
     return {std::move(report)};
   }

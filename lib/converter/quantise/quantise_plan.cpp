@@ -326,12 +326,13 @@ std::string losses_text(const quantise::Report& report, const std::string& prefi
 }
 
 std::string to_text(const quantise::Report& report, const std::string& prefix) {
+  const size_t pools = report.choice.pool_layer_count();
   std::string text = fmt::format(
       "{}quantised {} of {} operations by {} samples, ranges by {}{}{}{}{}\n", prefix, report.integer_operations,
       report.operations, report.calibration_samples, quantise::name_of(report.method),
       report.refined_ranges > 0 ? fmt::format(", {} of them refined", report.refined_ranges) : "",
-      report.pool_layers > 0 ? fmt::format(", {} pools as layers", report.pool_layers) : "",
-      report.is_equalised ? ", layers equalised" : "", report.is_bias_corrected ? ", biases corrected" : "");
+      pools > 0 ? fmt::format(", {} pools as layers", pools) : "", report.is_equalised ? ", layers equalised" : "",
+      report.is_bias_corrected ? ", biases corrected" : "");
   if (!report.left_float.empty()) {
     text += fmt::format("{}left float to hold the target: {}\n", prefix, fmt::join(report.left_float, ", "));
   }

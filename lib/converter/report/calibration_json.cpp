@@ -50,7 +50,7 @@ json part_json(const quantise::QuantisedPart& part) {
           {"range_method", name_of(report.method)},
           {"is_equalised", report.is_equalised},
           {"is_bias_corrected", report.is_bias_corrected},
-          {"pool_layers", report.pool_layers},
+          {"pool_layers", report.choice.pool_layer_count()},
           {"left_float", report.left_float},
           {"samples", report.calibration_samples},
           {"held_back", report.held_back_samples},

@@ -1,5 +1,6 @@
 #include "lib/converter/verify/tolerance.h"
 
+#include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
@@ -11,14 +12,19 @@
 namespace nnapi_convert {
 namespace {
 
-// Returns how many nodes of forward are the exact GELU, which NNAPI computes by a formula.
-size_t count_gelus(const LoadedModel& model) {
+// The GELU that NNAPI computes by a formula. The one by tanh is a formula itself.
+bool is_exact_gelu(const torch::jit::Node& node) {
+  if (node.kind() != c10::aten::gelu) return false;
+  const auto approximate = torch::jit::constant_as<std::string>(node.namedInput("approximate"));
+  return !approximate || *approximate == "none";
+}
+
+size_t count_exact_gelus(const LoadedModel& model) {
   const auto graph = model.module.get_method("forward").graph()->copy();
   torch::jit::Inline(*graph);
-  const auto gelu = c10::Symbol::fromQualString("aten::gelu");
   size_t count = 0;
   for_each_node(*graph, [&](const torch::jit::Node& node) {
-    if (node.kind() == gelu) ++count;
+    if (is_exact_gelu(node)) ++count;
   });
   return count;
 }
@@ -27,7 +33,7 @@ double single_tolerance(const ConvertedFile& converted, const LoadedModel& origi
   using Defaults = VerifyDefaults;
   if (is_approximate(converted)) return Defaults::kApproximateTolerance;
   return std::max(Defaults::kFloatTolerance,
-                  Defaults::kGeluTolerance * std::sqrt(static_cast<double>(count_gelus(original))));
+                  Defaults::kGeluTolerance * std::sqrt(static_cast<double>(count_exact_gelus(original))));
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "lib/nnapi/passes/add_in_mean.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "lib/nnapi/passes/pointwise_convolution.h"
+#include "lib/nnapi/passes/shifted_mean.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
@@ -17,13 +17,13 @@ class MeanAdder {
 
   void run() {
     for (Operation& sum : model_.operations) {
-      const auto added = added_to_mean(sum);
-      if (!added) continue;
-      Operation& mean = model_.operations[added->first];
+      const auto found = shifted_mean(model_, uses_, sum);
+      if (!found || !has_channels(model_.at(model_.operations[found->mean].inputs[0]))) continue;
+      Operation& mean = model_.operations[found->mean];
       const OperandId input = mean.inputs[0];
       mean.outputs.clear();
-      sum = model_.at(input).dims.size() == 2 ? matrix_layer(input, added->second, sum)
-                                              : image_layer(input, added->second, sum);
+      sum = model_.at(input).dims.size() == 2 ? matrix_layer(input, found->added, sum)
+                                              : image_layer(input, found->added, sum);
     }
     auto& operations = model_.operations;
     operations.erase(std::remove_if(operations.begin(), operations.end(),
@@ -32,38 +32,10 @@ class MeanAdder {
   }
 
  private:
-  bool is_number(OperandId id, int64_t value) const {
-    const Dims* numbers = model_.at(id).ints();
-    return numbers != nullptr && *numbers == Dims{Dim(value)};
-  }
-
-  // Returns the number of the MEAN whose result alone the operation adds a number to, and that number.
-  std::optional<std::pair<size_t, float>> added_to_mean(const Operation& sum) const {
-    if (sum.code != OperationCode::ADD || !is_number(sum.inputs[2], static_cast<int64_t>(FuseCode::NONE))) {
-      return std::nullopt;
-    }
-    const size_t other = model_.at(sum.inputs[0]).constant() != nullptr ? 0 : 1;
-    const Operand& number = model_.at(sum.inputs[other]);
-    const OperandId term = sum.inputs[1 - other];
-    const int maker = uses_.producer[static_cast<size_t>(term)];
-    const bool is_plain = number.constant() != nullptr && number.type == OperandCode::TENSOR_FLOAT32 &&
-                          number.constant()->element_count() == 1 && maker >= 0 &&
-                          uses_.readers[static_cast<size_t>(term)] == 1 &&
-                          model_.at(sum.outputs[0]).dims == model_.at(term).dims;
-    if (!is_plain || !is_mean_of_channels(model_.operations[static_cast<size_t>(maker)])) return std::nullopt;
-    return std::pair(static_cast<size_t>(maker), number.constant()->floats()[0]);
-  }
-
-  bool is_mean_of_channels(const Operation& mean) const {
-    if (mean.code != OperationCode::MEAN) return false;
-    const Operand& input = model_.at(mean.inputs[0]);
+  // A matrix, or an image in NHWC.
+  bool has_channels(const Operand& input) const {
     const size_t rank = input.dims.size();
-    const bool fits = (rank == 2 || rank == 4) && input.dims.back().is_fixed() &&
-                      input.dims.back().value() <= kMostChannels && !input.is_constant() &&
-                      input.type == OperandCode::TENSOR_FLOAT32;
-    const auto last = static_cast<int64_t>(rank) - 1;
-    const bool is_along_last = is_number(mean.inputs[1], last) || is_number(mean.inputs[1], -1);
-    return fits && is_along_last && model_.at(mean.outputs[0]).dims.size() == rank;
+    return (rank == 2 || rank == 4) && input.dims.back().is_fixed() && input.dims.back().value() <= kMostChannels;
   }
 
   OperandId averages(OperandId input, std::vector<int64_t> shape) {

@@ -10,6 +10,7 @@
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/convolution_inputs.h"
+#include "lib/nnapi/passes/known_arguments.h"
 #include "lib/nnapi/passes/moves.h"
 
 namespace nnapi_convert::nnapi {
@@ -51,11 +52,6 @@ class CentringFolder {
     return index < 0 ? nullptr : &model_.operations[static_cast<size_t>(index)];
   }
 
-  bool has_no_activation(const Operation& operation) const {
-    const Dims* activation = model_.at(operation.inputs.back()).ints();
-    return activation != nullptr && (*activation)[0] == Dim(static_cast<int64_t>(FuseCode::NONE));
-  }
-
   // Returns the one axis that a reduction or a join names, of operands of this rank.
   std::optional<size_t> one_axis(OperandId argument, size_t rank) const {
     const Dims* axes = model_.at(argument).ints();
@@ -66,7 +62,7 @@ class CentringFolder {
 
   // Returns what a SUB centres: it subtracts the mean of its own input along one axis. Nothing for other operations.
   std::optional<Channels> centred_by(const Operation& operation) const {
-    if (operation.code != OperationCode::SUB || !has_no_activation(operation)) return std::nullopt;
+    if (operation.code != OperationCode::SUB || !has_no_activation(model_, operation)) return std::nullopt;
     const OperandId input = operation.inputs[0];
     const Operation* mean = producer(operation.inputs[1]);
     const bool is_mean = mean != nullptr && mean->code == OperationCode::MEAN && mean->inputs[0] == input;
@@ -136,7 +132,7 @@ class CentringFolder {
     if (is_centring(reader, channels)) return true;
     const OperandId result = reader.outputs[0];
     if (reader.code == OperationCode::ADD) {
-      const bool is_plain = has_no_activation(reader) && dims(result) == dims(channels.first);
+      const bool is_plain = has_no_activation(model_, reader) && dims(result) == dims(channels.first);
       return is_plain && may_lose_mean({result, channels.second});
     }
     const auto axis = moved_axis(reader, channels.second, false);
@@ -180,7 +176,8 @@ class CentringFolder {
     const Operation* operation = producer(channels.first);
     if (operation == nullptr) return false;
     if (operation->code == OperationCode::ADD) {
-      return has_no_activation(*operation) && visit(size_t{0}, channels.second) && visit(size_t{1}, channels.second);
+      return has_no_activation(model_, *operation) && visit(size_t{0}, channels.second) &&
+             visit(size_t{1}, channels.second);
     }
     const auto axis = moved_axis(*operation, channels.second, true);
     if (!axis) return false;

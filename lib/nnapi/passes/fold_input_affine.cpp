@@ -9,6 +9,7 @@
 #include "lib/nnapi/passes/affine.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/convolution_inputs.h"
+#include "lib/nnapi/passes/known_arguments.h"
 #include "lib/nnapi/signature.h"
 
 namespace nnapi_convert::nnapi {
@@ -118,18 +119,13 @@ Affine affine_before(Model& model, const Uses& uses, Operation& reader, size_t c
   }
 }
 
-bool is_zero(const Model& model, OperandId number) {
-  const Dims* value = model.at(number).ints();
-  return value != nullptr && (*value)[0] == Dim(0);
-}
-
 // Returns whether the operation reads zeros beyond its input's borders.
 bool may_pad(const Model& model, const Operation& operation) {
   if (operation.code == OperationCode::FULLY_CONNECTED) return false;
   const SignatureMatch match = match_signature(model, operation);
   if (match.signature == nullptr || std::string(match.signature->name) != "explicit_padding") return true;
   const auto first = operation.inputs.begin() + kFirstPadding;
-  return !std::all_of(first, first + 4, [&](OperandId number) { return is_zero(model, number); });
+  return !std::all_of(first, first + 4, [&](OperandId number) { return is_number(model, number, 0); });
 }
 
 // Returns for each output the sum of its weights times the addends of the channels that they read.

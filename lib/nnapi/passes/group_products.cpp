@@ -6,6 +6,7 @@
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/insertions.h"
+#include "lib/nnapi/passes/known_arguments.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
@@ -41,11 +42,6 @@ class ProductGrouper {
     return &model_.operations[static_cast<size_t>(index)];
   }
 
-  bool is_number(OperandId id, int64_t value) const {
-    const Dims* numbers = model_.at(id).ints();
-    return numbers != nullptr && *numbers == Dims{Dim(value)};
-  }
-
   bool is_read_once(OperandId id) const { return uses_.readers[static_cast<size_t>(id)] == 1; }
 
   bool is_zeros(OperandId id) const {
@@ -62,21 +58,21 @@ class ProductGrouper {
     const OperandId whole = split->inputs[0];
     const bool is_matrix = dims(whole).size() == 2 && all_fixed(dims(whole));
     const bool is_float = model_.at(whole).type == OperandCode::TENSOR_FLOAT32;
-    if (!is_matrix || !is_float || !is_number(split->inputs[1], 0) || !is_read_once(id)) return std::nullopt;
+    if (!is_matrix || !is_float || !is_number(model_, split->inputs[1], 0) || !is_read_once(id)) return std::nullopt;
     return whole;
   }
 
   // Returns the products whose results the operation joins along axis 0, if it joins nothing else.
   std::optional<Products> joined_products(const Operation& operation) const {
-    if (operation.code != OperationCode::CONCATENATION || !is_number(operation.inputs.back(), 0)) return std::nullopt;
+    if (operation.code != OperationCode::CONCATENATION || !is_number(model_, operation.inputs.back(), 0))
+      return std::nullopt;
     const size_t batch = operation.inputs.size() - 1;
     std::optional<Products> result;
     for (size_t i = 0; i < batch; ++i) {
       const Operation* product = producer(operation.inputs[i], OperationCode::FULLY_CONNECTED);
       if (product == nullptr || !is_read_once(operation.inputs[i])) return std::nullopt;
       const auto left = whole_of(product->inputs[0], i, batch), right = whole_of(product->inputs[1], i, batch);
-      const bool is_plain =
-          is_zeros(product->inputs[2]) && is_number(product->inputs[3], static_cast<int64_t>(FuseCode::NONE));
+      const bool is_plain = is_zeros(product->inputs[2]) && has_no_activation(model_, *product);
       if (!left || !right || !is_plain) return std::nullopt;
       if (result && (result->left != *left || result->right != *right)) return std::nullopt;
       result = Products{*left, *right, static_cast<int64_t>(batch)};

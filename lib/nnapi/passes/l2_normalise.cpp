@@ -10,6 +10,8 @@
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/convolution_inputs.h"
+#include "lib/nnapi/passes/known_arguments.h"
+#include "lib/nnapi/passes/shifted_mean.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
@@ -61,32 +63,21 @@ class RowNormaliser {
     return operation.code == code ? &operation : nullptr;
   }
 
-  bool is_number(OperandId id, int64_t value) const {
-    const Dims* numbers = model_.at(id).ints();
-    return numbers != nullptr && *numbers == Dims{Dim(value)};
-  }
-
-  bool is_plain(const Operation& binary) const {
-    return is_number(binary.inputs[2], static_cast<int64_t>(FuseCode::NONE));
-  }
-
   std::optional<Norm> norm_with(const Operation& root) const {
     if (root.code != OperationCode::RSQRT) return std::nullopt;
     const Operation* sum = only_for_one(root.inputs[0], OperationCode::ADD);
-    if (sum == nullptr || !is_plain(*sum)) return std::nullopt;
-    const size_t other = model_.at(sum->inputs[0]).constant() != nullptr ? 0 : 1;
-    const Constant* eps = model_.at(sum->inputs[other]).constant();
-    const Operation* mean = only_for_one(sum->inputs[1 - other], OperationCode::MEAN);
-    if (eps == nullptr || eps->element_count() != 1 || mean == nullptr) return std::nullopt;
-    const Operation* square = only_for_one(mean->inputs[0], OperationCode::MUL);
-    if (square == nullptr || square->inputs[0] != square->inputs[1] || !is_plain(*square)) return std::nullopt;
+    const auto found = sum != nullptr ? shifted_mean(model_, uses_, *sum) : std::nullopt;
+    if (!found) return std::nullopt;
+    const Operation* square = only_for_one(model_.operations[found->mean].inputs[0], OperationCode::MUL);
+    if (square == nullptr || square->inputs[0] != square->inputs[1] || !has_no_activation(model_, *square)) {
+      return std::nullopt;
+    }
     const OperandId rows = square->inputs[0];
-    if (!has_rows(rows) || !is_mean_of_rows(*mean, model_.at(rows).dims.size())) return std::nullopt;
+    if (!has_rows(rows)) return std::nullopt;
     const auto product = product_of(rows, root.outputs[0]);
-    const double number = eps->floats()[0];
-    const double columns = static_cast<double>(model_.at(rows).dims.back().value());
-    if (!product || number * columns < kLeastSquares) return std::nullopt;
-    return Norm{rows, number, *product};
+    const double eps = found->added, columns = static_cast<double>(model_.at(rows).dims.back().value());
+    if (!product || eps * columns < kLeastSquares) return std::nullopt;
+    return Norm{rows, eps, *product};
   }
 
   bool has_rows(OperandId id) const {
@@ -95,18 +86,12 @@ class RowNormaliser {
            rows.dims.back().is_fixed() && rows.dims.back().value() >= kFewestColumns;
   }
 
-  bool is_mean_of_rows(const Operation& mean, size_t rank) const {
-    const bool is_along_last =
-        is_number(mean.inputs[1], static_cast<int64_t>(rank) - 1) || is_number(mean.inputs[1], -1);
-    return is_along_last && model_.at(mean.outputs[0]).dims.size() == rank;
-  }
-
   // Returns the only reader of the factor, a MUL with the rows.
   std::optional<size_t> product_of(OperandId rows, OperandId factor) const {
     if (uses_.readers[static_cast<size_t>(factor)] != 1 || readers(factor).size() != 1) return std::nullopt;
     const size_t number = readers(factor)[0];
     const Operation& product = model_.operations[number];
-    const bool is_product = product.code == OperationCode::MUL && is_plain(product) &&
+    const bool is_product = product.code == OperationCode::MUL && has_no_activation(model_, product) &&
                             (product.inputs == std::vector<OperandId>{rows, factor, product.inputs[2]} ||
                              product.inputs == std::vector<OperandId>{factor, rows, product.inputs[2]});
     const size_t reads = is_product ? readers(product.outputs[0]).size() : 0;
