@@ -24,6 +24,16 @@ void flush_to_disk(const fs::path& path) {
   if (result != 0 && error != EINVAL) fail_to_write(path, std::strerror(error));
 }
 
+// Takes the file's content out of the system's cache of files. A new file's pages take the place of those of the file
+// that it replaces: Linux gives away first what was freed last, and a virtual machine needs up to five times as long
+// for memory that it has not used lately.
+void leave_file_cache(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return;
+  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(descriptor);
+}
+
 // Writes a text to `path`; error messages name `shown`.
 void write_text(const fs::path& path, const std::string& text, const fs::path& shown) {
   OutputFile output(path);
@@ -60,6 +70,7 @@ PendingFile::PendingFile(const fs::path& destination) : destination_(resolved(de
   if (::mkdtemp(pattern.data()) == nullptr) fail_to_write(destination, std::strerror(errno));
   folder_ = pattern;
   temporary_ = folder_ / destination_.filename();
+  leave_file_cache(destination_);
 }
 
 PendingFile::~PendingFile() {

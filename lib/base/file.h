@@ -17,7 +17,7 @@ std::filesystem::path resolved(std::filesystem::path destination);
 
 // Gives a file a path in a temporary folder beside its destination, under its final name (archives take their root
 // folder from it). commit() renames the file into place. Without commit() the destructor removes the file, and an
-// existing destination stays as it was.
+// existing destination stays as it was, out of the system's cache of files.
 class PendingFile {
  public:
   // Throws ConvertError (kBadFile) if the destination's folder can't be written or the destination is not a regular

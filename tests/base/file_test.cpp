@@ -1,7 +1,11 @@
 // Files appear whole or not at all.
 #include "lib/base/file.h"
 
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,6 +52,20 @@ std::string bad_file_message(Action action) {
   return "";
 }
 
+// How many pages of a file are in the system's cache.
+size_t cached_pages(const fs::path& path) {
+  const size_t bytes = fs::file_size(path);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+  REQUIRE(memory != MAP_FAILED);
+  const auto page_bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> pages((bytes + page_bytes - 1) / page_bytes);
+  REQUIRE(::mincore(memory, bytes, pages.data()) == 0);
+  ::munmap(memory, bytes);
+  ::close(descriptor);
+  return static_cast<size_t>(std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return page & 1; }));
+}
+
 }  // namespace
 
 TEST_CASE("write_file: the whole text, and nothing else in the folder") {
@@ -73,6 +91,21 @@ TEST_CASE("PendingFile: the destination is untouched until commit") {
     CHECK(get(folder / "out.pt") == "new");
   }
   CHECK(names_in(folder.path()) == std::vector<std::string>{"out.pt"});
+}
+
+TEST_CASE("PendingFile: the cached pages of the file to replace are free for the new one") {
+  const test::TemporaryFolder folder;
+  struct statfs system {};
+  REQUIRE(::statfs(folder.path().c_str(), &system) == 0);
+  if (system.f_type == TMPFS_MAGIC) {
+    WARN("not tried: the temporary folder lies in memory");
+    return;
+  }
+  write_file(folder / "out.pt", std::string(1 << 20, 'a'));
+  REQUIRE(cached_pages(folder / "out.pt") > 0);
+  const PendingFile pending(folder / "out.pt");
+  CHECK(cached_pages(folder / "out.pt") == 0);
+  CHECK(get(folder / "out.pt") == std::string(1 << 20, 'a'));
 }
 
 TEST_CASE("PendingFile: without commit nothing is left") {

@@ -1,13 +1,9 @@
 #include "lib/converter/load/archive_check.h"
 
-#include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
 #include <libdeflate.h>
 
-#include <map>
-
 #include "lib/base/error.h"
-#include "lib/converter/archive/archive_file.h"
 #include "lib/converter/load/archive_content.h"
 
 namespace nnapi_convert {
@@ -26,59 +22,43 @@ void check_size(const nnapi_shim::ZipRecord& entry) {
   }
 }
 
-void check_record(const nnapi_shim::ZipRecord& entry, const std::string& record, const RecordSizes& sizes,
-                  caffe2::serialize::PyTorchStreamReader& reader) {
+void check_record(ModelArchive& archive, const std::string& record, const RecordSizes& sizes) {
+  const nnapi_shim::ZipRecord& entry = archive.records().at(record);
   check_size(entry);
   if (is_weight(record)) return;
-  const auto [data, size] = reader.getRecord(record);
-  if (libdeflate_crc32(0, data.get(), size) != entry.checksum)
+  const std::string& content = *archive.content(record);
+  if (libdeflate_crc32(0, content.data(), content.size()) != entry.checksum)
     throw ConvertError(ExitCode::kBadFile, "it has another checksum");
-  check_content(record, {static_cast<const char*>(data.get()), size}, sizes);
-}
-
-// By their names without the archive's root folder, which is the first entry's. Others are not LibTorch's to read.
-std::map<std::string, nnapi_shim::ZipRecord> records_of(const ArchiveFile& archive) {
-  std::map<std::string, nnapi_shim::ZipRecord> records;
-  if (archive.records().empty()) return records;
-  const std::string& first = archive.records()[0].name;
-  const std::string root = first.substr(0, first.find('/') + 1);
-  for (const nnapi_shim::ZipRecord& entry : archive.records()) {
-    if (entry.name.rfind(root, 0) == 0) records[entry.name.substr(root.size())] = entry;
-  }
-  return records;
+  check_content(record, content, sizes);
 }
 
 // PyTorch 2 says it; files of before are little-endian.
-void check_byte_order(const std::string& path, caffe2::serialize::PyTorchStreamReader& reader) {
-  if (!reader.hasRecord("byteorder")) return;
-  const auto [data, size] = reader.getRecord("byteorder");
-  const std::string order(static_cast<const char*>(data.get()), size);
+void check_byte_order(ModelArchive& archive) {
+  if (!archive.has("byteorder")) return;
+  const std::string& order = *archive.content("byteorder");
   if (order == "little") return;
   throw ConvertError(
       ExitCode::kBadFile,
       fmt::format("can't read {}: its weights are {}-endian, and phones need little-endian ones; load the "
                   "model with PyTorch 2 on a little-endian machine and save it there",
-                  path, order == "big" ? "big" : "unknown"));
+                  archive.path(), order == "big" ? "big" : "unknown"));
 }
 
 }  // namespace
 
-void check_archive(const std::string& path) {
-  const ArchiveFile archive(path);
-  caffe2::serialize::PyTorchStreamReader reader(path);
-  check_byte_order(path, reader);
-  const std::map<std::string, nnapi_shim::ZipRecord> records = records_of(archive);
+void check_archive(ModelArchive& archive) {
+  check_byte_order(archive);
   RecordSizes sizes;
-  for (const auto& [record, entry] : records) sizes[record] = entry.bytes;
-  for (const auto& [record, entry] : records) {
-    if (record.empty() || !reader.hasRecord(record)) continue;
+  for (const auto& [record, entry] : archive.records()) sizes[record] = entry.bytes;
+  for (const auto& [record, entry] : archive.records()) {
+    if (record.empty() || !archive.reader().hasRecord(record)) continue;
     try {
-      check_record(entry, record, sizes, reader);
+      check_record(archive, record, sizes);
     } catch (const NewerDtype& error) {
-      throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.what()));
+      throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", archive.path(), error.what()));
     } catch (const ConvertError& error) {
-      throw ConvertError(ExitCode::kBadFile,
-                         fmt::format("can't read {}: entry {} is damaged: {}", path, entry.name, error.what()));
+      throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: entry {} is damaged: {}", archive.path(),
+                                                         entry.name, error.what()));
     }
   }
 }

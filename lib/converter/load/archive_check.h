@@ -2,12 +2,12 @@
 // could crash it.
 #pragma once
 
-#include <string>
+#include "lib/converter/archive/model_archive.h"
 
 namespace nnapi_convert {
 
 // Reads every entry but the weights (data/...), which are large and only numbers. Throws ConvertError (kBadFile) for a
 // damaged entry.
-void check_archive(const std::string& path);
+void check_archive(ModelArchive& archive);
 
 }  // namespace nnapi_convert

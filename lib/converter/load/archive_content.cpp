@@ -165,74 +165,6 @@ class ValueCheck {
   const RecordSizes& sizes_;
 };
 
-// Checks the table that gives each part of the code its lines of the original source. Messages name these lines.
-class SourceRangeCheck {
- public:
-  explicit SourceRangeCheck(const Pickle& pickle) : pickle_(pickle) {}
-
-  void run() {
-    const std::vector<PickleId>& all = elements(pickle_, pickle_.root, Kind::kTuple, 1, "list of source lines");
-    const PickleValue& first = pickle_.at(all[0]);
-    if (first.kind != Kind::kString) return check_records(all);
-    if (first.text != "FORMAT_WITH_STRING_TABLE" || all.size() < 3) fail("source lines of an unknown form found");
-    for (const PickleId each : elements(pickle_, all[1], Kind::kTuple, 0, "table of texts")) {
-      texts_.push_back(text(pickle_, each, "a source line"));
-    }
-    has_table_ = !texts_.empty();
-    check_records(elements(pickle_, all[2], Kind::kTuple, 0, "list of source lines"));
-  }
-
- private:
-  // (offset in the code, (source, begin, end), ...).
-  void check_records(const std::vector<PickleId>& records) const {
-    for (const PickleId record : records) {
-      const auto& parts = elements(pickle_, record, Kind::kTuple, 2, "source line");
-      if (integer(pickle_, parts[0], "a place in the code") < 0) fail("a place before the code found");
-      const auto& range = elements(pickle_, parts[1], Kind::kTuple, 3, "range of a source");
-      const uint64_t size = source_bytes(elements(pickle_, range[0], Kind::kTuple, 3, "source"));
-      const int64_t begin = integer(pickle_, range[1], "a range"), end = integer(pickle_, range[2], "a range");
-      // LibTorch cuts off what is behind the source's end: it has such ranges for code without a source.
-      if (begin < 0 || end < begin || static_cast<uint64_t>(begin) > size || end > INT32_MAX) {
-        fail(fmt::format("bytes {} to {} of a source of {} bytes found", begin, end, size));
-      }
-    }
-  }
-
-  // (texts, file, line).
-  uint64_t source_bytes(const std::vector<PickleId>& source) const {
-    const int64_t line = integer(pickle_, source[2], "a line");
-    if (line < 0 || line > INT32_MAX) fail(fmt::format("line {} found", line));
-    if (!has_table_) {
-      if (pickle_.at(source[1]).kind != Kind::kNone) text(pickle_, source[1], "a file");
-      return text(pickle_, source[0], "a source").size();
-    }
-    text_of(source[1]);
-    uint64_t size = 0;
-    for (const PickleId piece : pieces(source[0])) size += text_of(piece).size();
-    return size;
-  }
-
-  // build_intlist([...]).
-  const std::vector<PickleId>& pieces(PickleId id) const {
-    const auto& call = elements(pickle_, id, Kind::kCall, 2, "list of texts");
-    if (pickle_.at(call[0]).text != "torch.jit._pickle\nbuild_intlist") fail("no list of texts found for a source");
-    const auto& arguments = elements(pickle_, call[1], Kind::kTuple, 1, "list of texts");
-    return elements(pickle_, arguments[0], Kind::kList, 0, "list of texts");
-  }
-
-  std::string_view text_of(PickleId number) const {
-    const int64_t place = integer(pickle_, number, "a text");
-    if (place < 0 || static_cast<size_t>(place) >= texts_.size()) {
-      fail(fmt::format("text {} of {} needed", place, texts_.size()));
-    }
-    return texts_[static_cast<size_t>(place)];
-  }
-
-  const Pickle& pickle_;
-  std::vector<std::string_view> texts_;
-  bool has_table_ = false;
-};
-
 bool is_special(std::string_view name) {
   return name.size() > 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__";
 }
@@ -270,10 +202,6 @@ void check_code(std::string_view code) {
 
 void check_content(const std::string& record, std::string_view bytes, const RecordSizes& sizes) {
   if (has_ending(record, ".py")) return check_code(bytes);
-  if (has_ending(record, ".debug_pkl")) {
-    const Pickle pickle = read_pickle(bytes);
-    return SourceRangeCheck(pickle).run();
-  }
   if (record == "data.pkl" || record == "constants.pkl") {
     const Pickle pickle = read_pickle(bytes);
     ValueCheck(pickle, record == "data.pkl" ? "data/" : "constants/", sizes).run();

@@ -23,7 +23,8 @@ class NewerDtype : public ConvertError {
                          "as float32, or as int32 or int64 for whole numbers") {}
 };
 
-// Of a record's bytes: pickles of values and of source lines, and code. Other records are weights, which may be any.
+// Of a record's bytes: pickles of values, and code. Other records are weights, which may be any, or SourceLines checks
+// them when it reads them.
 // Throws ConvertError (kBadFile) with what is wrong, or NewerDtype.
 void check_content(const std::string& record, std::string_view bytes, const RecordSizes& sizes);
 

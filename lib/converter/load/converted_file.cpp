@@ -1,11 +1,10 @@
 #include "lib/converter/load/converted_file.h"
 
 #include <ATen/ATen.h>
-#include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/serialization/import.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/archive/module_reader.h"
 #include "lib/converter/libtorch/silenced_warnings.h"
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/custom_operators.h"
@@ -74,12 +73,17 @@ struct Archive {
   std::string metadata;
 };
 
+// Empty if the archive has none.
+std::string metadata_of(ModelArchive& archive) {
+  const std::string record = std::string("extra/") + kMetadataFile;
+  return archive.has(record) ? *archive.content(record) : "";
+}
+
 Archive read_archive(const std::string& path) {
-  torch::jit::ExtraFilesMap extra_files{{kMetadataFile, ""}};
   try {
-    check_archive(path);
-    const torch::jit::Module module = torch::jit::load(path, at::kCPU, extra_files);
-    return {module, extra_files[kMetadataFile]};
+    ModelArchive archive(path);
+    check_archive(archive);
+    return {read_module(archive), metadata_of(archive)};
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {
@@ -127,12 +131,11 @@ std::string method_attribute(const std::string& method) {
 std::vector<std::string> converted_method_names(const std::string& path) {
   std::vector<std::string> names;
   try {
-    check_archive(path);
-    caffe2::serialize::PyTorchStreamReader reader(path);
-    const std::string record = std::string("extra/") + kMetadataFile;
-    if (!reader.hasRecord(record)) return names;
-    const auto [data, size] = reader.getRecord(record);
-    for (const Metadata& method : parse_methods_metadata({static_cast<const char*>(data.get()), size})) {
+    ModelArchive archive(path);
+    check_archive(archive);
+    const std::string metadata = metadata_of(archive);
+    if (metadata.empty()) return names;
+    for (const Metadata& method : parse_methods_metadata(metadata)) {
       if (!method.method.empty()) names.push_back(method.method);
     }
   } catch (const std::exception&) {  // who reads the file says what is wrong with it

@@ -1,6 +1,5 @@
 #include "lib/converter/load/embedded_source.h"
 
-#include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
 
 #include "lib/base/error.h"
@@ -11,14 +10,11 @@
 namespace nnapi_convert {
 namespace {
 
-std::vector<FolderFile> read_files(const std::string& path) {
+std::vector<FolderFile> read_files(ModelArchive& archive) {
   const std::string folder = kShimSourceFolder;
-  caffe2::serialize::PyTorchStreamReader reader(path);
   std::vector<FolderFile> files;
-  for (const std::string& record : reader.getAllRecords()) {
-    if (record.rfind(folder, 0) != 0) continue;
-    const auto [data, size] = reader.getRecord(record);
-    files.push_back({record.substr(folder.size()), std::string(static_cast<const char*>(data.get()), size)});
+  for (const auto& [record, entry] : archive.records()) {
+    if (record.rfind(folder, 0) == 0) files.push_back({record.substr(folder.size()), *archive.content(record)});
   }
   return files;
 }
@@ -29,8 +25,9 @@ std::vector<FolderFile> read_shim_source(const std::string& path) {
   check_is_archive(path);
   std::vector<FolderFile> files;
   try {
-    check_archive(path);
-    files = read_files(path);
+    ModelArchive archive(path);
+    check_archive(archive);
+    files = read_files(archive);
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "lib/base/error.h"
+#include "lib/converter/archive/module_reader.h"
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/libtorch/silenced_warnings.h"
@@ -11,8 +12,8 @@
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/dynamic_quantisation.h"
 #include "lib/converter/load/file_kind.h"
-#include "lib/converter/load/mapped_archive.h"
 #include "lib/converter/load/newer_operators.h"
+#include "lib/converter/load/old_convolutions.h"
 #include "lib/converter/load/other_backends.h"
 #include "lib/converter/load/quantised_engine.h"
 #include "lib/converter/load/traced_inputs.h"
@@ -80,11 +81,13 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   if (is_exported) return load_exported_model(path, diagnostics);
   LoadedModel loaded{path, {}, {}};
   try {
-    check_archive(path);
-    loaded.module = load_mapped(path);
+    ModelArchive archive(path);
+    check_archive(archive);
+    loaded.module = read_module(archive);
+    drop_repeated_arguments(loaded.module);
     take_newer_operators_apart(loaded.module);
     loaded.bundled_inputs = read_bundled_inputs(loaded.module);
-    loaded.traced_inputs = read_traced_inputs(path);
+    loaded.traced_inputs = read_traced_inputs(archive);
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {

@@ -125,7 +125,8 @@ LoadedModel as_forward(const LoadedModel& loaded, const std::string& method) {
   view.bundled_inputs.clear();
   view.stated.clear();
   view.bound.clear();
-  view.traced_inputs = read_traced_inputs(loaded.path, method);
+  ModelArchive archive(loaded.path);
+  view.traced_inputs = read_traced_inputs(archive, method);
   return view;
 }
 

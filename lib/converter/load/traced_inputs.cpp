@@ -1,7 +1,6 @@
 #include "lib/converter/load/traced_inputs.h"
 
 #include <ATen/ATen.h>
-#include <caffe2/serialize/inline_container.h>
 
 #include <cmath>
 #include <cstring>
@@ -144,12 +143,11 @@ class TracedInputs {
 
 }  // namespace
 
-std::vector<c10::IValue> read_traced_inputs(const std::string& path, const std::string& method) {
-  caffe2::serialize::PyTorchStreamReader reader(path);
-  if (!reader.hasRecord(kRecord)) return {};
-  const auto [data, size] = reader.getRecord(kRecord);
+std::vector<c10::IValue> read_traced_inputs(ModelArchive& archive, const std::string& method) {
+  if (!archive.has(kRecord)) return {};
+  const std::shared_ptr<const std::string> content = archive.content(kRecord);
   try {
-    const Pickle pickle = read_pickle({static_cast<const char*>(data.get()), size});
+    const Pickle pickle = read_pickle(*content);
     return TracedInputs(pickle).of(method);
   } catch (const std::exception&) {
     return {};

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "lib/converter/archive/model_archive.h"
+
 namespace nnapi_convert {
 
 // Arguments of the method like those of the trace, in lists, tuples and dicts as there; each tensor is a single zero
 // that is repeated. Empty where the file says nothing, or something that can't be.
-std::vector<c10::IValue> read_traced_inputs(const std::string& path, const std::string& method = "forward");
+std::vector<c10::IValue> read_traced_inputs(ModelArchive& archive, const std::string& method = "forward");
 
 }  // namespace nnapi_convert

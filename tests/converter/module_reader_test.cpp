@@ -1,5 +1,5 @@
 // Weights that are mapped are what PyTorch reads, whatever the archive's order and form.
-#include "lib/converter/load/mapped_archive.h"
+#include "lib/converter/archive/module_reader.h"
 
 #include <ATen/ATen.h>
 #include <caffe2/serialize/inline_container.h>
@@ -45,6 +45,11 @@ torch::jit::Module many_weights() {
   return module;
 }
 
+torch::jit::Module read(const std::string& path) {
+  ModelArchive archive(path);
+  return read_module(archive);
+}
+
 // How many parts of the file are in this process's memory.
 size_t mapped_parts(const std::string& path) {
   std::ifstream maps("/proc/self/maps");
@@ -79,13 +84,13 @@ void check_equal(const torch::jit::Module& expected, const torch::jit::Module& f
 
 }  // namespace
 
-TEST_CASE("mapped archive: what PyTorch saved is mapped, record by record") {
+TEST_CASE("module reader: what PyTorch saved is mapped, record by record") {
   const TemporaryFolder folder;
   const std::string path = folder.file("model.pt");
   const torch::jit::Module original = many_weights();
   original.save(path);
   {
-    const torch::jit::Module found = load_mapped(path);
+    const torch::jit::Module found = read(path);
     check_equal(original, found);
     CHECK(mapped_parts(path) == 5);  // a, b, c, large, int
     CHECK(found.attr("a").toTensor().is_alias_of(found.attr("part").toTensor()));
@@ -95,31 +100,31 @@ TEST_CASE("mapped archive: what PyTorch saved is mapped, record by record") {
   CHECK(mapped_parts(path) == 0);  // gone with the tensors
 }
 
-TEST_CASE("mapped archive: another order, and compressed records") {
+TEST_CASE("module reader: another order, and compressed records") {
   const TemporaryFolder folder;
   const torch::jit::Module original = many_weights();
   original.save(folder.file("model.pt"));
   const bool compresses = GENERATE(false, true);
   const std::string path = folder.file("again.pt");
   repack(folder.file("model.pt"), path, compresses);
-  const torch::jit::Module found = load_mapped(path);
+  const torch::jit::Module found = read(path);
   check_equal(original, found);
   CHECK((mapped_parts(path) == 0) == compresses);
 }
 
-TEST_CASE("mapped archive: a change of a weight stays in the process") {
+TEST_CASE("module reader: a change of a weight stays in the process") {
   const TemporaryFolder folder;
   const std::string path = folder.file("model.pt");
   many_weights().save(path);
   const std::string before = read_bytes(path);
-  const torch::jit::Module changed = load_mapped(path);
+  const torch::jit::Module changed = read(path);
   changed.attr("a").toTensor().fill_(7);
   CHECK(changed.attr("part").toTensor().min().item<float>() == 7);
   CHECK(read_bytes(path) == before);
-  check_equal(many_weights(), load_mapped(path));
+  check_equal(many_weights(), read(path));
 }
 
-TEST_CASE("mapped archive: tensors that other code makes while the file is read are its own") {
+TEST_CASE("module reader: tensors that other code makes while the file is read are its own") {
   const TemporaryFolder folder;
   const std::string path = folder.file("model.pt");
   torch::jit::Module module = many_weights();
@@ -139,17 +144,17 @@ def __setstate__(self, state: Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tens
     self.int = state[7]
 )");
   module.save(path);
-  check_equal(torch::jit::load(path), load_mapped(path));
+  check_equal(torch::jit::load(path), read(path));
 }
 
-TEST_CASE("mapped archive: files that are no archives, or cut off, are refused as PyTorch does") {
+TEST_CASE("module reader: files that are no archives, or cut off, are refused as PyTorch does") {
   const TemporaryFolder folder;
   many_weights().save(folder.file("model.pt"));
   const std::string bytes = read_bytes(folder.file("model.pt"));
   for (const size_t size : {size_t{0}, size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
     const std::string path = folder.file("cut.pt");
     std::ofstream(path, std::ios::binary) << bytes.substr(0, size);
-    CHECK_THROWS_AS(load_mapped(path), c10::Error);
+    CHECK_THROWS_AS(read(path), c10::Error);
   }
-  CHECK_THROWS_AS(load_mapped(folder.file("nothing.pt")), c10::Error);
+  CHECK_THROWS_AS(read(folder.file("nothing.pt")), c10::Error);
 }

@@ -1,0 +1,11 @@
+// A function that LibTorch exports, and whose header Debian's package doesn't have
+// (torch/csrc/jit/operator_upgraders/upgraders_entry.h).
+#pragma once
+
+namespace torch::jit {
+
+// Makes the formulas known by which the code of older files gets the operators of today. To be called before such code
+// is compiled; later calls do nothing.
+void populate_upgraders_graph_map();
+
+}  // namespace torch::jit
