@@ -28,6 +28,12 @@ OutputFile::~OutputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
+void OutputFile::reserve(uint64_t bytes) {
+  if (error_ != 0) return;
+  const int result = ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes));
+  if (result == 0 || errno == ENOSPC) reserved_ = bytes;  // a full disk may have set a part of them apart
+}
+
 void OutputFile::append(const void* data, size_t size) {
   const char* begin = static_cast<const char*>(data);
   while (size > 0 && error_ == 0) {
@@ -36,11 +42,13 @@ void OutputFile::append(const void* data, size_t size) {
     note_error(written);
     if (written <= 0) continue;
     begin += written;
+    written_ += static_cast<uint64_t>(written);
     size -= static_cast<size_t>(written);
   }
 }
 
 std::string OutputFile::finish() {
+  if (written_ < reserved_) note_error(::ftruncate(descriptor_, static_cast<off_t>(written_)));
   if (descriptor_ >= 0) note_error(::close(std::exchange(descriptor_, -1)));
   return error_ == 0 ? "" : std::strerror(error_);
 }

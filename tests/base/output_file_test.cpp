@@ -27,6 +27,24 @@ TEST_CASE("output file: small and large pieces, in order, after what was there")
   CHECK(found == expected);
 }
 
+TEST_CASE("output file: what was reserved and not written is not in the file") {
+  const test::TemporaryFolder folder;
+  const uint64_t reserved = GENERATE(0, 3, 5, 100'000);
+  OutputFile file(folder.file("file"));
+  file.reserve(reserved);
+  file.append("abcde", 5);
+  CHECK(file.finish().empty());
+  std::ifstream stream(folder.file("file"), std::ios::binary);
+  CHECK(std::string{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()} == "abcde");
+}
+
+TEST_CASE("output file: nothing can be reserved where there is no disk") {
+  OutputFile file("/dev/null");
+  file.reserve(100'000);
+  file.append("abcde", 5);
+  CHECK(file.finish().empty());
+}
+
 TEST_CASE("output file: the first error stays") {
   OutputFile full("/dev/full");
   const std::string text(1000, 'x');

@@ -25,7 +25,6 @@ WRONG = [[], ["model.pt"], ["model.pt", "-o", "out.pt", "--unknown"], ["model.pt
 
 PROGRAM_FOLDER = pathlib.Path(PROGRAM).parent.parent
 STAND_INS = PROGRAM_FOLDER / "lib" / "stand_ins"
-HUGE_PAGES = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 HEAVY = re.compile(r"lib(opencv_|Qt|gst|avcodec|avformat|leveldb|zmq)")
 
 
@@ -129,19 +128,6 @@ class StandIns(LibrariesTest):
         self.assertEqual((0, b""), (result.returncode, result.stderr))
         self.convert("usual/out.pt")
         self.assertEqual((self.folder / "usual/out.pt").read_bytes(), (self.folder / "out.pt").read_bytes())
-
-
-class StartMemory(CliTest):
-    @unittest.skipIf(not HUGE_PAGES.exists() or "[never]" in HUGE_PAGES.read_text(), "the kernel gives no huge pages")
-    def test_huge_pages(self):
-        command = [PROGRAM, str(self.fixture("bundled.pt")), "--nhwc", "-o", str(self.folder / "out.pt"), "-q"]
-        process = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL)
-        text = ""
-        with contextlib.suppress(OSError):  # the process has ended
-            while process.poll() is None:
-                text = pathlib.Path(f"/proc/{process.pid}/smaps_rollup").read_text() or text
-        self.assertEqual(0, process.wait())
-        self.assertGreater(int(re.search(r"AnonHugePages: *(\d+)", text)[1]), 0)
 
 
 if __name__ == "__main__":

@@ -131,6 +131,17 @@ std::unique_ptr<ModuleRecords> records_of(const torch::jit::Module& module, cons
   return records_without(late_ones);
 }
 
+// Tensors may share their storage.
+uint64_t bytes_of(const std::vector<at::Tensor>& tensors) {
+  std::unordered_map<const c10::StorageImpl*, uint64_t> sizes;
+  for (const at::Tensor& tensor : tensors) {
+    sizes[tensor.storage().unsafeGetStorageImpl()] = tensor.storage().nbytes();
+  }
+  uint64_t bytes = 0;
+  for (const auto& [storage, size] : sizes) bytes += size;
+  return bytes;
+}
+
 void write(const torch::jit::Module& module, DeferredTensors& late, bool releases, const std::filesystem::path& path,
            const ArchiveExtras& extras) {
   const PickledState state = pickle_state(module);
@@ -139,6 +150,7 @@ void write(const torch::jit::Module& module, DeferredTensors& late, bool release
   NNC_ASSERT(static_cast<size_t>(written) == late.size(), "the module does not hold all late tensors");
   const std::unique_ptr<const ModuleRecords> others = records_of(module, state, late, extras, path);
   OutputFile file(path);
+  file.reserve(bytes_of(state.tensors));
   ZipWriter zip(path.stem().string(), [&](const void* data, size_t size) { file.append(data, size); });
   write_extras(zip, extras);
   write_state(zip, state, late, releases, extras.shim_parts);
