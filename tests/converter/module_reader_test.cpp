@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "lib/converter/load/custom_operators.h"
+#include "lib/converter/load/newer_operators.h"
 #include "tests/converter/fixtures.h"
 #include "tests/temporary_folder.h"
 
@@ -82,6 +85,10 @@ void check_equal(const torch::jit::Module& expected, const torch::jit::Module& f
   }
 }
 
+bool same_tensor(const at::Tensor& a, const at::Tensor& b) {
+  return a.defined() == b.defined() && (!a.defined() || (a.scalar_type() == b.scalar_type() && a.equal(b)));
+}
+
 }  // namespace
 
 TEST_CASE("module reader: what PyTorch saved is mapped, record by record") {
@@ -145,6 +152,57 @@ def __setstate__(self, state: Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tens
 )");
   module.save(path);
   check_equal(torch::jit::load(path), read(path));
+}
+
+TEST_CASE("module reader: code, source lines and values are those that LibTorch reads") {
+  declare_custom_operators();
+  declare_newer_operators();
+  size_t models = 0, lines = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(NNAPI_CONVERT_FIXTURES)) {
+    const std::string path = entry.path();
+    if (entry.path().extension() != ".pt" && entry.path().extension() != ".ptl") continue;
+    INFO(path);
+    const torch::jit::Module expected = torch::jit::load(path), found = read(path);
+    const auto expected_graphs = saved_graphs(expected), graphs = saved_graphs(found);
+    REQUIRE(graphs.size() == expected_graphs.size());
+    for (size_t i = 0; i < graphs.size(); ++i) {
+      const std::string text = graphs[i]->toString();  // names the lines that made each node
+      CHECK(text == expected_graphs[i]->toString());
+      lines += text.find(".py:") != std::string::npos ? 1 : 0;
+    }
+    const auto expected_values = expected.named_attributes(), values = found.named_attributes();
+    auto value = values.begin();
+    for (const auto& each : expected_values) {
+      const auto& [name, found_value] = *value;
+      INFO(name);
+      CHECK(name == each.name);
+      if (each.value.isTensor()) CHECK(same_tensor(found_value.toTensor(), each.value.toTensor()));
+      ++value;
+    }
+    ++models;
+  }
+  CHECK(models > 30);
+  CHECK(lines > 30);
+}
+
+TEST_CASE("module reader: what an object made of its state itself") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("model.pt");
+  torch::jit::Module module("has_state");
+  module.register_attribute("weight", c10::TensorType::get(), random_floats({3}, 1));
+  module.register_attribute("sizes", c10::ListType::ofInts(), c10::List<int64_t>({2, 3}));
+  module.define(R"(
+def __getstate__(self):
+    return self.weight, self.sizes
+def __setstate__(self, state: Tuple[Tensor, List[int]]):
+    self.weight = state[0] * 2.0
+    self.sizes = state[1]
+def forward(self, x):
+    return x * self.weight + float(self.sizes[1])
+)");
+  const at::Tensor weight = module.attr("weight").toTensor(), x = random_floats({3}, 2);
+  module.save(path);
+  CHECK(run(read(path), {x}).toTensor().equal(x * (weight * 2) + 3));
 }
 
 TEST_CASE("module reader: files that are no archives, or cut off, are refused as PyTorch does") {

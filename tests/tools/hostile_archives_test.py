@@ -44,9 +44,9 @@ class Archives(BatchTest):
 class Faults(CliTest):
     """One fault of each kind that ends in LibTorch's memory, its stack or its patience if it gets there."""
 
-    def changed(self, fixture: str, entry: str, change, named: str = "") -> str:
-        """The error of the archive with one entry changed: `change` takes and gives its bytes. The error names the entry,
-        or another."""
+    def write_changed(self, fixture: str, entry: str, change):
+        """Writes the archive with one entry changed: `change` takes and gives its bytes. Returns the archive's path and
+        the entry's name."""
         path = self.folder / fixture
         with zipfile.ZipFile(FIXTURES / fixture) as archive:
             entries = {info.filename: archive.read(info) for info in archive.infolist()}
@@ -56,6 +56,11 @@ class Faults(CliTest):
         with zipfile.ZipFile(path, "w") as archive:
             for each, data in entries.items():
                 archive.writestr(zipfile.ZipInfo(each), new if each == name else data)
+        return path, name
+
+    def changed(self, fixture: str, entry: str, change, named: str = "") -> str:
+        """Returns the error of the changed archive, which names the entry, or another."""
+        path, name = self.write_changed(fixture, entry, change)
         result = self.fail_with(3, path, "--input", "1,3,16,16", "--nhwc", "-o", self.folder / "out.pt",
                                 needed=["is damaged", named or name])
         return result.stderr
@@ -86,9 +91,13 @@ class Faults(CliTest):
                                                    lambda data: b"\x80\x02]q\x00h\x00a."))
 
     def test_source_text_that_is_not_there(self):
-        self.assertIn("text 255 of", self.changed(
-            "control_flow.pt", "small_nets.py.debug_pkl",
-            lambda data: data.replace(b"(](K\x01", b"(](K\xff", 1)))
+        """A damaged table of source lines costs these lines, and nothing else."""
+        for table, lines in ((lambda data: data, 2), (lambda data: data.replace(b"(](K\x01", b"(](K\xff"), 1),
+                             (lambda data: data[:len(data) // 2], 0)):
+            path, _ = self.write_changed("refused.pt", "small_nets.py.debug_pkl", lambda data: table(data) + b" ")
+            result = self.fail_with(1, path, "--input", "1,3,16,16", "--nhwc", "--fallback", "none",
+                                    "-o", self.folder / "out.pt")
+            self.assertEqual(lines, result.stderr.count(" scripts/models/small_nets.py:"), result.stderr)
 
     def test_constant_without_a_type(self):
         self.assertIn("has no type", self.changed("control_flow.pt", "mangle_495.py",

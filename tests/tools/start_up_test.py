@@ -1,7 +1,6 @@
 """Help, versions and wrong command lines are answered at once: LibTorch stays out. When it is loaded, libraries that it
 names and doesn't use stay out: empty stand-ins take their places."""
 
-import contextlib
 import os
 import pathlib
 import re
@@ -29,12 +28,12 @@ HEAVY = re.compile(r"lib(opencv_|Qt|gst|avcodec|avformat|leveldb|zmq)")
 
 
 class LibrariesTest(CliTest):
-    def libraries(self, *arguments, code, env=None):
-        """Returns the text in which ld.so lists the files that it looks at."""
+    def libraries(self, *arguments, code, env=None, debug="files"):
+        """Returns the text in which ld.so lists the files that it looks at, or the symbols that it binds."""
         log = self.folder / "log"
         done = subprocess.run([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               stdin=subprocess.DEVNULL, cwd=self.folder, timeout=120,
-                              env={**environment(env), "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(log)})
+                              env={**environment(env), "LD_DEBUG": debug, "LD_DEBUG_OUTPUT": str(log)})
         self.assertEqual(code, done.returncode, done.stderr.decode())
         path, = self.folder.glob("log.*")
         text = path.read_text(errors="replace")
@@ -58,6 +57,14 @@ class StartUp(LibrariesTest):
     def test_conversion_has_libtorch(self):
         text = self.libraries(self.fixture("bundled.pt"), "--nhwc", "-o", self.folder / "out.pt", code=0)
         self.assertIn("libtorch", text)
+
+    def test_kernels_that_nothing_uses_stay_out(self):
+        text = self.libraries("ops", code=0, debug="bindings")
+        if "libtorch_cpu.so.1." not in text:
+            self.skipTest("LibTorch 2 gives its function other arguments")
+        bound, = {line.split(" to ")[1].split(" ")[0] for line in text.splitlines()
+                  if "libtorch_cpu" in line.split(" to ")[0] and "`_ZNR5torch7Library5_impl" in line}
+        self.assertEqual("libnnapi_convert_engine.so", pathlib.Path(bound).name)
 
     def test_cpu_time(self):
         for command in [["--help"], ["--version"], ["batch", "--help"], ["model.pt"]]:
