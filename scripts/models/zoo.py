@@ -170,6 +170,23 @@ def demo_recipes() -> List[Recipe]:
     return [Recipe("mobilenet_v2", files, make_demo, "MobileNetV2 at 224, float and quantised, with bundled inputs")]
 
 
+class SpeechLstm(nn.Module):
+    """Scores for each frame of 50, of 64 features each."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(64, 256, num_layers=2, batch_first=True)
+        self.scores = nn.Linear(256, 40)
+
+    def forward(self, frames: torch.Tensor) -> torch.Tensor:
+        return self.scores(self.lstm(frames)[0])
+
+
+def make_lstm() -> Dict[str, Made]:
+    frames = torch.randn(2, 50, 64)
+    return {"lstm.pt": made(trace(init_weights(SpeechLstm()).eval(), frames[:1]), frames)}
+
+
 def bench_recipes() -> List[Recipe]:
     about = "in-place operations removed; input 1,3,224,224"
     return [
@@ -178,4 +195,5 @@ def bench_recipes() -> List[Recipe]:
         Recipe("vgg16_plain", ["vgg16_plain.pt"], make_vgg16_plain, f"VGG-16 without adaptive pool, {about}"),
         Recipe("resnet18_224", ["resnet18_224.pt", "resnet18_224_quant.pt"], make_resnet18_pair,
                "ResNet-18 at 224, float and quantised, with bundled inputs"),
+        Recipe("lstm", ["lstm.pt"], make_lstm, "two layers of LSTM for 50 frames; input 1,50,64"),
     ]
