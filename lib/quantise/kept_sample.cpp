@@ -39,6 +39,10 @@ class Palette {
   std::vector<uint32_t> numbers_;
 };
 
+std::shared_ptr<const FileBytes> stored(const Bytes& bytes) {
+  return std::make_shared<const FileBytes>(bytes.data(), bytes.size());
+}
+
 // Where the numbers of a channel are among all.
 struct Channel {
   size_t first = 0, step = 1;
@@ -56,14 +60,18 @@ KeptSample::KeptSample(const Sample& sample) : shapes_(sample.shapes) {
 
 Sample KeptSample::sample() const {
   Sample sample{shapes_, {}};
-  for (const Input& input : inputs_) sample.inputs.push_back(input.palettes.empty() ? input.bytes : unpacked(input));
+  for (const Input& input : inputs_) {
+    Bytes bytes(input.stored->size());
+    input.stored->read(bytes.data());
+    sample.inputs.push_back(input.palettes.empty() ? std::move(bytes) : unpacked(input, bytes));
+  }
   return sample;
 }
 
 uint64_t KeptSample::kept_bytes() const {
   uint64_t bytes = 0;
   for (const Input& input : inputs_) {
-    bytes += input.bytes.size();
+    bytes += input.stored->size();
     for (const std::vector<uint32_t>& palette : input.palettes) bytes += palette.size() * kNumberBytes;
   }
   return bytes;
@@ -71,20 +79,20 @@ uint64_t KeptSample::kept_bytes() const {
 
 KeptSample::Input KeptSample::kept(const Bytes& bytes) {
   Input input;
-  if (bytes.size() < kLeastBytes || bytes.size() % kNumberBytes != 0) return {bytes, {}, false};
+  if (bytes.size() < kLeastBytes || bytes.size() % kNumberBytes != 0) return {stored(bytes), {}, false};
   if (pack(bytes, 1, input)) return input;
   for (const bool is_interleaved : {true, false}) {
     input.is_interleaved = is_interleaved;
     if (pack(bytes, kPictureChannels, input)) return input;
   }
-  return {bytes, {}, false};
+  return {stored(bytes), {}, false};
 }
 
 // False where a channel has more different numbers than a byte has codes.
 bool KeptSample::pack(const Bytes& bytes, size_t channels, Input& input) {
   const size_t numbers = bytes.size() / kNumberBytes;
   if (numbers % channels != 0) return false;
-  input.bytes.resize(numbers);
+  Bytes codes(numbers);
   std::vector<std::vector<uint32_t>> palettes;
   for (size_t channel = 0; channel < channels; ++channel) {
     const auto [first, step] = channel_at(channel, numbers, channels, input.is_interleaved);
@@ -95,22 +103,23 @@ bool KeptSample::pack(const Bytes& bytes, size_t channels, Input& input) {
       std::memcpy(&number, bytes.data() + at * kNumberBytes, kNumberBytes);
       const auto code = palette.code_of(number);
       if (!code) return false;
-      input.bytes[at] = *code;
+      codes[at] = *code;
     }
     palettes.push_back(palette.take());
   }
+  input.stored = stored(codes);
   input.palettes = std::move(palettes);
   return true;
 }
 
-Bytes KeptSample::unpacked(const Input& input) {
-  const size_t numbers = input.bytes.size(), channels = input.palettes.size();
+Bytes KeptSample::unpacked(const Input& input, const Bytes& codes) {
+  const size_t numbers = codes.size(), channels = input.palettes.size();
   Bytes bytes(numbers * kNumberBytes);
   for (size_t channel = 0; channel < channels; ++channel) {
     const auto [first, step] = channel_at(channel, numbers, channels, input.is_interleaved);
     for (size_t i = 0; i < numbers / channels; ++i) {
       const size_t at = first + i * step;
-      std::memcpy(bytes.data() + at * kNumberBytes, &input.palettes[channel][input.bytes[at]], kNumberBytes);
+      std::memcpy(bytes.data() + at * kNumberBytes, &input.palettes[channel][codes[at]], kNumberBytes);
     }
   }
   return bytes;

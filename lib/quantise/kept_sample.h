@@ -1,9 +1,12 @@
-// A sample as it is kept between runs: smaller where a tensor has few different numbers, as one of a picture.
+// A sample as it is kept between runs: in a temporary file, and smaller where a tensor has few different numbers, as
+// one of a picture.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "lib/base/file_bytes.h"
 #include "lib/quantise/sample.h"
 
 namespace nnapi_convert::quantise {
@@ -15,19 +18,20 @@ class KeptSample {
 
   // What it was made of, bit for bit.
   Sample sample() const;
+  // In memory and in the file.
   uint64_t kept_bytes() const;
 
  private:
   struct Input {
-    Bytes bytes;  // the tensor; or the code of each number of 4 bytes
+    std::shared_ptr<const FileBytes> stored;  // the tensor; or the code of each number of 4 bytes
     std::vector<std::vector<uint32_t>>
-        palettes;                 // by channel: the numbers that codes mean; empty: `bytes` is the tensor
+        palettes;                 // by channel: the numbers that codes mean; empty: the tensor is stored
     bool is_interleaved = false;  // the channels of a pixel lie beside each other
   };
 
   static Input kept(const Bytes& bytes);
   static bool pack(const Bytes& bytes, size_t channels, Input& input);
-  static Bytes unpacked(const Input& input);
+  static Bytes unpacked(const Input& input, const Bytes& codes);
 
   std::vector<std::vector<int64_t>> shapes_;
   std::vector<Input> inputs_;

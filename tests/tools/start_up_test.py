@@ -58,7 +58,7 @@ class StartUp(LibrariesTest):
         text = self.libraries(self.fixture("bundled.pt"), "--nhwc", "-o", self.folder / "out.pt", code=0)
         self.assertIn("libtorch", text)
 
-    def test_kernels_that_nothing_uses_stay_out(self):
+    def test_kernels_wait_or_stay_out(self):
         text = self.libraries("ops", code=0, debug="bindings")
         if "libtorch_cpu.so.1." not in text:
             self.skipTest("LibTorch 2 gives its function other arguments")

@@ -1,0 +1,31 @@
+// Data that wait in a temporary file, so that they take no memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace nnapi_convert {
+
+// All objects of a process share one file, which has no name and goes with the process. Its room for an object is free
+// again when the object goes.
+class FileBytes {
+ public:
+  // Keeps the data in memory where no temporary file can be written.
+  FileBytes(const void* data, size_t size);
+  ~FileBytes();
+  FileBytes(const FileBytes&) = delete;
+  FileBytes& operator=(const FileBytes&) = delete;
+
+  size_t size() const { return size_; }
+  bool is_in_file() const { return in_memory_.empty(); }
+  // Copies the data to `to`. Throws std::system_error if they can't be read any more.
+  void read(void* to) const;
+
+ private:
+  size_t size_;
+  uint64_t begin_ = 0;
+  std::vector<uint8_t> in_memory_;
+};
+
+}  // namespace nnapi_convert
