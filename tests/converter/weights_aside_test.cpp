@@ -38,33 +38,33 @@ size_t count_nodes(torch::jit::Graph& graph, const std::string& kind) {
   return count;
 }
 
-at::Tensor numbers() {
+at::Tensor weight() {
   return test::random_floats({4, 4}, 3);
 }
 
 }  // namespace
 
 TEST_CASE("weights that forward only reads are put aside, each once") {
-  CHECK(put_aside("  return x @ self.a + self.b\n", {{"a", numbers()}, {"b", numbers()}}) == 2);
-  CHECK(put_aside("  return x @ self.a + self.a\n", {{"a", numbers()}}) == 1);
-  const at::Tensor both = numbers();
+  CHECK(put_aside("  return x @ self.a + self.b\n", {{"a", weight()}, {"b", weight()}}) == 2);
+  CHECK(put_aside("  return x @ self.a + self.a\n", {{"a", weight()}}) == 1);
+  const at::Tensor both = weight();
   CHECK(put_aside("  return x @ self.a + self.b\n", {{"a", both}, {"b", both}}) == 1);
-  CHECK(put_aside("  y = x\n  if bool(x.sum() > 0):\n    y = x + self.a\n  return y\n", {{"a", numbers()}}) == 1);
+  CHECK(put_aside("  y = x\n  if bool(x.sum() > 0):\n    y = x + self.a\n  return y\n", {{"a", weight()}}) == 1);
 }
 
 TEST_CASE("weights that forward may change stay where they are") {
-  CHECK(put_aside("  self.a.add_(1.0)\n  return x + self.a\n", {{"a", numbers()}}) == 0);
-  CHECK(put_aside("  y = x + self.a\n  self.a = y\n  return y\n", {{"a", numbers()}}) == 0);
-  CHECK(put_aside("  self.a[0].mul_(2.0)\n  return x + self.a + self.b\n", {{"a", numbers()}, {"b", numbers()}}) == 1);
+  CHECK(put_aside("  self.a.add_(1.0)\n  return x + self.a\n", {{"a", weight()}}) == 0);
+  CHECK(put_aside("  y = x + self.a\n  self.a = y\n  return y\n", {{"a", weight()}}) == 0);
+  CHECK(put_aside("  self.a[0].mul_(2.0)\n  return x + self.a + self.b\n", {{"a", weight()}, {"b", weight()}}) == 1);
 }
 
 TEST_CASE("constants that nothing changes are put aside, too") {
-  const LoadedModel loaded = test::from_source("def forward(self, x):\n  return x + self.a\n", {{"a", numbers()}});
+  const LoadedModel loaded = test::from_source("def forward(self, x):\n  return x + self.a\n", {{"a", weight()}});
   const std::shared_ptr<torch::jit::Graph> graph = loaded.module.get_method("forward").graph()->copy();
   torch::jit::Node* sum = graph->return_node()->input(0)->node();
   sum->replaceInput(1, [&] {
     const torch::jit::WithInsertPoint here(sum);
-    return graph->insertConstant(numbers());
+    return graph->insertConstant(weight());
   }());
   CHECK(WeightsAside(loaded.module, graph->copy(), {}).size() == 2);  // the read of a, which is left, and the constant
   const torch::jit::WithInsertPoint here(graph->return_node());
@@ -73,14 +73,14 @@ TEST_CASE("constants that nothing changes are put aside, too") {
 }
 
 TEST_CASE("weights in the memory of a changed one stay where they are") {
-  const at::Tensor whole = numbers();
+  const at::Tensor whole = weight();
   const std::string body = "  self.a.add_(1.0)\n  return x + self.b + self.c\n";
-  CHECK(put_aside(body, {{"a", whole}, {"b", whole.t()}, {"c", numbers()}}) == 1);
+  CHECK(put_aside(body, {{"a", whole}, {"b", whole.t()}, {"c", weight()}}) == 1);
   CHECK(put_aside("  return x + self.a + self.b\n", {{"a", whole}, {"b", whole.t()}}, {"a"}) == 0);
 }
 
 TEST_CASE("weights of graphs that may hide a change stay where they are") {
-  const LoadedModel loaded = test::from_source("def forward(self, x):\n  return x + self.a\n", {{"a", numbers()}});
+  const LoadedModel loaded = test::from_source("def forward(self, x):\n  return x + self.a\n", {{"a", weight()}});
   const auto kind = GENERATE(c10::prim::CallMethod, c10::prim::CallFunction, c10::prim::fork);
   const std::shared_ptr<torch::jit::Graph> graph = loaded.module.get_method("forward").graph()->copy();
   graph->insertNode(graph->create(kind, {graph->inputs()[0]}));
@@ -89,7 +89,7 @@ TEST_CASE("weights of graphs that may hide a change stay where they are") {
 }
 
 TEST_CASE("frozen graphs have the weights as constants with the values of the attributes") {
-  const at::Tensor a = numbers();
+  const at::Tensor a = weight();
   const at::Tensor b = test::random_floats({2, 4}, 6);
   const LoadedModel loaded =
       test::from_source("def forward(self, x):\n  return x @ self.a.t() + self.b\n", {{"a", a}, {"b", b}});
@@ -104,17 +104,17 @@ TEST_CASE("frozen graphs have the weights as constants with the values of the at
 
 TEST_CASE("a branch on a weight's size is decided") {
   const std::string body = "def forward(self, x):\n  if self.a.size(0) > 2:\n    x = x + self.a\n  return x\n";
-  const std::shared_ptr<torch::jit::Graph> graph = frozen_graph(test::from_source(body, {{"a", numbers()}}));
+  const std::shared_ptr<torch::jit::Graph> graph = frozen_graph(test::from_source(body, {{"a", weight()}}));
   CHECK(count_nodes(*graph, "prim::If") == 0);
   CHECK(count_nodes(*graph, "aten::add") == 1);
 }
 
 TEST_CASE("a weight without gradients and one with them freeze alike") {
-  const at::Tensor trained = numbers().requires_grad_();
+  const at::Tensor trained = weight().requires_grad_();
   const LoadedModel loaded = test::from_source("def forward(self, x):\n  return x + self.a\n", {{"a", trained}});
   const torch::jit::Module frozen = frozen_module(loaded);
   const at::Tensor x = test::random_floats({4, 4}, 5);
-  CHECK(test::run(frozen, {x}).toTensor().equal(x + numbers()));
+  CHECK(test::run(frozen, {x}).toTensor().equal(x + weight()));
 }
 
 }  // namespace nnapi_convert
