@@ -205,6 +205,23 @@ def forward(self, x):
   CHECK(run(read(path), {x}).toTensor().equal(x * (weight * 2) + 3));
 }
 
+TEST_CASE("module reader: an archive keeps what it unpacked, up to a size") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("archive.zip"), large(ModelArchive::kMostKeptBytes, 'a'), small = "b";
+  {
+    PyTorchStreamWriter writer(path);
+    writer.writeRecord("small", small.data(), small.size(), true);
+    writer.writeRecord("large", large.data(), large.size(), true);
+    writer.writeEndOfFile();
+  }
+  ModelArchive archive(path);
+  CHECK(archive.content("small") == archive.content("small"));
+  CHECK(*archive.content("large") == large);
+  CHECK(archive.content("large") != archive.content("large"));
+  CHECK(*archive.content("small") == small);
+  CHECK_THROWS_AS(archive.content("missing"), c10::Error);
+}
+
 TEST_CASE("module reader: files that are no archives, or cut off, are refused as PyTorch does") {
   const TemporaryFolder folder;
   many_weights().save(folder.file("model.pt"));

@@ -23,11 +23,13 @@ ModelArchive::ModelArchive(const std::string& path)
     : path_(path), file_(path), reader_(path), records_(records_of(file_)) {}
 
 std::shared_ptr<const std::string> ModelArchive::content(const std::string& record) {
-  std::shared_ptr<const std::string>& content = contents_[record];
-  if (content == nullptr) {
-    const auto [data, size] = reader_.getRecord(record);
-    content = std::make_shared<const std::string>(static_cast<const char*>(data.get()), size);
-  }
+  const auto kept = contents_.find(record);
+  if (kept != contents_.end()) return kept->second;
+  const auto [data, size] = reader_.getRecord(record);
+  const auto content = std::make_shared<const std::string>(static_cast<const char*>(data.get()), size);
+  if (size > kMostKeptBytes - kept_bytes_) return content;
+  kept_bytes_ += size;
+  contents_[record] = content;
   return content;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <libdeflate.h>
 
+#include <memory>
+
 #include "lib/base/error.h"
 #include "lib/converter/load/archive_content.h"
 
@@ -26,16 +28,16 @@ void check_record(ModelArchive& archive, const std::string& record, const Record
   const nnapi_shim::ZipRecord& entry = archive.records().at(record);
   check_size(entry);
   if (is_weight(record)) return;
-  const std::string& content = *archive.content(record);
-  if (libdeflate_crc32(0, content.data(), content.size()) != entry.checksum)
+  const std::shared_ptr<const std::string> content = archive.content(record);
+  if (libdeflate_crc32(0, content->data(), content->size()) != entry.checksum)
     throw ConvertError(ExitCode::kBadFile, "it has another checksum");
-  check_content(record, content, sizes);
+  check_content(record, *content, sizes);
 }
 
 // PyTorch 2 says it; files of before are little-endian.
 void check_byte_order(ModelArchive& archive) {
   if (!archive.has("byteorder")) return;
-  const std::string& order = *archive.content("byteorder");
+  const std::string order = *archive.content("byteorder");
   if (order == "little") return;
   throw ConvertError(
       ExitCode::kBadFile,
