@@ -75,6 +75,19 @@ TEST_CASE("source lines: ranges behind the end of a source are cut off") {
   CHECK(line_at(table_with(kSource, number(900), number(1000)), 5).has_value());
 }
 
+TEST_CASE("source lines: a source that a small table makes too large has no lines") {
+  const auto joined = [](size_t times) {
+    std::string numbers;
+    for (size_t i = 0; i < times; ++i) numbers += number(0);
+    const std::string half_megabyte = std::string("X\0\0\x08\0", 5) + std::string(size_t{1} << 19, 'a');
+    const std::string source = tuple(pieces(numbers) + number(1) + number(10));
+    const std::string line = tuple(number(0) + tuple(source + number(0) + number(1)));
+    return pickle(tuple(text("FORMAT_WITH_STRING_TABLE") + tuple(half_megabyte + text("model.py")) + tuple(line)));
+  };
+  CHECK(line_at(joined(4), 5) == "model.py:10:0");
+  CHECK(line_at(joined(40), 5) == std::nullopt);
+}
+
 TEST_CASE("source lines: damaged tables have no lines") {
   const std::string whole = table_with(kSource, number(6), number(11));
   for (size_t size = 0; size < whole.size(); ++size) CHECK(line_at(whole.substr(0, size), 5) == std::nullopt);

@@ -6,6 +6,7 @@
 #include <ATen/core/jit_type.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace nnapi_convert {
@@ -16,6 +17,7 @@ using c10::ClassType;
 void set_types_of_elements(c10::IValue value, const c10::TypePtr& element) {
   auto list = value.toList();
   list.unsafeSetElementType(element);
+  if (element->containedTypes().empty()) return;  // long lists of numbers have no types within
   for (size_t i = 0; i < list.size(); ++i) set_element_types(list.get(i), element);
 }
 

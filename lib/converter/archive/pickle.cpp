@@ -318,6 +318,12 @@ class PickleReader {
 
 }  // namespace
 
+const PickleValue& Pickle::at(PickleId id, PickleValue::Kind kind, size_t least) const {
+  const PickleValue& value = values[id];
+  if (value.kind != kind || value.elements.size() < least) refuse("a value of another kind or size found");
+  return value;
+}
+
 Pickle read_pickle(std::string_view bytes, PickledBy by) {
   return PickleReader(bytes, by).run();
 }

@@ -37,6 +37,8 @@ struct Pickle {
   PickleId root = 0;
 
   const PickleValue& at(PickleId id) const { return values[id]; }
+  // Throws ConvertError (kBadFile) unless the value is of that kind and has so many elements or more.
+  const PickleValue& at(PickleId id, PickleValue::Kind kind, size_t least = 0) const;
 };
 
 enum class PickledBy {

@@ -56,12 +56,6 @@ class TracedInputs {
   }
 
  private:
-  const PickleValue& at(PickleId id, Kind kind, size_t least = 0) const {
-    const PickleValue& found = pickle_.at(id);
-    if (found.kind != kind || found.elements.size() < least) fail();
-    return found;
-  }
-
   c10::IValue value(PickleId id) const {
     const PickleValue& found = pickle_.at(id);
     switch (found.kind) {
@@ -103,7 +97,7 @@ class TracedInputs {
   c10::IValue dict(const PickleValue& found) const {
     c10::impl::GenericDict result(c10::StringType::get(), c10::AnyType::get());
     for (size_t i = 0; i + 1 < found.elements.size(); i += 2) {
-      at(found.elements[i], Kind::kString);
+      pickle_.at(found.elements[i], Kind::kString);
       result.insert(value(found.elements[i]), value(found.elements[i + 1]));
     }
     return result;
@@ -111,30 +105,33 @@ class TracedInputs {
 
   c10::IValue call(const PickleValue& found) const {
     const std::string_view name = pickle_.at(found.elements[0]).text;
-    const PickleValue& arguments = at(found.elements[1], Kind::kTuple, 2);
+    const PickleValue& arguments = pickle_.at(found.elements[1], Kind::kTuple, 2);
     if (name == "torch.jit._pickle\nrestore_type_tag") return value(arguments.elements[0]);
-    if (name == "torch._utils\n_rebuild_tensor_v2") return tensor(at(found.elements[1], Kind::kTuple, 6), nullptr);
+    if (name == "torch._utils\n_rebuild_tensor_v2")
+      return tensor(pickle_.at(found.elements[1], Kind::kTuple, 6), nullptr);
     if (name != "torch._utils\n_rebuild_qtensor") fail();
-    const PickleValue& parts = at(found.elements[1], Kind::kTuple, 6);
-    return tensor(parts, &at(parts.elements[4], Kind::kTuple, 3));
+    const PickleValue& parts = pickle_.at(found.elements[1], Kind::kTuple, 6);
+    return tensor(parts, &pickle_.at(parts.elements[4], Kind::kTuple, 3));
   }
 
   // (storage, offset, sizes, strides, ...); a quantised one has (scheme, scale, zero point) next.
   c10::IValue tensor(const PickleValue& parts, const PickleValue* quantiser) const {
-    const PickleValue& storage = at(at(parts.elements[0], Kind::kPersistent, 1).elements[0], Kind::kTuple, 5);
-    const at::ScalarType dtype = dtype_of(at(storage.elements[1], Kind::kGlobal).text);
+    const PickleValue& storage =
+        pickle_.at(pickle_.at(parts.elements[0], Kind::kPersistent, 1).elements[0], Kind::kTuple, 5);
+    const at::ScalarType dtype = dtype_of(pickle_.at(storage.elements[1], Kind::kGlobal).text);
     std::vector<int64_t> sizes;
-    for (const PickleId size : at(parts.elements[2], Kind::kTuple).elements) {
-      sizes.push_back(at(size, Kind::kInt).number);
+    for (const PickleId size : pickle_.at(parts.elements[2], Kind::kTuple).elements) {
+      sizes.push_back(pickle_.at(size, Kind::kInt).number);
       if (sizes.back() < 0) fail();
     }
     if (!product_of(sizes).is_known()) fail();
     const std::vector<int64_t> ones(sizes.size(), 1);
     if ((quantiser != nullptr) != c10::isQIntType(dtype)) fail();
     if (quantiser == nullptr) return at::zeros(ones, dtype).expand(sizes);
-    const double scale = real(at(quantiser->elements[1], Kind::kDouble).text);
-    if (at(quantiser->elements[0], Kind::kGlobal).text != "torch\nper_tensor_affine" || !std::isfinite(scale)) fail();
-    return at::quantize_per_tensor(at::zeros(ones), scale, at(quantiser->elements[2], Kind::kInt).number, dtype)
+    const double scale = real(pickle_.at(quantiser->elements[1], Kind::kDouble).text);
+    if (pickle_.at(quantiser->elements[0], Kind::kGlobal).text != "torch\nper_tensor_affine" || !std::isfinite(scale))
+      fail();
+    return at::quantize_per_tensor(at::zeros(ones), scale, pickle_.at(quantiser->elements[2], Kind::kInt).number, dtype)
         .expand(sizes);
   }
 
