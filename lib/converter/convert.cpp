@@ -120,7 +120,7 @@ bool settle_state(std::vector<PlannedMethod>& planned, const LoadedModel& loaded
                   Stages& stages) {
   bool has_changed = false;
   for (size_t i = 0; i < planned.size(); ++i) {
-    std::vector<std::string> unsettled = unsettled_state(planned, i);
+    std::vector<AttributePath> unsettled = unsettled_state(planned, i);
     if (unsettled == planned[i].loaded.unsettled) continue;
     LoadedModel view = as_forward(loaded, methods[i]);
     view.unsettled = std::move(unsettled);

@@ -15,7 +15,7 @@ namespace {
 
 // How many weights of a forward are put aside. `body` begins with two spaces in each line.
 size_t put_aside(const std::string& body, const test::NamedTensors& tensors,
-                 const std::vector<std::string>& kept = {}) {
+                 const std::vector<AttributePath>& kept = {}) {
   const LoadedModel loaded = test::from_source("def forward(self, x):\n" + body, tensors);
   const std::shared_ptr<torch::jit::Graph> graph = loaded.module.get_method("forward").graph()->copy();
   torch::jit::Inline(*graph);
@@ -76,7 +76,7 @@ TEST_CASE("weights in the memory of a changed one stay where they are") {
   const at::Tensor whole = weight();
   const std::string body = "  self.a.add_(1.0)\n  return x + self.b + self.c\n";
   CHECK(put_aside(body, {{"a", whole}, {"b", whole.t()}, {"c", weight()}}) == 1);
-  CHECK(put_aside("  return x + self.a + self.b\n", {{"a", whole}, {"b", whole.t()}}, {"a"}) == 0);
+  CHECK(put_aside("  return x + self.a + self.b\n", {{"a", whole}, {"b", whole.t()}}, {AttributePath{"a"}}) == 0);
 }
 
 TEST_CASE("weights of graphs that may hide a change stay where they are") {

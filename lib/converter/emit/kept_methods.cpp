@@ -44,7 +44,7 @@ bool is_plain(const c10::IValue& value) {
   return value.isNone() || value.isBool() || value.isInt() || value.isDouble() || value.isString();
 }
 
-const StateAttribute* find(const std::vector<StateAttribute>& state, const std::string& path) {
+const StateAttribute* find(const std::vector<StateAttribute>& state, const AttributePath& path) {
   const auto found = std::find_if(state.begin(), state.end(), [&](const auto& each) { return each.path == path; });
   return found == state.end() ? nullptr : &*found;
 }
@@ -74,7 +74,7 @@ class Choice {
     }
     if (!keeps_all_) return;
     for (const torch::jit::Method& method : original.get_methods()) {
-      const std::set<std::string> more = attributes_changed_by(original, method.name());
+      const std::set<AttributePath> more = attributes_changed_by(original, method.name());
       changed_.insert(more.begin(), more.end());
     }
   }
@@ -97,7 +97,7 @@ class Choice {
   // Those that converted methods don't have.
   void add_own(Graph& graph) {
     for (const Node* access : accesses(graph)) {
-      const std::string path = attribute_path(*access);
+      const AttributePath path = attribute_path(*access);
       const bool is_changed = access->kind() == c10::prim::SetAttr || changed_.count(path) != 0;
       if (!is_changed || find(state_, path) != nullptr) continue;
       state_.push_back(state_attribute(state_.size(), path, type_of(*access), attribute_value(original_, path)));
@@ -107,29 +107,30 @@ class Choice {
  private:
   std::string problem_of_values(Graph& graph) const {
     for (const Node* access : accesses(graph)) {
-      const std::string path = attribute_path(*access);
+      const AttributePath path = attribute_path(*access);
       if (find(state_, path) != nullptr) continue;
       const bool is_changed = access->kind() == c10::prim::SetAttr || changed_.count(path) != 0;
       const bool has_place =
           is_changed ? can_copy_values_of(type_of(*access)) : can_be_constant(attribute_value(original_, path));
-      if (!has_place) return fmt::format("its attribute {} is a {}", path, type_of(*access)->repr_str());
+      if (!has_place) return fmt::format("its attribute {} is a {}", path_text(path), type_of(*access)->repr_str());
     }
     return "";
   }
 
   std::string problem_of_state(Graph& graph) const {
-    std::set<std::string> changed;
+    std::set<AttributePath> changed;
     for (const Node* access : accesses(graph)) {
-      const std::string path = attribute_path(*access);
+      const AttributePath path = attribute_path(*access);
       if (access->kind() == c10::prim::SetAttr) changed.insert(path);
     }
     for (const Node* access : accesses(graph)) {
-      const std::string path = attribute_path(*access);
+      const AttributePath path = attribute_path(*access);
       if (find(state_, path) != nullptr) continue;
       const bool is_own = changed.count(path) != 0 && of_converted_.count(path) == 0;
       if (is_own && can_copy_values_of(type_of(*access))) continue;
-      if (changed.count(path) != 0) return "it changes the attribute " + path + ", which forward reads as a constant";
-      if (!is_plain(attribute_value(original_, path))) return "it reads the attribute " + path;
+      if (changed.count(path) != 0)
+        return "it changes the attribute " + path_text(path) + ", which forward reads as a constant";
+      if (!is_plain(attribute_value(original_, path))) return "it reads the attribute " + path_text(path);
     }
     return "";
   }
@@ -147,14 +148,14 @@ class Choice {
   const torch::jit::Module& original_;
   bool keeps_all_;
   std::vector<StateAttribute>& state_;
-  std::set<std::string> of_converted_;
-  std::set<std::string> changed_;  // by any method; empty unless all are kept
+  std::set<AttributePath> of_converted_;
+  std::set<AttributePath> changed_;  // by any method; empty unless all are kept
 };
 
 void redirect(Node* access, Value* self, const std::vector<StateAttribute>& state, const torch::jit::Module& original) {
   Graph& graph = *access->owningGraph();
   const torch::jit::WithInsertPoint here(access);
-  const std::string path = attribute_path(*access);
+  const AttributePath path = attribute_path(*access);
   const StateAttribute* attribute = find(state, path);
   if (attribute == nullptr) {
     access->output()->replaceAllUsesWith(graph.insertConstant(as_constant(attribute_value(original, path))));

@@ -23,7 +23,7 @@ bool is_known_as(const Value& value, const c10::IValue& tensor, const ModelGraph
 }
 
 // An operator such as aten::add_ gives the attribute itself, whose sizes it keeps.
-bool is_changed_in_place(const Value& value, const std::string& path) {
+bool is_changed_in_place(const Value& value, const AttributePath& path) {
   const Node& maker = *value.node();
   const std::string name = maker.kind().toQualString();
   if (name.back() != '_' || name == "aten::resize_" || maker.inputs().empty()) return false;
@@ -32,7 +32,7 @@ bool is_changed_in_place(const Value& value, const std::string& path) {
 }
 
 // Returns whether setting the attribute to the value leaves its types as they are in `before`.
-bool keeps_type(const Value& value, const std::string& path, const c10::IValue& before, const ModelGraph& graph) {
+bool keeps_type(const Value& value, const AttributePath& path, const c10::IValue& before, const ModelGraph& graph) {
   const Node& maker = *value.node();
   if (maker.kind() != c10::prim::TupleConstruct) {
     return is_known_as(value, before, graph) || is_changed_in_place(value, path);
@@ -45,8 +45,8 @@ bool keeps_type(const Value& value, const std::string& path, const c10::IValue& 
 }
 
 // The attributes that the method may leave with other types.
-std::set<std::string> unsettled_by(const PlannedMethod& method) {
-  std::set<std::string> unsettled;
+std::set<AttributePath> unsettled_by(const PlannedMethod& method) {
+  std::set<AttributePath> unsettled;
   if (method.planned.plan.is_whole()) return unsettled;
   for_each_node(*method.planned.model.graph, [&](const Node& node) {
     // An element that is set, or a changed length, is not followed.
@@ -55,15 +55,15 @@ std::set<std::string> unsettled_by(const PlannedMethod& method) {
       unsettled.insert(attribute_path(*node.input(0)->node()));
     }
     if (!is_attribute_access(node, c10::prim::SetAttr)) return;
-    const std::string path = attribute_path(node);
+    const AttributePath path = attribute_path(node);
     const c10::IValue before = attribute_value(method.loaded.module, path);
     if (!keeps_type(*node.input(1), path, before, method.planned.graph)) unsettled.insert(path);
   });
   return unsettled;
 }
 
-std::set<std::string> read_by(const PlannedMethod& method) {
-  std::set<std::string> read;
+std::set<AttributePath> read_by(const PlannedMethod& method) {
+  std::set<AttributePath> read;
   if (method.planned.plan.is_whole()) return read;
   for_each_node(*method.planned.model.graph, [&](const Node& node) {
     if (is_attribute_access(node, c10::prim::GetAttr)) read.insert(attribute_path(node));
@@ -73,12 +73,12 @@ std::set<std::string> read_by(const PlannedMethod& method) {
 
 }  // namespace
 
-std::vector<std::string> unsettled_state(const std::vector<PlannedMethod>& methods, size_t number) {
-  const std::set<std::string> read = read_by(methods[number]);
-  std::set<std::string> unsettled(methods[number].loaded.unsettled.begin(), methods[number].loaded.unsettled.end());
+std::vector<AttributePath> unsettled_state(const std::vector<PlannedMethod>& methods, size_t number) {
+  const std::set<AttributePath> read = read_by(methods[number]);
+  std::set<AttributePath> unsettled(methods[number].loaded.unsettled.begin(), methods[number].loaded.unsettled.end());
   for (size_t i = 0; i < methods.size(); ++i) {
     if (i == number) continue;
-    for (const std::string& path : unsettled_by(methods[i])) {
+    for (const AttributePath& path : unsettled_by(methods[i])) {
       if (read.count(path) != 0) unsettled.insert(path);
     }
   }

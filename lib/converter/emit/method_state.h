@@ -10,6 +10,6 @@ namespace nnapi_convert {
 
 // Returns the attributes that method `number` reads and that another one of the methods may leave with other sizes or
 // another dtype than they have at the beginning. The method can't know their types. Sorted.
-std::vector<std::string> unsettled_state(const std::vector<PlannedMethod>& methods, size_t number);
+std::vector<AttributePath> unsettled_state(const std::vector<PlannedMethod>& methods, size_t number);
 
 }  // namespace nnapi_convert

@@ -118,10 +118,10 @@ class PartitionedGraph {
 
   // Copies a prim::GetAttr or prim::SetAttr: state is kept in attributes of the host module itself.
   void copy_access(Node& node) {
-    const std::string path = attribute_path(node);
+    const AttributePath path = attribute_path(node);
     const auto attribute = std::find_if(request_.state.begin(), request_.state.end(),
                                         [&](const StateAttribute& each) { return each.path == path; });
-    NNC_ASSERT(attribute != request_.state.end(), path);
+    NNC_ASSERT(attribute != request_.state.end(), path_text(path));
     if (node.kind() == c10::prim::GetAttr) {
       Value* holder = holder_of_state(*graph_, self_);
       set(node.output(), graph_->insertNode(graph_->createGetAttr(holder, attribute->name))->output());

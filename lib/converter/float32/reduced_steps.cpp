@@ -21,18 +21,18 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 // Returns the floating-point dtypes of the attributes that the graph reads; Undefined for others.
-std::map<std::string, at::ScalarType> dtypes_of_attributes(const torch::jit::Module& module, Graph& graph) {
-  std::map<std::string, at::ScalarType> dtypes;
+std::map<AttributePath, at::ScalarType> dtypes_of_attributes(const torch::jit::Module& module, Graph& graph) {
+  std::map<AttributePath, at::ScalarType> dtypes;
   for_each_node(graph, [&](const Node& node) {
     if (node.kind() != c10::prim::GetAttr || !has_tensors(*node.output())) return;
-    const std::string path = attribute_path(node);
+    const AttributePath path = attribute_path(node);
     if (path.empty()) return;
     dtypes.emplace(path, float_dtype_in(attribute_value(module, path)).value_or(at::ScalarType::Undefined));
   });
   return dtypes;
 }
 
-bool is_any_reduced(const std::map<std::string, at::ScalarType>& dtypes) {
+bool is_any_reduced(const std::map<AttributePath, at::ScalarType>& dtypes) {
   return std::any_of(dtypes.begin(), dtypes.end(), [](const auto& each) { return is_reduced(each.second); });
 }
 

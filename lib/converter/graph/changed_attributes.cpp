@@ -42,13 +42,13 @@ class State {
   }
 
   void add(const Node& access) {
-    const std::string path = attribute_path(access);
+    const AttributePath path = attribute_path(access);
     const bool is_known = std::any_of(attributes_.begin(), attributes_.end(),
                                       [&](const StateAttribute& attribute) { return attribute.path == path; });
     if (is_known) return;
     const c10::TypePtr type =
         access.input(0)->type()->expectRef<c10::ClassType>().getAttribute(access.s(c10::attr::name));
-    if (!can_copy_values_of(type)) fail("the attribute " + path, "is a " + type->repr_str());
+    if (!can_copy_values_of(type)) fail("the attribute " + path_text(path), "is a " + type->repr_str());
     attributes_.push_back(state_attribute(attributes_.size(), path, type, attribute_value(model_.frozen, path)));
   }
 
@@ -65,54 +65,31 @@ class State {
 
 }  // namespace
 
-StateAttribute state_attribute(size_t number, const std::string& path, const c10::TypePtr& type,
+StateAttribute state_attribute(size_t number, const AttributePath& path, const c10::TypePtr& type,
                                const c10::IValue& value) {
   std::string name = fmt::format("state_{}_", number);
-  for (const char letter : path) name += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
+  for (const char letter : path_text(path))
+    name += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
   return {path, name, type, value};
 }
 
-bool gives_module(const Node& node) {
-  return node.kind() == c10::prim::GetAttr && node.output()->type()->is_module();
-}
-
-std::string attribute_path(const Node& access) {
-  std::string path = access.s(c10::attr::name);
-  const Node* maker = access.input(0)->node();
-  if (!access.input(0)->type()->is_module()) return "";
-  for (; gives_module(*maker); maker = maker->input(0)->node()) {
-    path = maker->s(c10::attr::name) + "." + path;
-  }
-  return maker->kind() == c10::prim::Param ? path : "";
-}
-
-bool is_attribute_access(const Node& node, c10::Symbol kind) {
-  return node.kind() == kind && !gives_module(node) && !attribute_path(node).empty();
-}
-
-c10::IValue attribute_value(const torch::jit::Module& module, const std::string& path) {
-  const size_t dot = path.find('.');
-  const c10::IValue value = module.attr(path.substr(0, dot));
-  return dot == std::string::npos ? value : attribute_value(value.toModule(), path.substr(dot + 1));
-}
-
-std::set<std::string> attributes_changed_by(const torch::jit::Module& module, const std::string& method) {
+std::set<AttributePath> attributes_changed_by(const torch::jit::Module& module, const std::string& method) {
   const std::shared_ptr<torch::jit::Graph> graph = module.get_method(method).graph()->copy();
   torch::jit::Inline(*graph);
   const torch::jit::AliasDb aliases(graph, true);  // each read of an attribute has memory of its own
-  std::set<std::string> changed;
+  std::set<AttributePath> changed;
   for_each_node(*graph, [&](const Node& node) {
     const bool is_set = node.kind() == c10::prim::SetAttr;
     const bool is_read = node.kind() == c10::prim::GetAttr && !gives_module(node);
     if (!is_set && !(is_read && aliases.hasWriters(node.output()))) return;
-    const std::string path = attribute_path(node);
+    const AttributePath path = attribute_path(node);
     if (!path.empty()) changed.insert(path);
   });
   return changed;
 }
 
-std::set<std::string> attributes_read_beside(const torch::jit::Module& module, const std::string& method) {
-  std::set<std::string> read;
+std::set<AttributePath> attributes_read_beside(const torch::jit::Module& module, const std::string& method) {
+  std::set<AttributePath> read;
   for (const torch::jit::Method& other : module.get_methods()) {
     if (other.name() == method) continue;
     const std::shared_ptr<torch::jit::Graph> graph = other.graph()->copy();

@@ -22,7 +22,7 @@ namespace {
 using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
-using Paths = std::set<std::string>;
+using Paths = std::set<AttributePath>;
 
 const c10::Symbol kFilled = c10::Symbol::attr("filled"), kEmpties = c10::Symbol::attr("empties");
 
@@ -138,7 +138,7 @@ class FilledState {
  private:
   // A branch that runs only if what was read has elements.
   struct Guarded {
-    std::string path;
+    AttributePath path;
     Value* read;
     Block* block;
   };
@@ -159,7 +159,7 @@ class FilledState {
   }
 
   void set(Node& node, Paths& filled) {
-    const std::string path = attribute_path(node);
+    const AttributePath path = attribute_path(node);
     if (empty_.count(path) == 0) return;
     newest_reads_.erase(path);
     if (!has_no_elements(*node.input(1))) {
@@ -171,7 +171,7 @@ class FilledState {
   }
 
   void read(Node& node, const Paths& filled) {
-    const std::string path = attribute_path(node);
+    const AttributePath path = attribute_path(node);
     if (empty_.count(path) == 0) return;
     if (filled.count(path) != 0) return filled_reads_.push_back({path, node.output()});
     open_reads_.push_back({path, node.output()});
@@ -181,7 +181,7 @@ class FilledState {
   void branch(Node& node, Paths& filled) {
     Paths sides[2] = {filled, filled};
     Value* asked = const_cast<Value*>(asked_tensor(*node.input(0)));
-    const std::string path = asked == nullptr ? "" : path_of_newest(*asked);
+    const AttributePath path = asked == nullptr ? AttributePath() : path_of_newest(*asked);
     if (const auto side = path.empty() ? std::nullopt : side_with_elements(*node.input(0), *asked, path)) {
       sides[*side].insert(path);
       guarded_.push_back({path, asked, node.blocks()[*side]});
@@ -206,15 +206,16 @@ class FilledState {
   }
 
   // The attribute that the value was read from, if nothing has set it since.
-  std::string path_of_newest(Value& value) const {
+  AttributePath path_of_newest(Value& value) const {
     for (const auto& [path, reads] : newest_reads_) {
       if (reads.count(&value) != 0) return path;
     }
-    return "";
+    return {};
   }
 
   // The number of the If's block that runs only where the tensor has elements.
-  std::optional<size_t> side_with_elements(const Value& condition, const Value& asked, const std::string& path) const {
+  std::optional<size_t> side_with_elements(const Value& condition, const Value& asked,
+                                           const AttributePath& path) const {
     const auto empty = computed(condition, asked, empty_.at(path));
     const auto few = computed(condition, asked, at::zeros({1})), more = computed(condition, asked, at::zeros({3, 2}));
     if (!empty || !few || !more || !empty->isBool() || !few->isBool() || !more->isBool()) return std::nullopt;
@@ -251,10 +252,10 @@ class FilledState {
   }
 
   NormalisedModel& model_;
-  std::map<std::string, at::Tensor> empty_;  // by path
-  std::vector<std::pair<std::string, Value*>> filled_reads_, open_reads_;
-  std::vector<std::pair<std::string, Node*>> emptying_;
-  std::map<std::string, std::set<const Value*>> newest_reads_;  // since the attribute was set, where it may be empty
+  std::map<AttributePath, at::Tensor> empty_;  // by path
+  std::vector<std::pair<AttributePath, Value*>> filled_reads_, open_reads_;
+  std::vector<std::pair<AttributePath, Node*>> emptying_;
+  std::map<AttributePath, std::set<const Value*>> newest_reads_;  // since the attribute was set, where it may be empty
   std::vector<Guarded> guarded_;
 };
 

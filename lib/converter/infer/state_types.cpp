@@ -16,11 +16,11 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-// "" where the value isn't what an attribute holds.
-std::string path_of(const Value& value) {
+// Empty where the value isn't what an attribute holds.
+AttributePath path_of(const Value& value) {
   const Node& maker = *value.node();
   if (maker.kind() == c10::prim::unchecked_cast) return path_of(*maker.input());
-  return is_attribute_access(maker, c10::prim::GetAttr) ? attribute_path(maker) : "";
+  return is_attribute_access(maker, c10::prim::GetAttr) ? attribute_path(maker) : AttributePath();
 }
 
 std::optional<TensorType> tensor_type_of(const c10::IValue& value) {
@@ -78,11 +78,12 @@ bool is_held_alone(const Value& list) {
 }
 
 // The key of a tensor that is empty at first, for the type that it has with elements.
-std::string while_filled(const std::string& path) {
-  return path + " while it has elements";
+AttributePath while_filled(AttributePath path) {
+  path.emplace_back("while it has elements");
+  return path;
 }
 
-std::optional<KnownTypes> of_attribute(const std::string& path, const StateTypes& state) {
+std::optional<KnownTypes> of_attribute(const AttributePath& path, const StateTypes& state) {
   const auto found = state.find(path);
   return found == state.end() ? std::nullopt : std::optional(found->second);
 }
@@ -173,7 +174,7 @@ class Copy {
   }
 
   // The attributes that are None are so for this run.
-  void set_none(const std::set<std::string>& paths) {
+  void set_none(const std::set<AttributePath>& paths) {
     std::vector<Node*> reads;
     for_each_node(*model_.graph, [&](Node& node) {
       if (is_attribute_access(node, c10::prim::GetAttr) && paths.count(attribute_path(node)) != 0)
@@ -187,17 +188,17 @@ class Copy {
 
   // Infers the types with `state`, and returns the types of the values that the graph puts into each attribute, without
   // None, and without tensors that empty an attribute which is empty at first.
-  std::map<std::string, std::vector<KnownTypes>> run(const StateTypes& state, const InferWithState& infer) {
+  std::map<AttributePath, std::vector<KnownTypes>> run(const StateTypes& state, const InferWithState& infer) {
     const TypeMap types = infer(model_, input_types_, state);
     HeldTypes held(types, state);
-    std::map<std::string, std::vector<KnownTypes>> left;
+    std::map<AttributePath, std::vector<KnownTypes>> left;
     for_each_node(*model_.graph, [&](const Node& node) {
       if (!is_attribute_access(node, c10::prim::SetAttr) || empties_state(node)) return;
       if (auto types_set = held.of(*node.input(1))) left[attribute_path(node)].push_back(std::move(*types_set));
     });
     for_each_node(*model_.graph, [&](const Node& node) {
       if (!is_attribute_access(node, c10::prim::GetAttr) || !is_tensor_list(*node.output())) return;
-      const std::string path = attribute_path(node);
+      const AttributePath path = attribute_path(node);
       const auto found = state.find(path);
       if (found != state.end()) left[path].push_back(types_in_list(*node.output(), found->second, types));
     });
@@ -212,20 +213,20 @@ class Copy {
 // The attributes at the beginning.
 struct FirstState {
   StateTypes types;
-  std::set<std::string> none;
+  std::set<AttributePath> none;
   StateTypes empty;  // of those that normalise found to be empty at first
 };
 
 FirstState first_state(const NormalisedModel& model) {
   FirstState first;
-  std::set<std::string> filled;
+  std::set<AttributePath> filled;
   for_each_node(*model.graph, [&](const Node& node) {
     if (is_filled_read(node)) filled.insert(path_of(*node.input()));
   });
-  std::map<const void*, std::string> lists;
+  std::map<const void*, AttributePath> lists;
   for_each_node(*model.graph, [&](const Node& node) {
     if (!is_attribute_access(node, c10::prim::GetAttr)) return;
-    const std::string path = attribute_path(node);
+    const AttributePath path = attribute_path(node);
     const c10::IValue value = attribute_value(model.frozen, path);
     const bool is_shared = value.isTensorList() && lists.emplace(value.internalToPointer(), path).first->second != path;
     if (is_shared) return;  // a change of the other attribute's list is not seen

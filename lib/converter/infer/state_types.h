@@ -4,9 +4,9 @@
 
 #include <functional>
 #include <map>
-#include <string>
 #include <vector>
 
+#include "lib/converter/graph/attribute_path.h"
 #include "lib/converter/graph/normalised_model.h"
 #include "lib/converter/infer/block_types.h"
 #include "lib/ops/op_context.h"
@@ -15,7 +15,7 @@ namespace nnapi_convert {
 
 // By the attribute's path: the type of its tensor, or of each element of its tuple or list. Of an optional one: while
 // it isn't None. Of one that is empty at first (graph/filled_state.h): under while_filled(path).
-using StateTypes = std::map<std::string, KnownTypes>;
+using StateTypes = std::map<AttributePath, KnownTypes>;
 
 // The types of all values of a copy of the graph, of which the inputs and the state have the given types.
 using InferWithState =

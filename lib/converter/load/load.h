@@ -12,6 +12,7 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/converter/exported/load_exported.h"
+#include "lib/converter/graph/attribute_path.h"
 
 namespace nnapi_convert {
 
@@ -27,9 +28,9 @@ struct LoadedModel {
   std::vector<InputTuple> bundled_inputs;
   InputTuple traced_inputs = {};  // traced_inputs.h
   BoundValues bound = {};
-  std::vector<std::string> changed_elsewhere = {};         // attributes that other methods change (method_view.h)
-  std::set<std::string> read_elsewhere = {};               // attributes that other methods read
-  std::vector<std::string> unsettled = {};                 // attributes among them whose sizes or dtypes may change
+  std::vector<AttributePath> changed_elsewhere = {};       // attributes that other methods change (method_view.h)
+  std::set<AttributePath> read_elsewhere = {};             // attributes that other methods read
+  std::vector<AttributePath> unsettled = {};               // attributes among them whose sizes or dtypes may change
   std::vector<ExportedTensor> stated = {};                 // of an exported program: the tensors that forward takes
   std::map<size_t, at::ScalarType> float_dtypes = {};      // that are stated for arguments of forward; self is 0
   mutable std::optional<torch::jit::Module> frozen = {};   // kept by normalise() for its next call; nothing changes it

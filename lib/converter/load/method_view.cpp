@@ -26,11 +26,11 @@ void check_has(const torch::jit::Module& module, const std::string& method) {
                                                    fmt::join(methods_of(module), ", ")));
 }
 
-std::vector<std::string> changed_by_others(const torch::jit::Module& module, const std::string& method) {
-  std::set<std::string> changed;
+std::vector<AttributePath> changed_by_others(const torch::jit::Module& module, const std::string& method) {
+  std::set<AttributePath> changed;
   for (const std::string& other : methods_of(module)) {
     if (other == method) continue;
-    const std::set<std::string> more = attributes_changed_by(module, other);
+    const std::set<AttributePath> more = attributes_changed_by(module, other);
     changed.insert(more.begin(), more.end());
   }
   return {changed.begin(), changed.end()};

@@ -116,36 +116,58 @@ void simplify(const LoadedModel& loaded, torch::jit::Module& module) {
 }
 
 // Attributes that freezing must not make constants.
-std::vector<std::string> kept_attributes(const LoadedModel& loaded) {
-  std::vector<std::string> paths = changed_objects(loaded.module);
-  for (const std::string& path : loaded.changed_elsewhere) {
+std::vector<AttributePath> kept_attributes(const LoadedModel& loaded) {
+  std::vector<AttributePath> paths = changed_objects(loaded.module);
+  for (const AttributePath& path : loaded.changed_elsewhere) {
     if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
   }
   return paths;
 }
 
+// The module that has the attribute; nothing if freezing has taken the attribute away.
+std::optional<torch::jit::Module> holder_of(const torch::jit::Module& module, const AttributePath& path) {
+  torch::jit::Module holder = module;
+  for (size_t i = 0; i + 1 < path.size(); ++i) {
+    if (!holder.hasattr(path[i])) return std::nullopt;
+    holder = holder.attr(path[i]).toModule();
+  }
+  return holder.hasattr(path.back()) ? std::optional(holder) : std::nullopt;
+}
+
 // Takes away the attributes' values, from which their types would be read.
-void forget_values(torch::jit::Module module, const std::vector<std::string>& paths) {
-  for (const std::string& path : paths) {
-    torch::jit::Module holder = module;
-    std::string name = path;
-    for (size_t dot = name.find('.'); dot != std::string::npos && holder.hasattr(name.substr(0, dot));
-         dot = name.find('.')) {
-      holder = holder.attr(name.substr(0, dot)).toModule();
-      name = name.substr(dot + 1);
-    }
-    if (!holder.hasattr(name)) continue;
-    const c10::IValue value = holder.attr(name);
+void forget_values(const torch::jit::Module& module, const std::vector<AttributePath>& paths) {
+  for (const AttributePath& path : paths) {
+    const auto holder = holder_of(module, path);
+    if (!holder) continue;
+    const std::string& name = path.back();
+    const c10::IValue value = holder->attr(name);
     // Module::setattr() would ask for the type of the undefined tensor.
-    if (value.isTensor()) holder._ivalue()->setAttr(name, at::Tensor());
+    if (value.isTensor()) holder->_ivalue()->setAttr(name, at::Tensor());
     if (value.isTensorList()) {
-      holder._ivalue()->setAttr(name, std::vector<at::Tensor>(value.toTensorVector().size()));
+      holder->_ivalue()->setAttr(name, std::vector<at::Tensor>(value.toTensorVector().size()));
     }
     if (!value.isTuple()) continue;
     std::vector<c10::IValue> elements = value.toTupleRef().elements().vec();
     for (c10::IValue& element : elements) element = element.isTensor() ? c10::IValue(at::Tensor()) : element;
-    holder._ivalue()->setAttr(name, c10::ivalue::Tuple::create(std::move(elements)));
+    holder->_ivalue()->setAttr(name, c10::ivalue::Tuple::create(std::move(elements)));
   }
+}
+
+// LibTorch's freezing takes a path as its names joined by dots.
+std::vector<std::string> names_for_freezing(const std::vector<AttributePath>& paths) {
+  std::vector<std::string> joined;
+  for (const AttributePath& path : paths) {
+    for (const std::string& name : path) {
+      if (name.find('.') == std::string::npos) continue;
+      throw ConvertError(
+          ExitCode::kNotConvertible,
+          fmt::format("the model changes its attribute \"{}\" as it runs, and PyTorch can't freeze a model "
+                      "that changes an attribute with a dot in its name; give it another name",
+                      fmt::join(path, "\".\"")));
+    }
+    joined.push_back(path_text(path));
+  }
+  return joined;
 }
 
 constexpr int kMostFreezes = 2;
@@ -159,10 +181,11 @@ bool keeps_weights(Graph& graph) {
 }
 
 // Puts constants in the place of attributes.
-void freeze(torch::jit::Module& module, const std::vector<std::string>& kept) {
+void freeze(torch::jit::Module& module, const std::vector<AttributePath>& kept) {
   const WeightsAside weights(module, module.get_method("forward").graph(), kept);
+  const std::vector<std::string> names = names_for_freezing(kept);
   for (int round = 0; round < kMostFreezes; ++round) {
-    torch::jit::freeze_module_inplace(&module, kept);
+    torch::jit::freeze_module_inplace(&module, names);
     if (!keeps_weights(*module.get_method("forward").graph())) break;
   }
   const CastsLeftOpen casts(module.get_method("forward").graph());

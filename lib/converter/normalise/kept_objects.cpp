@@ -40,28 +40,29 @@ bool is_packed(const c10::Type& type) {
   });
 }
 
-void append_paths(const torch::jit::Module& module, const std::string& prefix, std::vector<std::string>& paths) {
+void append_paths(const torch::jit::Module& module, const AttributePath& holder, std::vector<AttributePath>& paths) {
   for (const c10::ClassAttribute& attribute : module.type()->getAttributes()) {
-    const std::string path = prefix + attribute.getName();
+    AttributePath path = holder;
+    path.push_back(attribute.getName());
     if (attribute.getType()->is_module()) {
-      append_paths(module.attr(attribute.getName()).toModule(), path + ".", paths);
+      append_paths(module.attr(attribute.getName()).toModule(), path, paths);
     } else if (holds_objects(*attribute.getType()) && !is_packed(*attribute.getType())) {
-      paths.push_back(path);
+      paths.push_back(std::move(path));
     }
   }
 }
 
 }  // namespace
 
-std::vector<std::string> changed_objects(const torch::jit::Module& module) {
-  std::vector<std::string> paths;
-  append_paths(module, "", paths);
+std::vector<AttributePath> changed_objects(const torch::jit::Module& module) {
+  std::vector<AttributePath> paths;
+  append_paths(module, {}, paths);
   if (paths.empty()) return {};
   const std::shared_ptr<torch::jit::Graph> graph = module.get_method("forward").graph()->copy();
   torch::jit::Inline(*graph);
   bool changes = false;
   for_each_node(*graph, [&](const Node& node) { changes = changes || changes_object(node); });
-  return changes ? paths : std::vector<std::string>();
+  return changes ? paths : std::vector<AttributePath>();
 }
 
 }  // namespace nnapi_convert

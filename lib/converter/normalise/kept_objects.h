@@ -3,13 +3,14 @@
 
 #include <torch/csrc/jit/api/module.h>
 
-#include <string>
 #include <vector>
+
+#include "lib/converter/graph/attribute_path.h"
 
 namespace nnapi_convert {
 
-// Returns the paths ("layer.state") of all attributes that hold objects of scripted classes, if forward sets attributes
+// Returns the paths of all attributes that hold objects of scripted classes, if forward sets attributes
 // of such an object or changes their values in place; else nothing. LibTorch's freezing would make them constants.
-std::vector<std::string> changed_objects(const torch::jit::Module& module);
+std::vector<AttributePath> changed_objects(const torch::jit::Module& module);
 
 }  // namespace nnapi_convert

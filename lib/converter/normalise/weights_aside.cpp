@@ -71,9 +71,9 @@ c10::IValue value_of(const torch::jit::Module& module, const Node& node) {
 
 // The memory that the graph may change by way of attributes and constants, and that which freezing is told to keep.
 Storages changed_storages(const torch::jit::Module& module, const std::shared_ptr<Graph>& graph,
-                          const std::vector<std::string>& kept) {
+                          const std::vector<AttributePath>& kept) {
   Storages storages;
-  for (const std::string& path : kept) add_storages(attribute_value(module, path), storages);
+  for (const AttributePath& path : kept) add_storages(attribute_value(module, path), storages);
   const torch::jit::AliasDb aliases(graph, true);  // each read of an attribute has memory of its own
   for_each_node(*graph, [&](const Node& node) {
     const bool is_set = is_attribute_access(node, c10::prim::SetAttr);
@@ -87,7 +87,7 @@ Storages changed_storages(const torch::jit::Module& module, const std::shared_pt
 }
 
 std::string name_of(const Node& node) {
-  if (!is_constant_tensor(node)) return "self." + attribute_path(node);  // as freezing names it
+  if (!is_constant_tensor(node)) return "self." + path_text(attribute_path(node));  // as freezing names it
   return node.output()->hasDebugName() ? node.output()->debugName() : "";
 }
 
@@ -99,7 +99,7 @@ bool can_be_aside(const c10::IValue& value, const Storages& changed) {
 }  // namespace
 
 WeightsAside::WeightsAside(const torch::jit::Module& module, const std::shared_ptr<Graph>& graph,
-                           const std::vector<std::string>& kept) {
+                           const std::vector<AttributePath>& kept) {
   declare_operator();
   if (hides_changes(*graph)) return;
   const Storages changed = changed_storages(module, graph, kept);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/converter/graph/attribute_path.h"
+
 namespace nnapi_convert {
 
 class WeightsAside {
@@ -16,7 +18,7 @@ class WeightsAside {
   // one of the paths `kept`, and graphs with calls or with changes of objects: these are freezing's. `graph` is the
   // module's inlined forward; it has one more input for each weight afterwards.
   WeightsAside(const torch::jit::Module& module, const std::shared_ptr<torch::jit::Graph>& graph,
-               const std::vector<std::string>& kept);
+               const std::vector<AttributePath>& kept);
 
   // Puts constants in the place of those nodes, computes the nodes that have only constants as inputs, and removes the
   // added inputs. `graph` is that of the frozen module.

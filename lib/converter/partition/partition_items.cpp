@@ -59,11 +59,10 @@ bool changes_in_place(Node& node) {
 using Attribute = std::pair<const void*, std::string>;
 
 Attribute attribute_of(const Node& access, const torch::jit::Module& module) {
-  const std::string path = attribute_path(access);
-  const std::string& name = access.s(c10::attr::name);
-  if (path == name) return {module._ivalue().get(), name};
-  const c10::IValue owner = attribute_value(module, path.substr(0, path.size() - name.size() - 1));
-  return {owner.toObject().get(), name};
+  const AttributePath path = attribute_path(access);
+  if (path.size() == 1) return {module._ivalue().get(), path[0]};
+  const c10::IValue owner = attribute_value(module, {path.begin(), path.end() - 1});
+  return {owner.toObject().get(), path.back()};
 }
 
 bool has_effects(Node& node) {
