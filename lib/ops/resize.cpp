@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "lib/ops/expression.h"
 #include "lib/ops/factor.h"
 #include "lib/ops/families.h"
 #include "lib/ops/interpolation.h"
@@ -182,6 +183,58 @@ LoweredTensor contracted(OpContext& ctx, const LoweredTensor& image, size_t axis
   return permuted(ctx, {result, type}, nnapi::inverse(to_front));
 }
 
+// One source cell of each result cell along an axis, and its weight.
+struct Tap {
+  std::vector<int64_t> cells;
+  std::vector<float> weights;
+};
+
+// The cells that an interpolation matrix [output, input] weighs: as many taps as its fullest row has weights.
+std::vector<Tap> taps_of(const at::Tensor& matrix) {
+  const auto weights = matrix.accessor<float, 2>();
+  std::vector<Tap> taps;
+  for (int64_t row = 0; row < matrix.size(0); ++row) {
+    size_t count = 0;
+    int64_t last = 0;
+    for (int64_t cell = 0; cell < matrix.size(1); ++cell) {
+      if (weights[row][cell] == 0) continue;
+      if (count == taps.size()) taps.emplace_back(Tap{std::vector<int64_t>(row, 0), std::vector<float>(row, 0)});
+      taps[count].cells.push_back(cell);
+      taps[count].weights.push_back(weights[row][cell]);
+      last = cell;
+      ++count;
+    }
+    for (; count < taps.size(); ++count) {
+      taps[count].cells.push_back(last);
+      taps[count].weights.push_back(0);
+    }
+  }
+  return taps;
+}
+
+// An axis of an image times a constant matrix [output, input] of few numbers in each row: the cells of each are
+// gathered, weighted and added.
+LoweredTensor weighted_cells(OpContext& ctx, const LoweredTensor& image, size_t axis, const at::Tensor& matrix) {
+  std::vector<int64_t> shape(4, 1);
+  shape[axis] = matrix.size(0);
+  std::optional<Expression> sum;
+  for (const Tap& tap : taps_of(matrix)) {
+    const TensorType type{at::kFloat, to_dims(shape), {}};
+    const nnapi::Constant weights = nnapi::Constant::of_floats(tap.weights, shape);
+    const Expression cells(ctx, gathered_rows(ctx, image, static_cast<int64_t>(axis), tap.cells));
+    const Expression weighted = cells * Expression(ctx, {ctx.builder().tensor(weights), type});
+    sum = sum ? *sum + weighted : weighted;
+  }
+  return {sum->id(), sum->type()};
+}
+
+// True where the product with the whole matrix costs many times what its few numbers in each row cost.
+bool is_sparse(const OpContext& ctx, const ResizedAxis& axis) {
+  constexpr int64_t kMostDenseCells = 64;
+  constexpr int kGatherLevel = 3;
+  return axis.input.value() > kMostDenseCells && ctx.can_use(OperationCode::GATHER, kGatherLevel);
+}
+
 // Both axes by matrices; quantised numbers in float.
 LoweredTensor resized_by_matrices(OpContext& ctx, LoweredTensor image, const std::vector<ResizedAxis>& axes,
                                   Interpolation interpolation) {
@@ -193,7 +246,8 @@ LoweredTensor resized_by_matrices(OpContext& ctx, LoweredTensor image, const std
     ctx.require(axes[i].is_fixed(),
                 fmt::format("a flexible size {} resized to {}", axes[i].input.text(), axes[i].output.text()),
                 "a fixed size", "give every size of the input with --input");
-    image = contracted(ctx, image, 2 + i, interpolation_matrix(axes[i], interpolation));
+    const at::Tensor matrix = interpolation_matrix(axes[i], interpolation);
+    image = is_sparse(ctx, axes[i]) ? weighted_cells(ctx, image, 2 + i, matrix) : contracted(ctx, image, 2 + i, matrix);
   }
   if (!original.is_quantized()) return image;
   const TensorType type = original.with_dims(image.type.dims);
@@ -283,10 +337,10 @@ void lower_cubic(OpContext& ctx) {
 
 constexpr const char* kNearestNote = "float32 or quint8";
 constexpr const char* kLinearNote =
-    "float32 or quint8; below feature level 4 whole factors by AVERAGE_POOL_2D, others by constant matrices for fixed "
-    "sizes";
+    "float32 or quint8; below feature level 4 whole factors by AVERAGE_POOL_2D, others by constant matrices or "
+    "weighted GATHERs for fixed sizes";
 constexpr const char* kSequenceNote = "float32; fixed sizes, or whole factors";
-constexpr const char* kCubicNote = "float32, fixed sizes; by constant matrices";
+constexpr const char* kCubicNote = "float32, fixed sizes; by constant matrices or weighted GATHERs";
 
 }  // namespace
 
