@@ -113,10 +113,12 @@ OpRules linear_rules() {
       {"quantized::linear(Tensor X, __torch__.torch.classes.quantized.LinearPackedParamsBase W_prepack, float "
        "Y_scale_i, int "
        "Y_zero_point_i) -> Tensor Y",
-       1, kQuantizedNote, quantized_linear_type, lower_quantized_linear<FuseCode::NONE>, costing(Macs::kLinear)},
+       1, kQuantizedNote, quantized_linear_type, lower_quantized_linear<FuseCode::NONE>,
+       costing(Macs::kLinear, Rows::kVectors)},
       {"quantized::linear_relu(Tensor X, __torch__.torch.classes.quantized.LinearPackedParamsBase W_prepack, float "
        "Y_scale_i, int Y_zero_point_i) -> Tensor Y",
-       1, kQuantizedNote, quantized_linear_type, lower_quantized_linear<FuseCode::RELU>, costing(Macs::kLinear)},
+       1, kQuantizedNote, quantized_linear_type, lower_quantized_linear<FuseCode::RELU>,
+       costing(Macs::kLinear, Rows::kVectors)},
   };
 }
 

@@ -47,13 +47,13 @@ void lower_dequantize(OpContext& ctx) {
 OpRules quantize_rules() {
   return {
       {"aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) -> Tensor", 3,
-       "to quint8", quantize_type, lower_quantize, kUnprovedRows | Quantised::kMade | Fact::kKeepsChannels},
+       "to quint8", quantize_type, lower_quantize, kElementwise | Quantised::kMade | Fact::kKeepsChannels},
       {"aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, ScalarType dtype) -> "
        "Tensor",
        3, "to quint8; constant scale and zero point", quantize_type, lower_quantize,
-       kUnprovedRows | Quantised::kMade | Fact::kKeepsChannels},
+       kElementwise | Quantised::kMade | Fact::kKeepsChannels},
       {"aten::dequantize.self(Tensor self) -> Tensor", 1, "from quint8", dequantize_type, lower_dequantize,
-       kUnprovedRows | Memory::kMayBeArgumentUnlessQuantised},
+       kElementwise | Memory::kMayBeArgumentUnlessQuantised},
   };
 }
 

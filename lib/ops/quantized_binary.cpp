@@ -99,7 +99,7 @@ void lower_with_number(OpContext& ctx) {
 }
 
 OpRule number_rule(const char* schema, ShapeRule shape, LowerRule lower) {
-  return {schema, 1, "quint8", shape, lower, kUnprovedRows};
+  return {schema, 1, "quint8", shape, lower, kElementwise};
 }
 
 }  // namespace
@@ -111,13 +111,13 @@ OpRules quantized_binary_rules() {
   constexpr LowerRule mul_relu = lower_with_number<OperationCode::MUL, FuseCode::RELU>;
   return {
       {"quantized::add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8", quantized_type,
-       lower_quantized_add<FuseCode::NONE>, kUnprovedRows},
+       lower_quantized_add<FuseCode::NONE>, kElementwise},
       {"quantized::add_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8",
-       quantized_type, lower_quantized_add<FuseCode::RELU>, kUnprovedRows},
+       quantized_type, lower_quantized_add<FuseCode::RELU>, kElementwise},
       {"quantized::mul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8", quantized_type,
-       lower_quantized_mul<FuseCode::NONE>, kUnprovedRows},
+       lower_quantized_mul<FuseCode::NONE>, kElementwise},
       {"quantized::mul_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", 1, "quint8",
-       quantized_type, lower_quantized_mul<FuseCode::RELU>, kUnprovedRows},
+       quantized_type, lower_quantized_mul<FuseCode::RELU>, kElementwise},
       number_rule("quantized::add.Scalar(Tensor qa, Scalar b) -> Tensor qc", add_number_type, add),
       number_rule("quantized::add_scalar(Tensor qa, Scalar b) -> Tensor qc", add_number_type, add),
       number_rule("quantized::add_scalar.Tensor(Tensor qa, Tensor b) -> Tensor qc", add_number_type, add),

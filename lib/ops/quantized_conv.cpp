@@ -121,22 +121,28 @@ OpRules quantized_conv_rules() {
   return {
       {"quantized::conv1d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "
        "output_scale, int output_zero_point) -> Tensor",
-       2, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kConvolution)},
+       2, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>,
+       costing(Macs::kConvolution, Rows::kSignals)},
       {"quantized::conv1d_relu(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       2, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>, costing(Macs::kConvolution)},
+       2, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>,
+       costing(Macs::kConvolution, Rows::kSignals)},
       {"quantized::conv2d.new(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, float "
        "output_scale, int output_zero_point) -> Tensor",
-       1, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kConvolution)},
+       1, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>,
+       costing(Macs::kConvolution, Rows::kImages)},
       {"quantized::conv2d_relu.new(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       1, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>, costing(Macs::kConvolution)},
+       1, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::RELU>,
+       costing(Macs::kConvolution, Rows::kImages)},
       {"quantized::conv_transpose1d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       3, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kTransposed)},
+       3, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>,
+       costing(Macs::kTransposed, Rows::kSignals)},
       {"quantized::conv_transpose2d(Tensor qx, __torch__.torch.classes.quantized.Conv2dPackedParamsBase packed_weight, "
        "float output_scale, int output_zero_point) -> Tensor",
-       3, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>, costing(Macs::kTransposed)},
+       3, kQuantizedConvNote, quantized_conv_type, lower_quantized_conv<FuseCode::NONE>,
+       costing(Macs::kTransposed, Rows::kImages)},
   };
 }
 

@@ -6,6 +6,7 @@ import unittest
 
 import jsonschema
 import torch
+import torch.ao.quantization as quantization
 import torchvision
 from torch import nn
 from torch.utils.bundled_inputs import bundle_inputs, bundle_large_tensor
@@ -17,6 +18,7 @@ SCHEMA = json.loads((ROOT / "schemas" / "report.schema.json").read_text())
 LIBRARY = torchvision.extension._get_extension_path("_C")
 CHANNELS, SIZE = 12, 8
 COUNTS = [0, 1, 2, 5, 17, SIZE * SIZE]
+QUANTA = 4 / 255  # of the range: NNAPI and PyTorch round each of four operations differently by up to one step
 
 
 def picture(count: int, seed: int = 0) -> torch.Tensor:
@@ -128,6 +130,53 @@ class Scanning(nn.Module):
         return self.last(torch.nextafter(x * scale, torch.zeros(1)))
 
 
+class Integers(nn.Module):
+    """A quantised head: a convolution, a sum, a linear layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.quant, self.dequant = quantization.QuantStub(), quantization.DeQuantStub()
+        self.first, self.second = nn.Conv2d(1, 4, 3, padding=1), nn.Conv2d(4, 4, 1)
+        self.sum, self.last = nn.quantized.FloatFunctional(), nn.Linear(4 * CHANNELS, 5)
+
+    def forward(self, rows):
+        x = self.first(self.quant(rows.view(-1, 1, 3, CHANNELS // 3)))
+        x = self.sum.add(x, self.second(x))
+        return self.dequant(self.last(x.flatten(1)))
+
+
+def quantised_head():
+    torch.manual_seed(0)
+    net = Integers().eval()
+    net.qconfig = quantization.get_default_qconfig("qnnpack")
+    quantization.prepare(net, inplace=True)
+    with torch.no_grad():
+        for _ in range(4):
+            net(torch.randn(8, CHANNELS))
+    return quantization.convert(net, inplace=True)
+
+
+class PaddedPictures(nn.Module):
+    """As Detectron2 batches pictures: sizes as tensors, which boxes are clipped to in place."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(3, 16, 3, padding=1), nn.Conv2d(16, 4, 3)
+
+    def forward(self, x):
+        size = torch.stack([torch.as_tensor(x.shape[2]), torch.as_tensor(x.shape[3])])
+        largest = torch.stack([size]).max(0).values
+        x = nn.functional.pad(x, [0, largest[1] - size[1], 0, largest[0] - size[0]], value=0.0)
+        x = self.last(torch.relu(self.first(x)))
+        height, width = size.unbind(0)
+        boxes = x.flatten(1)[:, :8].reshape(2, 4)
+        boxes = boxes[boxes[:, 0] > -9] * 30
+        for proposals in boxes.split([1, 1]):
+            proposals[:, 0].clamp_(min=0, max=height)
+            proposals[:, 1].clamp_(min=0, max=width)
+        return x, boxes
+
+
 MIXTURES = {
     "softmax": lambda x: torch.softmax(x, 0),
     "mean": lambda x: x - x.mean(0),
@@ -194,6 +243,24 @@ class RuntimeSizes(CliTest, StockTorchTest):
                     self.assertEqual(1, partition["mac_share"])
         patches = 8 * 4 * 27 + 8 * 4 * 16  # the transposed convolution's by its input's elements
         self.assertEqual(SIZE * SIZE * patches, self.row_segments(partition)[0]["macs"])
+
+    def test_quantised_rows(self):
+        path = self.save(Rows(quantised_head()))
+        out, partition = self.partitioned(path)
+        self.assertEqual({"nnapi": 4, "all": 4}, {key: partition["products"][key] for key in ("nnapi", "all")})
+        original, converted = load(path), load(out)
+        for count in COUNTS:
+            expected, found = call(original, picture(count)), call(converted, picture(count))
+            self.assertEqual(structure(expected), structure(found))
+            if count > 0:
+                self.assertLessEqual((expected - found).abs().max().item(), QUANTA * (expected.max() - expected.min()))
+
+    def test_sizes_as_tensors_beside_writes(self):
+        with torch.no_grad():
+            path = self.save(PaddedPictures())
+        _, partition = self.partitioned(path)
+        self.assertEqual({"nnapi": 2, "all": 2}, {key: partition["products"][key] for key in ("nnapi", "all")})
+        self.check(path, counts=(9, 17))
 
     def test_flat_selection(self):
         """How many rows its elements make isn't known to be a whole number."""

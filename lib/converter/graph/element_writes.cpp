@@ -14,14 +14,30 @@ using torch::jit::Node;
 using torch::jit::Use;
 using torch::jit::Value;
 
+// True for a node whose results are its inputs, or what containers among its inputs hold.
+bool hands_on(const Node& node) {
+  const c10::Symbol kind = node.kind();
+  return kind == c10::prim::ListConstruct || kind == c10::prim::TupleConstruct || kind == c10::prim::DictConstruct ||
+         kind == c10::prim::ListUnpack || kind == c10::prim::TupleUnpack || kind == c10::prim::TupleIndex ||
+         kind == c10::prim::unchecked_cast;
+}
+
+bool any_may_be_written(const Node& node) {
+  const auto outputs = node.outputs();
+  return std::any_of(outputs.begin(), outputs.end(), [](const Value* output) { return may_be_written(*output); });
+}
+
 bool may_be_written_by(const Use& use) {
-  const c10::FunctionSchema* schema = const_cast<const Node*>(use.user)->maybeSchema();
+  const Node& user = *use.user;
+  if (user.kind() == c10::prim::Return) return user.owningBlock()->owningNode() != nullptr;
+  if (hands_on(user)) return any_may_be_written(user);
+  const c10::FunctionSchema* schema = user.maybeSchema();
   if (schema == nullptr || use.offset >= schema->arguments().size()) return true;
   const auto* alias = schema->arguments()[use.offset].alias_info();
   if (alias == nullptr) return false;
-  const auto outputs = use.user->outputs();
-  return alias->isWrite() ||
-         std::any_of(outputs.begin(), outputs.end(), [](const Value* output) { return may_be_written(*output); });
+  // A node that changes another argument may put the tensor there (aten::append), where the tensor's uses don't tell of
+  // it.
+  return alias->isWrite() || schema->is_mutable() || any_may_be_written(user);
 }
 
 }  // namespace

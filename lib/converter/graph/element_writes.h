@@ -5,8 +5,8 @@
 
 namespace nnapi_convert {
 
-// True if a node that reads this tensor, or reads a view of it, may change the tensor in place. A node without a schema
-// counts as one that may.
+// True if a node that reads this tensor, a view of it, or a container that holds one of them, may change the tensor in
+// place. Nodes with blocks, and others without a schema, count as ones that may; what the graph returns is only read.
 bool may_be_written(const torch::jit::Value& tensor);
 
 // Gives each reader of an unchanged container its own copy of the container, made right before the reader. LibTorch's
