@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "lib/converter/libtorch/release.h"
-#include "lib/converter/load/quantised_engine.h"
+#include "lib/converter/libtorch/quantised_engine.h"
 #include "lib/converter/verify/verify.h"
 #include "tests/ops/case_checks.h"
 #include "tests/ops/case_module.h"

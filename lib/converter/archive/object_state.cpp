@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/converter/archive/float16_linears.h"
+#include "lib/converter/libtorch/quantised_engine.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -41,6 +44,8 @@ void check_attributes(const c10::ivalue::Object& object, const ClassType& type) 
 }
 
 void restore(const c10::intrusive_ptr<c10::ivalue::Object>& object, const ClassType& type, c10::IValue state) {
+  keep_float16_weights(type);
+  choose_quantised_engine_for(type);
   torch::jit::Function& set_state = type.getMethod("__setstate__");
   const auto& arguments = set_state.getSchema().arguments();
   TORCH_CHECK(arguments.size() == 2, "__setstate__ of ", type.name()->qualifiedName(), " takes ", arguments.size(),

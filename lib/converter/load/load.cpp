@@ -7,6 +7,7 @@
 #include "lib/converter/archive/module_reader.h"
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/float_width.h"
+#include "lib/converter/libtorch/quantised_engine.h"
 #include "lib/converter/libtorch/silenced_warnings.h"
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/custom_operators.h"
@@ -15,7 +16,6 @@
 #include "lib/converter/load/newer_operators.h"
 #include "lib/converter/load/old_convolutions.h"
 #include "lib/converter/load/other_backends.h"
-#include "lib/converter/load/quantised_engine.h"
 #include "lib/converter/load/traced_inputs.h"
 #include "lib/converter/load/training_mode.h"
 

@@ -1,0 +1,13 @@
+// Linear layers of float16 weights (quantize_dynamic with dtype=torch.float16). LibTorch packs such weights by FBGEMM
+// only, which many builds lack, Debian's and phones' among them: they refuse every file that has such a layer.
+#pragma once
+
+#include <ATen/core/jit_type.h>
+
+namespace nnapi_convert {
+
+// Lets the methods of a saved class (__setstate__, and what it calls) keep float16 weights as they are, in place of
+// packing them, where this LibTorch can't pack them. unpack() of such weights gives float32 numbers that float16 holds.
+void keep_float16_weights(const c10::ClassType& type);
+
+}  // namespace nnapi_convert
