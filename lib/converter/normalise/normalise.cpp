@@ -50,12 +50,20 @@ bool is_container(const c10::Type& type) {
          type.kind() == c10::TypeKind::DictType;
 }
 
-std::string hint_for_parts(const std::string& name, const c10::Type& type, bool may_split) {
-  if (!is_container(type)) return may_split ? "" : "; without --fallback none it converts in parts";
+// True if --input names a tensor in the argument.
+bool is_named(const std::string& argument, const NormaliseOptions& options) {
+  return std::any_of(options.input_names.begin(), options.input_names.end(),
+                     [&](const std::string& name) { return name.rfind(argument + "[", 0) == 0; });
+}
+
+std::string hint_for_parts(const std::string& name, const c10::Type& type, const NormaliseOptions& options) {
+  if (!is_container(type) || is_named(name, options)) {
+    return options.may_split ? "" : "; without --fallback none it converts in parts";
+  }
   return fmt::format("; name the tensors in it, for example --input {}[0]=1,3,224,224, to convert parts of it", name);
 }
 
-void read_inputs(NormalisedModel& model, const torch::jit::Module& original, bool may_split) {
+void read_inputs(NormalisedModel& model, const torch::jit::Module& original, const NormaliseOptions& options) {
   const auto& arguments = original.get_method("forward").function().getSchema().arguments();
   for (size_t i = 1; i < model.graph->inputs().size(); ++i) {  // input 0 is self
     Value* input = model.graph->inputs()[i];
@@ -64,7 +72,7 @@ void read_inputs(NormalisedModel& model, const torch::jit::Module& original, boo
       throw ConvertError(ExitCode::kNotConvertible,
                          fmt::format("input {} of forward is {}, and NNAPI runs a model whole only if forward takes "
                                      "tensors only{}",
-                                     name, input->type()->repr_str(), hint_for_parts(name, *input->type(), may_split)));
+                                     name, input->type()->repr_str(), hint_for_parts(name, *input->type(), options)));
     }
     model.inputs.push_back(input);
     model.input_names.push_back(name);
@@ -212,19 +220,20 @@ namespace {
 void check_effects_on_methods(Graph& graph, const LoadedModel& loaded) {
   for_each_node(graph, [&](const torch::jit::Node& node) {
     if (node.kind() != c10::prim::SetAttr) return;
-    const std::string path = attribute_path(node);
+    const AttributePath path = attribute_path(node);
     if (loaded.read_elsewhere.count(path) == 0) return;
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("forward changes the attribute {}, which other methods read; without --fallback "
                                    "none it converts in parts",
-                                   path.empty() ? node.s(c10::attr::name) : path));
+                                   path.empty() ? node.s(c10::attr::name) : path_text(path)));
   });
 }
 
-void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, bool may_split, Diagnostics& diagnostics) {
+void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, const NormaliseOptions& options,
+                         Diagnostics& diagnostics) {
   check_effects_on_methods(*model.graph, loaded);
   if (changes_containers(*model.graph)) simplify_containers(model.graph);
-  read_inputs(model, loaded.module, may_split);
+  read_inputs(model, loaded.module, options);
   warn_of_dropped_effects(*model.graph, diagnostics);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
   model.return_tree = read_return(model, model.graph->outputs()[0]);
@@ -250,7 +259,7 @@ NormalisedModel normalise(const LoadedModel& loaded, const NormaliseOptions& opt
   model.run_by = options.run_by;
   warn_of_reduced_steps(loaded.reduced_steps, diagnostics);
   if (options.run_by == RunBy::kNnapi) {
-    normalise_for_nnapi(model, loaded, options.may_split, diagnostics);
+    normalise_for_nnapi(model, loaded, options, diagnostics);
   } else {
     normalise_for_both(model, loaded, options.input_names, diagnostics);
   }
