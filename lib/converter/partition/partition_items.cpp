@@ -172,10 +172,11 @@ class Items {
     } else {
       try_lowering(item);
     }
-    const NodeCost cost = cost_of(node, inferred_);
     item.cost = cost_kind(node);
     if (item.cost == CostKind::kUnknown && item.computes) return;  // keeps the count of its NNAPI operations
-    if (!cost.macs.is_known() ? item.macs == 0 : cost.macs.value_or(0) > item.macs.value_or(0)) item.macs = cost.macs;
+    // What the original's operator costs: its form for NNAPI may multiply more, such as a resize by matrices.
+    const NodeCost cost = cost_of(node, inferred_);
+    if (cost.macs.is_known() || item.macs == 0) item.macs = cost.macs;
     item.is_estimated = item.is_estimated || cost.is_estimated;
   }
 
