@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Builds for 64-bit ARM and runs the tests under qemu-user: scripts/test-arm64.sh [core].
-#   core   only the parts without LibTorch: the shim's core, its size and pages, and its tests on fakes of NNAPI
-# Without `core`, also nnapi-convert, the shim with its binding and the host's NNAPI on Debian's arm64 LibTorch: the
-# operators' cases, the shim on the host's NNAPI, and conversions whose results run through the shim.
-# Debian's arm64 packages are unpacked into build/arm64-root; the system's own packages stay of one architecture.
+# Builds for another architecture and runs the tests there: scripts/test-architecture.sh ARCHITECTURE [core].
+#   ARCHITECTURE   arm64 or armhf, under qemu-user, or i386, on this machine's processor
+#   core           only the parts without LibTorch: the shim's core, its size and pages, and its tests on fakes of NNAPI
+# Without `core`, for arm64 also nnapi-convert, the shim with its binding and the host's NNAPI on Debian's LibTorch: the
+# operators' cases, the shim on the host's NNAPI, and conversions whose results run through the shim. For armhf and i386,
+# which have 32 bits, `core` is all.
+# Debian's packages of the architecture are unpacked into build/ARCHITECTURE-root; the system's own packages stay of one
+# architecture.
 set -euo pipefail
 # shellcheck source=scripts/steps.sh
 source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
@@ -11,25 +14,46 @@ source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 source "$ROOT/scripts/own_apt.sh"
 cd "$ROOT"
 
-core_size_limit=$((144 * 1024))
+usage() {
+  echo "test-architecture.sh: '$*' found, needed: arm64, armhf or i386, and core or nothing" >&2
+  exit 2
+}
+
+architecture=${1-}
+build=build/$architecture
+sysroot=$ROOT/$build-root
+case $architecture in
+  arm64)
+    triple=aarch64-linux-gnu
+    emulator=(qemu-aarch64 -L "$sysroot")
+    core_size_limit=$((144 * 1024))
+    ;;
+  armhf)
+    triple=arm-linux-gnueabihf
+    emulator=(qemu-arm -L "$sysroot")
+    core_size_limit=$((144 * 1024))
+    ;;
+  i386)
+    triple=i386-linux-gnu
+    emulator=("$sysroot/lib/ld-linux.so.2" --library-path "$sysroot/lib/$triple")
+    core_size_limit=$((192 * 1024))
+    ;;
+  *) usage "$@" ;;
+esac
 page_size=$((16 * 1024))
-sysroot=$ROOT/build/arm64-root
-apt_folder=$ROOT/build/arm64-apt
+apt_folder=$ROOT/$build-apt
 apt_sources=("debian bookworm" "debian bookworm-updates" "debian-security bookworm-security")
-emulator=(qemu-aarch64 -L "$sysroot")
 core_packages=(libc6-dev libstdc++-12-dev libfmt-dev nlohmann-json3-dev libdeflate-dev libjpeg62-turbo-dev libpng-dev catch2)
 torch_packages=(libtorch-dev libmimalloc-dev libcli11-dev libspdlog-dev libssl-dev libfarmhash-dev)
-case ${1-} in
-  "") packages=("${core_packages[@]}" "${torch_packages[@]}") ;;
-  core) packages=("${core_packages[@]}") ;;
-  *)
-    echo "test-arm64.sh: $1 found, core or nothing needed" >&2
-    exit 2
-    ;;
+packages=("${core_packages[@]}")
+case $architecture,${2-} in
+  arm64,) packages+=("${torch_packages[@]}") ;;
+  *,core | armhf, | i386,) ;;
+  *) usage "$@" ;;
 esac
 
-arm64_apt() {
-  own_apt -o APT::Architecture=arm64 -o APT::Architectures::=arm64 "$@"
+own_apt_of_architecture() {
+  own_apt -o "APT::Architecture=$architecture" -o "APT::Architectures::=$architecture" "$@"
 }
 
 # Does the work of the packages' own scripts: makes links within the root, and the alternatives of BLAS and LAPACK.
@@ -39,7 +63,7 @@ mend_links() {
     target=$(readlink "$link")
     [[ ! -e $sysroot$target ]] || ln -sfnr "$sysroot$target" "$link"
   done < <(find "$sysroot" -type l -lname '/*' -not -lname "$sysroot/*" -print0)
-  link_blas "$sysroot/usr/lib/aarch64-linux-gnu"
+  link_blas "$sysroot/usr/lib/$triple"
 }
 
 # Unpacks the packages and all their dependencies, unless the root has them already.
@@ -49,9 +73,9 @@ make_root() {
     echo "$sysroot has ${wanted// /, }"
     return
   fi
-  arm64_apt update
-  arm64_apt autoclean
-  arm64_apt install --yes --download-only "${packages[@]}" | { grep -E '^(Need|Fetched|E:)' || true; }
+  own_apt_of_architecture update
+  own_apt_of_architecture autoclean
+  own_apt_of_architecture install --yes --download-only "${packages[@]}" | { grep -E '^(Need|Fetched|E:)' || true; }
   rm -rf "$sysroot"
   mkdir -p "$sysroot"/usr/{bin,sbin,lib}
   ln -s usr/bin usr/sbin usr/lib "$sysroot"
@@ -66,12 +90,12 @@ check_pages() {
   local alignment alignments
   alignments=$(llvm-readelf --program-headers --wide "$1" | awk '$1 == "LOAD" { print $NF }')
   if [[ -z $alignments ]]; then
-    echo "test-arm64.sh: $1: no LOAD segment found" >&2
+    echo "test-architecture.sh: $1: no LOAD segment found" >&2
     return 1
   fi
   for alignment in $alignments; do
     if ((alignment % page_size != 0)); then
-      echo "test-arm64.sh: $1: a LOAD segment aligned to $((alignment)) found, a multiple of $page_size needed" >&2
+      echo "test-architecture.sh: $1: a LOAD segment aligned to $((alignment)) found, a multiple of $page_size needed" >&2
       return 1
     fi
   done
@@ -79,36 +103,37 @@ check_pages() {
 }
 
 check_core_library() {
-  local library=build/arm64/lib/libnnapi_shim.so stripped=build/arm64/libnnapi_shim.stripped.so size
+  local library=$build/lib/libnnapi_shim.so stripped=$build/libnnapi_shim.stripped.so size
   llvm-strip -o "$stripped" "$library"
   size=$(stat -c %s "$stripped")
-  echo "libnnapi_shim.so for arm64, stripped: $size bytes"
+  echo "libnnapi_shim.so for $architecture, stripped: $size bytes"
   if ((size > core_size_limit)); then
-    echo "test-arm64.sh: $library: $size bytes found, at most $core_size_limit needed; make it smaller" >&2
+    echo "test-architecture.sh: $library: $size bytes found, at most $core_size_limit needed; make it smaller" >&2
     return 1
   fi
   check_pages "$library"
+  check_pages "$build/bin/nnapi-probe"
 }
 
 test_core() {
   local test
   for test in shim_buffer_test shim_test; do
-    "${emulator[@]}" "build/arm64/bin/$test"
+    "${emulator[@]}" "$build/bin/$test"
   done
   # The tests contain the core's objects; this loads the library itself.
-  "${emulator[@]}" build/arm64/bin/shim_overhead 1000
+  "${emulator[@]}" "$build/bin/shim_overhead" 1000
 }
 
 step "install packages" ./scripts/install.sh qemu-user llvm
-step "unpack Debian's arm64 packages" make_root
-step "configure" cmake --preset arm64
-step "build the shim's core" cmake --build --preset arm64 --parallel 2
+step "unpack Debian's packages for $architecture" make_root
+step "configure" cmake --preset "$architecture"
+step "build the shim's core" cmake --build --preset "$architecture" --parallel 2
 step "check the core's size and pages" check_core_library
 step "test the shim's core" test_core
-[[ ${1-} != core ]] || {
+if [[ $architecture != arm64 || ${2-} == core ]]; then
   step_times
   exit 0
-}
+fi
 
 test_torch() {
   check_pages build/arm64-torch/lib/libnnapi_shim_torch.so
