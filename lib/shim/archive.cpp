@@ -20,7 +20,12 @@
 namespace nnapi_shim {
 namespace {
 
+static_assert(sizeof(off_t) == sizeof(int64_t), "a header before this file's first line chose the size of off_t");
+
 constexpr size_t kMaxIndexBytes = 1 << 16;
+// The bytes of a buffer have to fit into 32 bits, and into a vector of this process.
+constexpr uint64_t kMaxWordBytes =
+    std::min<uint64_t>(std::numeric_limits<uint32_t>::max(), std::numeric_limits<ptrdiff_t>::max());
 
 class RecordFinder {
  public:
@@ -88,11 +93,10 @@ int read_index(const ZipFile& file, const RecordFinder& records, const std::stri
 
 int read_words(const ZipFile& file, uint64_t offset, uint64_t bytes, std::vector<int32_t>* words,
                nnapi_shim_error* error) {
-  if (bytes % sizeof(int32_t) != 0 || bytes > std::numeric_limits<uint32_t>::max()) {
-    return fail(
-        error, NNAPI_SHIM_BAD_MODEL,
-        "the model buffer in %.200s has %llu bytes, a multiple of 4 below 4 GiB needed; convert the model again",
-        file.path, static_cast<unsigned long long>(bytes));
+  if (bytes % sizeof(int32_t) != 0 || bytes > kMaxWordBytes) {
+    return fail(error, NNAPI_SHIM_BAD_MODEL,
+                "the model buffer in %.200s has %llu bytes, a multiple of 4 up to %llu needed; convert the model again",
+                file.path, static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(kMaxWordBytes));
   }
   words->resize(static_cast<size_t>(bytes / sizeof(int32_t)));
   if (read_at(file, offset, words->data(), static_cast<size_t>(bytes))) return NNAPI_SHIM_OK;

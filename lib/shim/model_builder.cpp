@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <limits>
 
 #include "lib/format/float16.h"
 #include "lib/shim/failure.h"
@@ -155,10 +156,21 @@ int Builder::finish(bool relax) {
 
 }  // namespace
 
+namespace {
+
+// Returns whether NNAPI can map the file's weights. Its function takes a size_t and maps by an off_t; both have 32 bits
+// in a process of 32 bits, one of them with a sign.
+bool can_map(const Weights& weights) {
+  constexpr uint64_t kMost = std::numeric_limits<ptrdiff_t>::max();
+  return weights.fd >= 0 && weights.bytes > 0 && weights.bytes <= kMost && weights.file_offset <= kMost - weights.bytes;
+}
+
+}  // namespace
+
 WeightMemory::WeightMemory(const NnapiLibrary& library, const Weights& weights) : library_(library), weights_(weights) {
   const bool has_functions = library.ANeuralNetworksMemory_createFromFd && library.ANeuralNetworksMemory_free &&
                              library.ANeuralNetworksModel_setOperandValueFromMemory;
-  if (weights.fd < 0 || weights.bytes == 0 || !has_functions) return;
+  if (!can_map(weights) || !has_functions) return;
   const int code = library.ANeuralNetworksMemory_createFromFd(static_cast<size_t>(weights.bytes), PROT_READ, weights.fd,
                                                               static_cast<size_t>(weights.file_offset), &memory_);
   if (code != 0) memory_ = nullptr;

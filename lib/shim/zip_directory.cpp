@@ -19,6 +19,8 @@ constexpr uint32_t kLocalSignature = 0x04034b50, kCentralSignature = 0x02014b50,
                    kEnd64Signature = 0x06064b50, kLocator64Signature = 0x07064b50;
 constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd64Bytes = 56, kLocator64Bytes = 20;
 constexpr size_t kMaxComment = 0xFFFF;
+constexpr uint64_t kMaxDirectoryBytes = 1 << 26;  // of half a million records
+static_assert(sizeof(off_t) == sizeof(int64_t), "a header before this file's first line chose the size of off_t");
 constexpr uint16_t kExtra64 = 1;
 constexpr uint16_t kEncrypted = 1;
 constexpr uint32_t kFull32 = 0xFFFFFFFF;  // the number is in the ZIP64 fields
@@ -48,6 +50,7 @@ class DirectoryReader {
     if (directory.offset > directory.limit || directory.bytes > directory.limit - directory.offset) {
       return refuse("its directory does not lie before its end");
     }
+    if (directory.bytes > kMaxDirectoryBytes) return refuse("its directory has more than 67108864 bytes");
     if (directory.count > directory.bytes / kCentralBytes) {
       return refuse("its directory is too short for its number of records");
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ inline std::vector<ZipEntry> entries_of(const MadeBuffer& made, const std::strin
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::vector<uint8_t>& bytes) {
+    path_ = (std::filesystem::temp_directory_path() / "shim_archive_test_XXXXXX").string();
     const int fd = ::mkstemp(&path_[0]);
     REQUIRE(fd >= 0);
     REQUIRE(::write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
@@ -39,7 +41,7 @@ class TemporaryFile {
   const char* path() const { return path_.c_str(); }
 
  private:
-  std::string path_ = "/tmp/shim_archive_test_XXXXXX";
+  std::string path_;
 };
 
 // A file that has the archive in its middle.

@@ -4,6 +4,7 @@
 
 #include "lib/shim/archive_index.h"
 #include "tests/shim/session.h"
+#include "tests/shim/unnamed_file.h"
 #include "tests/shim/zip_maker.h"
 
 using namespace nnapi_shim::testing;
@@ -144,7 +145,8 @@ TEST_CASE("operations of all segments are counted on") {
 
 TEST_CASE("outputs in shared memory are read by later segments from there") {
   fake_nnapi::Fake& nnapi = fresh_fake("level5");
-  const int fd = memfd_create("tensors", 0);
+  const UnnamedFile file;
+  const int fd = file.fd();
   REQUIRE(ftruncate(fd, 4096) == 0);
   auto* memory = static_cast<uint8_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
   {
@@ -168,7 +170,6 @@ TEST_CASE("outputs in shared memory are read by later segments from there") {
   }
   check_all_freed(nnapi);
   munmap(memory, 4096);
-  close(fd);
 }
 
 TEST_CASE("wrong calls of a file of several segments") {

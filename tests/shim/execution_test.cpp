@@ -5,6 +5,7 @@
 
 #include "lib/shim/model.h"
 #include "tests/shim/session.h"
+#include "tests/shim/unnamed_file.h"
 
 using namespace nnapi_shim::testing;
 using fake_nnapi::Record;
@@ -247,8 +248,8 @@ std::vector<uint8_t> counted_bytes(uint8_t first) {
 
 TEST_CASE("inputs and outputs in shared memory, from a descriptor and from a hardware buffer") {
   constexpr size_t kBytes = 4096;
-  const int fd = memfd_create("tensors", 0);
-  REQUIRE(fd >= 0);
+  const UnnamedFile file;
+  const int fd = file.fd();
   REQUIRE(ftruncate(fd, kBytes) == 0);
   auto* memory = static_cast<uint8_t*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
   struct {
@@ -294,11 +295,11 @@ TEST_CASE("inputs and outputs in shared memory, from a descriptor and from a har
     check_all_freed(nnapi);
   }
   munmap(memory, kBytes);
-  close(fd);
 }
 
 TEST_CASE("shared memory that does not fit") {
-  const int fd = memfd_create("tensors", 0);
+  const UnnamedFile file;
+  const int fd = file.fd();
   REQUIRE(ftruncate(fd, 1024) == 0);
   fresh_fake("level5");
   Session session(three_operations()), other(three_operations());
@@ -332,13 +333,12 @@ TEST_CASE("shared memory that does not fit") {
   CHECK(nnapi_shim_share_descriptor(session.model(), fd, 0, 1024, &shared, &error) == NNAPI_SHIM_REFUSED);
   CHECK(std::string(error.message).find("NNAPI does not take the memory of 1024 bytes: ") == 0);
   CHECK(shared == nullptr);
-  close(fd);
 }
 
 TEST_CASE("weights go to NNAPI by file, and by pointer where it does not take the file") {
   const MadeBuffer made = make_buffer(three_operations());
-  const int fd = memfd_create("weights", 0);
-  REQUIRE(fd >= 0);
+  const UnnamedFile file;
+  const int fd = file.fd();
   constexpr off_t kOffset = 16384;
   REQUIRE(pwrite(fd, made.weights.data(), made.weights.size(), kOffset) == static_cast<ssize_t>(made.weights.size()));
   for (const bool takes_file : {true, false}) {
@@ -377,5 +377,4 @@ TEST_CASE("weights go to NNAPI by file, and by pointer where it does not take th
     CHECK(record.values_from_memory == (takes_file ? 2 : 0));
     CHECK(record.values_by_pointer == (takes_file ? 2 : 4));
   }
-  close(fd);
 }

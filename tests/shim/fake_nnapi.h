@@ -45,8 +45,9 @@ struct Record {
   std::vector<uint8_t> token;
   std::vector<std::string> compiled_for;
   int values_by_pointer = 0, values_from_memory = 0, values_from_model = 0, omitted_values = 0, channel_scales = 0;
-  int shared_tensors = 0;             // inputs and outputs in memories
-  int at_once = 0, most_at_once = 0;  // computations at the same time
+  std::vector<std::vector<uint8_t>> values;  // the bytes of constants, in the order of the calls
+  int shared_tensors = 0;                    // inputs and outputs in memories
+  int at_once = 0, most_at_once = 0;         // computations at the same time
 };
 
 class Fake {

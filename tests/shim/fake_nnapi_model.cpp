@@ -62,8 +62,9 @@ int ANeuralNetworksDevice_getType(const ANeuralNetworksDevice* device, int32_t* 
 int ANeuralNetworksMemory_createFromFd(size_t size, int protect, int fd, size_t offset,
                                        ANeuralNetworksMemory** memory) {
   ENTER();
-  const off_t end = lseek(fd, 0, SEEK_END);
-  check(end >= 0 && static_cast<size_t>(end) >= offset + size, __func__, "the file is too short");
+  const off64_t end = lseek64(fd, 0, SEEK_END);
+  check(end >= 0 && static_cast<uint64_t>(end) >= uint64_t{offset} + size, __func__, "the file is too short");
+  // As Android's does: by an off_t, which has 32 bits in a process of 32 bits.
   void* data = mmap(nullptr, size, protect, MAP_SHARED, fd, static_cast<off_t>(offset));
   check(data != MAP_FAILED, __func__, "the descriptor can't be mapped");
   *memory = made(new ANeuralNetworksMemory{size, static_cast<uint8_t*>(data)});
@@ -118,20 +119,19 @@ int ANeuralNetworksModel_setOperandValue(ANeuralNetworksModel* model, int32_t in
     return kNoError;
   }
   check(length == model->operand_bytes.at(operand), __func__, "wrong length");
-  // Reads all of it, for the sanitizers.
-  int sum = 0;
-  for (size_t i = 0; i < length; ++i) sum += static_cast<const uint8_t*>(buffer)[i];
-  check(sum >= 0, __func__, "");
-  RECORD(++records.values_by_pointer);
+  const auto* bytes = static_cast<const uint8_t*>(buffer);
+  RECORD(++records.values_by_pointer; records.values.emplace_back(bytes, bytes + length));
   return kNoError;
 }
 
 int ANeuralNetworksModel_setOperandValueFromMemory(ANeuralNetworksModel* model, int32_t index,
                                                    const ANeuralNetworksMemory* memory, size_t offset, size_t length) {
   ENTER();
-  check(offset + length <= memory->size, __func__, "outside of the memory");
+  const bool is_within = memory->data != MAP_FAILED && offset + length <= memory->size;
+  check(is_within, __func__, "outside of the memory");
   check(length == model->operand_bytes.at(static_cast<size_t>(index)), __func__, "wrong length");
   RECORD(++records.values_from_memory);
+  if (is_within) RECORD(records.values.emplace_back(memory->data + offset, memory->data + offset + length));
   return kNoError;
 }
 

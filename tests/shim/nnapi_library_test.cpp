@@ -11,6 +11,12 @@ using namespace nnapi_shim::testing;
 
 namespace {
 
+#ifdef __ANDROID__
+constexpr const char* kOtherLibrary = "libc.so";
+#else
+constexpr const char* kOtherLibrary = "libc.so.6";
+#endif
+
 const NnapiLibrary* load(const std::string& name) {
   const NnapiLibrary* library = nullptr;
   nnapi_shim_error error{};
@@ -67,7 +73,8 @@ TEST_CASE("functions are found one by one") {
 TEST_CASE("libraries that are none") {
   CHECK(refusal("/nowhere/libneuralnetworks.so", false).find("no NNAPI library /nowhere/libneuralnetworks.so") !=
         std::string::npos);
-  CHECK(refusal("libc.so.6", false).find("libc.so.6 lacks the function ANeuralNetworks") != std::string::npos);
+  CHECK(refusal(kOtherLibrary, false).find(std::string(kOtherLibrary) + " lacks the function ANeuralNetworks") !=
+        std::string::npos);
   CHECK(refusal(fake_path("without_finish").c_str(), false).find("lacks the function ANeuralNetworksModel_finish") !=
         std::string::npos);
   CHECK(refusal(fake_path("level5").c_str(), true).find("has no function ANeuralNetworks_getSLDriverImpl") !=
