@@ -147,6 +147,13 @@ class EmittedShimBuilds(CliTest, StockTorchTest):
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         return done
 
+    def assert_pages_of_16_kib(self, path):
+        """Android 15 and later load a file only so where pages have 16 KiB."""
+        done = self.command("readelf", "--program-headers", "--wide", path)
+        alignments = [int(line.split()[-1], 16) for line in done.stdout.splitlines() if line.split()[:1] == ["LOAD"]]
+        self.assertNotEqual([], alignments, path)
+        self.assertEqual([], [each for each in alignments if each % 16384 != 0], path)
+
     def test_core_and_binding_run(self):
         path = self.convert("residual.pt", "--nhwc", "--runtime", "shim", "--input", PICTURE, "--embed-shim-source")
         self.succeed("shim", "--emit", self.folder / "shim", "--from", path)
@@ -169,6 +176,9 @@ class EmittedShimBuilds(CliTest, StockTorchTest):
         else:
             expected_order = expected.contiguous()
         self.assert_close(expected_order.flatten(), found)
+
+        for name in ("libnnapi_shim.so", "libnnapi_shim_jni.so", "libnnapi_shim_torch.so", "nnapi-probe"):
+            self.assert_pages_of_16_kib(build / "shim" / name)
 
         done = self.command(build / "shim" / "nnapi-probe", "--list", env={"LD_LIBRARY_PATH": str(HOST)})
         self.assertIn("nnapi-convert-host: cpu", done.stdout)
