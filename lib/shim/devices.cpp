@@ -1,6 +1,7 @@
 // Chooses devices.
 #include "lib/shim/devices.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -71,6 +72,8 @@ int describe_device(const NnapiLibrary& library, uint32_t index, Device* device,
       library.ANeuralNetworksDevice_getFeatureLevel(device->handle, &device->feature_level_code) != 0) {
     device->feature_level_code = 0;
   }
+  // Android 10's nnapi-reference gives 10000, the API level of a version to come.
+  device->feature_level = std::min(level_from_code(device->feature_level_code), library.feature_level);
   return NNAPI_SHIM_OK;
 }
 

@@ -19,6 +19,7 @@ struct Device {
   const char* version = "";  // owned by NNAPI; stays valid
   int32_t type = 0;          // ANEURALNETWORKS_DEVICE_*
   int64_t feature_level_code = 0;
+  uint32_t feature_level = 0;  // that apps can use: not above NNAPI's own
 };
 
 // Lists all devices. NNAPI_SHIM_TOO_OLD below feature level 3, where NNAPI can't list devices.

@@ -241,8 +241,9 @@ NNAPI_SHIM_API int nnapi_shim_visit_operations(nnapi_shim_model* model, const nn
                                                uint32_t argument_count, const char* device,
                                                nnapi_shim_operation_visitor visit, void* user, nnapi_shim_error* error);
 
-/* Calls `visit` for each NNAPI device; `type` is ANEURALNETWORKS_DEVICE_*. Reads only the library from `options`, which
- * may be NULL. */
+/* Calls `visit` for each NNAPI device; `type` is ANEURALNETWORKS_DEVICE_*, `feature_level` the code that NNAPI gives:
+ * an API level, or 1,000,000 and the feature level; 10000 of Android 10's nnapi-reference. Reads only the library from
+ * `options`, which may be NULL. */
 typedef void (*nnapi_shim_device_visitor)(void* user, const char* name, const char* version, int32_t type,
                                           int64_t feature_level);
 NNAPI_SHIM_API int nnapi_shim_visit_devices(const nnapi_shim_options* options, nnapi_shim_device_visitor visit,

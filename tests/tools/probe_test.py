@@ -8,7 +8,7 @@ import unittest
 
 import jsonschema
 
-from cli import HOST, PROGRAM, ROOT, CliTest, environment
+from cli import HOST, LIBRARIES, PROGRAM, ROOT, CliTest, environment
 
 PROBE = os.environ.get("NNAPI_PROBE", str(pathlib.Path(PROGRAM).parent / "nnapi-probe"))
 SCHEMA = json.loads((ROOT / "schemas/device_profile.schema.json").read_text())
@@ -124,6 +124,14 @@ class Probe(CliTest):
         self.assertEqual(['nnapi-convert-host.json', 'vendor_npu "one".json'], sorted(os.listdir(folder)))
         listed = self.probe("--list", profile=profile).stdout
         self.assertIn('vendor/npu "one": gpu, version 1\\2, feature level 5\n', listed)
+
+    def test_a_level_above_that_of_the_runtime(self):
+        """As Android 10's nnapi-reference has it: the runtime's level is what can be used."""
+        fake = LIBRARIES / "fake_nnapi/libfake_nnapi_level3.so"
+        listed = self.probe("--list", "--library", fake).stdout
+        self.assertEqual("nnapi-reference: cpu, version fake 1, feature level 3\n", listed)
+        profile = json.loads(self.probe("--device", "nnapi-reference", "--library", fake).stdout)
+        self.assertEqual(3, profile["device"]["feature_level"])
 
     def test_model(self):
         out = self.convert("residual.pt", "--nhwc", "--runtime", "shim", "--input", "1,3,16,16")

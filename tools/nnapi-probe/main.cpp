@@ -146,12 +146,10 @@ int parse(int argc, char** argv, Arguments* arguments) {
 }
 
 std::vector<AnsweredGrid> ask_all(const NnapiLibrary& nnapi, const Device& device) {
-  const uint32_t own = nnapi_shim::level_from_code(device.feature_level_code);
-  const uint32_t level = std::min(own, nnapi.feature_level);
   std::vector<AnsweredGrid> grids;
   size_t unanswered = 0;
   std::string example;
-  for (OperationGrid& grid : make_grid(static_cast<int32_t>(level))) {
+  for (OperationGrid& grid : make_grid(static_cast<int32_t>(device.feature_level))) {
     AnsweredGrid answered{std::move(grid), {}};
     for (const Point& point : answered.grid.points) {
       std::string reason;
@@ -224,7 +222,7 @@ int list(const std::vector<Device>& devices) {
   for (const Device& device : devices) {
     std::printf("%s: %s, version %s, feature level %u\n", device.name,
                 device.type >= 0 && device.type < 5 ? kTypes[device.type] : "unknown", device.version,
-                nnapi_shim::level_from_code(device.feature_level_code));
+                device.feature_level);
   }
   return kDone;
 }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "lib/shim/nnapi_library.h"
-
 namespace nnapi_probe {
 namespace {
 
@@ -146,7 +144,7 @@ const char* type_name(int32_t type) {
 }  // namespace
 
 std::string profile_json(const nnapi_shim::Device& device, const std::vector<AnsweredGrid>& grids) {
-  const uint32_t level = std::min<uint32_t>(nnapi_shim::level_from_code(device.feature_level_code), 8);
+  const uint32_t level = std::min<uint32_t>(device.feature_level, 8);
   std::string rules;
   for (const RefusalRule& rule : make_rules(grids)) {
     for (const RefusalRule& one : sayable(rule)) rules += rule_text(one) + ",\n";
