@@ -94,9 +94,10 @@ int read_index(const ZipFile& file, const RecordFinder& records, const std::stri
 int read_words(const ZipFile& file, uint64_t offset, uint64_t bytes, std::vector<int32_t>* words,
                nnapi_shim_error* error) {
   if (bytes % sizeof(int32_t) != 0 || bytes > kMaxWordBytes) {
-    return fail(error, NNAPI_SHIM_BAD_MODEL,
-                "the model buffer in %.200s has %llu bytes, a multiple of 4 up to %llu needed; convert the model again",
-                file.path, static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(kMaxWordBytes));
+    return fail(
+        error, NNAPI_SHIM_BAD_MODEL,
+        "the model buffer in %.200s has %llu bytes, a multiple of 4 below %u GiB needed; convert the model again",
+        file.path, static_cast<unsigned long long>(bytes), static_cast<unsigned>((kMaxWordBytes + 1) >> 30));
   }
   words->resize(static_cast<size_t>(bytes / sizeof(int32_t)));
   if (read_at(file, offset, words->data(), static_cast<size_t>(bytes))) return NNAPI_SHIM_OK;
