@@ -32,9 +32,9 @@ int check_functions(const NnapiLibrary& library, const Options& options, nnapi_s
 
 }  // namespace
 
-CacheToken make_cache_token(const ModelView& view, const uint8_t weights_digest[Sha256::kDigestBytes]) {
+CacheToken make_cache_token(const ModelView& view, const uint8_t weights_digest[Sha256::kDigestBytes], bool copies) {
   Sha256 sum;
-  const int32_t start[2] = {format::kVersion, view.relax_fp16 ? 1 : 0};
+  const int32_t start[2] = {format::kVersion, (view.relax_fp16 ? 1 : 0) | (copies ? 2 : 0)};
   sum.add(start, sizeof(start));
   if (view.words) sum.add(view.words->data(), view.words->size() * sizeof(int32_t));
   sum.add(weights_digest, Sha256::kDigestBytes);

@@ -11,12 +11,14 @@
 
 namespace nnapi_shim {
 
-// The token by which NNAPI tells cached compilations apart: the SHA-256 of the format's version, the relax flag, the
-// patched words and the digest of the weights. NNAPI itself adds the device and the version of its driver.
+// The token by which NNAPI tells cached compilations apart: the SHA-256 of the format's version, the relax flag,
+// whether the weights are copied, the patched words and the digest of the weights. NNAPI itself adds the device and the
+// version of its driver. A driver that could not map the weights may have kept a model of zeros: a copy has another
+// token.
 struct CacheToken {
   uint8_t bytes[Sha256::kDigestBytes];
 };
-CacheToken make_cache_token(const ModelView& view, const uint8_t weights_digest[Sha256::kDigestBytes]);
+CacheToken make_cache_token(const ModelView& view, const uint8_t weights_digest[Sha256::kDigestBytes], bool copies);
 
 // Several threads may run one compiled model at the same time.
 class CompiledModel {
@@ -41,6 +43,8 @@ class CompiledModel {
   uint64_t build_ns() const { return build_ns_; }
   uint64_t compile_ns() const { return compile_ns_; }
   const std::string& devices() const { return choice_.names; }
+  bool weights_are_mapped() const { return model_.weights().memory() != nullptr; }
+  bool copies_weights() const { return model_.weights().copies(); }
   const std::string& forbidden() const { return choice_.forbidden; }  // see DeviceChoice
 
  private:

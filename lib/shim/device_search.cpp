@@ -14,8 +14,8 @@ namespace {
 
 using nnapi_convert::ResultCode;
 
-const char* name_of(const DeviceChoice& choice) {
-  return choice.names.empty() ? "the device that NNAPI chose" : choice.names.c_str();
+const char* name_of(const std::string& devices) {
+  return devices.empty() ? "the device that NNAPI chose" : devices.c_str();
 }
 
 bool is_bad(Verdict verdict) {
@@ -24,7 +24,21 @@ bool is_bad(Verdict verdict) {
 }
 
 bool is_good(Verdict verdict) {
-  return verdict == Verdict::kGood || verdict == Verdict::kUncached;
+  return verdict == Verdict::kGood || verdict == Verdict::kUncached || verdict == Verdict::kCopied ||
+         verdict == Verdict::kCopiedUncached;
+}
+
+bool is_of_copies(Verdict verdict) {
+  return verdict == Verdict::kCopied || verdict == Verdict::kCopiedUncached;
+}
+
+bool is_of_no_cache(Verdict verdict) {
+  return verdict == Verdict::kUncached || verdict == Verdict::kCopiedUncached;
+}
+
+Verdict good_verdict(bool copies, bool is_uncached) {
+  if (copies) return is_uncached ? Verdict::kCopiedUncached : Verdict::kCopied;
+  return is_uncached ? Verdict::kUncached : Verdict::kGood;
 }
 
 // Returns whether no other device can help.
@@ -60,6 +74,13 @@ Verdict verdict_of(const nnapi_shim_error& failure) {
   }
 }
 
+void note_copies(const std::string& devices, nnapi_shim_error* error) {
+  const nnapi_shim_error failure = *error;
+  fail_with(error, static_cast<nnapi_shim_status>(failure.status), failure.nnapi_code,
+            "%s gets a copy of the weights, as it fails where it has to map their file: %.300s", name_of(devices),
+            failure.message);
+}
+
 int DeviceSearch::find(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count,
                        Trusted* found, nnapi_shim_error* error) {
   std::vector<DeviceChoice> choices;
@@ -79,6 +100,7 @@ int DeviceSearch::find(const ModelView& view, const nnapi_shim_shape* arguments,
     if (is_allowed(choices[i], verdicts[i], is_fatal, reasons[i], &failure)) {
       status = try_choice({view, arguments, argument_count}, choices[i], verdicts[i], found, &failure);
       if (status == NNAPI_SHIM_OK || is_of_the_caller(status)) {
+        if (first.status == NNAPI_SHIM_OK) first = failure;
         if (error) *error = status == NNAPI_SHIM_OK ? first : failure;
         return status;
       }
@@ -93,11 +115,12 @@ int DeviceSearch::find(const ModelView& view, const nnapi_shim_shape* arguments,
 bool DeviceSearch::is_allowed(const DeviceChoice& choice, Verdict verdict, bool is_fatal, const std::string& reason,
                               nnapi_shim_error* error) const {
   if (is_bad(verdict)) {
-    fail(error, NNAPI_SHIM_REFUSED, "%s is not used, as it failed before: %.300s", name_of(choice), reason.c_str());
+    fail(error, NNAPI_SHIM_REFUSED, "%s is not used, as it failed before: %.300s", name_of(choice.names),
+         reason.c_str());
     return false;
   }
   if (!is_fatal || is_good(verdict) || choice.is_reference) return true;
-  fail(error, NNAPI_SHIM_REFUSED, "%s is not tried, as another device ended the process before", name_of(choice));
+  fail(error, NNAPI_SHIM_REFUSED, "%s is not tried, as another device ended the process before", name_of(choice.names));
   return false;
 }
 
@@ -105,15 +128,20 @@ int DeviceSearch::try_choice(const Request& request, const DeviceChoice& choice,
                              nnapi_shim_error* error) {
   const std::string& path = model_.verdicts.journal_path();
   found->journal = path.empty() ? nullptr : Journal::take(path);
-  const bool is_cached = model_.weights_digest && before != Verdict::kUncached;
-  Verdict verdict = is_cached || before == Verdict::kUnknown ? Verdict::kGood : before;
-  int status = compile_and_check(request, choice, before, is_cached, found, error);
-  // What was good before may fail by what it compiled and kept then.
-  if (status != NNAPI_SHIM_OK && before == Verdict::kGood && is_cached && verdict_of(*error) != Verdict::kDied) {
-    status = compile_and_check(request, choice, before, false, found, error);
-    verdict = Verdict::kUncached;
+  Verdict verdict = Verdict::kUnknown;
+  const bool copies = is_of_copies(before);
+  int status = try_with_cache(request, choice, before, copies, found, &verdict, error);
+  const bool may_copy = !copies && model_.weights.copied && !is_of_the_caller(status);
+  if (status != NNAPI_SHIM_OK && may_copy && verdict_of(*error) != Verdict::kUnknown) {
+    // All samples again: what was good by the file says nothing of a copy.
+    nnapi_shim_error failure{};
+    status = try_with_cache(request, choice, Verdict::kUnknown, true, found, &verdict, &failure);
+    if (status == NNAPI_SHIM_OK) note_copies(choice.names, error);
+  } else if (status == NNAPI_SHIM_OK) {
+    *error = nnapi_shim_error{};
   }
   if (status != NNAPI_SHIM_OK) {
+    status = error->status;
     verdict = is_of_the_caller(status) ? Verdict::kUnknown : verdict_of(*error);
     found->journal.reset();
   }
@@ -123,16 +151,31 @@ int DeviceSearch::try_choice(const Request& request, const DeviceChoice& choice,
   return status;
 }
 
-int DeviceSearch::compile_and_check(const Request& request, const DeviceChoice& choice, Verdict before, bool is_cached,
+// Tries the device as it was good before: with its cache, unless that made it fail.
+int DeviceSearch::try_with_cache(const Request& request, const DeviceChoice& choice, Verdict before, bool copies,
+                                 Trusted* found, Verdict* verdict, nnapi_shim_error* error) {
+  const bool is_uncached = is_of_no_cache(before), is_cached = model_.weights_digest && !is_uncached;
+  *verdict = good_verdict(copies, is_uncached);
+  int status = compile_and_check(request, choice, before, {copies, is_cached}, found, error);
+  // What was good before may fail by what it compiled and kept then.
+  const bool may_be_stale = is_cached && before == good_verdict(copies, false);
+  if (status != NNAPI_SHIM_OK && may_be_stale && verdict_of(*error) != Verdict::kDied) {
+    status = compile_and_check(request, choice, before, {copies, false}, found, error);
+    *verdict = good_verdict(copies, true);
+  }
+  return status;
+}
+
+int DeviceSearch::compile_and_check(const Request& request, const DeviceChoice& choice, Verdict before, const Way& way,
                                     Trusted* found, nnapi_shim_error* error) {
   if (found->journal) found->journal->begin(choice.key, choice.version, "compiling the model", true);
   int status = NNAPI_SHIM_OK;
   found->choice = choice;
-  found->compiled = compile(request.view, choice, is_cached, &status, error);
+  found->compiled = compile(request.view, choice, way, &status, error);
   if (status == NNAPI_SHIM_OK) {
     const uint64_t start = now_ns();
     found->checked_samples = 0;
-    status = check(request, choice, before, found, error);
+    status = check(request, choice, before, way.copies, found, error);
     found->check_ns = now_ns() - start;
   }
   if (status != NNAPI_SHIM_OK) found->compiled.reset();
@@ -140,18 +183,18 @@ int DeviceSearch::compile_and_check(const Request& request, const DeviceChoice& 
   return status;
 }
 
-std::shared_ptr<CompiledModel> DeviceSearch::compile(const ModelView& view, const DeviceChoice& choice, bool is_cached,
+std::shared_ptr<CompiledModel> DeviceSearch::compile(const ModelView& view, const DeviceChoice& choice, const Way& way,
                                                      int* status, nnapi_shim_error* error) const {
   CacheToken token{};
-  if (is_cached) token = make_cache_token(view, model_.weights_digest);
-  return CompiledModel::make(model_.library, model_.options, view, model_.weights, &choice,
-                             is_cached ? &token : nullptr, status, error);
+  if (way.is_cached) token = make_cache_token(view, model_.weights_digest, way.copies);
+  return CompiledModel::make(model_.library, model_.options, view, model_.weights.get(way.copies), &choice,
+                             way.is_cached ? &token : nullptr, status, error);
 }
 
 // Runs all samples on a device that is not known yet, and one on a device that was good at an earlier start. Samples of
 // other shapes than the caller's need a compilation of their own: they are for devices that are not known, and left out
 // where a driver rule is about these shapes.
-int DeviceSearch::check(const Request& request, const DeviceChoice& choice, Verdict before, Trusted* found,
+int DeviceSearch::check(const Request& request, const DeviceChoice& choice, Verdict before, bool copies, Trusted* found,
                         nnapi_shim_error* error) {
   const bool is_known = is_good(before);
   const size_t count = is_known && model_.buffer.sample_count() > 1 ? 1 : model_.buffer.sample_count();
@@ -169,7 +212,7 @@ int DeviceSearch::check(const Request& request, const DeviceChoice& choice, Verd
         const std::vector<nnapi_shim_shape> shapes = sample.shapes();
         status = model_.buffer.bind(shapes.data(), static_cast<uint32_t>(shapes.size()), &view, error);
         if (status == NNAPI_SHIM_OK && is_forbidden(view, choice)) continue;
-        if (status == NNAPI_SHIM_OK) other = compile(view, choice, false, &status, error);
+        if (status == NNAPI_SHIM_OK) other = compile(view, choice, {copies, false}, &status, error);
         if (status != NNAPI_SHIM_OK) return status;
         other_sizes = sample.sizes;
       }
@@ -179,7 +222,7 @@ int DeviceSearch::check(const Request& request, const DeviceChoice& choice, Verd
     status = run_sample(sample, *compiled, &failure);
     if (status != NNAPI_SHIM_OK) {
       fail_with(error, static_cast<nnapi_shim_status>(status), failure.nnapi_code,
-                "%s fails with sample %zu of the file: %.300s", name_of(choice), number, failure.message);
+                "%s fails with sample %zu of the file: %.300s", name_of(choice.names), number, failure.message);
       return status;
     }
     ++found->checked_samples;

@@ -3,6 +3,9 @@
 //
 // A device that gave wrong results, refused, died or hung with this version of its driver is not tried again. Once a
 // device has died or hung, this process tries only devices that are known to be good, and NNAPI's own CPU.
+//
+// A device that fails with weights by file descriptor gets them once more as a copy, before it is condemned: Android's
+// rules keep drivers from mapping an app's files on some versions and in some places.
 #pragma once
 
 #include <memory>
@@ -17,13 +20,16 @@ namespace nnapi_shim {
 // Returns the verdict that follows from a failure; kUnknown if another time may end better.
 Verdict verdict_of(const nnapi_shim_error& failure);
 
+// Makes of a failure with weights by file descriptor the sentence that the device gets a copy.
+void note_copies(const std::string& devices, nnapi_shim_error* error);
+
 // What a search needs to know of the model. All of it has to outlive the search; `library`, `options` and `verdicts`
 // what it finds, too.
 struct SearchedModel {
   const NnapiLibrary& library;
   const Options& options;
   const ModelBuffer& buffer;
-  std::shared_ptr<const WeightMemory> weights;
+  const WeightWays& weights;
   const uint8_t* weights_digest;  // null: compiled models are not cached
   Verdicts& verdicts;
 };
@@ -51,15 +57,21 @@ class DeviceSearch {
     const nnapi_shim_shape* arguments;
     uint32_t argument_count;
   };
+  struct Way {
+    bool copies;     // NNAPI gets no file of the weights
+    bool is_cached;  // the device may load what it compiled before
+  };
   bool is_allowed(const DeviceChoice& choice, Verdict verdict, bool is_fatal, const std::string& reason,
                   nnapi_shim_error* error) const;
   int try_choice(const Request& request, const DeviceChoice& choice, Verdict before, Trusted* found,
                  nnapi_shim_error* error);
-  int compile_and_check(const Request& request, const DeviceChoice& choice, Verdict before, bool is_cached,
+  int try_with_cache(const Request& request, const DeviceChoice& choice, Verdict before, bool copies, Trusted* found,
+                     Verdict* verdict, nnapi_shim_error* error);
+  int compile_and_check(const Request& request, const DeviceChoice& choice, Verdict before, const Way& way,
                         Trusted* found, nnapi_shim_error* error);
-  int check(const Request& request, const DeviceChoice& choice, Verdict before, Trusted* found,
+  int check(const Request& request, const DeviceChoice& choice, Verdict before, bool copies, Trusted* found,
             nnapi_shim_error* error);
-  std::shared_ptr<CompiledModel> compile(const ModelView& view, const DeviceChoice& choice, bool is_cached, int* status,
+  std::shared_ptr<CompiledModel> compile(const ModelView& view, const DeviceChoice& choice, const Way& way, int* status,
                                          nnapi_shim_error* error) const;
   bool is_forbidden(const ModelView& view, const DeviceChoice& choice) const;
   int run_sample(const Sample& sample, CompiledModel& compiled, nnapi_shim_error* error) const;

@@ -102,7 +102,7 @@ int Model::start(nnapi_shim_error* error) {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_started_ = true;
   if (library_) {
-    if (!weight_memory_) weight_memory_ = std::make_shared<WeightMemory>(*library_, weights_);
+    if (!weight_ways_.mapped) weight_ways_ = make_weight_ways(*library_, weights_);
     return NNAPI_SHIM_OK;
   }
   const NnapiLibrary* library = nullptr;
@@ -114,7 +114,7 @@ int Model::start(nnapi_shim_error* error) {
                 "or run it on the CPU",
                 buffer_->feature_level(), library->feature_level, library->feature_level);
   }
-  weight_memory_ = std::make_shared<WeightMemory>(*library, weights_);
+  weight_ways_ = make_weight_ways(*library, weights_);
   if (is_checked()) verdicts_.open(options_.cache_directory, model_id(*buffer_));
   library_ = library;
   return status;
@@ -128,14 +128,20 @@ int Model::load_library(const NnapiLibrary** library, nnapi_shim_error* error) {
 
 std::shared_ptr<const WeightMemory> Model::weight_memory() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return weight_memory_;
+  return weight_ways_.get(copies_weights_);
+}
+
+std::shared_ptr<const WeightMemory> Model::copied_weights() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return weight_ways_.get(true);
 }
 
 void Model::stop() {
   shapes_.keep_compiled(0);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    weight_memory_.reset();
+    weight_ways_ = WeightWays();
+    weights_are_mapped_ = false;
   }
   if (archive_) archive_->release_pages();
 }
@@ -170,10 +176,7 @@ int Model::compile(const nnapi_shim_shape* arguments, uint32_t argument_count, S
   if (is_checked()) {
     status = compile_checked(view, arguments, argument_count, is_cached, entry, error);
   } else {
-    CacheToken token{};
-    if (is_cached) token = make_cache_token(view, weights_digest_);
-    entry->compiled = CompiledModel::make(*library_, options_, view, weight_memory(), nullptr,
-                                          is_cached ? &token : nullptr, &status, error);
+    status = compile_unchecked(view, is_cached, entry, error);
   }
   if (status != NNAPI_SHIM_OK) return status;
   entry->is_compiled.store(true, std::memory_order_release);
@@ -181,8 +184,33 @@ int Model::compile(const nnapi_shim_shape* arguments, uint32_t argument_count, S
   build_ns_ = entry->compiled->build_ns();
   compile_ns_ = entry->compiled->compile_ns();
   devices_ = entry->compiled->devices();
+  weights_are_mapped_ = entry->compiled->weights_are_mapped();
+  copies_weights_ = entry->compiled->copies_weights();
   ++compiled_count_;
   note_forbidden(entry->compiled->forbidden());
+  return status;
+}
+
+// Compiles for the options' devices; once more with a copy of the weights if that fails with the file.
+int Model::compile_unchecked(const ModelView& view, bool is_cached, ShapeEntry* entry, nnapi_shim_error* error) {
+  const auto compile = [&](const std::shared_ptr<const WeightMemory>& weights, nnapi_shim_error* failure) {
+    CacheToken token{};
+    int status = NNAPI_SHIM_OK;
+    if (is_cached) token = make_cache_token(view, weights_digest_, weights->copies());
+    entry->compiled = CompiledModel::make(*library_, options_, view, weights, nullptr, is_cached ? &token : nullptr,
+                                          &status, failure);
+    return status;
+  };
+  const std::shared_ptr<const WeightMemory> weights = weight_memory();
+  nnapi_shim_error failure{};
+  const int status = compile(weights, &failure);
+  const bool may_copy = status == NNAPI_SHIM_REFUSED && weights->memory() && verdict_of(failure) != Verdict::kUnknown;
+  if (may_copy && compile(copied_weights(), nullptr) == NNAPI_SHIM_OK) {
+    note_copies(entry->compiled->devices(), &failure);
+    remember(failure);
+    return NNAPI_SHIM_OK;
+  }
+  if (status != NNAPI_SHIM_OK) give(failure, error);
   return status;
 }
 
@@ -190,7 +218,12 @@ int Model::compile(const nnapi_shim_shape* arguments, uint32_t argument_count, S
 // were not taken.
 int Model::compile_checked(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count,
                            bool is_cached, ShapeEntry* entry, nnapi_shim_error* error) {
-  const SearchedModel searched = {*library_, options_, *buffer_, weight_memory(), is_cached ? weights_digest_ : nullptr,
+  WeightWays weights;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    weights = weight_ways_;
+  }
+  const SearchedModel searched = {*library_, options_, *buffer_, weights, is_cached ? weights_digest_ : nullptr,
                                   verdicts_};
   Trusted found;
   nnapi_shim_error failure{};
@@ -258,7 +291,7 @@ void Model::get_profile(nnapi_shim_profile* profile) {
   profile->compiled = compiled_count_;
   profile->feature_level = library_ ? library_->feature_level : 0;
   profile->weight_bytes = weights_.bytes;
-  profile->weights_are_mapped = weight_memory_ && weight_memory_->memory() ? 1 : 0;
+  profile->weights_are_mapped = weights_are_mapped_ ? 1 : 0;
   std::strncpy(profile->devices, devices_.c_str(), sizeof(profile->devices) - 1);
 }
 

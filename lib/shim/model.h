@@ -66,6 +66,8 @@ class Model {
                    nnapi_shim_error* error);
   int compile(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry, nnapi_shim_error* error);
   std::shared_ptr<const WeightMemory> weight_memory();
+  std::shared_ptr<const WeightMemory> copied_weights();
+  int compile_unchecked(const ModelView& view, bool is_cached, ShapeEntry* entry, nnapi_shim_error* error);
   int compile_checked(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count, bool is_cached,
                       ShapeEntry* entry, nnapi_shim_error* error);
   bool is_checked() const { return buffer_->sample_count() > 0 && !options_.no_self_check; }
@@ -88,13 +90,15 @@ class Model {
   std::mutex mutex_;  // guards `options_` before the start, and the members from here to `devices_`
   bool is_started_ = false;
   const NnapiLibrary* library_ = nullptr;
-  std::shared_ptr<const WeightMemory> weight_memory_;
+  WeightWays weight_ways_;
+  bool copies_weights_ = false;  // as a device failed with the file
   bool has_digest_ = false;
   uint8_t weights_digest_[Sha256::kDigestBytes];
   nnapi_shim_error last_failure_{};
   Verdicts verdicts_;
   uint64_t build_ns_ = 0, compile_ns_ = 0, check_ns_ = 0;
   uint32_t compiled_count_ = 0, checked_samples_ = 0;
+  bool weights_are_mapped_ = false;
   std::string devices_;
 
   std::atomic<uint64_t> executions_{0}, last_execute_ns_{0}, total_execute_ns_{0};

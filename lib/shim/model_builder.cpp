@@ -167,10 +167,11 @@ bool can_map(const Weights& weights) {
 
 }  // namespace
 
-WeightMemory::WeightMemory(const NnapiLibrary& library, const Weights& weights) : library_(library), weights_(weights) {
+WeightMemory::WeightMemory(const NnapiLibrary& library, const Weights& weights, bool copies)
+    : library_(library), weights_(weights), copies_(copies) {
   const bool has_functions = library.ANeuralNetworksMemory_createFromFd && library.ANeuralNetworksMemory_free &&
                              library.ANeuralNetworksModel_setOperandValueFromMemory;
-  if (!can_map(weights) || !has_functions) return;
+  if (copies || !can_map(weights) || !has_functions) return;
   const int code = library.ANeuralNetworksMemory_createFromFd(static_cast<size_t>(weights.bytes), PROT_READ, weights.fd,
                                                               static_cast<size_t>(weights.file_offset), &memory_);
   if (code != 0) memory_ = nullptr;
@@ -192,6 +193,13 @@ const float* WeightMemory::floats_at(uint64_t offset, uint64_t length) const {
 
 WeightMemory::~WeightMemory() {
   if (memory_) library_.ANeuralNetworksMemory_free(memory_);
+}
+
+WeightWays make_weight_ways(const NnapiLibrary& library, const Weights& weights) {
+  WeightWays ways;
+  ways.mapped = std::make_shared<WeightMemory>(library, weights, false);
+  if (ways.mapped->memory()) ways.copied = std::make_shared<WeightMemory>(library, weights, true);
+  return ways;
 }
 
 BuiltModel::~BuiltModel() {

@@ -15,9 +15,10 @@ namespace nnapi_shim {
 // lives as long as any of them.
 class WeightMemory {
  public:
-  // Hands the file to NNAPI if the weights have one. If NNAPI does not take the file, the builder sets the values by
-  // pointer instead. The memory of `weights` has to outlive this object.
-  WeightMemory(const NnapiLibrary& library, const Weights& weights);
+  // Hands the file to NNAPI if the weights have one, unless `copies` is true. If NNAPI does not get or take the file,
+  // the builder sets the values by pointer, and NNAPI copies them into memory that its drivers can map. The memory of
+  // `weights` has to outlive this object.
+  WeightMemory(const NnapiLibrary& library, const Weights& weights, bool copies = false);
   ~WeightMemory();
   WeightMemory(const WeightMemory&) = delete;
   WeightMemory& operator=(const WeightMemory&) = delete;
@@ -25,6 +26,7 @@ class WeightMemory {
   const Weights& weights() const { return weights_; }
   // Returns NNAPI's memory, or null: then the builder sets values by pointer.
   const ANeuralNetworksMemory* memory() const { return memory_; }
+  bool copies() const { return copies_; }
   // Returns the float16 numbers at `offset` (bytes) of the weights as float32. `length` is that of the float16 numbers
   // in bytes. They are converted at the first call and live as long as this object. Any thread may call this.
   const float* floats_at(uint64_t offset, uint64_t length) const;
@@ -32,10 +34,21 @@ class WeightMemory {
  private:
   const NnapiLibrary& library_;
   Weights weights_;
+  const bool copies_;
   mutable std::mutex mutex_;
   mutable std::map<uint64_t, std::vector<float>> floats_;  // by offset
   ANeuralNetworksMemory* memory_ = nullptr;
 };
+
+// Both ways to hand over the same weights. Drivers may not be allowed to map an app's file, and then some refuse the
+// model, and some compute with zeros.
+struct WeightWays {
+  std::shared_ptr<const WeightMemory> mapped;  // by the file, as far as NNAPI takes it
+  std::shared_ptr<const WeightMemory> copied;  // null if `mapped` is a copy, too
+
+  const std::shared_ptr<const WeightMemory>& get(bool copies) const { return copies && copied ? copied : mapped; }
+};
+WeightWays make_weight_ways(const NnapiLibrary& library, const Weights& weights);
 
 // Finished models: the main one and the subgraphs that it refers to.
 class BuiltModel {
@@ -52,6 +65,7 @@ class BuiltModel {
   int build(const ModelView& view, nnapi_shim_error* error);
 
   ANeuralNetworksModel* main() const { return models_.empty() ? nullptr : models_[0]; }
+  const WeightMemory& weights() const { return *weights_; }
 
  private:
   int build_one(const ModelView& view, size_t number, nnapi_shim_error* error);

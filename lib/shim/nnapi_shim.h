@@ -123,7 +123,7 @@ typedef struct {
   uint32_t compiled;                             /* shapes compiled so far, including dropped ones */
   uint32_t feature_level;                        /* of NNAPI on this phone; 0: NNAPI is not loaded yet */
   uint64_t weight_bytes;
-  uint32_t weights_are_mapped; /* 1: NNAPI maps the weights from the file, without a copy */
+  uint32_t weights_are_mapped; /* 1: NNAPI maps the weights from the file, without a copy, in the newest compiled shape */
   char devices[256];           /* the device names, separated by ", "; empty: NNAPI chooses */
   uint64_t check_ns;           /* running the samples of the file on the device of the newest compiled shape */
   uint32_t checked_samples;    /* samples that ran then */

@@ -53,7 +53,7 @@ bool take_until(char end, const std::string& text, size_t* at, std::string* fiel
 }
 
 bool is_known(char letter) {
-  return letter != '\0' && std::strchr("guwrdh", letter) != nullptr;
+  return letter != '\0' && std::strchr("gucnwrdh", letter) != nullptr;
 }
 
 }  // namespace

@@ -12,11 +12,13 @@ namespace nnapi_shim {
 enum class Verdict : char {
   kUnknown = '?',
   kGood = 'g',
-  kUncached = 'u',  // good, but not when it loads what it compiled before
-  kWrong = 'w',     // its results differ from the samples'
-  kRefused = 'r',   // it can't compile or run the model
-  kDied = 'd',      // it ended the process, or its own
-  kHung = 'h',      // it did not answer
+  kUncached = 'u',        // good, but not when it loads what it compiled before
+  kCopied = 'c',          // good, but not with weights by file descriptor
+  kCopiedUncached = 'n',  // both
+  kWrong = 'w',           // its results differ from the samples'
+  kRefused = 'r',         // it can't compile or run the model
+  kDied = 'd',            // it ended the process, or its own
+  kHung = 'h',            // it did not answer
 };
 
 // Several threads may call all functions at once.

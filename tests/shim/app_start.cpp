@@ -29,6 +29,7 @@ constexpr size_t kMessageBytes = 512;
 struct Report {
   Outcome outcome;
   uint32_t checked_samples;
+  bool weights_are_mapped;
   char message[kMessageBytes], devices[256], last_failure[kMessageBytes];
 };
 
@@ -63,8 +64,10 @@ void run_app(const MadeBuffer& made, const AppSetting& setting, Report* report) 
   options.library = FAULTY_NNAPI_LIBRARY;
   options.cache_directory = setting.folder.empty() ? nullptr : setting.folder.c_str();
   if (setting.change_options) setting.change_options(&options);
-  int status = nnapi_shim_open_memory(made.words.data(), made.words.size(), made.weights.data(), made.weights.size(),
-                                      &model, &error);
+  int status = setting.archive.empty()
+                   ? nnapi_shim_open_memory(made.words.data(), made.words.size(), made.weights.data(),
+                                            made.weights.size(), &model, &error)
+                   : nnapi_shim_open_file(setting.archive.c_str(), &model, &error);
   if (status == NNAPI_SHIM_OK) status = nnapi_shim_configure(model, &options, &error);
   const int64_t sizes[] = {setting.rows, 64};
   const nnapi_shim_shape shape = {2, sizes};
@@ -84,6 +87,7 @@ void run_app(const MadeBuffer& made, const AppSetting& setting, Report* report) 
   std::snprintf(report->devices, sizeof report->devices, "%s", profile.devices);
   std::snprintf(report->last_failure, sizeof report->last_failure, "%s", failure.message);
   report->checked_samples = profile.checked_samples;
+  report->weights_are_mapped = profile.weights_are_mapped != 0;
   report->outcome = !is_right ? Outcome::kWrong : status == NNAPI_SHIM_OK ? Outcome::kRight : Outcome::kFailed;
   nnapi_shim_close(model);
 }
@@ -144,7 +148,7 @@ int* shared_number() {
 Started start_app(const Description& net, const AppSetting& setting) {
   // Loading the host's NNAPI takes long: done once, children have it then.
   static void* const library = dlopen(FAULTY_NNAPI_LIBRARY, RTLD_NOW);
-  if (!library) return {Outcome::kFailed, dlerror(), "", "", 0};
+  if (!library) return {Outcome::kFailed, dlerror(), "", "", 0, false};
   const MadeBuffer made = make_buffer(net);
   int ends[2];
   if (pipe(ends) != 0) return {};
@@ -164,16 +168,17 @@ Started start_app(const Description& net, const AppSetting& setting) {
   Report report{};
   const bool is_read = has_ended && WIFEXITED(status) && read(ends[0], &report, sizeof report) == sizeof report;
   close(ends[0]);
-  if (!has_ended) return {Outcome::kHung, "", "", "", 0};
+  if (!has_ended) return {Outcome::kHung, "", "", "", 0, false};
   if (!is_read) return {};
-  return {report.outcome, report.message, report.devices, report.last_failure, report.checked_samples};
+  return {report.outcome,      report.message,         report.devices,
+          report.last_failure, report.checked_samples, report.weights_are_mapped};
 }
 
 std::string write_archive(const Description& net, const std::string& folder) {
   const MadeBuffer made = make_buffer(net);
   const std::string index = "data/1\ndata/0\n", path = folder + "/net.pt";
   const std::vector<uint8_t> bytes =
-      make_zip({{"n/data/0", made.weights, 64},
+      make_zip({{"n/data/0", made.weights, format::kPageAlignment},
                 {"n/data/1", bytes_of(made.words)},
                 {"n/extra/nnapi_shim.index", std::vector<uint8_t>(index.begin(), index.end())}},
                {});

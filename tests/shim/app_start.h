@@ -30,6 +30,7 @@ struct Started {
   std::string devices;  // that the model was compiled for
   std::string last_failure;
   uint32_t checked_samples = 0;
+  bool weights_are_mapped = false;
 };
 
 struct AppSetting {
@@ -38,7 +39,8 @@ struct AppSetting {
   std::string version = "1";  // of the drivers
   int runs = 4;
   int64_t rows = 2;
-  double seconds = 3;                                       // after which the app is ended
+  std::string archive;  // opened in place of the model in memory, so that NNAPI gets the weights by file descriptor
+  double seconds = 3;   // after which the app is ended
   std::function<void(nnapi_shim_options*)> change_options;  // may be empty
   std::function<void()> before;                             // runs in the app's process first; may be empty
 };

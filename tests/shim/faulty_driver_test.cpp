@@ -242,6 +242,79 @@ TEST_CASE("the option that turns the check off, and files without samples") {
   CHECK(start_app(plain, setting).outcome == Outcome::kWrong);
 }
 
+TEST_CASE("drivers that can't map the weights' file get a copy, at the first start") {
+  for (const FaultKind kind : {FaultKind::kRefuseMapped, FaultKind::kZeroMapped}) {
+    for (const bool has_cache : {true, false}) {
+      const TemporaryFolder folder;
+      AppSetting setting = setting_of(folder, {fault_of(kind)});
+      setting.archive = write_archive(sampled_net(), setting.folder);
+      if (!has_cache) setting.change_options = [](nnapi_shim_options* options) { options->cache_directory = nullptr; };
+      Started started = start_app(sampled_net(), setting);
+      INFO(static_cast<int>(kind) << ": " << name_of(started.outcome) << " " << started.message);
+      CHECK(started.outcome == Outcome::kRight);
+      CHECK_FALSE(started.weights_are_mapped);
+      CHECK(started.checked_samples == 2);
+      CHECK(started.last_failure.find(
+                "the device that NNAPI chose gets a copy of the weights, as it fails where it has to "
+                "map their file: ") == 0);
+      CHECK(take_attempts(setting.folder).compiled == std::vector<std::string>{"alpha", "alpha"});
+      // The verdict remembers the copy.
+      started = start_app(sampled_net(), setting);
+      CHECK(started.outcome == Outcome::kRight);
+      CHECK_FALSE(started.weights_are_mapped);
+      CHECK(started.checked_samples == (has_cache ? 1 : 2));
+      CHECK(take_attempts(setting.folder).compiled_for("alpha") == (has_cache ? 1 : 2));
+    }
+  }
+}
+
+TEST_CASE("a driver that could map the file once, and can't any more") {
+  const TemporaryFolder folder;
+  AppSetting setting = setting_of(folder, {});
+  setting.archive = write_archive(sampled_net(), setting.folder);
+  Started started = start_app(sampled_net(), setting);
+  CHECK(started.outcome == Outcome::kRight);
+  CHECK(started.weights_are_mapped);
+  for (const FaultKind kind : {FaultKind::kRefuseMapped, FaultKind::kZeroMapped}) {
+    setting.faults = {fault_of(kind)};
+    for (int start = 0; start < 2; ++start) {
+      started = start_app(sampled_net(), setting);
+      INFO(started.message);
+      CHECK(started.outcome == Outcome::kRight);
+      CHECK_FALSE(started.weights_are_mapped);
+    }
+  }
+}
+
+TEST_CASE("a driver that fails with a copy, too, is condemned once") {
+  const TemporaryFolder folder;
+  AppSetting setting = setting_of(folder, {fault_of(FaultKind::kWrong)});
+  setting.archive = write_archive(sampled_net(), setting.folder);
+  Started started = start_app(sampled_net(), setting);
+  INFO(started.message);
+  CHECK(started.outcome == Outcome::kRight);
+  CHECK(started.devices == "beta");
+  CHECK(started.weights_are_mapped);
+  CHECK(started.last_failure.find("the device that NNAPI chose fails with sample 0 of the file: element") == 0);
+  CHECK(take_attempts(setting.folder).compiled == std::vector<std::string>{"alpha", "alpha", "alpha", "alpha", "beta"});
+  started = start_app(sampled_net(), setting);
+  CHECK(started.outcome == Outcome::kRight);
+  CHECK(take_attempts(setting.folder).compiled == std::vector<std::string>{"beta"});
+}
+
+TEST_CASE("without samples, a driver that refuses weights by file descriptor gets a copy") {
+  const TemporaryFolder folder;
+  Description plain = sampled_net();
+  plain.samples.clear();
+  AppSetting setting = setting_of(folder, {fault_of(FaultKind::kRefuseMapped)});
+  setting.archive = write_archive(plain, setting.folder);
+  const Started started = start_app(plain, setting);
+  INFO(started.message);
+  CHECK(started.outcome == Outcome::kRight);
+  CHECK_FALSE(started.weights_are_mapped);
+  CHECK(started.last_failure.find("gets a copy of the weights") != std::string::npos);
+}
+
 TEST_CASE("random faults: none gives a wrong result, and none kills an app twice") {
   std::mt19937 random(20240);
   const auto pick = [&random](int below) { return static_cast<int>(random() % static_cast<uint32_t>(below)); };

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -36,6 +37,7 @@ Function* host(const char* name) {
 struct Known {
   std::vector<uint64_t> elements;  // of the operands
   std::vector<int> operations;
+  bool is_mapped = false;  // has weights by file descriptor
 };
 
 struct Compiled {
@@ -43,6 +45,7 @@ struct Compiled {
   Known model;
   std::string cache_file;
   bool was_cached = false;
+  bool is_zero = false;  // computes zeros, as it could not map the weights
   int runs = 0;
 };
 
@@ -101,21 +104,28 @@ bool concerns(const Fault& fault, const Compiled& compiled) {
 
 int compile_fault(Compiled& compiled) {
   compiled.was_cached = !compiled.cache_file.empty() && access(compiled.cache_file.c_str(), F_OK) == 0;
+  struct stat cached {};
+  compiled.is_zero = compiled.was_cached && stat(compiled.cache_file.c_str(), &cached) == 0 && cached.st_size > 0;
   for (const Fault& fault : faults()) {
     if (!concerns(fault, compiled)) continue;
     if (fault.kind == FaultKind::kRefuse) return kOpFailed;
     if (fault.kind == FaultKind::kCrashCompile) crash();
     if (fault.kind == FaultKind::kHangCompile) hang();
+    if (fault.kind == FaultKind::kRefuseMapped && compiled.model.is_mapped) return kOpFailed;
+    if (fault.kind == FaultKind::kZeroMapped && compiled.model.is_mapped) compiled.is_zero = true;
     if (fault.kind == FaultKind::kRefuseCached && compiled.was_cached) return kOpFailed;
     if (fault.kind == FaultKind::kCrashCached && compiled.was_cached) crash();
   }
   return 0;
 }
 
+// A file that is not empty stands for a model of zeros.
 void write_cache(const Compiled& compiled) {
   if (compiled.cache_file.empty()) return;
   const int fd = open(compiled.cache_file.c_str(), O_WRONLY | O_CREAT, 0600);
-  if (fd >= 0) close(fd);
+  if (fd < 0) return;
+  if (compiled.is_zero && write(fd, "0", 1) != 1) std::abort();
+  close(fd);
 }
 
 int fault_before_run(const Compiled& compiled) {
@@ -158,6 +168,9 @@ int run(ANeuralNetworksExecution* execution, const Compute& compute) {
     before.emplace_back(static_cast<char*>(data), static_cast<char*>(data) + bytes);
   }
   const int code = compute();
+  if (compiled.is_zero) {
+    for (const auto& [data, bytes] : bound.outputs) std::memset(data, 0, bytes);
+  }
   for (const Fault& fault : faults()) {
     if (!concerns(fault, compiled)) continue;
     const bool is_wrong = fault.kind == FaultKind::kWrong || fault.kind == FaultKind::kNan ||
@@ -181,7 +194,7 @@ int number_of(const ANeuralNetworksDevice* device) {
 
 void know(ANeuralNetworksCompilation* compilation, const ANeuralNetworksModel* model, const std::string& device) {
   const std::lock_guard<std::mutex> lock(mutex);
-  compilations[compilation] = {device, models[model], "", false, 0};
+  compilations[compilation] = {device, models[model], "", false, false, 0};
 }
 
 }  // namespace
@@ -239,6 +252,15 @@ int ANeuralNetworksModel_addOperation(ANeuralNetworksModel* model, int32_t code,
   }
   return host<int(ANeuralNetworksModel*, int32_t, uint32_t, const uint32_t*, uint32_t, const uint32_t*)>(
       "ANeuralNetworksModel_addOperation")(model, code, inputs, input, outputs, output);
+}
+int ANeuralNetworksModel_setOperandValueFromMemory(ANeuralNetworksModel* model, int32_t index,
+                                                   const ANeuralNetworksMemory* memory, size_t offset, size_t bytes) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    models[model].is_mapped = true;
+  }
+  return host<int(ANeuralNetworksModel*, int32_t, const ANeuralNetworksMemory*, size_t, size_t)>(
+      "ANeuralNetworksModel_setOperandValueFromMemory")(model, index, memory, offset, bytes);
 }
 void ANeuralNetworksModel_free(ANeuralNetworksModel* model) {
   {

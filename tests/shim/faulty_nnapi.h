@@ -28,7 +28,9 @@ enum class FaultKind {
   kRefuseCached,  // refuses a model that it finds in the cache
   kWrongCached,   // computes wrongly with a model that it finds in the cache
   kCrashCached,   // kills the process where it finds the model in the cache
-  kKinds,
+  kKinds,         // those above are for every model
+  kRefuseMapped,  // refuses a model with weights by file descriptor at compile, as it may not map the file
+  kZeroMapped,    // computes zeros with such a model, and keeps it so in the cache
 };
 
 struct Fault {
