@@ -7,7 +7,7 @@ packages=(
   g++ cmake ninja-build ccache git ca-certificates xz-utils
   libtorch-dev libmimalloc-dev libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libfarmhash-dev libdeflate-dev
   libjpeg62-turbo-dev libpng-dev catch2
-  default-jdk-headless junit4
+  default-jdk-headless junit4 proguard-cli
   libssl-dev dpkg-dev help2man lintian fish zsh parallel
   clang clang-format clang-tidy libclang-rt-dev lld
   python3-torch python3-torchvision python3-numpy python3-jsonschema

@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 import unittest
+import zipfile
+from pathlib import Path
 from typing import List
 
 import torch
@@ -84,6 +86,53 @@ class JavaClasses(CliTest):
     def run_java(self, *command) -> subprocess.CompletedProcess:
         done = subprocess.run(list(map(str, command)), env=environment({"LD_LIBRARY_PATH": str(HOST)}),
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=500)
+        self.assertEqual(0, done.returncode, done.stdout)
+        return done
+
+
+@unittest.skipUnless(shutil.which("proguard") and shutil.which("javac"), "needs ProGuard and a JDK")
+class ShrunkClasses(CliTest):
+    """The module's rules for R8 keep what native code names, and let all else be renamed."""
+
+    def test_shrunk_app_runs(self):
+        self.succeed(self.fixture("residual.pt"), "--nhwc", "--input", "2,3,16,16", "--runtime", "shim",
+                     "-o", self.folder / "fixed.pt")
+        (self.folder / "bad.pt").write_bytes(b"123")
+        done = self.run_shrunk(ROOT / "lib/shim_java/consumer-rules.pro")
+        self.assertRegex(done.stdout, r"^results \d+ nnapi\b.* 1\nBAD_MODEL 0 .*\ncut off 2\n$")
+        with zipfile.ZipFile(self.folder / "shrunk.jar") as jar:
+            names = [name for name in jar.namelist() if name.startswith("org/nnapiconvert/Nnapi")]
+        kept = [f"org/nnapiconvert/{name}.class" for name in ("NnapiException", "NnapiModel", "NnapiReader")]
+        self.assertEqual(kept, sorted(name for name in names if "$" not in name))
+
+    def run_shrunk(self, rules) -> subprocess.CompletedProcess:
+        classes = self.folder / "app"
+        classes.mkdir()
+        source = ROOT / "tests/java/org/nnapiconvert/shrunk/ShrunkApp.java"
+        self.run_command("javac", "--release", "8", "-Xlint:-options", "-cp", JAR, "-d", classes, source)
+        self.run_command("proguard", "-injars", classes, "-injars", JAR, "-outjars", self.folder / "shrunk.jar",
+                         "-libraryjars", self.platform_classes(), "-include", rules, "-dontnote",
+                         "-keep", "class org.nnapiconvert.shrunk.ShrunkApp { public static void main(java.lang.String[]); }")
+        return self.run_command("java", "-Xcheck:jni", f"-Djava.library.path={LIBRARIES}", "-cp",
+                                self.folder / "shrunk.jar", "org.nnapiconvert.shrunk.ShrunkApp", self.folder / "fixed.pt",
+                                self.folder / "bad.pt")
+
+    def platform_classes(self) -> Path:
+        """The classes of Java 8 as the JDK's compiler knows them, with that version's number, as ProGuard reads no newer."""
+        symbols = Path(shutil.which("javac")).resolve().parents[1] / "lib/ct.sym"
+        platform = self.folder / "java8.jar"
+        with zipfile.ZipFile(symbols) as known, zipfile.ZipFile(platform, "w") as jar:
+            for name in known.namelist():
+                release, *parts = name.split("/")
+                if "8" in release and name.endswith(".sig") and "java.base" in parts[:1]:
+                    content = known.read(name)
+                    jar.writestr("/".join(parts[1:]).replace(".sig", ".class"),
+                                 content[:6] + (52).to_bytes(2, "big") + content[8:])
+        return platform
+
+    def run_command(self, *command) -> subprocess.CompletedProcess:
+        done = subprocess.run(list(map(str, command)), env=environment({"LD_LIBRARY_PATH": str(HOST)}),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
         self.assertEqual(0, done.returncode, done.stdout)
         return done
 
