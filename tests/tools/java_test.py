@@ -79,8 +79,8 @@ class JavaClasses(CliTest):
         done = self.run_java("java", "-Xcheck:jni", f"-Dfolder={self.folder}", f"-Doffset={offset}",
                              f"-Djava.library.path={LIBRARIES}", "-cp", os.pathsep.join([str(classes), path]),
                              "org.junit.runner.JUnitCore", "org.nnapiconvert.NnapiModelTest",
-                             "org.nnapiconvert.sample.SampleTest")
-        self.assertRegex(done.stdout, r"OK \(1[0-9] tests\)")
+                             "org.nnapiconvert.NnapiTrialTest", "org.nnapiconvert.sample.SampleTest")
+        self.assertRegex(done.stdout, r"OK \(2[0-9] tests\)")
         self.assertNotIn("WARNING", done.stdout)
 
     def run_java(self, *command) -> subprocess.CompletedProcess:

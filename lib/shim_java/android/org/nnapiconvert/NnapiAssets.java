@@ -1,10 +1,43 @@
 package org.nnapiconvert;
 
+import android.content.Context;
 import android.content.res.AssetFileDescriptor;
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 
 /** Opens models among an app's assets. */
 public final class NnapiAssets {
   private NnapiAssets() {}
+
+  /**
+   * Copies an asset to the app's own files, once for each installed version of the app, and returns the copy for {@link
+   * NnapiModel#open} and {@link NnapiTrial#run}. NNAPI maps the weights of a file where drivers may read it, from Android
+   * 10 on; those of an asset it copies into memory at each start, as assets do not begin on a page. Takes seconds for a
+   * large asset: not for the main thread. Assets with compression are right here, too.
+   */
+  public static File copy(Context context, String name) throws IOException {
+    File folder = new File(context.getNoBackupFilesDir(), "nnapi_shim");
+    String stem = name.replace('/', '_');
+    File copy = new File(folder, stem + "." + new File(context.getPackageCodePath()).lastModified());
+    if (copy.isFile()) return copy;
+    folder.mkdirs();
+    File[] others = folder.listFiles((in, other) -> other.startsWith(stem + "."));
+    File part = File.createTempFile(stem + ".", ".part", folder);
+    try (InputStream from = context.getAssets().open(name);
+        OutputStream to = new FileOutputStream(part)) {
+      byte[] bytes = new byte[1 << 16];
+      for (int count = from.read(bytes); count > 0; count = from.read(bytes)) to.write(bytes, 0, count);
+    } catch (IOException error) {
+      part.delete();
+      throw error;
+    }
+    if (!part.renameTo(copy)) throw new IOException(part + " can't be renamed to " + copy);
+    for (File other : others != null ? others : new File[0]) other.delete();
+    return copy;
+  }
 
   /**
    * Opens an asset, which has to be stored uncompressed: {@code androidResources { noCompress 'pt', 'ptl' }} in

@@ -94,8 +94,7 @@ public final class NnapiModel implements AutoCloseable {
   /**
    * The trial of a file: compiles its model for one device after the other and runs the file's samples there, until a
    * device can be trusted. The verdicts go to the options' cache directory, where later starts find them. A driver may
-   * end the process: call it in a process of its own, such as a service with {@code android:process}, and again as long
-   * as that process dies.
+   * end the process: NnapiTrial calls it in a process of its own, and again as long as that process dies.
    */
   public static void probe(File file, NnapiOptions options) {
     Objects.requireNonNull(options, "options");
@@ -306,7 +305,7 @@ public final class NnapiModel implements AutoCloseable {
 
   private static native long openReader(NnapiReader reader, long bytes) throws IOException;
 
-  private static native void probe(String path, String[] strings, long[] numbers);
+  static native void probe(String path, String[] strings, long[] numbers);
 
   private static native void configure(long handle, String[] strings, long[] numbers);
 

@@ -2,7 +2,9 @@ package android.content.res;
 
 import android.os.ParcelFileDescriptor;
 import java.io.File;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 
 /** Takes the place of Android's class of this name: assets are files of a folder. */
 public final class AssetManager {
@@ -10,6 +12,10 @@ public final class AssetManager {
 
   public AssetManager(File folder) {
     this.folder = folder;
+  }
+
+  public InputStream open(String name) throws IOException {
+    return new FileInputStream(new File(folder, name));
   }
 
   public AssetFileDescriptor openFd(String name) throws IOException {

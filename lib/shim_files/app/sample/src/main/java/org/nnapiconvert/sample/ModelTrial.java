@@ -33,7 +33,8 @@ public final class ModelTrial {
       text.append(String.format(Locale.ROOT, "output %d: %s%s%n", i, model.output(i), range(model.output(i), outputs[i])));
     }
     if (!model.choice().isEmpty()) text.append(model.choice()).append('\n');
-    return text.append(String.format(Locale.ROOT, "%.2f ms each run%n", milliseconds)).toString();
+    String weights = model.profile().weightsAreMapped ? "mapped" : "copied";
+    return text.append(String.format(Locale.ROOT, "weights %s, %.2f ms each run%n", weights, milliseconds)).toString();
   }
 
   private static ByteBuffer buffer(NnapiTensor tensor) {
