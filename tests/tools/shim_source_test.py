@@ -2,10 +2,12 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
 import zipfile
+from xml.etree import ElementTree
 
 import torch
 
@@ -42,6 +44,24 @@ class EmitShim(CliTest):
         os.umask(umask)
         self.assertEqual(0o777 & ~umask, folder.stat().st_mode & 0o777)
         self.assert_no_leftovers()
+
+    def test_the_module_for_android(self):
+        """The trial's service has a process of its own; the libraries are aligned for pages of 16 KiB."""
+        folder = self.folder / "shim"
+        self.succeed("shim", "--emit", folder)
+        android = "{http://schemas.android.com/apk/res/android}"
+        manifest = ElementTree.parse(folder / "src/main/AndroidManifest.xml").getroot()
+        (service,) = manifest.findall("application/service")
+        self.assertEqual({f"{android}name": "org.nnapiconvert.NnapiTrialService", f"{android}exported": "false",
+                          f"{android}process": ":nnapi_trial"}, service.attrib)
+        self.assertIn("src/main/java/org/nnapiconvert/NnapiTrialService.java", tree(folder))
+        ElementTree.parse(folder / "sample/src/main/AndroidManifest.xml")
+        gradle = (folder / "build.gradle").read_text()
+        self.assertGreaterEqual(int(re.search(r"ndkVersion '(\d+)\.", gradle)[1]), 28)
+        versions = re.findall(r"com\.android\.\w+' version '(\d+)\.(\d+)\.(\d+)'",
+                              (folder / "sample/settings.gradle").read_text())
+        self.assertEqual([], [each for each in versions if tuple(map(int, each)) < (8, 5, 1)])
+        self.assertEqual(2, len(versions))
 
     def test_an_empty_folder_stays_the_same_one(self):
         folder = self.folder / "shim"
