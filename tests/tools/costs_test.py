@@ -62,7 +62,7 @@ class Packed(nn.Module):
 
 
 class Heads(nn.Module):
-    """A quantised head on the rows that are kept, whose number is known only at run time."""
+    """A quantised head across the rows that are kept, whose number is known only at run time."""
 
     def __init__(self, kernel: int):
         super().__init__()
@@ -74,8 +74,8 @@ class Heads(nn.Module):
         rows = x.sort(1)[0].permute(2, 3, 1, 0).flatten(0, 1)
         kept = rows[torch.nonzero(rows.sum([1, 2]) > 0).flatten()]
         kept = kept.unsqueeze(-1).expand(-1, -1, 3, 3)
-        kept = kept + kept.flip(0)
-        quantised = torch.quantize_per_tensor(kept, 0.05, 64, torch.quint8)
+        picture = (kept + kept.flip(0)).permute(1, 0, 2, 3).flatten(2)[None]  # of as many lines as there are rows
+        quantised = torch.quantize_per_tensor(picture, 0.05, 64, torch.quint8)
         return self.head(quantised).dequantize()
 
 
