@@ -7,9 +7,10 @@ import subprocess
 import unittest
 
 import torch
+import torch.ao.quantization as quantization
 from torch import nn
 
-from cli import PROGRAM, CliTest
+from cli import PROGRAM, CliTest, run
 
 BUILD = pathlib.Path(PROGRAM).resolve().parents[1]
 FAULTY = BUILD / "lib" / "fake_nnapi" / "libfaulty_nnapi.so"
@@ -27,6 +28,21 @@ class Parts(nn.Module):
     def forward(self, x):
         x = torch.relu(self.first(x)) + 1
         return self.second(torch.igamma(x, x))
+
+
+class Ranking(nn.Module):
+    """A quantised network and the places of its best results, many of which are equal."""
+
+    def __init__(self):
+        super().__init__()
+        self.quant, self.dequant = quantization.QuantStub(), quantization.DeQuantStub()
+        layers = [nn.Conv2d(8 if i else 3, 8, 3, padding=1) for i in range(6)]
+        self.features = nn.Sequential(*[nn.Sequential(layer, nn.ReLU()) for layer in layers])
+        self.scores = nn.Linear(8 * 64, 3000)
+
+    def forward(self, x):
+        scores = self.dequant(self.scores(self.features(self.quant(x)).flatten(1)))
+        return scores, scores.topk(80, 1)[1]
 
 
 class SelfCheck(CliTest):
@@ -62,6 +78,20 @@ class SelfCheck(CliTest):
         path, warnings = self.converted(self.fixture("residual.pt"), "--input", PICTURE)
         self.assertEqual(1, len(self.samples(path)))
         self.assertNotIn("self-check", warnings)
+
+    def test_the_order_of_quantised_results_is_no_fault(self):
+        torch.manual_seed(0)
+        torch.backends.quantized.engine = "qnnpack"
+        net = Ranking().eval()
+        net.qconfig = quantization.get_default_qconfig("qnnpack")
+        quantization.prepare(net, inplace=True)
+        for _ in range(4):
+            net(torch.randn(1, 3, 8, 8))
+        quantization.convert(net, inplace=True)
+        path = self.folder / "model.pt"
+        torch.jit.trace(net, torch.randn(1, 3, 8, 8)).save(str(path))
+        out, _ = self.converted(path, "--input", "1,3,8,8")
+        self.assertNotIn("fails with sample", run("verify", path, out).stderr)
 
     def test_only_for_the_shim(self):
         self.fail_with(2, self.fixture("residual.pt"), "--nhwc", "--self-check", "2", "-o", self.folder / "out.pt",
