@@ -7,6 +7,7 @@
 #include "lib/ops/axis.h"
 #include "lib/ops/families.h"
 #include "lib/ops/formula.h"
+#include "lib/ops/integer_fold.h"
 #include "lib/ops/shape_rules.h"
 #include "lib/ops/writing.h"
 
@@ -72,7 +73,9 @@ Expression scanned_argument(OpContext& ctx) {
 }
 
 void lower_running_product(OpContext& ctx) {
-  reshape(scan(scanned_argument(ctx), multiply), ctx.output_type().dims).set_output();
+  const Expression numbers = cast(reduced_numbers(ctx, false), at::kFloat);
+  const Expression factors = around_axis(numbers, axis_argument(ctx, ctx.tensor("self")));
+  reshape(scan(factors, multiply), ctx.output_type().dims).set_output();
 }
 
 std::vector<ValueType> logarithm_type(const OpArguments& args) {

@@ -63,6 +63,16 @@ Expression fold_integers(OperationCode code, const Expression& x, const std::vec
   return reshape(result, without_axes(x.type().dims, axes, keeps_axes));
 }
 
+Expression reduced_numbers(OpContext& ctx, bool folds) {
+  constexpr int kCalculatesIntegers = 4;
+  const Expression x = argument(ctx, "self");
+  const at::ScalarType dtype = ctx.output_type().dtype;
+  if (!x.is_float() || dtype == at::kFloat) return x;
+  if (folds && ctx.feature_level() >= kCalculatesIntegers && all_fixed(x.type().dims)) return cast(x, dtype);
+  ctx.warn("integers above 2^24 come out rounded, as NNAPI computes them in float32");
+  return trunc(x);
+}
+
 bool rounds_integers(OperationCode code, const Expression& x, const std::vector<int64_t>& axes) {
   if (x.is_float() || x.dtype() == at::kBool) return false;
   const auto range = operand_range(x.context(), x.id());

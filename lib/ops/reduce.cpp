@@ -59,10 +59,10 @@ Expression reduce_argument(OpContext& ctx, OperationCode code, const Expression&
 }
 
 // Integers that float32 would round are folded; true where they were.
-bool folded_integers(OpContext& ctx, OperationCode code) {
+bool folded_integers(const Expression& x, OperationCode code) {
   constexpr int kExtremesLevel = 3, kCalculatesIntegers = 4;
   const bool is_extreme = code == OperationCode::MAXIMUM || code == OperationCode::MINIMUM;
-  const Expression x = argument(ctx, "self");
+  OpContext& ctx = x.context();
   const std::vector<int64_t> axes = reduced_axes(ctx, x.type());
   if (ctx.output_type().dtype == at::kFloat || x.type().is_quantized() || !rounds_integers(code, x, axes)) return false;
   if (ctx.feature_level() < (is_extreme ? kExtremesLevel : kCalculatesIntegers)) return false;
@@ -72,8 +72,9 @@ bool folded_integers(OpContext& ctx, OperationCode code) {
 
 // Below REDUCE_SUM a mean times the number of elements.
 void lower_sum(OpContext& ctx) {
-  if (folded_integers(ctx, OperationCode::ADD)) return;
-  const Expression x = cast(argument(ctx, "self"), at::kFloat);
+  const Expression numbers = reduced_numbers(ctx, true);
+  if (folded_integers(numbers, OperationCode::ADD)) return;
+  const Expression x = cast(numbers, at::kFloat);
   if (ctx.can_use(OperationCode::REDUCE_SUM, kReduceLevel))
     return reduce_argument(ctx, OperationCode::REDUCE_SUM, x).set_output();
   Dim count(1);
@@ -91,9 +92,9 @@ constexpr OperationCode fold_of(OperationCode code) {
 
 template <OperationCode code>
 void lower_reduction(OpContext& ctx) {
-  if (code != OperationCode::MEAN && folded_integers(ctx, fold_of(code))) return;
-  const Expression self = argument(ctx, "self");
-  const Expression x = self.type().is_quantized() ? self : cast(self, at::kFloat);
+  const Expression numbers = reduced_numbers(ctx, true);
+  if (code != OperationCode::MEAN && folded_integers(numbers, fold_of(code))) return;
+  const Expression x = numbers.type().is_quantized() ? numbers : cast(numbers, at::kFloat);
   reduce_argument(ctx, code, x).set_output();
 }
 

@@ -7,6 +7,7 @@
 #include "lib/ops/exponential.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
+#include "lib/ops/integer_fold.h"
 #include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
 
@@ -180,7 +181,7 @@ std::vector<ValueType> cumsum_type(const OpArguments& args) {
 
 // A product with a triangle of ones, along the last axis.
 void lower_cumsum(OpContext& ctx) {
-  const Expression x = cast(argument(ctx, "self"), at::kFloat);
+  const Expression x = cast(reduced_numbers(ctx, false), at::kFloat);
   const auto axis = static_cast<size_t>(checked_axis(ctx, ctx.integer("dim"), x.type().rank()));
   std::vector<int64_t> last_first(x.type().rank());
   for (size_t i = 0; i < last_first.size(); ++i) last_first[i] = static_cast<int64_t>(i);

@@ -92,6 +92,34 @@ class Calculations(IntegerTest):
             self.assertIn(WIDE, text)
 
 
+class SumsOfFloats(IntegerTest):
+    """Floats lose their fractions before they are reduced to an integer, not after."""
+
+    FUNCTIONS = (lambda x: torch.sum(x, dtype=torch.int32), lambda x: x.sum(1, keepdim=True, dtype=torch.int64),
+                 lambda x: torch.prod(x[:, :3], 1, dtype=torch.int32), lambda x: torch.prod(x[0], dtype=torch.int64),
+                 lambda x: torch.cumsum(x, -1, dtype=torch.int32), lambda x: x.cumprod(0, dtype=torch.int64))
+    SAMPLE = torch.tensor([[7.5, 1.5, 3.5, 0.5, 2.5], [-7.9, 1.7, -3.3, -0.9, 2.2]])
+
+    def test_exact(self):
+        for number, function in enumerate(self.FUNCTIONS):
+            for level in (3, 4, 7):
+                with self.subTest(number=number, level=level):
+                    text = self.assert_exact(function, self.SAMPLE, options=["--feature-level", str(level)])
+                    if number < 4 and level >= 4:
+                        self.assertNotIn("rounded", text)
+                    else:
+                        self.assertIn("integers above 2^24 come out rounded", text)
+
+    def test_verify_has_fractions(self):
+        """The sum of what was rounded is another one for numbers with fractions on both sides of 1."""
+        cut, rounded = self.FUNCTIONS[0], lambda x: x.sum().to(torch.int32)
+        for sample in (self.SAMPLE, self.SAMPLE[0, :3]):
+            _, _ = self.converted(rounded, sample)
+            result = run("verify", self.save(cut, sample), self.folder / "out.pt")
+            self.assertEqual(4, result.code, str(result))
+            self.assertRegex(result.stdout, r"\nsample \d+ \(fractions between whole numbers\): output 0: ")
+
+
 class Warnings(IntegerTest):
     def test_names_inputs(self):
         for function in (lambda a, b: a * b, lambda a, b: torch.cat([a, b])):

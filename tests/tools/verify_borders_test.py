@@ -108,7 +108,12 @@ class Borders(CliTest):
         torch.jit.trace(Grid(), (torch.rand(1, 3, 4, 5, 6), torch.rand(1, 2, 2, 2, 3))).save(str(path))
         out = self.convert(path, "--input", "1,3,4,5,6", "--input", "1,2,2,2,3")
         result = self.succeed("verify", path, out)
-        self.assertIn("(infinite floats and NaN): the converted model doesn't run", result.stdout)
+        self.assertRegex(result.stdout, r"\nwarning: sample \d+ \(infinite floats and NaN\): output 0: ")
+
+    def test_numbers_of_rank_0(self):
+        sample = torch.arange(6, dtype=torch.int32)
+        result = self.verify_other(lambda t: t.max(), lambda t: t.clamp(max=2**30).max(), sample, "6:int32")
+        self.assert_failed(result, r"whole numbers near 2\^31")
 
     def test_infinite_values(self):
         sample = torch.rand(2, 6)

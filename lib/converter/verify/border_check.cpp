@@ -23,14 +23,11 @@ bool is_float(const at::Tensor& tensor) {
 
 // Describes the first integer or bool that differs; empty if none does.
 std::string integer_problem(const at::Tensor& expected, const at::Tensor& found) {
-  const at::Tensor wrong = expected.ne(found).nonzero();
+  const at::Tensor one = expected.reshape({-1}), other = found.reshape({-1});
+  const at::Tensor wrong = one.ne(other).nonzero();
   if (wrong.numel() == 0) return "";
-  const at::Tensor place = wrong[0];
-  at::Tensor one = expected, other = found;
-  for (int64_t axis = 0; axis < place.numel(); ++axis) {
-    one = one[place[axis].item().toLong()], other = other[place[axis].item().toLong()];
-  }
-  return fmt::format("{} found, {} needed", other.item().toLong(), one.item().toLong());
+  const int64_t place = wrong[0].item().toLong();
+  return fmt::format("{} found, {} needed", other[place].item().toLong(), one[place].item().toLong());
 }
 
 std::string float_problem(const at::Tensor& expected, const at::Tensor& found, double tolerance) {

@@ -45,9 +45,17 @@ at::Tensor tiny_and_large(const at::Tensor& like) {
   return values.reshape(like.sizes()).to(like.scalar_type());
 }
 
+// From -9 to 9, and no whole numbers: a sum of their fractions is above 1.
+at::Tensor between_wholes(const at::Tensor& like) {
+  const at::Tensor number = at::arange(like.numel(), at::TensorOptions(at::kLong));
+  const at::Tensor fraction = number.remainder(3).mul(0.1).add(0.6);
+  const at::Tensor sign = number.remainder(5).eq(4).to(at::kLong).mul(-2).add(1);
+  return number.mul(7).remainder(8).add(fraction).mul(sign).reshape(like.sizes()).to(like.scalar_type());
+}
+
 at::Tensor with_infinite(const at::Tensor& like) {
   constexpr float kInfinite = std::numeric_limits<float>::infinity();
-  const std::vector<float> values = {kInfinite, std::nanf(""), -kInfinite, 3e38F, -3e38F, 1e-40F};
+  const std::vector<float> values = {kInfinite, std::nanf(""), -kInfinite, 3e38F, -3e38F, 1e-40F, -std::nanf("")};
   at::Tensor flat = like.clone().reshape({-1});
   for (int64_t i = 0; i < std::min<int64_t>(flat.numel(), static_cast<int64_t>(values.size())); ++i) {
     flat[i] = values[static_cast<size_t>(i)];
@@ -90,6 +98,11 @@ std::optional<at::Tensor> small_and_large_floats(const at::Tensor& tensor) {
   return tiny_and_large(tensor);
 }
 
+std::optional<at::Tensor> fractions(const at::Tensor& tensor) {
+  if (tensor.scalar_type() != at::kFloat) return std::nullopt;
+  return between_wholes(tensor);
+}
+
 std::optional<at::Tensor> infinite_floats(const at::Tensor& tensor) {
   if (tensor.scalar_type() != at::kFloat) return std::nullopt;
   return with_infinite(tensor);
@@ -108,6 +121,7 @@ constexpr Border kBorders[] = {
     {"the least and the largest numbers of their dtype", least_and_largest, false, false, false},
     {"floats from 1e-8 to 1e4, and both zeros", small_and_large_floats, false, false, true},
     {"infinite floats and NaN", infinite_floats, false, true, true},
+    {"fractions between whole numbers", fractions, false, false, true},
 };
 
 // A loop over a range or a list has a condition that is always true.
@@ -139,6 +153,15 @@ bool sums_products(const torch::jit::Node& node) {
   return traits.multiplies() || traits.has(Fact::kSumsProducts);
 }
 
+// True for an operator that makes integers of a tensor's numbers.
+bool makes_integers(const torch::jit::Node& node) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  const auto place = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("dtype");
+  if (!place || node.input(0)->type()->kind() != c10::TypeKind::TensorType) return false;
+  const auto dtype = torch::jit::toIValue(node.input(static_cast<size_t>(*place)));
+  return dtype && dtype->isInt() && c10::isIntegralType(static_cast<at::ScalarType>(dtype->toInt()), true);
+}
+
 bool orders_numbers(const torch::jit::Node& node) {
   static const std::set<std::string> operators = {"aten::argmax", "aten::argmin",    "aten::argsort", "aten::kthvalue",
                                                   "aten::median", "aten::nanmedian", "aten::mode",    "aten::msort",
@@ -153,6 +176,7 @@ std::vector<BorderSample> border_samples(const Values& ordinary, const BorderLim
   if (limits.is_driven_by_values) return samples;
   for (const Border& border : kBorders) {
     if (border.is_infinite && limits.sums_products) continue;
+    if (border.change == fractions && !limits.makes_integers) continue;
     bool any = false;
     BorderSample sample{border.name, {}, border.is_wide, border.is_infinite, border.is_float};
     sample.values = with_tensors(ordinary, [&](size_t number, const at::Tensor& tensor) {
@@ -173,6 +197,7 @@ BorderLimits limits_of(const torch::jit::Module& module) {
   bool orders = false;
   for_each_node(*graph, [&](const torch::jit::Node& node) {
     orders = orders || orders_numbers(node);
+    limits.makes_integers = limits.makes_integers || makes_integers(node);
     limits.sums_products = limits.sums_products || sums_products(node);
     limits.is_driven_by_values = limits.is_driven_by_values || is_loop_by_values(node) || makes_sizes_of_values(node) ||
                                  !is_known_operator(node) || node.kind() == c10::prim::SetAttr;
