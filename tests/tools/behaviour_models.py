@@ -115,6 +115,16 @@ class ReadsMemoryOfTwo(Layers):
         return torch.as_strided(y, [8, 16], [16, 1]), torch.as_strided(z, [4, 8], [8, 1])
 
 
+class Eigenvalues(Layers):
+    """Parts of complex numbers that stay on the CPU."""
+
+    def forward(self, x):
+        values = torch.linalg.eigvals(self.first(x))
+        pair = torch.stack([torch.real(values), torch.imag(values)])
+        turned = torch.view_as_real(torch.conj(values).resolve_conj())
+        return values.real.abs(), pair, turned, values.conj().imag, values.abs(), torch.real(self.second(x)).conj()
+
+
 class DropoutIsNoCopy(Layers):
     def forward(self, x):
         y = self.first(x)
@@ -238,5 +248,5 @@ class ChangesInTuple(Layers):
 
 
 ALL = (Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, ReadsMemory, ReadsMemoryOfTwo,
-       DropoutIsNoCopy, UnpackedAfterChange, OperatorLists, RepeatedKeys, ReadAndSet, LeavesLoop, KeptTwice)
+       Eigenvalues, DropoutIsNoCopy, UnpackedAfterChange, OperatorLists, RepeatedKeys, ReadAndSet, LeavesLoop, KeptTwice)
 MODELS = {model.__name__: model for model in (*ALL, ElementsChanged, ReadsInOrder, ChangesInTuple)}

@@ -26,8 +26,13 @@ bool takes_complex(const OpArguments& args) {
          });
 }
 
-bool takes_none(const OpArguments& args) {
-  return !takes_pair(args);
+// False also for a tensor of unknown dtype: an operator on the CPU may give complex numbers.
+bool takes_real(const OpArguments& args) {
+  return !takes_pair(args) && !c10::isComplexType(args.tensor("self").dtype);
+}
+
+bool takes_pair_or_real(const OpArguments& args) {
+  return takes_pair(args) || takes_real(args);
 }
 
 Tensor imaginary_or_zero(const Formed& x) {
@@ -187,7 +192,7 @@ std::vector<Formed> padded(const FormulaArguments& args) {
 
 Formulas complex_formulas() {
   Formulas formulas = {
-      {"aten::real", nullptr, real_part},
+      {"aten::real", takes_pair_or_real, real_part},
       {"aten::imag", takes_pair, imaginary_part},
       {"aten::view_as_real", takes_pair, both_parts},
       {"aten::view_as_complex", nullptr, joined_parts},
@@ -197,8 +202,8 @@ Formulas complex_formulas() {
       {"aten::conj", takes_pair, conjugate},
       {"aten::_conj", takes_pair, conjugate},
       {"aten::conj_physical", takes_pair, conjugate},
-      {"aten::resolve_conj", nullptr, itself},
-      {"aten::resolve_neg", nullptr, itself},
+      {"aten::resolve_conj", takes_pair_or_real, itself},
+      {"aten::resolve_neg", takes_pair_or_real, itself},
       {"aten::fft_fftshift", takes_pair, shifted<0>},
       {"aten::fft_ifftshift", takes_pair, shifted<1>},
       {"aten::pad", takes_pair, padded},
@@ -221,7 +226,7 @@ Formulas complex_formulas() {
       {"aten::bmm", takes_complex, matrix_product<kMat2>},
   };
   for (const char* name : {"aten::conj", "aten::_conj", "aten::conj_physical"}) {
-    formulas.push_back({name, takes_none, itself});
+    formulas.push_back({name, takes_real, itself});
   }
   for (const char* name : {"aten::neg",
                            "aten::reshape",

@@ -238,6 +238,15 @@ bool has_rules(const Graph& graph, const std::vector<std::string>& lineage) {
   return true;
 }
 
+// Complex tensors carry the mark that they are conjugated, which a trace doesn't record.
+bool takes_complex(const TorchNode& node, const TypeMap& types) {
+  const auto inputs = node.inputs();
+  return std::any_of(inputs.begin(), inputs.end(), [&](const TorchValue* input) {
+    const TensorType* type = tensor_type_of(input, types);
+    return type != nullptr && c10::isComplexType(type->dtype) && !is_pair(*input);
+  });
+}
+
 std::vector<TorchValue*> insert(const Graph& graph, TorchNode& node, const std::vector<TorchValue*>& inputs) {
   torch::jit::WithInsertPoint here(&node);
   TorchNode* before = node.prev();
@@ -255,7 +264,7 @@ std::vector<TorchValue*> insert(const Graph& graph, TorchNode& node, const std::
 std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types) {
   if (!node.blocks().empty() || sizes_depend_on_values(node)) return {};
   const Formula* formula = find_formula(node, types);
-  if (formula == nullptr && draws_random_numbers(node)) return {};
+  if (formula == nullptr && (draws_random_numbers(node) || takes_complex(node, types))) return {};
   const auto composite = formula == nullptr ? composite_operator(node) : std::nullopt;
   Arguments arguments;
   if ((formula == nullptr && !composite) || !arguments.read(node, types)) return {};
