@@ -2,6 +2,7 @@
 
 import math
 import unittest
+from typing import List
 
 import torch
 from torch import nn
@@ -94,6 +95,34 @@ class Changing(nn.Module):
         y = self.linear(x) + cache
         cache.copy_(y)
         return y * 2
+
+
+class Frames(nn.Module):
+    """Keeps a list of tensors that are views of one memory."""
+
+    frames: List[torch.Tensor]
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.linear = nn.Linear(8, 4)
+        self.frames = list(torch.randn(6, 8).unbind(0))
+
+    def forward(self, x):
+        self.frames.append(x)
+        self.frames = self.frames[1:]
+        return self.linear(x) + torch.stack(self.frames).sum()
+
+
+class StateOfViews(CliTest):
+    def test_float_stand_in_has_the_same_state(self):
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        quantised = torch.quantization.quantize_dynamic(Frames().eval(), {nn.Linear}, dtype=torch.qint8)
+        torch.jit.script(quantised).save(str(path))
+        self.succeed(path, "--input", "8", "--min-segment-macs", "0", "-o", out)
+        result = self.succeed("verify", path, out)
+        self.assertIn("compared with the float model that the original stands for", result.stdout)
+        self.assertRegex(result.stdout, r"\npassed \(4 samples")
 
 
 class VerifyValues(CliTest):

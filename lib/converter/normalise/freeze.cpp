@@ -16,6 +16,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/float32/compute_in_float32.h"
 #include "lib/converter/float32/reduced_steps.h"
+#include "lib/converter/graph/deep_copy.h"
 #include "lib/converter/graph/element_writes.h"
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/graph/node_reads.h"
@@ -228,7 +229,7 @@ std::optional<torch::jit::Module> float_meaning(const LoadedModel& original) {
   if (!is_other && !may_have_reduced_steps(original.module)) return std::nullopt;
   const torch::jit::Module frozen = frozen_module(original);
   if (!is_other && original.reduced_steps.empty()) return std::nullopt;
-  return frozen.deepcopy();  // a run may change buffers, which the original has, too
+  return deep_copy(frozen);  // a run may change buffers, which the original has, too
 }
 
 }  // namespace nnapi_convert

@@ -8,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file_pages.h"
+#include "lib/converter/graph/deep_copy.h"
 #include "lib/converter/quantise/physical_sample.h"
 #include "lib/converter/quantise/segment_samples.h"
 #include "lib/converter/samples/calibration_samples.h"
@@ -187,7 +188,7 @@ LoadedModel separate_state(const LoadedModel& loaded, const PlannedModel& planne
   LoadedModel original = loaded;
   const bool keeps_state = !planned.model.graph->inputs()[0]->uses().empty();
   if (!keeps_state) return original;
-  original.module = loaded.module.deepcopy();
+  original.module = deep_copy(loaded.module);
   original.frozen.reset();
   return original;
 }

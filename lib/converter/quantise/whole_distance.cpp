@@ -11,6 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/host_library.h"
+#include "lib/converter/graph/deep_copy.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/normalise/arguments.h"
 
@@ -77,7 +78,7 @@ ExpectedResults expected_results(const LoadedModel& loaded, const PlannedModel& 
                                  const CalibrationSamples& samples) {
   ExpectedResults expected;
   const bool keeps_state = !planned.model.graph->inputs()[0]->uses().empty();
-  torch::jit::Module module = keeps_state ? loaded.module.deepcopy() : loaded.module;
+  torch::jit::Module module = keeps_state ? deep_copy(loaded.module) : loaded.module;
   for (const std::vector<at::Tensor>& sample : samples) {
     expected.inputs.push_back(assemble(planned.model.arguments, {sample.begin(), sample.end()}));
     try {

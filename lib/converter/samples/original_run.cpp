@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "lib/converter/graph/deep_copy.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/infer/trial_run.h"
 #include "lib/converter/samples/argument_samples.h"
@@ -70,7 +71,7 @@ std::optional<InputTuple> made_up_inputs(const NormalisedModel& model, const std
 // A run may change the module's buffers. Nothing for a module with objects that LibTorch can't copy.
 std::optional<torch::jit::Module> copy_of(const torch::jit::Module& module) {
   try {
-    return module.deepcopy();
+    return deep_copy(module);
   } catch (const std::exception&) {
     return std::nullopt;
   }

@@ -12,6 +12,7 @@
 #include "lib/base/host_library.h"
 #include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/emit/recorded_options.h"
+#include "lib/converter/graph/deep_copy.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/libtorch/silenced_warnings.h"
 #include "lib/converter/load/converted_file.h"
@@ -54,7 +55,7 @@ Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* wh
   try {
     c10::InferenceMode guard;
     InputTuple own;
-    for (const c10::IValue& input : inputs) own.push_back(input.deepcopy());
+    for (const c10::IValue& input : inputs) own.push_back(deep_copy(input));
     flatten(module.forward(own), outputs);
   } catch (const std::exception& error) {
     const std::string missing = missing_operator(error.what());
