@@ -115,6 +115,94 @@ class ReadsMemoryOfTwo(Layers):
         return torch.as_strided(y, [8, 16], [16, 1]), torch.as_strided(z, [4, 8], [8, 1])
 
 
+class ReadsMemoryOfViews(Layers):
+    """Views, and tensors that have the order of a view, told by their place in memory."""
+
+    def forward(self, x):
+        y = self.first(x)
+        turned = torch.relu(y.permute(0, 2, 3, 1))
+        return (torch.as_strided(y.permute(0, 2, 3, 1), [1, 8, 4], [128, 16, 1]),
+                torch.as_strided(y.movedim(1, 3), [8, 16], [16, 1]), torch.as_strided(y[:, 1:, 2:], [8, 16], [16, 1]),
+                torch.as_strided(y[:, 1:, 2:], [8, 16], [16, 1], 3), torch.as_strided(y.unfold(3, 4, 2), [8, 16], [16, 1]),
+                torch.as_strided(turned, [8, 16], [16, 1]), self.second(turned.permute(0, 3, 1, 2)),
+                torch.as_strided_scatter(turned, torch.zeros(4, 4), [4, 4], [16, 1]))
+
+
+class ReadsMemoryOfInput(Layers):
+    def forward(self, x):
+        return torch.as_strided(torch.relu(x).transpose(2, 3), [8, 16], [16, 1]), self.first(x)
+
+
+class ResizesTurned(Layers):
+    def forward(self, x):
+        y, z = torch.relu(self.first(x).permute(0, 2, 3, 1)).clone(), torch.relu(self.second(x).transpose(1, 2)).clone()
+        y.resize_([8, 16])
+        return y + 1, torch.zeros(1).set_(z).storage_offset(), torch.zeros(1).set_(z) * 2
+
+
+class BranchesByOrder(Layers):
+    def forward(self, x):
+        y = torch.relu(self.first(x).permute(0, 2, 3, 1))
+        if y.is_contiguous():
+            y = y * 3
+        z = self.second(y.permute(0, 3, 1, 2))[:, 1].transpose(1, 2)
+        if z.stride(1) == 8:
+            z = z + 7
+        return y, z, z.storage_offset(), y.stride()
+
+
+class ChangesCopiesOfTurned(Layers):
+    """contiguous() and reshape() give copies of what is turned, and the tensor itself of others."""
+
+    def forward(self, x):
+        y = self.first(x)
+        turned, plain = torch.relu(y.permute(0, 2, 3, 1)), torch.relu(y)
+        a, b, c = turned.contiguous(), turned.reshape(-1), plain.contiguous()
+        if bool(x.mean() > -9):
+            a.add_(1)
+            b.mul_(2)
+            c.sub_(3)
+        return turned, plain, a, b, c, self.second(y)
+
+
+class ChangesCopyAtOnce(Layers):
+    def forward(self, x):
+        turned = torch.relu(self.first(x).permute(0, 2, 3, 1))
+        copy = turned.reshape(-1)
+        copy.add_(1)
+        return turned, copy
+
+
+class OrderInState(Layers):
+    """What a call leaves is read by its place in memory in the next one."""
+
+    state: torch.Tensor
+
+    def __init__(self):
+        super().__init__()
+        self.state = torch.zeros(1, 4, 8, 8)
+
+    def forward(self, x):
+        before = torch.as_strided(self.state, [8, 16], [16, 1])
+        self.state = torch.relu(self.first(x).transpose(1, 3))
+        return before + self.second(x).mean()
+
+
+class OrderInBlocks(Layers):
+    """The order of what loops, branches and lists hand on."""
+
+    def forward(self, x):
+        y = self.first(x)
+        parts: List[torch.Tensor] = []
+        for i in range(int(x.mean() > -9) + 1):
+            y = torch.relu(self.second(y)).transpose(2, 3)
+            parts.append(self.first(x).transpose(1, 2))
+        z = y
+        if bool(x.mean() > 0):
+            z = torch.relu(self.second(y.clone()).transpose(1, 3))
+        return [torch.as_strided(t, [8, 16], [16, 1]) for t in (y, z, parts[0])]
+
+
 class Eigenvalues(Layers):
     """Parts of complex numbers that stay on the CPU."""
 
@@ -248,5 +336,7 @@ class ChangesInTuple(Layers):
 
 
 ALL = (Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, ReadsMemory, ReadsMemoryOfTwo,
-       Eigenvalues, DropoutIsNoCopy, UnpackedAfterChange, OperatorLists, RepeatedKeys, ReadAndSet, LeavesLoop, KeptTwice)
+       ReadsMemoryOfViews, ReadsMemoryOfInput, ResizesTurned, BranchesByOrder, ChangesCopiesOfTurned, ChangesCopyAtOnce,
+       OrderInState, OrderInBlocks, Eigenvalues, DropoutIsNoCopy, UnpackedAfterChange, OperatorLists, RepeatedKeys,
+       ReadAndSet, LeavesLoop, KeptTwice)
 MODELS = {model.__name__: model for model in (*ALL, ElementsChanged, ReadsInOrder, ChangesInTuple)}

@@ -17,9 +17,9 @@ using torch::jit::Node;
 class Partitioner {
  public:
   Partitioner(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
-              const Float32Values& float32, Diagnostics& diagnostics)
+              const Float32Values& float32, const NodesKeptForOrder& kept, Diagnostics& diagnostics)
       : inferred_(inferred), options_(options), float32_(float32), diagnostics_(diagnostics) {
-    add_block(model.graph->block(), partition_graph(model, inferred, options));
+    add_block(model.graph->block(), partition_graph(model, inferred, options, kept));
   }
 
   Plan run() {
@@ -300,10 +300,10 @@ std::string to_text(const Plan& plan) {
 }
 
 Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
-               const Float32Values& float32, Diagnostics& diagnostics) {
+               const Float32Values& float32, const NodesKeptForOrder& kept, Diagnostics& diagnostics) {
   ConvertOptions quiet = options;  // without dumps of the many trial segments
   quiet.on_dump = nullptr;
-  return Partitioner(model, inferred, quiet, float32, diagnostics).run();
+  return Partitioner(model, inferred, quiet, float32, kept, diagnostics).run();
 }
 
 }  // namespace nnapi_convert

@@ -131,6 +131,7 @@ class Items {
         inferred_(graph.inferred),
         options_(graph.options),
         module_(graph.module),
+        kept_(graph.kept),
         aliases_(graph.aliases.get()) {}
 
   std::vector<PartitionItem> run() {
@@ -172,6 +173,8 @@ class Items {
     } else {
       try_lowering(item);
     }
+    const auto kept = kept_.find(&node);
+    if (!item.reason && kept != kept_.end()) item.reason = kept->second;
     item.cost = cost_kind(node);
     if (item.cost == CostKind::kUnknown && item.computes) return;  // keeps the count of its NNAPI operations
     // What the original's operator costs: its form for NNAPI may multiply more, such as a resize by matrices.
@@ -328,6 +331,7 @@ class Items {
   const InferredTypes& inferred_;
   const ConvertOptions& options_;
   const torch::jit::Module& module_;
+  const NodesKeptForOrder& kept_;
   const torch::jit::AliasDb* aliases_;
   std::vector<PartitionItem> items_;
   std::unordered_map<const Node*, size_t> item_of_;
@@ -336,8 +340,8 @@ class Items {
 }  // namespace
 
 PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred,
-                               const ConvertOptions& options) {
-  PartitionGraph graph{inferred, options, model.frozen, nullptr};
+                               const ConvertOptions& options, const NodesKeptForOrder& kept) {
+  PartitionGraph graph{inferred, options, model.frozen, kept, nullptr};
   bool changes = false;
   for (Node* node : model.graph->nodes()) changes = changes || changes_in_place(*node);
   if (changes) graph.aliases = std::make_unique<torch::jit::AliasDb>(model.graph);

@@ -10,6 +10,7 @@
 #include "lib/converter/graph/normalised_model.h"
 #include "lib/converter/infer/infer.h"
 #include "lib/converter/lower/nnapi_part.h"
+#include "lib/converter/partition/memory_order.h"
 #include "lib/converter/partition/node_cost.h"
 
 namespace nnapi_convert {
@@ -35,11 +36,12 @@ struct PartitionItem {
 struct PartitionGraph {
   const InferredTypes& inferred;
   const ConvertOptions& options;
-  const torch::jit::Module& module;              // its attributes are those that the graph reads and sets
+  const torch::jit::Module& module;  // its attributes are those that the graph reads and sets
+  const NodesKeptForOrder& kept;
   std::unique_ptr<torch::jit::AliasDb> aliases;  // null: the graph changes no value in place
 };
 PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred,
-                               const ConvertOptions& options);
+                               const ConvertOptions& options, const NodesKeptForOrder& kept);
 
 // Returns the items of one block, in the order of its nodes. Constants and glue are in no item; a branch or loop is one
 // item.

@@ -11,6 +11,7 @@
 #include "lib/converter/lower/wide_integers.h"
 #include "lib/converter/normalise/arguments.h"
 #include "lib/converter/partition/deciding_inputs.h"
+#include "lib/converter/partition/memory_order.h"
 #include "lib/converter/partition/sample_macs.h"
 #include "lib/converter/partition/typed_model.h"
 #include "lib/converter/samples/sample_inputs.h"
@@ -144,7 +145,8 @@ PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, con
   const std::vector<InputTuple> samples = has_samples ? samples_for(inputs, loaded) : std::vector<InputTuple>();
   count_in_samples(model, samples, typed.inferred);
   PlannedModel planned;
-  planned.plan = partition(model, typed.inferred, options, float32, diagnostics);
+  const NodesKeptForOrder kept = keep_memory_order(model, typed.inferred, diagnostics);
+  planned.plan = partition(model, typed.inferred, options, float32, kept, diagnostics);
   planned.plan.refusal = refusal;
   warn_of_wide_integers(nnapi_nodes(planned.plan), model, typed.inferred.types, diagnostics);
   warn_of_deciding_inputs(model, typed.inferred.types, diagnostics);

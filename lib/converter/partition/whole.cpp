@@ -8,6 +8,7 @@
 #include "lib/converter/lower/interface.h"
 #include "lib/converter/lower/lower.h"
 #include "lib/converter/lower/wide_integers.h"
+#include "lib/converter/partition/memory_order.h"
 #include "lib/converter/partition/typed_model.h"
 #include "lib/converter/samples/original_run.h"
 #include "lib/nnapi/cost.h"
@@ -48,6 +49,8 @@ Offer lower_whole(const LoadedModel& loaded, const ConvertOptions& options, Quan
                   Stages& stages) {
   const TypedModel typed = type_model(loaded, options, {RunBy::kNnapi}, diagnostics, stages);
   if (!typed.inferred.refusals.empty()) return {{}, refusal_of_nodes(all_refusals(typed, options))};
+  std::vector<Refusal> by_order = memory_order_refusals(typed.model, typed.inferred);
+  if (!by_order.empty()) return {{}, refusal_of_nodes(std::move(by_order))};
 
   stages.begin("lower");
   const TypeMap& types = typed.inferred.types;
