@@ -8,10 +8,23 @@
 
 namespace fake_nnapi {
 
+namespace {
+
+std::vector<std::unique_ptr<ANeuralNetworksDevice>> make_devices(const Settings& settings) {
+  std::vector<std::unique_ptr<ANeuralNetworksDevice>> made;
+  for (const DeviceSetting& device : settings.devices) {
+    made.push_back(std::unique_ptr<ANeuralNetworksDevice>(new ANeuralNetworksDevice{device}));
+  }
+  return made;
+}
+
+}  // namespace
+
 std::mutex mutex;
 Settings settings;
 Record records;
-std::vector<std::unique_ptr<ANeuralNetworksDevice>> devices;
+std::vector<std::unique_ptr<ANeuralNetworksDevice>> devices =
+    make_devices(Settings());  // for programs that don't reset
 std::set<const void*> live_objects;
 
 void violate(const std::string& text) {
@@ -51,10 +64,7 @@ class TheFake : public Fake {
     settings = new_settings;
     records = Record();
     records.live = static_cast<int>(live_objects.size());
-    devices.clear();
-    for (const DeviceSetting& device : settings.devices) {
-      devices.push_back(std::unique_ptr<ANeuralNetworksDevice>(new ANeuralNetworksDevice{device}));
-    }
+    devices = make_devices(settings);
   }
   void set(const Settings& new_settings) override {
     const std::lock_guard<std::mutex> lock(mutex);
