@@ -13,6 +13,7 @@ const FRAME_FOOT = 34;
 const FRAME_SIDE = 26;
 const OPEN_AT_ONCE = 8;  // operations of the CPU that are shown from the start
 const OPEN_AT_MOST = 1000;
+const READABLE = 0.75;  // pixels for each unit, at which texts are read well
 
 const hueOf = (segment) => (215 + segment * 137.5) % 360;
 const fillOf = (segment) => (segment == null ? "var(--cpu)" : `hsl(${hueOf(segment)} var(--saturation) var(--lightness))`);
@@ -84,12 +85,13 @@ function shutBox(step) {
 }
 
 // Where all is: steps with their boxes, and the flows between them.
-function placeGraph(graph, isOpen) {
+// `room` is the width in which it is shown.
+function placeGraph(graph, isOpen, room) {
   const makers = makersOf(graph);
   const placed = graph.steps.map((step, i) => {
     const open = isOpen[i];
     const content = open ? contentOf(graph, step, makers) : { boxes: [], edges: [] };
-    const inside = open && content.boxes.length ? layOut(content.boxes, content.edges) : { ...shutBox(step), paths: [] };
+    const inside = open && content.boxes.length ? layOut(content.boxes, content.edges, room / READABLE - 2 * STEP_PADDING - 80) : { ...shutBox(step), paths: [] };
     const title = `${stepTitle(step)}: ${countText(step.nodes.length, "operation")}`;
     const width = Math.max(inside.width, textWidth(title, 15, 700) + 60) + 2 * STEP_PADDING;
     return { step, open, ...content, paths: inside.paths, lines: open ? [] : inside.lines, title, width,

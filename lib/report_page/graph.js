@@ -4,7 +4,8 @@ class GraphView {
   constructor(report) {
     this.report = report;
     this.graph = report.graph;
-    this.isOpen = this.graph.steps.map(isOpenAtFirst);
+    this.troubles = new Troubles(report);
+    this.isOpen = this.graph.steps.map((step) => (report.converted === false ? canOpen(step) : isOpenAtFirst(step)));
     this.canvas = document.getElementById("canvas");
     this.details = document.getElementById("details");
     this.found = document.getElementById("found");
@@ -17,7 +18,8 @@ class GraphView {
   }
 
   draw() {
-    this.layout = placeGraph(this.graph, this.isOpen);
+    this.room = this.canvas.clientWidth;
+    this.layout = placeGraph(this.graph, this.isOpen, this.room);
     this.groups = new Map();  // box -> group
     this.boxes = [];
     this.edges = [];
@@ -96,8 +98,10 @@ class GraphView {
   }
 
   drawBox(box, segment, parent) {
-    const group = drawn("g", { class: `node ${box.kind}`, tabindex: 0, role: "button",
-      "aria-label": `${box.label} ${box.detail}`.trim() });
+    const { level, why } = box.about.node ? this.troubles.of(box.about.node) : { level: "", why: "" };
+    const group = drawn("g", { class: `node ${box.kind} ${level}`.trim(), tabindex: 0, role: "button",
+      "aria-label": `${box.label} ${box.detail} ${level ? why : ""}`.trim() });
+    if (level) group.append(drawn("title", {}, why));
     const top = box.y - box.height / 2;
     const fill = box.kind === "nnapi" ? { fill: "var(--box)", stroke: strokeOf(segment) } : {};
     group.append(drawn("rect", { x: box.x - box.width / 2, y: top, width: box.width, height: box.height, ...fill }));
@@ -208,7 +212,18 @@ class GraphView {
     onClick("zoom-out", () => this.zoom(1 / 1.3));
     onClick("fit", () => this.fit());
     onClick("all", () => this.showAll());
-    window.addEventListener("resize", () => this.applyView());
+    window.addEventListener("resize", () => this.onResize());
+  }
+
+  // Places all anew where another number of columns may fit.
+  onResize() {
+    if (Math.abs(this.canvas.clientWidth - this.room) < 100) {
+      this.applyView();
+      return;
+    }
+    this.draw();
+    this.fit();
+    this.runSearch(false);
   }
 
   drag(down) {
@@ -280,8 +295,35 @@ class GraphView {
     const listOfSteps = (inside) => inside.map((item) => (item.items
       ? element("li", {}, frameTitle(item), element("ul", { class: "operations inside" }, ...listOfSteps(item.items))) : linkTo(item.number)));
     const items = listOfSteps(framesOf(this.graph));
-    this.details.replaceChildren(element("h3", {}, "Steps in the order in which they run"),
+    this.details.replaceChildren(...this.worstOperations(), element("h3", {}, "Steps in the order in which they run"),
       element("ul", { class: "operations" }, ...items), element("p", { class: "faint" }, "Click an operation for its operands."));
+  }
+
+  // Links to the operations that are wrong or slow, the worst first.
+  worstOperations() {
+    const found = this.graph.steps.flatMap((step, number) => step.nodes.map((node) => ({ node, number, ...this.troubles.of(node) })))
+      .filter(({ level }) => level !== "").sort((a, b) => a.rank - b.rank);
+    if (found.length === 0) return [];
+    const items = found.slice(0, WORST).map(({ node, number, level, why }) => {
+      const link = element("button", { type: "button", class: level }, node.op);
+      link.addEventListener("click", () => this.goTo(node, number));
+      return element("li", {}, link, ` ${why}`, node.where ? element("div", { class: "code" }, shortPlace(node.where)) : "");
+    });
+    return [element("h3", {}, found.length > WORST ? `The worst ${WORST} of ${found.length} operations` : "Operations to look at first"),
+      element("ul", { class: "operations worst" }, ...items)];
+  }
+
+  // Shows an operation, or its step where that is shut.
+  goTo(node, number) {
+    const box = this.boxes.find((each) => each.about.node === node);
+    if (box) {
+      this.centre(box);
+      this.select(box);
+      return;
+    }
+    const placed = this.layout.steps[number];
+    this.centre({ x: placed.x + placed.width / 2, y: placed.y + placed.height / 2 });
+    this.details.replaceChildren(...nodeDetails(this.report, { node, step: this.graph.steps[number] }));
   }
 
   // Looks at names, types and source lines of all operations, also of those in shut boxes, which it opens on the way.
@@ -306,16 +348,9 @@ class GraphView {
   nextMatch(by) {
     if (this.matches.length === 0) return;
     this.match = (this.match + by + this.matches.length) % this.matches.length;
-    const { node, number, box } = this.matches[this.match];
+    const { node, number } = this.matches[this.match];
     this.found.textContent = `${this.match + 1} of ${this.matches.length}`;
-    if (box) {
-      this.centre(box);
-      this.select(box);
-      return;
-    }
-    const placed = this.layout.steps[number];
-    this.centre({ x: placed.x + placed.width / 2, y: placed.y + placed.height / 2 });
-    this.details.replaceChildren(...nodeDetails(this.report, { node, step: this.graph.steps[number] }));
+    this.goTo(node, number);
   }
 }
 

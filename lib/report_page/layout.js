@@ -6,17 +6,20 @@ const LAYER_GAP = 34;
 const NODE_GAP = 22;
 const POINT_WIDTH = 10;
 const LAYER_WIDTH = 16;
+const COLUMN_GAP = 56;
+const COLUMN_MARGIN = 28;  // above and below columns, where edges go from one to the next
+const LEAST_COLUMN = 500;  // the height that is worth a column
 
 // `nodes`: [{width, height}], `edges`: [[from, to]] with numbers of nodes; no circles. Sets x, y (the centre) of each node,
-// gives {width, height, paths}: for each edge the points it runs through.
-function layOut(nodes, edges) {
+// gives {width, height, paths}: for each edge the points it runs through. What is much taller than wide becomes columns
+// beside each other, as far as `room` goes.
+function layOut(nodes, edges, room = 0) {
   const layers = layersOf(nodes.length, edges);
   const cells = nodes.map((node, i) => ({ node, width: node.width, height: node.height, layer: layers[i], up: [], down: [] }));
   const chains = edges.map(([from, to]) => chainOf(cells, from, to));
   const rows = rowsOf(cells);
   orderRows(rows);
-  const width = placeRows(rows);
-  const height = placeLayers(rows);
+  const { width, height } = fold(rows, placeRows(rows), placeLayers(rows), room);
   for (const cell of cells) {
     if (!cell.node) continue;
     cell.node.x = cell.x;
@@ -143,10 +146,8 @@ function placeRows(rows) {
       settle(row);
     }
   }
-  const cells = rows.flat();
-  const left = Math.min(...cells.map((cell) => cell.x - cell.width / 2));
-  const right = Math.max(...cells.map((cell) => cell.x + cell.width / 2));
-  for (const cell of cells) cell.x -= left;
+  const left = leftOf(rows), right = rightOf(rows);
+  for (const cell of rows.flat()) cell.x -= left;
   return right - left;
 }
 
@@ -163,12 +164,66 @@ function placeLayers(rows) {
   return y;
 }
 
+// The rows of a chain, cut where one edge alone goes on, into as many columns as there is room for and as their height is
+// worth. The edge goes up again between two columns.
+function fold(rows, width, height, room) {
+  let columns = [rows];
+  for (let number = Math.floor(height / LEAST_COLUMN); number > 1 && columns.length === 1; number--) {
+    const made = columnsOf(rows, height / number);
+    const total = made.reduce((sum, column) => sum + rightOf(column) - leftOf(column) + COLUMN_GAP, -COLUMN_GAP);
+    if (total <= room) columns = made;
+  }
+  if (columns.length === 1) return { width, height };
+  const heights = columns.map((column) => bottomOf(column.at(-1)) - topOf(column[0]));
+  const bottom = Math.max(...heights) + 2 * COLUMN_MARGIN;
+  let x = 0;
+  columns.forEach((column, number) => {
+    const left = leftOf(column), end = x + rightOf(column) - left;
+    const shift = COLUMN_MARGIN - topOf(column[0]);
+    for (const cell of column.flat()) {
+      Object.assign(cell, { x: cell.x + x - left, y: cell.y + shift, column: number, columnEnd: end, bottom });
+    }
+    x = end + COLUMN_GAP;
+  });
+  return { width: x - COLUMN_GAP, height: bottom };
+}
+
+const leftOf = (column) => Math.min(...column.flat().map((cell) => cell.x - cell.width / 2));
+const rightOf = (column) => Math.max(...column.flat().map((cell) => cell.x + cell.width / 2));
+const topOf = (row) => row[0].y - row[0].rowHeight / 2;
+const bottomOf = (row) => row[0].y + row[0].rowHeight / 2;
+
+// Each column ends at the cut that is next to the height wanted.
+function columnsOf(rows, wanted) {
+  const cuts = rows.map((row, i) => i + 1).filter((i) => i < rows.length && rows[i].length > 0 && rows[i - 1].length > 0
+    && rows[i - 1].reduce((sum, cell) => sum + cell.down.length, 0) === 1);
+  const columns = [];
+  let start = 0;
+  cuts.forEach((cut, i) => {
+    const away = (end) => Math.abs(bottomOf(rows[end - 1]) - topOf(rows[start]) - wanted);
+    const next = i + 1 < cuts.length ? cuts[i + 1] : rows.length;
+    if (away(next) < away(cut)) return;
+    columns.push(rows.slice(start, cut));
+    start = cut;
+  });
+  columns.push(rows.slice(start));
+  return columns;
+}
+
+// The corners of an edge that goes from one column to the next.
+function wayBetween(from, to) {
+  if (from.column === to.column) return [];
+  const down = from.bottom - COLUMN_MARGIN / 2, up = COLUMN_MARGIN / 2, x = from.columnEnd + COLUMN_GAP / 2;
+  return [[from.x, down], [x, down], [x, up], [to.x, up]];
+}
+
 function pathOf(cells) {
   const points = [[cells[0].x, cells[0].y + cells[0].height / 2]];
   if (cells[0].rowHeight > cells[0].height) points.push([cells[0].x, cells[0].y + cells[0].rowHeight / 2]);
-  for (const cell of cells.slice(1, -1)) {
-    points.push([cell.x, cell.y - cell.rowHeight / 2], [cell.x, cell.y + cell.rowHeight / 2]);
-  }
+  cells.slice(1).forEach((cell, i) => {
+    points.push(...wayBetween(cells[i], cell));
+    if (i + 2 < cells.length) points.push([cell.x, cell.y - cell.rowHeight / 2], [cell.x, cell.y + cell.rowHeight / 2]);
+  });
   const last = cells.at(-1);
   if (last.rowHeight > last.height) points.push([last.x, last.y - last.rowHeight / 2]);
   points.push([last.x, last.y - last.height / 2]);

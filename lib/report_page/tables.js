@@ -30,8 +30,8 @@ function nodeDetails(report, { node, step }) {
   const made = [element("h3", {}, node.op), element("p", { class: "faint" }, stepPlace(report.graph, step))];
   if (node.where) made.push(element("p", { class: "code" }, node.where));
   if (node.macs != null) made.push(element("p", {}, `${macsText(node.macs)} multiply-adds`));
-  const reason = node.reason != null && report.partition ? report.partition.cpu[node.reason] : null;
-  if (reason) made.push(element("p", {}, element("strong", {}, "stays on the CPU: "), reasonText(reason)));
+  const reason = reasonOf(report, node);
+  if (reason) made.push(element("p", {}, element("strong", {}, report.partition ? "stays on the CPU: " : "is refused: "), reasonText(reason)));
   if (node.inside) made.push(element("p", {}, `${countText(node.inside, "operation")} of the CPU inside`));
   return [...made, ...listOf(report.graph, "Outputs", node.outputs), ...listOf(report.graph, "Inputs", node.inputs, node.arguments)];
 }
@@ -49,7 +49,7 @@ function valueDetails(graph, about) {
 
 function stepDetails(report, step) {
   const items = step.nodes.map((node) => {
-    const reason = node.reason != null && report.partition ? report.partition.cpu[node.reason] : null;
+    const reason = reasonOf(report, node);
     return element("li", {}, element("strong", {}, node.op), node.where ? element("div", { class: "code" }, shortPlace(node.where)) : "",
       reason ? element("div", { class: "faint" }, reasonText(reason)) : "");
   });
@@ -59,7 +59,7 @@ function stepDetails(report, step) {
     element("ul", { class: "operations" }, ...items)];
 }
 
-// `columns`: [title, is a number]; a cell is a text or an element.
+// `columns`: [title, is a number]; a cell is a text or an element. A row has a level where something is wrong or slow.
 function table(columns, rows) {
   const cell = (name, content, isNumber) => element(name, isNumber ? { class: "number" } : {}, content);
   const head = element("tr", {}, ...columns.map(([title, isNumber]) => {
@@ -67,30 +67,52 @@ function table(columns, rows) {
     made.setAttribute("scope", "col");
     return made;
   }));
-  const body = rows.map((row) => element("tr", {}, ...row.map((content, i) => cell("td", content, columns[i][1]))));
+  const body = rows.map((row) => element("tr", row.level ? { class: row.level } : {},
+    ...row.map((content, i) => cell("td", content, columns[i][1]))));
   return element("div", { class: "wide" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
+}
+
+// Sets the level of a row.
+const marked = (row, level) => Object.assign(row, { level });
+
+// Rows with the worst first: the worst of them, and all of them behind a switch where they are more. `make` makes the rows,
+// as a cell is in one place only.
+function worstTable(columns, make) {
+  const rows = make();
+  if (rows.length <= WORST) return [table(columns, rows)];
+  return [element("p", { class: "faint" }, `the worst ${WORST} of ${rows.length}`), table(columns, rows.slice(0, WORST)),
+    element("details", { class: "all" }, element("summary", {}, `all ${rows.length}`), table(columns, make()))];
 }
 
 function section(id, title, ...content) {
   return element("section", { id, "aria-labelledby": `${id}-title` }, element("h2", { id: `${id}-title` }, title), ...content);
 }
 
+// What a segment computes for each byte that is handed over; little of it is slow.
+const worthOf = ({ macs, input_bytes: into, output_bytes: out }) => (macs == null ? Infinity : macs / Math.max(1, (into || 0) + (out || 0)));
+
 function segmentTable(report) {
   const parts = [...report.partition.segments, ...report.partition.cpu];
   const all = parts.reduce((sum, part) => sum + (part.macs || 0), 0);
   const share = parts.some((part) => part.macs == null) ? "share of what is counted" : "share";
-  const rows = report.partition.segments.map((segment, i) => {
+  const rowOf = (segment, i) => {
     const swatch = element("span", { class: "swatch" });
     swatch.style.background = fillOf(i);
     swatch.style.borderColor = strokeOf(i);
     return [element("span", {}, swatch, `${i}`), `${segment.operation_count}`, macsText(segment.macs),
       all > 0 && segment.macs != null ? percentText(segment.macs, all) : "-", `${segment.inputs}`, bytesText(segment.input_bytes),
       `${segment.outputs}`, bytesText(segment.output_bytes), `${segment.feature_level}`, rowsText(segment), placeText(segment.inside || [])];
-  });
+  };
+  const { segments } = report.partition;
+  const worst = segments.map((segment, i) => i);
+  if (segments.length > WORST) worst.sort((a, b) => worthOf(segments[a]) - worthOf(segments[b]) || a - b);
+  const makeRows = () => worst.map((i) => marked(rowOf(segments[i], i), segments[i].macs === 0 ? "warning" : ""));
+  const rows = makeRows();
   const columns = [["segment"], ["operations", true], ["multiply-adds", true], [share, true], ["inputs", true], ["bytes in", true],
     ["outputs", true], ["bytes out", true], ["feature level", true], ["rows"], ["where"]];
   const shown = columns.map((column, i) => i).filter((i) => rows.some((row) => row[i] !== ""));
-  return section("segments", "Segments", table(shown.map((i) => columns[i]), rows.map((row) => shown.map((i) => row[i]))));
+  const shownRows = () => makeRows().map((row) => marked(shown.map((i) => row[i]), row.level));
+  return section("segments", "Segments", ...worstTable(shown.map((i) => columns[i]), shownRows));
 }
 
 // "4 a call, 20 expected".
@@ -106,36 +128,47 @@ function operationTable(report) {
     for (const node of step.nodes) macs.set(node.op, (macs.get(node.op) || 0) + calls * (node.macs || 0));
   }
   const total = [...macs.values()].reduce((sum, each) => sum + each, 0);
-  const rows = Object.entries(report.operations)
+  const makeRows = () => Object.entries(report.operations)
     .sort((a, b) => (macs.get(b[0]) || 0) - (macs.get(a[0]) || 0) || b[1] - a[1])
     .map(([op, count]) => [element("code", {}, op), `${count}`, macs.get(op) ? macsText(Math.round(macs.get(op))) : "-",
       macs.get(op) ? percentText(macs.get(op), total) : "-"]);
   const columns = [["operation"], ["count", true], ["multiply-adds", true], ["share", true]];
   const shown = total > 0 ? 4 : 2;  // a converted file's buffers tell no multiply-adds
-  return section("operations", "NNAPI's operations by kind", table(columns.slice(0, shown), rows.map((row) => row.slice(0, shown))));
+  return section("operations", "NNAPI's operations by kind", ...worstTable(columns.slice(0, shown), () => makeRows().map((row) => row.slice(0, shown))));
 }
 
-// Entries with the same reason in one row; their operators and places with the number of each.
-function reasonRows(entries) {
+// Entries with the same reason in one row; their operators and places with the number of each. `report` has the cost of each
+// entry, if they have any: rows of much work first.
+function reasonRows(entries, report = null) {
   const rows = new Map();
   for (const entry of entries) {
     const reason = reasonText({ ...entry, since: "" });
-    if (!rows.has(reason)) rows.set(reason, { count: 0, operators: new Map(), places: new Map(), since: new Set() });
+    if (!rows.has(reason)) rows.set(reason, { count: 0, macs: 0, cost: 0, operators: new Map(), places: new Map(), since: new Set() });
     const row = rows.get(reason);
     if (entry.since) row.since.add(shortPlace(entry.since));
     row.count++;
+    row.macs = row.macs == null || entry.macs == null ? null : row.macs + entry.macs;
+    const cost = report ? costOnCpu(report, entry) : 0;
+    row.cost = row.cost == null || cost == null ? null : row.cost + cost;
     row.operators.set(entry.op, (row.operators.get(entry.op) || 0) + 1);
     if (entry.where) row.places.set(entry.where, (row.places.get(entry.where) || 0) + 1);
   }
   const times = ([name, count]) => (count > 1 ? `${name} ×${count}` : name);
-  return [...rows].sort((a, b) => b[1].count - a[1].count).map(([reason, { count, operators, places, since }]) => {
+  const weight = ({ cost }) => (cost == null ? 0.5 : cost);
+  return [...rows].sort((a, b) => weight(b[1]) - weight(a[1]) || b[1].count - a[1].count).map(([reason, { count, macs, cost, operators, places, since }]) => {
     const items = [...places].map((place) => element("li", { class: "code", title: place[0] }, times([shortPlace(place[0]), place[1]])));
     const list = element("ul", {}, ...items.slice(0, 3));
     const rest = element("details", {}, element("summary", {}, `${items.length - 3} more`), element("ul", {}, ...items.slice(3)));
     const where = items.length > 3 ? element("div", {}, list, rest) : list;
     const lines = [...since].slice(0, 6).join(", ") + (since.size > 6 ? ` and ${since.size - 6} more` : "");
-    return [`${count}`, reason + (lines ? ` at ${lines}` : ""), element("code", {}, [...operators].map(times).join(", ")), where];
+    const cells = [`${count}`, reason + (lines ? ` at ${lines}` : ""), element("code", {}, [...operators].map(times).join(", ")), where];
+    return report ? marked([cells[0], macsText(macs), ...cells.slice(1)], levelOfCost(cost)) : marked(cells, "bad");
   });
+}
+
+function cpuTable(report) {
+  const columns = [reasonColumns[0], ["multiply-adds", true], ...reasonColumns.slice(1)];
+  return worstTable(columns, () => reasonRows(report.partition.cpu, report));
 }
 
 const reasonColumns = [["count", true], ["reason"], ["operators"], ["source lines"]];
@@ -160,12 +193,12 @@ function lossTable(segment, number) {
     ["activations dB", true], ["saturated", true]];
   const rank = (loss) => (loss.snr_db_alone == null ? Infinity : loss.snr_db_alone);
   const worst = [...segment.losses].sort((a, b) => rank(a) - rank(b));
-  const rows = worst.map((loss) => [loss.operation, loss.result,
+  const makeRows = () => worst.map((loss) => marked([loss.operation, loss.result,
     shortPlace(loss.where), decibels(loss.snr_db_alone), decibels(loss.snr_db_cumulated), decibels(loss.snr_db_weights),
-    decibels(loss.snr_db_activations), `${(100 * loss.saturated).toFixed(2)} %`]);
+    decibels(loss.snr_db_activations), `${(100 * loss.saturated).toFixed(2)} %`], levelBelow(loss.snr_db_alone, LEAST_SNR)));
   const title = `segment ${number}: ${segment.integer_operation_count} of ${countText(segment.operation_count, "operation")} in integers, ${distanceText(segment.distance)}`;
-  return element("div", {}, element("h4", {}, title), ...segment.advice.map((advice) => element("p", {}, advice)), table(columns, rows),
-    element("div", { class: "histograms" }, ...worst.slice(0, 10).map(spreadFigure).filter((figure) => figure)));
+  return element("div", {}, element("h4", {}, title), ...segment.advice.map((advice) => element("p", {}, advice)), ...worstTable(columns, makeRows),
+    element("div", { class: "histograms" }, ...worst.slice(0, WORST).map(spreadFigure).filter((figure) => figure)));
 }
 
 function calibrationSection(report) {
@@ -180,15 +213,19 @@ function verificationSection(report) {
   const { verification } = report;
   const verdict = element("p", {}, element("span", { class: verification.passed ? "passed" : "failed" },
     verification.passed ? "passed" : "FAILED"), ` with ${countText(verification.samples, "sample")}; needed: ${verification.criterion}`);
-  const rows = verification.outputs.map((output, i) => [`${i}`, output.shape, output.dtype, errorText(output.max_error),
+  const rank = ({ snr_db: snr }) => (snr == null ? Infinity : snr);
+  const numbers = verification.outputs.map((output, i) => i);
+  if (numbers.length > WORST) numbers.sort((a, b) => rank(verification.outputs[a]) - rank(verification.outputs[b]) || a - b);
+  const rowOf = (output, i) => marked([`${i}`, output.shape, output.dtype, errorText(output.max_error),
     errorText(output.relative_error), output.snr_db == null ? "exact" : output.snr_db.toFixed(1),
     percentText(output.top1_agreement, 1), output.quanta == null ? "-" : output.quanta.toFixed(1),
     output.is_constant ? "the same everywhere: this compares nothing"
-      : output.ignores_input ? "hardly depends on the input: this compares little" : ""]);
+      : output.ignores_input ? "hardly depends on the input: this compares little" : ""], levelOfOutput(output, verification));
+  const makeRows = () => numbers.map((i) => rowOf(verification.outputs[i], i));
   const columns = [["output"], ["shape"], ["dtype"], ["max error", true], ["of range", true], ["SNR dB", true], ["top-1", true],
     ["quanta", true], ["note"]];
   const figures = verification.outputs.map(histogram).filter((figure) => figure);
-  return section("verification", "Verification", verdict, table(columns, rows), element("div", { class: "histograms" }, ...figures));
+  return section("verification", "Verification", verdict, ...worstTable(columns, makeRows), element("div", { class: "histograms" }, ...figures));
 }
 
 function countBars(svg, counts, width, height, highest) {

@@ -161,6 +161,8 @@ class WholeModel(Browser):
         self.assertIn("passed", self.text("#verification"))
         self.assertEqual(64, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.nnapi")))
         self.assertEqual(1, len(self.driver.find_elements(By.CSS_SELECTOR, "#verification figure")))
+        self.assertRegex(self.text("#summary"), r"SNR\n\d+\.\d dB\ntop-1\n100\.0 %")
+        self.check_columns()
         self.shot("mobilenet")
         self.driver.execute_script("view.showAll()")
         self.shot("mobilenet_all")
@@ -170,6 +172,15 @@ class WholeModel(Browser):
         self.check_zoom()
         self.check_narrow()
         self.check_dark()
+
+    def check_columns(self):
+        """A chain uses the width: its boxes reach over most of the canvas, and it is no taller than three screens."""
+        left, right, height, width = self.driver.execute_script(
+            "const boxes = view.layout.steps[0].boxes; const { scale } = view.view;"
+            "return [Math.min(...boxes.map((box) => box.x)) * scale, Math.max(...boxes.map((box) => box.x)) * scale,"
+            "        view.layout.height * scale, view.canvas.clientWidth]")
+        self.assertGreater(right - left, 0.5 * width)
+        self.assertLess(height, 3 * 1000)
 
     def check_search(self):
         """With the keyboard only: / goes to the search field, Enter to the next match; the page shows its details."""
@@ -221,7 +232,8 @@ class WholeModel(Browser):
             self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
                                         {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
             for text, back in (("--text", "--back"), ("--faint", "--back"), ("--faint", "--panel"),
-                               ("--good", "--back"), ("--bad", "--back")):
+                               ("--good", "--back"), ("--bad", "--back"), ("--warning", "--back"),
+                               ("--text", "--bad-back"), ("--text", "--warning-back"), ("--bad", "--bad-back")):
                 self.assertGreaterEqual(self.contrast(text, back), 4.5, (scheme, text, back))
         self.driver.execute_script("view.select(view.boxes[12]); view.centre(view.boxes[12])")
         self.shot("mobilenet_dark")
@@ -266,6 +278,46 @@ class InParts(Browser):
         self.driver.execute_script("view.centre(view.boxes.find((box) => box.kind === 'cpu'))")
         self.driver.find_element(By.CSS_SELECTOR, ".node.cpu").click()
         self.assertIn("stays on the CPU", self.text("#details"))
+class Findings(Browser):
+    """What is wrong or slow comes first, in its colour."""
+
+    def findings(self):
+        return [(item.get_attribute("class"), item.text)
+                for item in self.driver.find_elements(By.CSS_SELECTOR, "#findings li")]
+
+    def test_nothing_on_nnapi(self):
+        class Doubles(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv, self.scale = torch.nn.Conv2d(3, 8, 3).double(), torch.nn.Parameter(torch.rand(8, 1, 1))
+
+            def forward(self, x):
+                return torch.relu(self.conv(x.double()).float() * self.scale) + 1
+
+        path = self.folder / "doubles.pt"
+        torch.jit.trace(Doubles().eval(), torch.rand(1, 3, 16, 16)).save(str(path))
+        self.report(path, *IMAGE, "--nhwc", "--min-segment-macs", "0")
+        level, text = self.findings()[0]
+        self.assertEqual(("bad", True), (level, text.startswith("0 % of the multiply-adds run on NNAPI")), self.findings())
+        self.assertEqual(1, len(self.driver.find_elements(By.CSS_SELECTOR, "#summary dd.bad")))
+        self.shot("nothing_on_nnapi")
+
+    def test_far_from_float(self):
+        """Samples that fit nothing else: the outputs are named, and the operations that lose most, ten before all."""
+        torch.manual_seed(0)
+        layers = [layer for _ in range(8) for layer in (torch.nn.Conv2d(3, 3, 3, padding=1), torch.nn.ReLU())]
+        path, data = self.folder / "deep.pt", self.folder / "data.pt"
+        torch.jit.trace(torch.nn.Sequential(*layers).eval(), torch.rand(1, 3, 16, 16)).save(str(path))
+        torch.save([1e-3 * torch.rand(1, 3, 16, 16) for _ in range(8)], str(data))
+        self.report(path, *IMAGE, "--nhwc", "--calibrate", data)
+        self.assertIn("SNR to the float model", self.text("#summary"))
+        rows = lambda selector: len(self.driver.find_elements(By.CSS_SELECTOR, f"#calibration {selector} tbody tr"))
+        losses = self.driver.execute_script("return view.report.calibration.segments[0].losses.length")
+        if losses > 10:
+            self.assertEqual((10, losses), (rows("div > .wide"), rows("details.all")))
+        self.assertTrue(self.findings())
+
+
         self.shot("parts")
 
     def test_mask_rcnn(self):
@@ -341,7 +393,7 @@ class InBlocks(Browser):
     def test_frames(self):
         self.open_blocks("Ways")
         self.check_ways()
-        self.assertEqual(14, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.nnapi")))
+        self.assertEqual(15, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.nnapi")))
         self.assertIn(f"in the else of {line_of('if bool(y.mean')}", self.text("#segments"))
         self.driver.execute_script("view.select(view.boxes.find((box) => box.label === 'STRIDED_SLICE'))")
         self.assertIn(f"in the loop at {line_of('for _ in range(2')}", self.text("#details"))

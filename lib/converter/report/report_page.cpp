@@ -41,7 +41,7 @@ void put(std::string& page, const std::string& mark, const std::string& text) {
 
 std::string report_page(const json& report) {
   std::string scripts;
-  for (const char* name : {"text.js", "layout.js", "drawing.js", "graph.js", "tables.js", "page.js"}) {
+  for (const char* name : {"text.js", "findings.js", "layout.js", "drawing.js", "graph.js", "tables.js", "page.js"}) {
     scripts += file(name);
   }
   std::string page = file("page.html");
