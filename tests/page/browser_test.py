@@ -271,13 +271,6 @@ class WholeModel(Browser):
         self.assertIn("subgraph 1", self.text("#details"))
 
 
-class InParts(Browser):
-    def test_small(self):
-        self.report(self.fixture("unknown_operations.pt"), *IMAGE, "--nhwc", "--min-segment-macs", "0")
-        self.assertEqual(2, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.cpu")))
-        self.driver.execute_script("view.centre(view.boxes.find((box) => box.kind === 'cpu'))")
-        self.driver.find_element(By.CSS_SELECTOR, ".node.cpu").click()
-        self.assertIn("stays on the CPU", self.text("#details"))
 class Findings(Browser):
     """What is wrong or slow comes first, in its colour."""
 
@@ -318,6 +311,13 @@ class Findings(Browser):
         self.assertTrue(self.findings())
 
 
+class InParts(Browser):
+    def test_small(self):
+        self.report(self.fixture("unknown_operations.pt"), *IMAGE, "--nhwc", "--min-segment-macs", "0")
+        self.assertEqual(2, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.cpu")))
+        self.driver.execute_script("view.centre(view.boxes.find((box) => box.kind === 'cpu'))")
+        self.driver.find_element(By.CSS_SELECTOR, ".node.cpu").click()
+        self.assertIn("stays on the CPU", self.text("#details"))
         self.shot("parts")
 
     def test_mask_rcnn(self):
