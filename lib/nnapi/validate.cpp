@@ -155,16 +155,17 @@ std::string problem_of(const Model& model, const Operation& operation, int featu
   return problem.empty() ? scale_problem(model, operation, feature_level) : problem;
 }
 
-// Validates one model; the messages have `place` before the number of each operation.
-void validate_one(const Model& model, int feature_level, const std::string& place, std::vector<std::string>& problems) {
-  if (model.operations.empty())
-    problems.emplace_back(place.empty() ? "the model has no operation" : place + "no operation");
+// Validates one model; `place` stands before the number of each operation.
+void validate_one(const Model& model, int feature_level, const std::string& place, std::vector<Violation>& found) {
+  if (model.operations.empty()) {
+    found.push_back({"", "", "", place.empty() ? "the model has no operation" : place + "no operation"});
+  }
   for (size_t i = 0; i < model.operations.size(); ++i) {
     const Operation& operation = model.operations[i];
     const std::string problem = problem_of(model, operation, feature_level);
     if (problem.empty()) continue;
-    const std::string source = operation.source.empty() ? "" : fmt::format(" from {}", operation.source);
-    problems.push_back(fmt::format("{}operation {} ({}){}: {}", place, i, name_of(operation.code), source, problem));
+    const std::string name = name_of(operation.code);
+    found.push_back({fmt::format("{}operation {} ({})", place, i, name), name, operation.source, problem});
   }
 }
 
@@ -176,7 +177,7 @@ bool runs_models(const Operation& operation) {
 // IF or WHILE into steps. It aborts the process if a step reads an output of the model that IF or WHILE wrote, or an
 // output of a subgraph that another step wrote. The device decides which operations make a step, so no plain operation
 // may read an output of its subgraph; IF and WHILE may.
-void check_read_outputs(const Model& model, const std::string& place, std::vector<std::string>& problems) {
+void check_read_outputs(const Model& model, const std::string& place, std::vector<Violation>& found) {
   std::vector<const Operation*> writers(model.operands.size(), nullptr);
   std::vector<bool> is_read(model.operands.size(), false);
   for (const Operation& operation : model.operations) {
@@ -188,10 +189,10 @@ void check_read_outputs(const Model& model, const std::string& place, std::vecto
     const auto id = static_cast<size_t>(model.outputs[i].operand);
     const Operation* writer = writers[id];
     if (writer == nullptr || !is_read[id] || !(model.is_subgraph || runs_models(*writer))) continue;
-    problems.push_back(
-        fmt::format("{}output {} is the result of {}, and an operation reads it; a copy needed for one of "
-                    "them, as Android's runtime aborts",
-                    place, i, name_of(writer->code)));
+    found.push_back({"", name_of(writer->code), writer->source,
+                     fmt::format("{}output {} is the result of {}, and an operation reads it; a copy needed for one of "
+                                 "them, as Android's runtime aborts",
+                                 place, i, name_of(writer->code))});
   }
 }
 
@@ -205,19 +206,29 @@ std::string output_problem(const Model& model, OperandId output) {
 
 }  // namespace
 
-std::vector<std::string> validate(const Model& model, int feature_level) {
-  std::vector<std::string> problems;
+std::vector<Violation> violations(const Model& model, int feature_level) {
+  std::vector<Violation> found;
   const std::vector<const Model*> models = with_subgraphs(model);
   for (size_t i = 0; i < models.size(); ++i) {
     const std::string place = i == 0 ? "" : fmt::format("subgraph {}: ", i);
-    validate_one(*models[i], feature_level, place, problems);
-    check_read_outputs(*models[i], place, problems);
+    validate_one(*models[i], feature_level, place, found);
+    check_read_outputs(*models[i], place, found);
   }
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     const std::string problem = output_problem(model, model.outputs[i].operand);
-    if (!problem.empty()) problems.push_back(fmt::format("output {} {}", i, problem));
+    if (!problem.empty()) found.push_back({"", "", "", fmt::format("output {} {}", i, problem)});
   }
-  return problems;
+  return found;
+}
+
+std::vector<std::string> validate(const Model& model, int feature_level) {
+  std::vector<std::string> sentences;
+  for (const Violation& violation : violations(model, feature_level)) {
+    const std::string source = violation.source.empty() ? "" : fmt::format(" from {}", violation.source);
+    sentences.push_back(violation.place.empty() ? violation.problem
+                                                : fmt::format("{}{}: {}", violation.place, source, violation.problem));
+  }
+  return sentences;
 }
 
 int required_feature_level(const Model& model) {

@@ -8,8 +8,17 @@
 
 namespace nnapi_convert::nnapi {
 
-// Returns one sentence per violation, with the operation's number and name, the argument, the value found and the value
-// needed. Empty for a valid model.
+// A rule that a model breaks.
+struct Violation {
+  std::string place;    // "operation 3 (RELU)", "subgraph 1: operation 0 (ADD)"; empty where `problem` has it
+  std::string name;     // the operation's name; empty for an output
+  std::string source;   // the model's source line; may be empty
+  std::string problem;  // the argument, the value found and the value needed
+};
+
+// Returns the rules that the model breaks; none for a valid model.
+std::vector<Violation> violations(const Model& model, int feature_level);
+// Returns the same with one sentence for each.
 std::vector<std::string> validate(const Model& model, int feature_level);
 
 // Returns the lowest feature level that allows every operation of a valid model; at least 1.

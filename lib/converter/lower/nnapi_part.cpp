@@ -136,7 +136,25 @@ std::optional<SegmentRefusal> device_refusal(const nnapi::Model& model, const Co
                    refusals.end());
   }
   if (refusals.empty()) return std::nullopt;
-  return SegmentRefusal{device_message(*options.device, refusals, true), {}, std::move(refusals)};
+  std::set<std::string> sources;
+  for (const nnapi::DeviceRefusal& refused : refusals) sources.insert(refused.source);
+  SegmentRefusal refusal{device_message(*options.device, refusals, true)};
+  refusal.device = std::move(refusals);
+  refusal.refused_sources = std::move(sources);
+  return refusal;
+}
+
+// Returns one line for each operation that breaks a rule of NNAPI: "model.py:12: RESHAPE: rank 5 found, ...". Equal
+// lines stand once.
+std::string violation_message(const std::vector<nnapi::Violation>& violations, int feature_level) {
+  std::vector<std::string> lines;
+  for (const nnapi::Violation& violation : violations) {
+    std::string line = violation.source.empty() ? "" : violation.source + ": ";
+    if (!violation.name.empty()) line += violation.name + ": ";
+    line += violation.problem;
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+  }
+  return fmt::format("NNAPI can't run it at feature level {}\n  {}", feature_level, fmt::join(lines, "\n  "));
 }
 
 }  // namespace
@@ -152,16 +170,17 @@ std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOpt
                               ? "nothing is left for NNAPI to run: the CPU quantises and dequantises; use --quant nnapi"
                               : "nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged"};
   }
-  const std::vector<std::string> problems = nnapi::validate(part.model, feature_level);
-  if (problems.empty()) return device_refusal(part.model, options);
+  const std::vector<nnapi::Violation> violations = nnapi::violations(part.model, feature_level);
+  if (violations.empty()) return device_refusal(part.model, options);
+  SegmentRefusal refusal{violation_message(violations, feature_level)};
+  for (const nnapi::Violation& violation : violations) refusal.refused_sources.insert(violation.source);
   const int required = nnapi::required_feature_level(part.model);
-  std::string message = fmt::format("the model breaks NNAPI's rules at feature level {}", feature_level);
-  for (const std::string& problem : problems) message += "\n  " + problem;
   const bool is_devices_level = options.device && options.device->feature_level() < required;
-  if (is_devices_level) message += fmt::format("\nthat is the level of device {}", options.device->name());
-  if (required > feature_level && !is_devices_level) message += fmt::format("\nuse --feature-level {}", required);
-  if (feature_level < 3 && !options.layout.nhwc) message += "\nNCHW needs feature level 3: use --nhwc below it";
-  return SegmentRefusal{message};
+  if (is_devices_level) refusal.reason += fmt::format("\nthat is the level of device {}", options.device->name());
+  const bool is_valid_there = required > feature_level && nnapi::violations(part.model, required).empty();
+  if (is_valid_there && !is_devices_level) refusal.reason += fmt::format("\nuse --feature-level {}", required);
+  if (feature_level < 3 && !options.layout.nhwc) refusal.reason += "\nNCHW needs feature level 3: use --nhwc below it";
+  return refusal;
 }
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct SegmentRefusal {
   std::vector<Refusal> nodes = {};                // nodes that rules refuse
   std::vector<nnapi::DeviceRefusal> device = {};  // operations that the device refuses
   std::string since = {};                         // source line of the operator after which types are unknown
+  std::set<std::string> refused_sources = {};     // source lines of operations that NNAPI or the device refuses
 };
 
 // A part that was offered to NNAPI; it is complete if there is no refusal.

@@ -75,10 +75,7 @@ bool BlockItems::is_pinned(const StepMembers& members) const {
   return std::any_of(members.begin(), members.end(), [&](size_t member) { return items_[member].is_pinned; });
 }
 
-StepMembers BlockItems::refused_members(const StepMembers& members,
-                                        const std::vector<nnapi::DeviceRefusal>& refusals) const {
-  std::set<std::string> sources;
-  for (const nnapi::DeviceRefusal& refusal : refusals) sources.insert(refusal.source);
+StepMembers BlockItems::refused_members(const StepMembers& members, const std::set<std::string>& sources) const {
   StepMembers result;
   for (const size_t member : members) {
     const bool is_refused = sources.count(source_of(*items_[member].nodes[0])) != 0;

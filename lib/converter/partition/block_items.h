@@ -49,7 +49,7 @@ class BlockItems {
   // True if the CPU can't run one of the items.
   bool is_pinned(const StepMembers& members) const;
   // Returns the items whose source lines are those of the refused operations; all items if no line matches.
-  StepMembers refused_members(const StepMembers& members, const std::vector<nnapi::DeviceRefusal>& refusals) const;
+  StepMembers refused_members(const StepMembers& members, const std::set<std::string>& sources) const;
   // Moves the items to the CPU for the reason `why`. Throws ConvertError (kNotConvertible) if the CPU can't run one.
   void keep_on_cpu(const StepMembers& members, const std::string& why);
 

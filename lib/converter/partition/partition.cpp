@@ -202,15 +202,16 @@ class Partitioner {
     }
   }
 
-  // Lowers the items as one segment. False if all of them, or the items that the device refuses, went to the CPU.
+  // Lowers the items as one segment. False if all of them, or the items whose operations are refused, went to the CPU.
   bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
     const auto refusal = offer(block, members, diagnostics);
     if (!refusal) return true;
-    const bool is_by_device = !refusal->device.empty();
+    const StepMembers refused =
+        refusal->refused_sources.empty() ? members : block.refused_members(members, refusal->refused_sources);
+    const bool are_all = refused.size() == members.size() && refusal->device.empty();
     block.keep_on_cpu(
-        is_by_device ? block.refused_members(members, refusal->device) : members,
-        fmt::format("{} {}", is_by_device ? "in a segment," : "each operation can be lowered, the segment can't:",
-                    reason_of(*refusal, options_)));
+        refused, fmt::format("{} {}", are_all ? "each operation can be lowered, the segment can't:" : "in a segment,",
+                             reason_of(*refusal, options_)));
     return false;
   }
 
