@@ -186,8 +186,9 @@ NNAPI_SHIM_API int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shap
  * where the driver can. It is for models that use the same NNAPI library as the model that it was made with, and may
  * outlive them. */
 typedef struct nnapi_shim_memory nnapi_shim_memory;
-/* Shares `bytes` bytes, from `offset` on, of a descriptor that can be mapped for reading and writing (ASharedMemory,
- * memfd). The caller may close `fd` afterwards. */
+/* Shares `bytes` bytes, from `offset` on, of a descriptor that can be mapped for reading and writing: on Android of
+ * ASharedMemory (API level 26), as no rule lets drivers read an app's memfd; a memfd is for hosts. The caller may close
+ * `fd` afterwards. */
 NNAPI_SHIM_API int nnapi_shim_share_descriptor(nnapi_shim_model* model, int fd, size_t offset, size_t bytes,
                                                nnapi_shim_memory** memory, nnapi_shim_error* error);
 /* Shares an AHardwareBuffer of `bytes` bytes, of the format AHARDWAREBUFFER_FORMAT_BLOB, which has to stay until
@@ -216,10 +217,11 @@ NNAPI_SHIM_API int nnapi_shim_run_shared(nnapi_shim_model* model, const nnapi_sh
  * them.
  *
  * nnapi_shim_probe does it in this process, and tries other devices even after one has ended the process: an app calls
- * it in a process of its own, say a service with android:process, and again as long as that process dies.
- * nnapi_shim_probe_process starts such a process by fork and exec, again if it dies, and ends it if it takes longer
- * than `limit_ns` (0: no limit). `program` is nnapi-probe, or a program that takes the same options. The archive has to
- * hold a whole model, with samples. */
+ * it in a process of its own, a service with android:process (one with android:isolatedProcess reaches no driver), and
+ * again as long as that process dies. nnapi_shim_probe_process starts such a process by fork and exec, again if it dies,
+ * and ends it if it takes longer than `limit_ns` (0: no limit). `program` is nnapi-probe, or a program that takes the
+ * same options; on Android from targetSdk 29 on it has to lie in nativeLibraryDir, as a lib*.so. The archive has to hold
+ * a whole model, with samples. */
 NNAPI_SHIM_API int nnapi_shim_probe(const char* path, const nnapi_shim_options* options, nnapi_shim_error* error);
 NNAPI_SHIM_API int nnapi_shim_probe_process(const char* program, const char* path, const nnapi_shim_options* options,
                                             uint64_t limit_ns, nnapi_shim_error* error);
