@@ -123,7 +123,7 @@ typedef struct {
   uint32_t compiled;                             /* shapes compiled so far, including dropped ones */
   uint32_t feature_level;                        /* of NNAPI on this phone; 0: NNAPI is not loaded yet */
   uint64_t weight_bytes;
-  uint32_t weights_are_mapped; /* 1: NNAPI maps the weights from the file, without a copy, in the newest compiled shape */
+  uint32_t weights_are_mapped; /* 1: NNAPI maps the newest compiled shape's weights from the file */
   char devices[256];           /* the device names, separated by ", "; empty: NNAPI chooses */
   uint64_t check_ns;           /* running the samples of the file on the device of the newest compiled shape */
   uint32_t checked_samples;    /* samples that ran then */
@@ -218,10 +218,10 @@ NNAPI_SHIM_API int nnapi_shim_run_shared(nnapi_shim_model* model, const nnapi_sh
  *
  * nnapi_shim_probe does it in this process, and tries other devices even after one has ended the process: an app calls
  * it in a process of its own, a service with android:process (one with android:isolatedProcess reaches no driver), and
- * again as long as that process dies. nnapi_shim_probe_process starts such a process by fork and exec, again if it dies,
- * and ends it if it takes longer than `limit_ns` (0: no limit). `program` is nnapi-probe, or a program that takes the
- * same options; on Android from targetSdk 29 on it has to lie in nativeLibraryDir, as a lib*.so. The archive has to hold
- * a whole model, with samples. */
+ * again as long as that process dies. nnapi_shim_probe_process starts such a process by fork and exec, again if it
+ * dies, and ends it if it takes longer than `limit_ns` (0: no limit). `program` is nnapi-probe, or a program that takes
+ * the same options; on Android from targetSdk 29 on it has to lie in nativeLibraryDir, as a lib*.so. The archive has to
+ * hold a whole model, with samples. */
 NNAPI_SHIM_API int nnapi_shim_probe(const char* path, const nnapi_shim_options* options, nnapi_shim_error* error);
 NNAPI_SHIM_API int nnapi_shim_probe_process(const char* program, const char* path, const nnapi_shim_options* options,
                                             uint64_t limit_ns, nnapi_shim_error* error);
