@@ -6,6 +6,9 @@ import struct
 import unittest
 import zipfile
 
+import torch
+from torch import nn
+
 from batch_cli import BatchTest
 from cli import FIXTURES, CliTest, run
 from hostile_archives import write_many
@@ -68,6 +71,15 @@ class Faults(CliTest):
     def test_tensor_beyond_its_storage(self):
         self.assertIn("in a storage of", self.changed(
             "control_flow.pt", "data.pkl", lambda data: data.replace(b"K\x04K\x03K\x03K\x03t", b"K\xffK\xffK\x03K\x03t", 1)))
+
+    def test_numbers_that_share_bytes_beyond_their_storage(self):
+        model = nn.EmbeddingBag(60, 16, mode="sum").eval()
+        model.qconfig = torch.ao.quantization.float_qparams_weight_only_qconfig_4bit
+        model = torch.ao.quantization.convert(torch.ao.quantization.prepare(nn.Sequential(model)))
+        path = self.folder / "bags.pt"
+        torch.jit.trace(model, torch.randint(0, 60, (2, 6))).save(str(path))
+        self.assertIn("found in 480 bytes of 2 numbers each", self.changed(
+            str(path), "data.pkl", lambda data: data.replace(b"K<K\x10t", b"K\xffK\x10t", 1)))
 
     def test_storage_beyond_its_record(self):
         self.assertIn("a storage of", self.changed("control_flow.pt", "data/0", lambda data: data[:8],

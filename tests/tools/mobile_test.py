@@ -2,6 +2,7 @@
 
 import json
 import unittest
+from typing import Optional
 
 import torch
 from torch import nn
@@ -116,6 +117,65 @@ class Packed(MobileTest):
         self.assertIn("aten::linalg_matrix_exp", {node["op"] for node in report["partition"]["cpu"]})
         self.assertNotIn("prepacked", str(converted.inlined_graph))
         self.assert_agree(model, converted, [[images(3)]])
+
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.last = nn.Embedding(60, 16), nn.Linear(16, 40)
+
+    def forward(self, x):
+        return self.last(self.table(x))
+
+
+class Bags(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.last = nn.EmbeddingBag(60, 16, mode="sum"), nn.Linear(16, 40)
+
+    def forward(self, x, offsets: Optional[torch.Tensor] = None):
+        return self.last(self.table(x, offsets))
+
+
+class Tables(MobileTest):
+    """Embeddings whose rows are rounded: a float table of the same values."""
+
+    def check(self, model, how, config, *samples):
+        torch.manual_seed(1)
+        model = model().eval()
+        model.table.qconfig = config
+        torch.ao.quantization.prepare(model, inplace=True)
+        torch.ao.quantization.convert(model, inplace=True)
+        path = self.folder / "model.pt"
+        saved = torch.jit.trace(model, samples[0]) if how is torch.jit.trace else how(model)
+        saved.save(str(path))
+        options = []
+        for sample in samples[0]:
+            options += ["--input", ",".join(str(size) for size in sample.shape) + ":int64"]
+        result = self.succeed(path, *options, "--min-segment-macs", "0", "--fallback", "none", "-o", self.folder / "out.pt")
+        self.assertIn("they become float tables of the same values", result.stderr)
+        self.assert_agree(model, load(self.folder / "out.pt"), samples)
+
+    def test_rows(self):
+        """PyTorch 1.13's module of 4 bits can't run."""
+        samples = [(torch.randint(0, 60, (2, 12)),), (torch.randint(0, 60, (2, 12)),)]
+        for how in (torch.jit.trace, torch.jit.script):
+            with self.subTest(how=how):
+                self.check(Words, how, torch.ao.quantization.float_qparams_weight_only_qconfig, *samples)
+
+    def test_bags_of_one_length(self):
+        samples = [(torch.randint(0, 60, (2, 12)),), (torch.randint(0, 60, (2, 12)),)]
+        for config in (torch.ao.quantization.float_qparams_weight_only_qconfig,
+                       torch.ao.quantization.float_qparams_weight_only_qconfig_4bit):
+            with self.subTest(config=config):
+                self.check(Bags, torch.jit.trace, config, *samples)
+
+    def test_bags_at_offsets(self):
+        samples = [(torch.randint(0, 60, (12,)), torch.tensor([0, 5, 9])), (torch.randint(0, 60, (12,)), torch.tensor([0, 1, 2]))]
+        for config in (torch.ao.quantization.float_qparams_weight_only_qconfig,
+                       torch.ao.quantization.float_qparams_weight_only_qconfig_4bit):
+            with self.subTest(config=config):
+                self.check(Bags, torch.jit.trace, config, *samples)
 
 
 class Dynamic(MobileTest):

@@ -115,10 +115,19 @@ Dims flexible_image(size_t input, int64_t channels) {
   return {Dim::of_input(number, 0), Dim(channels), Dim::of_input(number, 2), Dim::of_input(number, 3)};
 }
 
+// False for indices into a quantised table and what goes with them.
+bool is_quantized_argument(const torch::jit::Use& use) {
+  const c10::FunctionSchema* schema = use.user->maybeSchema();
+  if (schema == nullptr || use.offset >= schema->arguments().size()) return true;
+  const std::string& name = schema->arguments()[use.offset].name();
+  return name != "indices" && name != "offsets" && name != "per_sample_weights" && name != "compressed_indices_mapping";
+}
+
 bool feeds_quantized_operator(const Value* value) {
   return std::any_of(value->uses().begin(), value->uses().end(), [](const torch::jit::Use& use) {
     // Dynamic quantisation, which is refused, takes float.
-    return std::string(use.user->kind().ns().toUnqualString()) == "quantized" && known_refusal(*use.user) == nullptr;
+    return std::string(use.user->kind().ns().toUnqualString()) == "quantized" && known_refusal(*use.user) == nullptr &&
+           is_quantized_argument(use);
   });
 }
 

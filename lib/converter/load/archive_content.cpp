@@ -40,6 +40,11 @@ std::string_view text(const Pickle& pickle, PickleId id, const char* what) {
   return pickle.at(id).text;
 }
 
+// How many numbers share a byte.
+int64_t numbers_in_byte(std::string_view storage) {
+  return storage == "torch\nQUInt4x2Storage" ? 2 : storage == "torch\nQUInt2x4Storage" ? 4 : 1;
+}
+
 std::optional<int64_t> element_bytes(std::string_view storage) {
   static const std::map<std::string_view, int64_t> sizes = {
       {"torch\nFloatStorage", 4},       {"torch\nDoubleStorage", 8},       {"torch\nHalfStorage", 2},
@@ -82,7 +87,7 @@ class ValueCheck {
   static constexpr int64_t kMostGrown = int64_t{256} << 20;
 
   struct Storage {
-    int64_t count = 0, element_bytes = 1;
+    int64_t count = 0, element_bytes = 1, in_byte = 1;  // of numbers that share bytes `count` is that of the bytes
   };
 
   // ("storage", type, key, device, count of elements).
@@ -104,7 +109,7 @@ class ValueCheck {
       fail(fmt::format("a storage of {} elements of {} bytes needed, {} bytes found in {}{}", count, *bytes, found,
                        folder_, key));
     }
-    return {count, *bytes};
+    return {count, *bytes, numbers_in_byte(type)};
   }
 
   void check_call(const PickleValue& call) const {
@@ -139,6 +144,7 @@ class ValueCheck {
     }
     const Count count = product_of(shape);
     if (count == 0) return;
+    if (of.in_byte > 1) return check_shared_bytes(of, offset, shape, strides);
     Count last = offset;
     for (size_t axis = 0; axis < shape.size(); ++axis) last += Count(shape[axis] - 1) * strides[axis];
     const bool is_inside = last.is_known() && last.value_or(0) < of.count;
@@ -147,6 +153,22 @@ class ValueCheck {
       fail(fmt::format("a tensor of sizes [{}] and strides [{}] at {} found in a storage of {} elements",
                        fmt::join(shape, ", "), fmt::join(strides, ", "), offset, of.count));
     }
+  }
+
+  // Each row begins with a byte of its own.
+  static void check_shared_bytes(const Storage& of, int64_t offset, const std::vector<int64_t>& shape,
+                                 const std::vector<int64_t>& strides) {
+    Count needed = 1, stride = 1;
+    bool is_dense = offset == 0 && !shape.empty();
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      is_dense = is_dense && (shape[axis] == 1 || stride == Count(strides[axis]));
+      stride *= shape[axis];
+      const int64_t packed = shape[axis] / of.in_byte + (shape[axis] % of.in_byte == 0 ? 0 : 1);
+      needed *= (axis + 1 == shape.size() ? packed : shape[axis]);
+    }
+    if (is_dense && needed.is_known() && needed.value_or(0) <= of.count) return;
+    fail(fmt::format("a tensor of sizes [{}] and strides [{}] at {} found in {} bytes of {} numbers each",
+                     fmt::join(shape, ", "), fmt::join(strides, ", "), offset, of.count, of.in_byte));
   }
 
   // "Dict[str, List[Tensor]]", of names of classes too.

@@ -16,6 +16,7 @@
 #include "lib/converter/load/newer_operators.h"
 #include "lib/converter/load/old_convolutions.h"
 #include "lib/converter/load/other_backends.h"
+#include "lib/converter/load/quantised_tables.h"
 #include "lib/converter/load/traced_inputs.h"
 #include "lib/converter/load/training_mode.h"
 
@@ -100,6 +101,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   check_no_other_backend(loaded.module, path);
   leave_training_mode(loaded.module, diagnostics);
   if (is_dynamically_quantised(loaded.module)) warn_of_dynamic_quantisation(diagnostics);
+  if (has_quantised_tables(loaded.module)) warn_of_quantised_tables(diagnostics);
   warn_of_float_width(loaded.module, diagnostics);
   loaded.read_elsewhere = attributes_read_beside(loaded.module, "forward");
   return loaded;

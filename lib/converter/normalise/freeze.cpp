@@ -22,6 +22,7 @@
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/traced_numbers.h"
 #include "lib/converter/load/dynamic_quantisation.h"
+#include "lib/converter/load/quantised_tables.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/normalise/changes_of_new_tensors.h"
 #include "lib/converter/normalise/containers.h"
@@ -111,6 +112,7 @@ void simplify(const LoadedModel& loaded, torch::jit::Module& module) {
   torch::jit::LowerSimpleTuples(graph);
   unpack_prepacked(*graph);
   remove_dynamic_quantisation(graph);
+  remove_quantised_tables(*graph);
   widen(loaded, module, graph);
   torch::jit::PeepholeOptimize(graph);
   drop_dropouts(*graph, false);
