@@ -201,6 +201,7 @@ class Diagnosing {
     for (const KeptSample& each : samples) {
       const Sample sample = each.sample();
       for (const Part& part : parts_) measure(sample, part);
+      if (request_.on_sample) request_.on_sample();
     }
     std::vector<OperationLoss> losses;
     for (size_t i = 0; i < numbers_.size(); ++i) losses.push_back(loss_of(numbers_[i], measured_[i]));

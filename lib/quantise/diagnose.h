@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct OperationLoss {
 struct DiagnoseRequest {
   const std::vector<Dims>& arguments;  // sizes of forward's tensors
   TakeRequest rules;
+  std::function<void()> on_sample = {};  // called when a sample is done
 };
 
 // Of the integer operations, in their order, on these samples. `base` is the float model that the choice's scales are

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <set>
@@ -23,6 +24,7 @@
 #include "lib/quantise/observe.h"
 #include "lib/quantise/refine_ranges.h"
 #include "lib/quantise/rewrite.h"
+#include "lib/quantise/run_meter.h"
 #include "lib/quantise/sample_checks.h"
 
 namespace nnapi_convert::quantise {
@@ -61,21 +63,28 @@ class Quantising {
     rules_.per_channel = options.per_channel && options.feature_level >= 3;
     kept_ = kept_float(model, options.keep_float);
     if (rules_.may_mix_floats()) keep_recurrent(model, kept_);
+    if (!options.on_progress) return;
+    meter_ = RunMeter([&options](size_t done, size_t all) { options.on_progress(done, all); });
   }
 
   Report run() {
     select_choosing();
+    begin(Phase::kExpect);
     expect_results();
-    const auto original = std::make_shared<const Base>(Base{model_, observed(model_, "measure")});
+    const auto original = std::make_shared<const Base>(Base{model_, observed(model_)});
     check_samples(model_, original->observations, report_.warnings);
+    begin(Phase::kMethods);
     Candidate best = candidate(original, RangeMethod::kMinMax);
     check_any_integer(best);
     try_methods(best);
     if (options_.techniques.makes_pool_layers) try_pool_layers(*original, best);
     if (options_.techniques.equalises) try_equalised(best);
     if (options_.techniques.searches_ranges && options_.techniques.refines_ranges) refine_ranges(best);
+    begin(Phase::kCorrect);
     if (options_.techniques.corrects_bias) take_if_nearer(best, with_correction(best));
+    begin(Phase::kTarget);
     if (!is_met(best)) leave_float(best);
+    begin(Phase::kJudge);
     judge(best);
     report_.choice = choice_of(best, original->observations);
     report_.losses = losses(best.base->model);
@@ -87,8 +96,46 @@ class Quantising {
   }
 
  private:
-  void show(const std::string& what, size_t done, size_t all) const {
-    if (options_.on_progress) options_.on_progress(what, done, all);
+  // What takes runs of the model, in its order.
+  enum class Phase { kExpect, kMethods, kPools, kEqualise, kRefine, kCorrect, kTarget, kJudge, kEnd };
+
+  // About how many runs a phase takes; at most, where data decide.
+  size_t runs_of(Phase phase) const {
+    const Techniques& techniques = options_.techniques;
+    const size_t some = choosing_.size(), held = judging_.size(), all = samples_.calibration.size();
+    const size_t methods = (techniques.searches_ranges ? all_range_methods().size() : 1) * some;
+    const size_t operations = model_.operations.size();
+    switch (phase) {
+      case Phase::kExpect:
+        return some + held + all;
+      case Phase::kMethods:
+        return methods;
+      case Phase::kPools:
+        return techniques.makes_pool_layers ? some : 0;
+      case Phase::kEqualise:
+        return techniques.equalises ? all + methods : 0;
+      case Phase::kRefine:
+        if (!techniques.searches_ranges || !techniques.refines_ranges) return 0;
+        return std::min(most_runs(), operations * some * (all_range_methods().size() - 1)) + 2 * some;
+      case Phase::kCorrect:
+        return techniques.corrects_bias ? some : 0;
+      case Phase::kTarget:
+        return options_.max_drop || options_.min_snr ? held : 0;
+      case Phase::kJudge:
+        return held + std::min(held, kMostDiagnosed) * kRunsOfDiagnosis;
+      case Phase::kEnd:
+        break;
+    }
+    return 0;
+  }
+
+  // The phase takes `runs`, or as many as it may.
+  void begin(Phase phase, std::optional<size_t> runs = {}) {
+    size_t ahead = runs.value_or(runs_of(phase));
+    for (int later = static_cast<int>(phase) + 1; later < static_cast<int>(Phase::kEnd); ++later) {
+      ahead += runs_of(static_cast<Phase>(later));
+    }
+    meter_.expect(ahead);
   }
 
   // Samples of the calibration choose, all over it, so that those held back have no part in the choice. With a target
@@ -110,8 +157,12 @@ class Quantising {
 
   void expect_results() {
     HostModel host(model_, arguments_, options_.feature_level);
-    for (const KeptSample* sample : choosing_) expected_.push_back(host.run(sample->sample()));
-    for (const KeptSample* sample : judging_) expected_last_.push_back(host.run(sample->sample()));
+    const auto run = [&](const KeptSample* sample) {
+      meter_.count();
+      return host.run(sample->sample());
+    };
+    std::transform(choosing_.begin(), choosing_.end(), std::back_inserter(expected_), run);
+    std::transform(judging_.begin(), judging_.end(), std::back_inserter(expected_last_), run);
   }
 
   // Runs of the model for refining ranges: those of small models take next to no time.
@@ -125,15 +176,14 @@ class Quantising {
     return static_cast<size_t>(std::clamp(kMultiplyAdds / one, kFewestRuns, kMostRuns));
   }
 
-  Observations observed(const Model& model, const char* what) {
-    const size_t all = samples_.calibration.size();
-    return observe({model, arguments_, options_.feature_level, [&](size_t done) { show(what, done, all); }},
-                   samples_.calibration);
+  Observations observed(const Model& model) {
+    return observe({model, arguments_, options_.feature_level, [&](size_t) { meter_.count(); }}, samples_.calibration);
   }
 
   // Tries layers in place of average pools. The tensors hold what they did.
   void try_pool_layers(const Base& original, Candidate& best) {
     constexpr int kNchwLevel = 3;
+    begin(Phase::kPools);
     LayersOfPools made = layers_of_pools(original.model, kept_, options_.feature_level >= kNchwLevel);
     if (!made.any()) return;
     Observations observations = original.observations;
@@ -149,10 +199,11 @@ class Quantising {
     const std::shared_ptr<const Base> kept = best.base;
     const Base& original = *kept;
     size_t pairs = 0;  // of layers that the one before found
+    begin(Phase::kEqualise);
     for (const bool drops_clipping : {false, true}) {
       Equalised made = equalise(original.model, original.observations, {drops_clipping});
       if (made.pairs > pairs) {
-        Observations observations = observed(made.model, "measure equalised");
+        Observations observations = observed(made.model);
         Base base{std::move(made.model), std::move(observations), true, drops_clipping, original.pool_layers};
         try_base(std::make_shared<const Base>(std::move(base)), best);
       }
@@ -208,13 +259,11 @@ class Quantising {
     const std::vector<RangeTrial> trials = range_trials(best.assignment, others, runs / kFewest);
     if (trials.empty()) return;
     const size_t count = std::min(choosing_.size(), std::max(kFewest, runs / trials.size()));
+    begin(Phase::kRefine, (trials.size() + 1) * count + choosing_.size());
     Candidate refined = best;
     refined.ranges = best.assignment.ranges;
     measure(refined, count);
-    for (size_t i = 0; i < trials.size(); ++i) {
-      try_range(refined, trials[i], count);
-      show("refine ranges", i + 1, trials.size());
-    }
+    for (const RangeTrial& trial : trials) try_range(refined, trial, count);
     measure(refined);
     take_if_nearer(best, std::move(refined));
   }
@@ -276,6 +325,9 @@ class Quantising {
 
   // Doubles the number that stay float until the target holds, then halves the step back to the least that does.
   void leave_float(Candidate& best) {
+    constexpr size_t kSteps = 8;
+    begin(Phase::kTarget,
+          best.assignment.integer_count() * choosing_.size() + kSteps * (choosing_.size() + judging_.size()));
     const std::vector<size_t> operations = by_sensitivity(best);
     const Candidate all_integers = best;
     const auto with_first = [&](size_t count) {
@@ -345,17 +397,16 @@ class Quantising {
     Results found;
     for (size_t i = 0; i < count; ++i) {
       found.push_back(host.run(samples[i]->sample()));
-      show("compare", i + 1, count);
+      meter_.count();
     }
     return found;
   }
 
-  std::vector<OperationLoss> losses(const Model& base) const {
-    constexpr size_t kMostSamples = 4;
+  std::vector<OperationLoss> losses(const Model& base) {
     const std::vector<KeptSample>& all = samples_.held_back;
     const std::vector<KeptSample> some(all.begin(),
-                                       all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostSamples)));
-    return diagnose(base, report_.choice, some, {arguments_, {rules_}});
+                                       all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostDiagnosed)));
+    return diagnose(base, report_.choice, some, {arguments_, {rules_}, [&] { meter_.count(kRunsOfDiagnosis); }});
   }
 
   static Choice choice_of(const Candidate& best, const Observations& original) {
@@ -414,6 +465,9 @@ class Quantising {
     NNC_ASSERT(problems.empty(), fmt::format("the quantised model is not valid: {}", problems[0]));
   }
 
+  static constexpr size_t kMostDiagnosed = 4;     // samples
+  static constexpr size_t kRunsOfDiagnosis = 11;  // about as long as one of them takes
+
   Model& model_;
   const std::vector<Dims>& arguments_;
   const Samples& samples_;
@@ -424,6 +478,7 @@ class Quantising {
   Results expected_;       // of the choosing samples
   Results expected_last_;  // of those that judge
   Report report_;
+  RunMeter meter_{nullptr};
 };
 
 }  // namespace

@@ -41,8 +41,8 @@ struct Options {
   // they do.
   std::optional<double> max_drop = {};  // of top-1 agreement, as a share
   std::optional<double> min_snr = {};   // dB
-  // Called with what is done, of how much.
-  std::function<void(const std::string& what, size_t done, size_t all)> on_progress = {};
+  // Called with the runs of the model that are done, and how many it probably takes.
+  std::function<void(size_t done, size_t all)> on_progress = {};
 };
 
 struct Samples {

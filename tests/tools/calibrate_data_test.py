@@ -57,6 +57,11 @@ class Data(CalibrateTest):
     def test_few_samples(self):
         self.assertIn("1 sample found: too few to hold some back", self.warnings([self.pictures[:1]]))
         self.assertIn("10 samples found; 32 or more", self.warnings(list(self.pictures[:10].unsqueeze(1))))
+        data = self.samples(list(self.pictures[:10].unsqueeze(1)), "warned.pt")
+        result = self.succeed(self.model, *self.options, data, "-q", "-o", self.folder / "out.pt")
+        self.assertEqual("", result.stdout)
+        self.assertEqual(["nnapi-convert: warning: calibration: 10 samples found; 32 or more give ranges that hold for "
+                          "others"], result.stderr.splitlines())
 
     def test_black_samples(self):
         text = self.warnings(list(torch.zeros(40, 1, 3, 16, 16)))

@@ -9,8 +9,8 @@ A case is a text file:
   = 3
 
 "| " begins a line of stdout, "! " one of stderr, "= N" is the exit code. All commands of a file run in one empty
-folder, in which `models` is testdata/models. The program's and LibTorch's version are written VERSION. With --rebase
-the file is rewritten with what was found: read the difference before it is committed.
+folder, in which `models` is testdata/models. The program's and LibTorch's version are written VERSION, the size of what
+was written SIZE. With --rebase the file is rewritten with what was found: read the difference before it is committed.
 """
 
 import argparse
@@ -27,8 +27,9 @@ import cli
 
 
 def without_versions(text: str) -> str:
-    return re.sub(r"nnapi-convert \d+\.\d+\.\d+ \(LibTorch \d+\.\d+\.\d+\S*\)",
+    text = re.sub(r"nnapi-convert \d+\.\d+\.\d+ \(LibTorch \d+\.\d+\.\d+\S*\)",
                   "nnapi-convert VERSION (LibTorch VERSION)", text)
+    return re.sub(r", \d+\.\d [kM]B; next: ", ", SIZE; next: ", text)
 
 
 def marked(marker: str, text: str) -> List[str]:

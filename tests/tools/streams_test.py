@@ -1,5 +1,6 @@
 """Exit codes, and what goes to which stream."""
 
+import json
 import os
 import pty
 import re
@@ -12,16 +13,38 @@ IMAGE = ["--input", "1,3,16,16", "--nhwc"]
 
 
 class Streams(CliTest):
-    def test_done_is_silent(self):
-        result = run(self.fixture("bundled.pt"), "--nhwc", "-o", self.folder / "out.pt")
-        self.assertEqual((0, "", ""), (result.code, result.stdout, result.stderr))
+    def test_done_is_one_line(self):
+        model, out = self.fixture("bundled.pt"), self.folder / "out.pt"
+        result = run(model, "--nhwc", "-o", out)
+        self.assertEqual((0, ""), (result.code, result.stderr))
+        size = out.stat().st_size / 1000
+        self.assertEqual(f"{out}: feature level 1, 1 operation, 100 % on NNAPI, {size:.1f} kB; next: nnapi-convert verify "
+                         f"{model} {out}\n", result.stdout)
+
+    def test_line_of_parts(self):
+        result = run(self.fixture("refused.pt"), *IMAGE, "--min-segment-macs", "0", "-o", self.folder / "out.pt")
+        self.assertEqual(0, result.code, f"\n{result}")
+        self.assertRegex(result.stdout, r"^\S+: feature level \d, \d+ operations? in \d segments?, .* % of the "
+                         r"multiply-adds.* on NNAPI, \d+\.\d kB; next: [^\n]+\n$")
+
+    def test_errors_alone(self):
+        for options in ((), ("--verify",), ("--calibrate", "random:40")):
+            with self.subTest(options=options):
+                result = run(self.fixture("residual.pt"), *IMAGE, "-q", *options, "-o", self.folder / "out.pt")
+                self.assertEqual((0, "", ""), (result.code, result.stdout, result.stderr))
+
+    def test_line_beside_a_report_on_stdout(self):
+        result = run(self.fixture("bundled.pt"), "--nhwc", "--report", "-", "-o", self.folder / "out.pt")
+        self.assertTrue(json.loads(result.stdout)["converted"])
+        self.assertIn("100 % on NNAPI", result.stderr)
 
     def test_verification_table_on_stdout(self):
         result = run(self.fixture("bundled.pt"), "--nhwc", "--verify", "-o", self.folder / "out.pt")
         self.assertEqual((0, ""), (result.code, result.stderr))
         self.assertRegex(result.stdout, r"^output +shape +dtype +max error +of range +SNR dB +top-1 +quanta\n")
         self.assertRegex(result.stdout, r"\n0 +\[1, 8, 8, 8\] +float32 ")
-        self.assertRegex(result.stdout, r"\npassed \(4 samples; needed: [^\n]+\)\n$")
+        self.assertRegex(result.stdout, r"\npassed \(4 samples; needed: [^\n]+\)\n\S+: feature level [^\n]+; next: "
+                         r"Module.load\(\) in the app, minSdk 29 \(docs/android.md\)\n$")
 
     def test_failed_verification_is_4_and_shows_the_table(self):
         out = self.convert("bundled.pt", "--nhwc")
@@ -59,7 +82,9 @@ class Streams(CliTest):
         self.assertEqual(0, result.code)
         self.assertIn("aten::_convolution", result.stdout)
         self.assertNotIn("nnapi-convert:", result.stdout)
-        self.assertTrue(all(re.match(r"nnapi-convert: (info|warning): ", line) for line in result.stderr.splitlines()))
+        *log, last = result.stderr.splitlines()
+        self.assertTrue(all(re.match(r"nnapi-convert: (info|warning): ", line) for line in log[:-1]))
+        self.assertIn("100 % on NNAPI", "\n".join((log[-1], last)))
 
     def test_dump_before_the_stage_that_fails(self):
         result = run(self.fixture("refused.pt"), *IMAGE, "--dump-after", "normalise",
@@ -107,7 +132,7 @@ class Terminal(CliTest):
 
     def test_progress_bar_is_shown_and_wiped(self):
         code, stdout, stderr = self.run_on_terminal(self.fixture("bundled.pt"), "--nhwc", "-o", self.folder / "out.pt")
-        self.assertEqual((0, ""), (code, stdout))
+        self.assertEqual((0, 1), (code, stdout.count("\n")))
         stages = re.findall(r"\r\033\[K\[(#+) *\] ([a-z]+)", stderr)
         self.assertEqual(["load", "normalise", "infer", "lower", "optimise", "serialize", "emit", "write"],
                          [name for _, name in stages])
@@ -129,6 +154,17 @@ class Terminal(CliTest):
         bar, message = stderr.rsplit("\r\033[K", 1)
         self.assertIn("[#", bar)
         self.assertIn("nothing is left", message)
+
+    def test_progress_of_a_calibration(self):
+        """One count from the first run of the model to the last, and the time left."""
+        code, _, stderr = self.run_on_terminal(self.fixture("residual.pt"), *IMAGE, "--calibrate", "random:40", "-o",
+                                               self.folder / "out.pt")
+        self.assertEqual(0, code)
+        shares = [int(share) for share in re.findall(r"\r\033\[Kquantise (\d+) %", stderr)]
+        self.assertGreater(len(shares), 20)
+        self.assertEqual(sorted(shares)[-1], shares[-1])
+        self.assertEqual(100, shares[-1])
+        self.assertRegex(stderr, r"quantise \d+ %, about \d+ s left")
 
     def test_quiet_shows_no_bar(self):
         code, _, stderr = self.run_on_terminal(self.fixture("bundled.pt"), "--nhwc", "-q", "-o", self.folder / "out.pt")

@@ -37,16 +37,17 @@ CalibrationSamples first_of(const CalibrationSamples& given, const CalibrationOp
   return {given.begin(), given.begin() + static_cast<std::ptrdiff_t>(std::min(given.size(), kFirstSamples))};
 }
 
-void warn_of_few(size_t count, Diagnostics& diagnostics) {
+// What so few samples can't tell; empty for enough of them.
+std::string few_samples_text(size_t count) {
   if (count < kFewSamples) {
-    diagnostics.warn(
-        fmt::format("calibration: {} sample{} found: too few to hold some back, the distance from float is "
-                    "that of the same samples; give {} or more",
-                    count, count == 1 ? "" : "s", kAdvisedSamples));
-  } else if (count < kAdvisedSamples) {
-    diagnostics.warn(fmt::format("calibration: {} samples found; {} or more give ranges that hold for others", count,
-                                 kAdvisedSamples));
+    return fmt::format(
+        "calibration: {} sample{} found: too few to hold some back, the distance from float is "
+        "that of the same samples; give {} or more",
+        count, count == 1 ? "" : "s", kAdvisedSamples);
   }
+  if (count >= kAdvisedSamples) return "";
+  return fmt::format("calibration: {} samples found; {} or more give ranges that hold for others", count,
+                     kAdvisedSamples);
 }
 
 // Lets go of each sample once it is taken over.
@@ -130,7 +131,8 @@ quantise::Options options_of(const ConvertOptions& options, const CalibrationOpt
   result.tries_all = calibration.tries_all;
   result.max_drop = calibration.max_drop;
   result.min_snr = calibration.min_snr;
-  result.on_progress = calibration.on_progress;
+  if (!calibration.on_progress) return result;
+  result.on_progress = [show = calibration.on_progress](size_t done, size_t all) { show("quantise", done, all); };
   return result;
 }
 
@@ -194,7 +196,7 @@ LoadedModel separate_state(const LoadedModel& loaded, const PlannedModel& planne
 }
 
 SplitSamples run_segments(const PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
-                          CalibrationSamples given, const quantise::Options& quantising) {
+                          CalibrationSamples given, const CalibrationOptions& calibration) {
   const size_t segments = planned.plan.segments.size();
   SplitSamples samples{std::vector<SegmentSamples>(segments), std::vector<SegmentSamples>(segments), {}, 0};
   ConvertOptions of_floats = options;
@@ -205,7 +207,7 @@ SplitSamples run_segments(const PlannedModel& planned, const LoadedModel& loaded
     runs.add(given[i], is_back ? samples.held_back : samples.calibration);
     if (is_back) samples.whole_held_back.push_back(given[i]);
     samples.count += is_back ? 0 : 1;
-    if (quantising.on_progress) quantising.on_progress("run", i + 1, given.size());
+    if (calibration.on_progress) calibration.on_progress("run the model", i + 1, given.size());
   }
   if (samples.whole_held_back.empty()) {
     samples.whole_held_back = std::move(given);
@@ -253,16 +255,22 @@ void warn_of_segment(size_t number, const quantise::QuantisedPart& part, size_t 
 }
 
 QuantisedPlan quantise_split(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
-                             CalibrationSamples given, const quantise::Options& quantising, QuantMode mode,
-                             Diagnostics& diagnostics) {
+                             CalibrationSamples given, const CalibrationOptions& calibration,
+                             quantise::Options quantising, QuantMode mode, Diagnostics& diagnostics) {
   check_names(planned.plan, quantising.keep_float);
-  SplitSamples samples = run_segments(planned, loaded, options, std::move(given), quantising);
+  SplitSamples samples = run_segments(planned, loaded, options, std::move(given), calibration);
   QuantisedPlan result;
   result.parts.is_whole = false;
   result.parts.calibration_samples = samples.count;
   result.parts.held_back_samples = samples.whole_held_back.size();
   for (size_t i = 0; i < planned.plan.segments.size(); ++i) {
     const size_t left_out = samples.calibration[i].left_out + samples.held_back[i].left_out;
+    if (calibration.on_progress) {
+      const std::string what = fmt::format("quantise segment {} of {}", i + 1, planned.plan.segments.size());
+      quantising.on_progress = [&calibration, what](size_t done, size_t all) {
+        calibration.on_progress(what, done, all);
+      };
+    }
     result.parts.parts.push_back(quantise_segment(planned.plan.segments[i].part, samples.calibration[i],
                                                   samples.held_back[i], quantising, mode));
     warn_of_segment(i, result.parts.parts.back(), left_out, diagnostics);
@@ -357,14 +365,16 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
     result = quantise_by_table(planned, calibration, models, quantising, mode, diagnostics);
   } else {
     CalibrationSamples samples = read_calibration(calibration, planned.interface, loaded, diagnostics);
-    warn_of_few(samples.size(), diagnostics);
+    const std::string few_samples = few_samples_text(samples.size());
+    if (!few_samples.empty()) diagnostics.warn(few_samples);
     const CalibrationSamples first = first_of(samples, calibration);
     if (planned.plan.is_whole()) {
       result.parts = quantise_whole(planned, std::move(samples), quantising, mode);
       for (const std::string& warning : result.parts.parts[0].report->warnings) diagnostics.warn(warning);
     } else {
-      result = quantise_split(planned, loaded, options, std::move(samples), quantising, mode, diagnostics);
+      result = quantise_split(planned, loaded, options, std::move(samples), calibration, quantising, mode, diagnostics);
     }
+    result.parts.few_samples = few_samples;
     result.recorded = calibration;
     result.first_samples = first;
   }

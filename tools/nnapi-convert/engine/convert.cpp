@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -21,6 +23,7 @@
 #include "lib/converter/quantise/quantise_plan.h"
 #include "lib/converter/report/report.h"
 #include "lib/converter/report/report_page.h"
+#include "lib/converter/report/success_text.h"
 #include "lib/converter/report/target_loss.h"
 #include "lib/converter/verify/verify.h"
 #include "tools/nnapi-convert/engine/functions.h"
@@ -29,10 +32,15 @@
 namespace nnapi_convert {
 namespace {
 
-// Shows the stage on one line of a terminal, and wipes the line at the end.
+bool is_quiet() {
+  return !spdlog::should_log(spdlog::level::warn);
+}
+
+// Shows the stage on one line of a terminal, and wipes the line at the end. Elsewhere parts of a stage that takes long
+// are shown now and then, each on a line of its own.
 class Progress {
  public:
-  Progress() : is_shown_(isatty(STDERR_FILENO) != 0 && spdlog::should_log(spdlog::level::warn)) {}
+  Progress() : is_shown_(isatty(STDERR_FILENO) != 0 && !is_quiet()), shows_lines_(!is_shown_ && !is_quiet()) {}
   ~Progress() { clear(); }
 
   void show(const std::string& stage) {
@@ -42,18 +50,24 @@ class Progress {
     std::cerr << fmt::format("\r\033[K[{:<{}}] {}", std::string(std::min(done_, total), '#'), total, stage)
               << std::flush;
   }
-  // How far a stage is. The time left is that of what was done so far.
+  // How far a stage is. The rest takes as long as what was done so far took for as much.
   void show_part(const std::string& what, size_t done, size_t all) {
-    if (!is_shown_) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (what != part_ || done <= 1) {
+    constexpr std::chrono::seconds kBetweenLines(10);
+    if (!is_shown_ && !shows_lines_) return;
+    const Clock::time_point now = Clock::now();
+    if (what != part_) {
       part_ = what;
       begin_ = now;
+      first_done_ = done;
     }
-    const double seconds = std::chrono::duration<double>(now - begin_).count();
-    const double left = done > 1 ? seconds / static_cast<double>(done - 1) * static_cast<double>(all - done) : 0;
-    std::cerr << fmt::format("\r\033[Kquantise: {} {}/{}, {:.0f} s left", what, done, all, left) << std::flush;
-    ++done_;
+    const std::string text = part_text(done, all, std::chrono::duration<double>(now - begin_).count());
+    if (is_shown_) {
+      std::cerr << "\r\033[K" << text << std::flush;
+      ++done_;
+    } else if (now - last_line_ >= kBetweenLines) {
+      std::cerr << "nnapi-convert: " << text << std::endl;
+      last_line_ = now;
+    }
   }
   void clear() {
     if (is_shown_ && done_ > 0) std::cerr << "\r\033[K" << std::flush;
@@ -61,10 +75,21 @@ class Progress {
   }
 
  private:
-  bool is_shown_;
-  size_t done_ = 0;
+  using Clock = std::chrono::steady_clock;
+
+  std::string part_text(size_t done, size_t all, double seconds) const {
+    constexpr double kMinute = 60;
+    std::string text = fmt::format("{} {} %", part_, all == 0 ? 100 : 100 * std::min(done, all) / all);
+    if (done <= first_done_ || done >= all) return text;
+    const double left = seconds / static_cast<double>(done - first_done_) * static_cast<double>(all - done);
+    return text + (left < 2 * kMinute ? fmt::format(", about {:.0f} s left", left)
+                                      : fmt::format(", about {:.0f} min left", left / kMinute));
+  }
+
+  bool is_shown_, shows_lines_;
+  size_t done_ = 0, first_done_ = 0;  // the part's first call said so many
   std::string part_;
-  std::chrono::steady_clock::time_point begin_;
+  Clock::time_point begin_, last_line_ = Clock::now();
 };
 
 bool has_stdout(const std::vector<std::string>& reports) {
@@ -73,6 +98,21 @@ bool has_stdout(const std::vector<std::string>& reports) {
 
 void log_warnings(const Diagnostics& diagnostics) {
   for (const std::string& line : summary_of(diagnostics.warnings)) spdlog::warn("{}", line);
+}
+
+// Whoever asks for errors alone still has to know that samples are too few to prove anything.
+void log_few_samples(const Conversion& conversion) {
+  if (!is_quiet()) return;  // it is among the warnings
+  std::set<std::string> lines;
+  if (conversion.quantised) lines.insert(conversion.quantised->few_samples);
+  for (const VariantSummary& variant : conversion.variants) {
+    if (variant.quantised) lines.insert(variant.quantised->few_samples);
+  }
+  lines.erase("");
+  const auto level = spdlog::get_level();
+  spdlog::set_level(spdlog::level::warn);
+  for (const std::string& line : lines) spdlog::warn("{}", line);
+  spdlog::set_level(level);
 }
 
 // The messages of a run besides its result.
@@ -94,12 +134,20 @@ void log_parts(const Conversion& conversion, const std::string& before = "") {
 
 // What quantising by data has come to.
 void log_calibration(const Conversion& conversion, bool is_stdout_taken) {
+  if (is_quiet()) return;
   std::ostream& out = is_stdout_taken ? std::cerr : std::cout;
   if (conversion.quantised && conversion.variants.empty()) out << to_text(*conversion.quantised);
   for (size_t i = 0; i < conversion.variants.size(); ++i) {
     const VariantSummary& variant = conversion.variants[i];
     if (variant.quantised) out << fmt::format("model {} ({}): ", i + 1, variant.name) << to_text(*variant.quantised);
   }
+}
+
+// Shows the table, or, to those who ask for errors alone, that of a verification that failed. A report on stdout has
+// the same numbers, and stays alone there.
+void log_verification(const Verification& verification, bool is_stdout_taken, const std::string& before = "") {
+  if (is_quiet() && verification.passed) return;
+  (is_stdout_taken ? std::cerr : std::cout) << before << to_text(verification);
 }
 
 // What --quant asks for comes after the plan of a float model.
@@ -182,12 +230,23 @@ void log_method(const MethodFindings& found, const std::optional<TargetLoss>& lo
     spdlog::log(loss->costs_parts() ? spdlog::level::warn : spdlog::level::info, "{}: {}", name, to_text(*loss));
   }
   log_parts(found.method.conversion, name + ": ");
-  if (!found.verification) return;
-  (is_stdout_taken ? std::cerr : std::cout) << "method " << name << "\n" << to_text(*found.verification);
+  if (found.verification) log_verification(*found.verification, is_stdout_taken, "method " + name + "\n");
 }
 
-// Flushes standard output before the files take their places: if that fails, no file is written.
-int finish(Outputs& outputs, bool is_verified, const ConvertArguments& arguments) {
+WrittenFile written_file(const Outputs& outputs, const ConvertArguments& arguments) {
+  WrittenFile file{arguments.model, arguments.output, std::filesystem::file_size(outputs.converted.path()),
+                   arguments.verify};
+  if (arguments.calibration.source.find(':') == std::string::npos && arguments.calibration.source != "bundled") {
+    file.data = arguments.calibration.source;
+  }
+  return file;
+}
+
+// Prints what was written, and flushes standard output before the files take their places: if that fails, no file is
+// written.
+int finish(Outputs& outputs, bool is_verified, const ConvertArguments& arguments, const std::string& success) {
+  const bool is_stdout_taken = has_stdout(arguments.reports) || !arguments.dump_after.empty();
+  if (is_verified && !is_quiet()) (is_stdout_taken ? std::cerr : std::cout) << success;
   flush_standard_output();
   if (!is_verified) {
     outputs.reports.commit();
@@ -235,7 +294,7 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   const bool is_verified = std::all_of(methods.begin(), methods.end(), [](const MethodFindings& each) {
     return !each.verification || each.verification->passed;
   });
-  return finish(outputs, is_verified, arguments);
+  return finish(outputs, is_verified, arguments, success_text(conversion.methods, written_file(outputs, arguments)));
 }
 
 // `bound` is `loaded` with the arguments of `options`; each model of a package binds its own. LibTorch's modules have
@@ -275,8 +334,8 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   std::optional<Verification> verification;
   if (arguments.verify) {
     progress.show("verify");
-    verification =
-        verify_output(arguments.model, sizes_for_verify(arguments, options), arguments.calibration, converted);
+    verification = verify_output(arguments.model, sizes_for_verify(arguments, options), arguments.calibration,
+                                 converted);
   }
   const bool is_verified = !verification || verification->passed;
   if (original && is_verified) {
@@ -285,11 +344,11 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   }
   progress.clear();
   log_warnings(diagnostics);
+  log_few_samples(conversion);
   log_loss(findings.loss);
   log_parts(conversion);
   log_calibration(conversion, has_stdout(arguments.reports));
-  // A report on stdout has the same numbers, and stays alone there.
-  if (verification) (has_stdout(arguments.reports) ? std::cerr : std::cout) << to_text(*verification);
+  if (verification) log_verification(*verification, has_stdout(arguments.reports));
   if (!arguments.reports.empty()) {
     add_reports(outputs.reports, arguments.reports,
                 with_loss(make_report(arguments.model, arguments.output, conversion, diagnostics, verification),
@@ -298,7 +357,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   if (!arguments.calibration.table.empty() && !arguments.calibration.reads_table()) {
     outputs.reports.add(arguments.calibration.table, conversion.calibration_table);
   }
-  return finish(outputs, is_verified, arguments);
+  return finish(outputs, is_verified, arguments, success_text(conversion, written_file(outputs, arguments)));
 }
 
 // Returns the arguments with callbacks that show each stage.

@@ -1,0 +1,25 @@
+// The line that a successful conversion ends with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/converter/emit/conversion.h"
+#include "lib/converter/emit/emit_methods.h"
+
+namespace nnapi_convert {
+
+struct WrittenFile {
+  std::string model, path;  // the original, and the result
+  uint64_t bytes = 0;
+  bool is_verified = false;
+  std::string data = {};  // files that calibrated it; may be empty
+};
+
+// Returns the file, its feature level, its operations, NNAPI's share, its size, and what to do next.
+std::string success_text(const Conversion& conversion, const WrittenFile& file);
+// The same of a file of several methods.
+std::string success_text(const std::vector<MethodConversion>& methods, const WrittenFile& file);
+
+}  // namespace nnapi_convert

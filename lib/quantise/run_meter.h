@@ -1,0 +1,28 @@
+// Counts runs of the model while it is quantised, so that one can tell how long the rest takes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+namespace nnapi_convert::quantise {
+
+class RunMeter {
+ public:
+  using Show = std::function<void(size_t done, size_t all)>;
+  explicit RunMeter(Show show) : show_(std::move(show)) {}
+
+  // So many runs are expected from now on.
+  void expect(size_t runs) { all_ = done_ + runs; }
+  void count(size_t runs = 1) {
+    done_ += runs;
+    if (show_) show_(done_, std::max(all_, done_));
+  }
+
+ private:
+  Show show_;
+  size_t done_ = 0, all_ = 0;
+};
+
+}  // namespace nnapi_convert::quantise
