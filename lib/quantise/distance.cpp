@@ -67,9 +67,23 @@ Rows rows_of(const nnapi::Model& model, const nnapi::Boundary& output, size_t el
   return batch * classes == 0 ? Rows() : Rows{classes, elements / (batch * classes)};
 }
 
+// Takes the share of an output's rows that are the same.
+void add_rows(double share, double rows, Distance& result) {
+  const bool is_first = result.rows == 0;
+  Distance own;
+  own.top1 = share;
+  own.rows = rows;
+  const double proven = top1_interval(own).lowest;
+  result.proven_top1 = is_first ? proven : std::min(result.proven_top1, proven);
+  result.fewest_rows = is_first ? rows : std::min(result.fewest_rows, rows);
+  if (!is_first && share >= result.top1) return;
+  result.top1 = share;
+  result.rows = rows;
+}
+
 // Of outputs that are integers, such as those of ARGMAX: the share of elements that are others.
 Distance distance_of_integers(const nnapi::Model& model, const Results& expected, const Results& found) {
-  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, 0, true};
+  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, 0, true, 0, 0};
   for (size_t output = 0; output < model.outputs.size(); ++output) {
     if (model.at(model.outputs[output].operand).type != OperandCode::TENSOR_INT32) continue;
     double count = 0, same = 0;
@@ -82,10 +96,7 @@ Distance distance_of_integers(const nnapi::Model& model, const Results& expected
     }
     if (count == 0) continue;
     result.noise += 1 - same / count;
-    if (result.rows == 0 || same / count < result.top1) {
-      result.top1 = same / count;
-      result.rows = count;
-    }
+    add_rows(same / count, count, result);
   }
   return result;
 }
@@ -93,7 +104,7 @@ Distance distance_of_integers(const nnapi::Model& model, const Results& expected
 }  // namespace
 
 Distance distance(const nnapi::Model& model, const Results& expected, const Results& found) {
-  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, 0, false};
+  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, 0, false, 0, 0};
   double squares = 0, count = 0, outputs = 0;
   for (size_t output = 0; output < model.outputs.size(); ++output) {
     const nnapi::Operand& operand = model.at(model.outputs[output].operand);
@@ -110,15 +121,27 @@ Distance distance(const nnapi::Model& model, const Results& expected, const Resu
     if (sums.noise > 0) result.snr_db = std::min(result.snr_db, -10 * std::log10(sums.noise_share()));
     const double power = std::sqrt(sums.signal * sums.found);
     result.cosine = std::min(result.cosine, power > 0 ? sums.product / power : (sums.noise > 0 ? 0 : 1));
-    if (sums.rows > 0 && (result.rows == 0 || sums.same / sums.rows < result.top1)) {
-      result.top1 = sums.same / sums.rows;
-      result.rows = sums.rows;
-    }
+    if (sums.rows > 0) add_rows(sums.same / sums.rows, sums.rows, result);
   }
   if (outputs == 0) return distance_of_integers(model, expected, found);
   if (count > 0) result.rms = std::sqrt(squares / count);
   if (outputs > 0) result.noise /= outputs;
   return result;
+}
+
+double rows_of_run(const nnapi::Model& model) {
+  double fewest = 0;
+  for (const nnapi::Boundary& output : model.outputs) {
+    const nnapi::Operand& operand = model.at(output.operand);
+    double elements = 1;
+    for (const Dim& dim : operand.dims) elements *= static_cast<double>(dim.fixed_value().value_or(0));
+    const Rows layout = rows_of(model, output, static_cast<size_t>(elements));
+    const bool is_float = operand.type == OperandCode::TENSOR_FLOAT32;
+    if (elements == 0 || (is_float && layout.classes < 2)) continue;
+    const double rows = is_float ? elements / static_cast<double>(layout.classes) : elements;
+    fewest = fewest == 0 ? rows : std::min(fewest, rows);
+  }
+  return fewest;
 }
 
 Interval top1_interval(const Distance& distance) {

@@ -18,6 +18,8 @@ struct Distance {
   double noise = 0;   // power of the error over that of what is expected, the mean of all outputs; less is nearer
   double rows = 0;    // that top1 is a share of; 0 where it isn't known
   bool is_of_integers = false;
+  double fewest_rows = 0;  // of all outputs with rows; 0 where none has any
+  double proven_top1 = 0;  // the lowest lower bound of all outputs' top1_interval(); 0 where none has rows
 };
 
 // The bounds of the true share of rows with the same largest element, in 95 of 100 cases: Wilson's score interval,
@@ -26,6 +28,10 @@ struct Interval {
   double lowest = 0, highest = 1;
 };
 Interval top1_interval(const Distance& distance);
+
+// How many rows a run of the model gives, the fewest of its outputs; 0 where sizes are flexible or no output has rows
+// of several numbers.
+double rows_of_run(const nnapi::Model& model);
 
 // One by sample, and in it one by output; where some are floats, the others are left out. The classes
 // of a row are along the last axis; of rank 4 along the channels, wherever the layout has them.

@@ -82,8 +82,7 @@ class Quantising {
     if (options_.techniques.searches_ranges && options_.techniques.refines_ranges) refine_ranges(best);
     begin(Phase::kCorrect);
     if (options_.techniques.corrects_bias) take_if_nearer(best, with_correction(best));
-    begin(Phase::kTarget);
-    if (!is_met(best)) leave_float(best);
+    if (options_.target.is_given()) hold_target(best);
     begin(Phase::kJudge);
     judge(best);
     report_.choice = choice_of(best, original->observations);
@@ -120,7 +119,7 @@ class Quantising {
       case Phase::kCorrect:
         return techniques.corrects_bias ? some : 0;
       case Phase::kTarget:
-        return options_.max_drop || options_.min_snr ? held : 0;
+        return options_.target.is_given() ? held : 0;
       case Phase::kJudge:
         return held + std::min(held, kMostDiagnosed) * kRunsOfDiagnosis;
       case Phase::kEnd:
@@ -138,11 +137,9 @@ class Quantising {
     meter_.expect(ahead);
   }
 
-  // Samples of the calibration choose, all over it, so that those held back have no part in the choice. With a target
-  // operations stay float until those held back hold it: they choose.
+  // Samples of the calibration choose, all over it, so that those held back have no part in the choice.
   void select_choosing() {
-    const std::vector<KeptSample>& all =
-        options_.max_drop || options_.min_snr ? samples_.held_back : samples_.calibration;
+    const std::vector<KeptSample>& all = samples_.calibration;
     const size_t most = most_choosing();
     const size_t step = std::max<size_t>(1, (all.size() + most - 1) / most);
     for (size_t i = 0; i < all.size(); i += step) choosing_.push_back(&all[i]);
@@ -163,6 +160,7 @@ class Quantising {
     };
     std::transform(choosing_.begin(), choosing_.end(), std::back_inserter(expected_), run);
     std::transform(judging_.begin(), judging_.end(), std::back_inserter(expected_last_), run);
+    check_provable(options_.target, distance(model_, expected_last_, expected_last_), judging_.size());
   }
 
   // Runs of the model for refining ranges: those of small models take next to no time.
@@ -292,10 +290,12 @@ class Quantising {
     return bias_changes(base.model, base.observations, candidate.assignment, rules_, base.cache.get());
   }
 
-  bool is_met(const Candidate& candidate) const {
-    const Distance& distance = candidate.distance;
-    return (!options_.max_drop || 1 - distance.top1 <= *options_.max_drop + 1e-9) &&
-           (!options_.min_snr || distance.snr_db >= *options_.min_snr);
+  // Of the samples held back.
+  Distance judged(const Candidate& candidate) {
+    return distance(model_, expected_last_, results_of(candidate, judging_, judging_.size()));
+  }
+  bool is_met(const Candidate& candidate) {
+    return candidate.assignment.integer_count() > 0 && holds(options_.target, judged(candidate));
   }
 
   // The candidate with more operations in float.
@@ -323,6 +323,11 @@ class Quantising {
     return operations;
   }
 
+  void hold_target(Candidate& best) {
+    begin(Phase::kTarget);
+    if (!is_met(best)) leave_float(best);
+  }
+
   // Doubles the number that stay float until the target holds, then halves the step back to the least that does.
   void leave_float(Candidate& best) {
     constexpr size_t kSteps = 8;
@@ -346,7 +351,7 @@ class Quantising {
       (is_met(with_first(middle)) ? high : low) = middle;
     }
     best = with_first(high);
-    if (best.assignment.integer_count() == 0 || !is_met(best)) refuse_target(all_integers);
+    if (!is_met(best)) refuse_target(all_integers);
     for (size_t i = 0; i < high; ++i) {
       const Operation& operation = model_.operations[operations[i]];
       report_.left_float.push_back(std::string(name_of(operation.code)) +
@@ -355,15 +360,20 @@ class Quantising {
   }
 
   static std::string found_text(const Distance& distance) {
-    if (distance.is_of_integers) return fmt::format("{:.1f}% of the elements are the same", 100 * distance.top1);
-    return fmt::format("the SNR is {:.1f} dB and the top-1 agreement {:.1f}%", distance.snr_db, 100 * distance.top1);
+    const std::string proven =
+        distance.rows > 0 ? fmt::format(", of which {:.1f}% are proven", 100 * distance.proven_top1) : "";
+    if (distance.is_of_integers) {
+      return fmt::format("{:.1f}% of the elements are the same{}", 100 * distance.top1, proven);
+    }
+    return fmt::format("the SNR is {:.1f} dB and the top-1 agreement {:.1f}%{}", distance.snr_db, 100 * distance.top1,
+                       proven);
   }
 
-  [[noreturn]] static void refuse_target(const Candidate& candidate) {
+  [[noreturn]] void refuse_target(const Candidate& candidate) {
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("--max-drop or --min-snr can't be held with any operation in integers: with all of "
                                    "them {}; ask for less, or give more samples",
-                                   found_text(candidate.distance)));
+                                   found_text(judged(candidate))));
   }
 
   static void take_if_nearer(Candidate& best, Candidate other) {
@@ -388,7 +398,7 @@ class Quantising {
   }
 
   void judge(Candidate& candidate) {
-    candidate.distance = distance(model_, expected_last_, results_of(candidate, judging_, judging_.size()));
+    candidate.distance = judged(candidate);
   }
 
   // With floats at the boundary, so that the results can be compared.

@@ -17,6 +17,7 @@
 #include "lib/quantise/forms.h"
 #include "lib/quantise/kept_sample.h"
 #include "lib/quantise/range.h"
+#include "lib/quantise/target.h"
 
 namespace nnapi_convert::quantise {
 
@@ -37,23 +38,21 @@ struct Options {
   std::vector<std::string> keep_float = {};  // operations: by NNAPI's name, the result's name, or the source line
   Techniques techniques = {};
   bool tries_all = false;  // every other range of every tensor, however long that takes
-  // What the results have to keep to on the samples held back: operations stay float, those that cost most first, until
-  // they do.
-  std::optional<double> max_drop = {};  // of top-1 agreement, as a share
-  std::optional<double> min_snr = {};   // dB
+  // Operations stay float, those that cost most first, until the results on the samples held back keep to it.
+  Target target = {};
   // Called with the runs of the model that are done, and how many it probably takes.
   std::function<void(size_t done, size_t all)> on_progress = {};
 };
 
 struct Samples {
   std::vector<KeptSample> calibration;  // that ranges come from; some of them choose between ways
-  std::vector<KeptSample> held_back;    // that the results are judged by
+  std::vector<KeptSample> held_back;    // that the results are judged by; they have no part in the choice
 };
 
 struct Report {
   size_t operations = 0, integer_operations = 0;
   RangeMethod method = RangeMethod::kMinMax;
-  std::vector<std::string> left_float = {};  // for max_drop and min_snr: operations by name and source line
+  std::vector<std::string> left_float = {};  // for the target: operations by name and source line
   bool is_equalised = false, is_bias_corrected = false;
   size_t refined_ranges = 0;  // of tensors that have another range than the method's
   Distance distance;          // of the integer form from the float model, on the samples held back

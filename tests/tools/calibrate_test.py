@@ -341,6 +341,36 @@ class Counting(nn.Module):
         return x + self.seen
 
 
+class HeldBack(CalibrateTest):
+    """Samples that took part in a choice prove nothing."""
+
+    def test_verify_by_those_held_back(self):
+        self.make_net()
+        report = self.folder / "report.json"
+        text = self.succeed(self.model, *self.spec, "--nhwc", "--calibrate", self.data, "--verify", "--report", report,
+                            "-o", self.folder / "out.pt").stdout
+        self.assertIn("passed (13 samples", text)
+        found = json.loads(report.read_text())
+        self.assertAlmostEqual(found["calibration"]["segments"][0]["distance"]["snr_db"],
+                               found["verification"]["outputs"][0]["snr_db"], 1)
+
+    def test_drop_that_so_few_samples_cannot_prove(self):
+        self.make_net()
+        result = self.fail_with(1, self.model, *self.spec, "--nhwc", "--calibrate", self.data, "--max-drop", "5%", "-o",
+                                self.folder / "out.pt", needed=["--max-drop 5%: 32 results on 32 samples held back can't"])
+        self.assertIn("73 results are needed: give 146 samples or more", result.stderr)
+        self.fail_with(1, self.model, *self.spec, "--nhwc", "--calibrate", self.data, "--max-drop", "0", "-o",
+                       self.folder / "out.pt", needed=["ask for a share above 0"])
+
+    def test_drop_that_the_interval_proves(self):
+        self.make_net()
+        many = self.samples(list(picture_samples(160, seed=9).unsqueeze(1)), "many.pt")
+        options = [self.model, *self.spec, "--nhwc", "--calibrate", many, "-o", self.folder / "out.pt"]
+        text = self.succeed(*options, "--max-drop", "15%").stdout
+        lowest = float(re.search(r"top-1 [\d.]+% \(([\d.]+) to", text).group(1))
+        self.assertGreaterEqual(lowest, 85)
+
+
 class Targets(CalibrateTest):
     def reached(self, text):
         return float(re.search(r"SNR ([0-9.]+) dB", text).group(1))

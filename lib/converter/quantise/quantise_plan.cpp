@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/file_pages.h"
+#include "lib/base/held_back.h"
 #include "lib/converter/graph/deep_copy.h"
 #include "lib/converter/quantise/physical_sample.h"
 #include "lib/converter/quantise/segment_samples.h"
@@ -20,14 +22,19 @@ namespace nnapi_convert {
 namespace {
 
 constexpr size_t kFewSamples = 5;  // all are for both
-constexpr size_t kHoldBackEvery = 5;
-constexpr size_t kMostHeldBack = 20;
 constexpr size_t kAdvisedSamples = 32;
 constexpr size_t kFirstSamples = 4;
 
-// Every fifth sample is held back, but for a few samples.
-bool is_held_back(size_t number, size_t count, size_t held_back) {
-  return count >= kFewSamples && number % kHoldBackEvery == 2 && held_back < kMostHeldBack;
+// A drop of top-1 may need more samples held back to be proven than others: up to a half of all. How many rows a sample
+// has is known of a whole model.
+HoldBack hold_back_for(const PlannedModel& planned, size_t count, const CalibrationOptions& calibration) {
+  const HoldBack usual;
+  const double drop = calibration.max_drop.value_or(1);
+  if (drop <= 0 || drop >= 1) return usual;
+  const double rows = planned.plan.is_whole() ? quantise::rows_of_run(planned.plan.segments[0].part.model) : 1;
+  const auto needed = static_cast<size_t>(std::ceil(quantise::rows_needed(drop) / std::max(1.0, rows)));
+  if (needed <= std::min(usual.most, count / usual.every)) return usual;
+  return {std::max<size_t>(2, count / needed), needed};
 }
 
 // The samples by which the file checks a device. A file that is built from a table has no data: so that it is the same
@@ -51,10 +58,11 @@ std::string few_samples_text(size_t count) {
 }
 
 // Lets go of each sample once it is taken over.
-quantise::Samples apart(const nnapi::Model& model, CalibrationSamples given) {
+quantise::Samples apart(const nnapi::Model& model, CalibrationSamples given, const HoldBack& rule) {
   quantise::Samples samples;
+  const std::vector<bool> is_held_back = held_back(given.size(), rule);
   for (size_t i = 0; i < given.size(); ++i) {
-    auto& side = is_held_back(i, given.size(), samples.held_back.size()) ? samples.held_back : samples.calibration;
+    auto& side = is_held_back[i] ? samples.held_back : samples.calibration;
     side.emplace_back(physical_sample(model, std::exchange(given[i], {})));
   }
   if (samples.held_back.empty()) samples.held_back = samples.calibration;
@@ -129,8 +137,7 @@ quantise::Options options_of(const ConvertOptions& options, const CalibrationOpt
   result.techniques = {has(techniques::kEqualise), has(techniques::kCorrectBias), has(techniques::kSearchRanges),
                        has(techniques::kRefineRanges), has(techniques::kPoolLayers)};
   result.tries_all = calibration.tries_all;
-  result.max_drop = calibration.max_drop;
-  result.min_snr = calibration.min_snr;
+  result.target = {calibration.max_drop, calibration.min_snr};
   if (!calibration.on_progress) return result;
   result.on_progress = [show = calibration.on_progress](size_t done, size_t all) { show("quantise", done, all); };
   return result;
@@ -163,10 +170,10 @@ quantise::Report quantise_part(NnapiPart& part, const quantise::Samples& samples
   return report;
 }
 
-quantise::QuantisedParts quantise_whole(PlannedModel& planned, CalibrationSamples given,
+quantise::QuantisedParts quantise_whole(PlannedModel& planned, CalibrationSamples given, const HoldBack& rule,
                                         const quantise::Options& options, QuantMode mode) {
   NnapiPart& part = planned.plan.segments[0].part;
-  const quantise::Samples samples = apart(part.model, std::move(given));
+  const quantise::Samples samples = apart(part.model, std::move(given), rule);
   drop_library_pages();  // LibTorch's passes are done, and the samples need the memory
   quantise::Report report = quantise_part(part, samples, options, mode);
   planned.interface = part.interface;
@@ -196,14 +203,15 @@ LoadedModel separate_state(const LoadedModel& loaded, const PlannedModel& planne
 }
 
 SplitSamples run_segments(const PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
-                          CalibrationSamples given, const CalibrationOptions& calibration) {
+                          CalibrationSamples given, const HoldBack& rule, const CalibrationOptions& calibration) {
   const size_t segments = planned.plan.segments.size();
   SplitSamples samples{std::vector<SegmentSamples>(segments), std::vector<SegmentSamples>(segments), {}, 0};
   ConvertOptions of_floats = options;
   of_floats.quant = QuantMode::kAuto;
   SegmentRuns runs(planned, separate_state(loaded, planned), of_floats);
+  const std::vector<bool> is_held_back = held_back(given.size(), rule);
   for (size_t i = 0; i < given.size(); ++i) {
-    const bool is_back = is_held_back(i, given.size(), samples.whole_held_back.size());
+    const bool is_back = is_held_back[i];
     runs.add(given[i], is_back ? samples.held_back : samples.calibration);
     if (is_back) samples.whole_held_back.push_back(given[i]);
     samples.count += is_back ? 0 : 1;
@@ -255,10 +263,11 @@ void warn_of_segment(size_t number, const quantise::QuantisedPart& part, size_t 
 }
 
 QuantisedPlan quantise_split(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
-                             CalibrationSamples given, const CalibrationOptions& calibration,
+                             CalibrationSamples given, const HoldBack& rule, const CalibrationOptions& calibration,
                              quantise::Options quantising, QuantMode mode, Diagnostics& diagnostics) {
   check_names(planned.plan, quantising.keep_float);
-  SplitSamples samples = run_segments(planned, loaded, options, std::move(given), calibration);
+  SplitSamples samples = run_segments(planned, loaded, options, std::move(given), rule, calibration);
+  quantising.target.is_of_whole = false;
   QuantisedPlan result;
   result.parts.is_whole = false;
   result.parts.calibration_samples = samples.count;
@@ -368,12 +377,15 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
     const std::string few_samples = few_samples_text(samples.size());
     if (!few_samples.empty()) diagnostics.warn(few_samples);
     const CalibrationSamples first = first_of(samples, calibration);
+    const HoldBack rule = hold_back_for(planned, samples.size(), calibration);
     if (planned.plan.is_whole()) {
-      result.parts = quantise_whole(planned, std::move(samples), quantising, mode);
+      result.parts = quantise_whole(planned, std::move(samples), rule, quantising, mode);
       for (const std::string& warning : result.parts.parts[0].report->warnings) diagnostics.warn(warning);
     } else {
-      result = quantise_split(planned, loaded, options, std::move(samples), calibration, quantising, mode, diagnostics);
+      result = quantise_split(planned, loaded, options, std::move(samples), rule, calibration, quantising, mode,
+                              diagnostics);
     }
+    result.parts.hold_back = rule;
     result.parts.few_samples = few_samples;
     result.recorded = calibration;
     result.first_samples = first;
@@ -389,9 +401,39 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
   return result;
 }
 
+namespace {
+
+// Of a partitioned model: segments that each keep to a drop don't prove that the model does.
+void check_drop(const QuantisedPlan& quantised) {
+  const std::optional<double>& drop = quantised.recorded.max_drop;
+  if (!drop) return;
+  const std::optional<quantise::Distance>& distance = quantised.parts.distance;
+  if (!distance) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       "--max-drop: the model's results have other sizes than the float model's, so that their top-1 "
+                       "can't be compared: use --min-snr");
+  }
+  quantise::Distance same = *distance;
+  same.top1 = 1;
+  same.rows = same.fewest_rows;
+  same.proven_top1 = quantise::top1_interval(same).lowest;
+  quantise::check_provable({*drop}, same, quantised.parts.held_back_samples);
+  if (quantise::holds({*drop}, *distance)) return;
+  throw ConvertError(
+      ExitCode::kNotConvertible,
+      fmt::format("--max-drop {:g}%: each segment keeps to it, but of the model's results {:.1f}% have the float "
+                  "model's top-1, of which {:.1f}% are proven: ask for less, or use --min-snr",
+                  100 * *drop, 100 * distance->top1, 100 * distance->proven_top1));
+}
+
+}  // namespace
+
 void measure_whole(const Conversion& conversion, QuantisedPlan& quantised, Diagnostics& diagnostics) {
   constexpr double kFar = 10;
-  if (!quantised.expected.inputs.empty()) quantised.parts.distance = whole_distance(conversion, quantised.expected);
+  if (!quantised.expected.inputs.empty()) {
+    quantised.parts.distance = whole_distance(conversion, quantised.expected);
+    check_drop(quantised);
+  }
   const std::optional<quantise::Distance>& distance = quantised.parts.distance;
   if (!distance || distance->is_of_integers || distance->snr_db >= kFar) return;
   diagnostics.warn(

@@ -157,7 +157,8 @@ void judge_calibrated(Verification& result, const VerifyRequest& request) {
   const double expected = std::min(*result.calibrated_snr, Defaults::kMostCalibratedSnr) - Defaults::kCalibratedMargin;
   const double needed = is_like_data ? std::max(expected, Defaults::kUnlikeSnr) : Defaults::kUnlikeSnr;
   result.criterion = nearness(result, fmt::format("{:.1f}", needed));
-  result.criterion += is_like_data ? fmt::format(", calibration measured {:.1f} dB", *result.calibrated_snr)
+  result.criterion += is_like_data ? fmt::format(", calibration measured {:.1f} dB{}", *result.calibrated_snr,
+                                                 request.hold_back ? " on the same samples, which it held back" : "")
                                    : "; the inputs were random, unlike the data of the calibration: give such with "
                                      "--inputs to judge by more";
   result.passed = are_near(result, needed);

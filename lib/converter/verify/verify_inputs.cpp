@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/held_back.h"
 #include "lib/calibration/file_bytes.h"
 #include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/emit/recorded_options.h"
@@ -152,8 +153,13 @@ std::vector<Values> like_calibration(const VerifyRequest& request, const LoadedM
   Diagnostics ignored;
   std::vector<Values> samples;
   size_t limit = static_cast<size_t>(request.samples.value_or(VerifyDefaults::kReferenceSamples));
-  for (const std::vector<at::Tensor>& tensors : read_calibration(options, interface, original, ignored)) {
+  const CalibrationSamples all = read_calibration(options, interface, original, ignored);
+  const std::vector<bool> is_held_back = held_back(all.size(), request.hold_back.value_or(HoldBack()));
+  const bool is_any_held_back = request.hold_back && std::count(is_held_back.begin(), is_held_back.end(), true) > 0;
+  for (size_t number = 0; number < all.size(); ++number) {
+    if (is_any_held_back && !is_held_back[number]) continue;
     if (limit-- == 0) break;
+    const std::vector<at::Tensor>& tensors = all[number];
     const auto tensor = [&](size_t i) { return to_interface(tensors.at(i), converted.metadata.inputs.at(i).type); };
     samples.push_back(sample_leaves(arguments, tensor, "tensors as arguments"));
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/held_back.h"
 #include "lib/converter/options/options.h"
 
 namespace nnapi_convert {
@@ -37,8 +38,9 @@ struct VerifyRequest {
   // A tuple of tensors by torch.save, or a tuple of such; of a file quantised by data what --calibrate takes; may be
   // empty.
   std::string inputs_file;
-  std::vector<InputSpec> inputs;    // sizes for flexible inputs
-  std::optional<double> tolerance;  // instead of kFloatTolerance
+  std::optional<HoldBack> hold_back;  // of the data of a calibration: compares on those samples that it held back
+  std::vector<InputSpec> inputs;      // sizes for flexible inputs
+  std::optional<double> tolerance;    // instead of kFloatTolerance
   std::optional<int> samples;
   uint64_t seed = 0;
   bool fp16 = false;        // the host's NNAPI rounds each result to half precision, as drivers may with --relax-fp16

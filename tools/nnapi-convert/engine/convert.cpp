@@ -14,6 +14,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/files_apart.h"
+#include "lib/base/held_back.h"
 #include "lib/base/standard_output.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/emit/emit_cpu.h"
@@ -184,14 +185,24 @@ struct Outputs {
 
 Verification verify_output(const std::string& original, const std::vector<InputSpec>& inputs,
                            const CalibrationOptions& calibration, const std::string& converted,
-                           const std::string& method = "") {
+                           const std::optional<HoldBack>& hold_back, const std::string& method = "") {
   VerifyRequest request;
   request.method = method;
   request.original = original;
   request.converted = converted;
   request.inputs = inputs;
   if (calibration.source.rfind("random:", 0) != 0) request.inputs_file = calibration.source;
+  if (!request.inputs_file.empty()) request.hold_back = hold_back;
   return verify(request);
+}
+
+// Which samples were held back, if data quantised the model or one of a package.
+std::optional<HoldBack> hold_back_of(const Conversion& conversion) {
+  if (conversion.quantised) return conversion.quantised->hold_back;
+  for (const VariantSummary& variant : conversion.variants) {
+    if (variant.quantised) return variant.quantised->hold_back;
+  }
+  return std::nullopt;
 }
 
 // Models of a package may have sizes of their own, which the file tells.
@@ -206,7 +217,7 @@ void verify_methods(std::vector<MethodFindings>& methods, const ConvertArguments
                     const std::string& converted) {
   for (MethodFindings& each : methods) {
     each.verification =
-        verify_output(arguments.model, each.method.inputs, arguments.calibration, converted, each.method.name);
+        verify_output(arguments.model, each.method.inputs, arguments.calibration, converted, {}, each.method.name);
   }
 }
 
@@ -335,7 +346,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   if (arguments.verify) {
     progress.show("verify");
     verification = verify_output(arguments.model, sizes_for_verify(arguments, options), arguments.calibration,
-                                 converted);
+                                 converted, hold_back_of(conversion));
   }
   const bool is_verified = !verification || verification->passed;
   if (original && is_verified) {
