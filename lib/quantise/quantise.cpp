@@ -26,6 +26,8 @@
 #include "lib/quantise/rewrite.h"
 #include "lib/quantise/run_meter.h"
 #include "lib/quantise/sample_checks.h"
+#include "lib/quantise/slices.h"
+#include "lib/quantise/uneven_joints.h"
 
 namespace nnapi_convert::quantise {
 namespace {
@@ -73,6 +75,7 @@ class Quantising {
     expect_results();
     const auto original = std::make_shared<const Base>(Base{model_, observed(model_)});
     check_samples(model_, original->observations, report_.warnings);
+    keep_uneven_joints(original->observations);
     begin(Phase::kMethods);
     Candidate best = candidate(original, RangeMethod::kMinMax);
     check_any_integer(best);
@@ -162,6 +165,19 @@ class Quantising {
     std::transform(judging_.begin(), judging_.end(), std::back_inserter(expected_last_), run);
     check_provable(options_.target, distance(model_, expected_last_, expected_last_), judging_.size());
   }
+
+  // Concatenations without a scale that fits stay float, unless the caller gets integers or nothing may be float.
+  void keep_uneven_joints(const Observations& observations) {
+    uneven_ = uneven_joints(model_, observations);
+    if (!may_end_in_floats()) return;
+    for (size_t i = 0; i < uneven_.size(); ++i) {
+      if (uneven_[i] == 0 || kept_[i]) continue;
+      kept_[i] = true;
+      report_.uneven_joints.push_back(
+          fmt::format("{}, the ranges of whose parts differ {:.0f} times", text_of(model_.operations[i]), uneven_[i]));
+    }
+  }
+  bool may_end_in_floats() const { return rules_.may_mix_floats() && !options_.integer_outputs; }
 
   // Runs of the model for refining ranges: those of small models take next to no time.
   size_t most_runs() const {
@@ -398,7 +414,28 @@ class Quantising {
   }
 
   void judge(Candidate& candidate) {
-    candidate.distance = judged(candidate);
+    const Results found = results_of(candidate, judging_, judging_.size());
+    candidate.distance = distance(model_, expected_last_, found);
+    const auto mending = [&](const Cut& cut) { return mending_of(cut, candidate.assignment); };
+    for (std::string& warning :
+         warnings_of_slices({model_, expected_last_, found, options_.target.is_of_whole}, mending)) {
+      report_.warnings.push_back(std::move(warning));
+    }
+  }
+
+  // What lets the slices keep their values.
+  std::string mending_of(const Cut& cut, const Assignment& assignment) const {
+    std::string options = options_.integer_outputs ? " --quant nnapi" : "";
+    if (!rules_.may_mix_floats()) options += " --feature-level 3";
+    for (size_t i = 0; i < model_.operations.size(); ++i) {
+      const Operation& operation = model_.operations[i];
+      const bool is_float = may_end_in_floats() ? !assignment.is_integer[i] : uneven_[i] > 0;
+      if (operation.outputs[0] != cut.made || is_float) continue;
+      const std::string& value = model_.at(cut.made).name;
+      const std::string code = name_of(operation.code);
+      options += " --keep-float " + (value.empty() ? operation.source.empty() ? code : operation.source : value);
+    }
+    return options.empty() ? "--min-snr leaves the operations float that cost most" : options.substr(1) + " keeps them";
   }
 
   // With floats at the boundary, so that the results can be compared.
@@ -484,6 +521,7 @@ class Quantising {
   const Options& options_;
   Rules rules_;
   std::vector<bool> kept_;
+  std::vector<double> uneven_;  // uneven_joints()
   std::vector<const KeptSample*> choosing_, judging_;
   Results expected_;       // of the choosing samples
   Results expected_last_;  // of those that judge

@@ -52,7 +52,8 @@ struct Samples {
 struct Report {
   size_t operations = 0, integer_operations = 0;
   RangeMethod method = RangeMethod::kMinMax;
-  std::vector<std::string> left_float = {};  // for the target: operations by name and source line
+  std::vector<std::string> left_float = {};     // for the target: operations by name and source line
+  std::vector<std::string> uneven_joints = {};  // concatenations that stay float as one scale doesn't fit their parts
   bool is_equalised = false, is_bias_corrected = false;
   size_t refined_ranges = 0;  // of tensors that have another range than the method's
   Distance distance;          // of the integer form from the float model, on the samples held back

@@ -341,6 +341,74 @@ class Counting(nn.Module):
         return x + self.seen
 
 
+class Head(nn.Module):
+    """A detector's: boxes in pixels joined to scores, a result for each of 100 places."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        self.boxes, self.scores = nn.Conv2d(16, 4, 3, padding=1), nn.Conv2d(16, 4, 3, padding=1)
+
+    def forward(self, x):
+        x = torch.relu(self.first(x))
+        boxes = torch.sigmoid(self.boxes(x)) * 640
+        return torch.cat((boxes, torch.sigmoid(self.scores(x) * 4)), 1).flatten(2)
+
+
+class Maps(nn.Module):
+    """A distance in millimetres and a mask, channels of one picture."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(3, 16, 3, padding=1), nn.Conv2d(16, 2, 3, padding=1)
+        with torch.no_grad():
+            self.last.weight[0] *= 10_000
+
+    def forward(self, x):
+        return self.last(torch.relu(self.first(x)))
+
+
+class Slices(CalibrateTest):
+    """A small part of an output loses nothing beside a large one, or a warning names it."""
+
+    def make(self, module):
+        torch.manual_seed(2)
+        self.pictures = picture_samples(60, size=10)
+        self.model = self.trace(module, self.pictures)
+        self.data = self.samples(list(self.pictures[:40].unsqueeze(1)))
+        self.options = [self.model, "--input", "1,3,10,10", "--nhwc", "--calibrate", self.data, "-o", self.folder / "out.pt"]
+
+    def channel_snr(self, first):
+        expected, found = self.results(self.model, self.folder / "out.pt", self.pictures[40:])
+        return snr(expected[:, first:], found[:, first:])
+
+    def test_head_keeps_its_scores(self):
+        self.make(Head())
+        for layout in ("--nhwc", "--nchw"):
+            result = self.succeed(*[layout if option == "--nhwc" else option for option in self.options])
+            self.assertGreater(self.channel_snr(4), 25)
+            self.assertNotIn("beside larger ones", result.stderr)
+            self.assertRegex(result.stdout, r"left float: CONCATENATION .*, the ranges of whose parts differ \d+ times")
+
+    def test_head_in_integers_is_warned_of(self):
+        self.make(Head())
+        result = self.succeed(*self.options, "--quant", "core")
+        self.assertIn("output 0: channels 4 to 7 of 8 (axis 1) lose their values beside larger ones", result.stderr)
+        self.assertIn("--quant nnapi keeps them", result.stderr)
+        self.assertLess(self.channel_snr(4), 5)
+
+    def test_channel_of_a_picture(self):
+        """The option that the warning names mends it."""
+        self.make(Maps())
+        result = self.succeed(*self.options)
+        warning = re.search(r"output 0: channel 1 of 2 \(axis 1\) loses its values beside larger ones .*: (--keep-float \S+) "
+                            r"keeps them", result.stderr)
+        self.assertLess(self.channel_snr(1), 10)
+        result = self.succeed(*self.options, *warning.group(1).split())
+        self.assertNotIn("beside larger ones", result.stderr)
+        self.assertGreater(self.channel_snr(1), 20)
+
+
 class HeldBack(CalibrateTest):
     """Samples that took part in a choice prove nothing."""
 

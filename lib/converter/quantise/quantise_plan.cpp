@@ -351,6 +351,7 @@ std::string to_text(const quantise::Report& report, const std::string& prefix) {
       report.refined_ranges > 0 ? fmt::format(", {} of them refined", report.refined_ranges) : "",
       pools > 0 ? fmt::format(", {} pools as layers", pools) : "", report.is_equalised ? ", layers equalised" : "",
       report.is_bias_corrected ? ", biases corrected" : "");
+  for (const std::string& joint : report.uneven_joints) text += fmt::format("{}left float: {}\n", prefix, joint);
   if (!report.left_float.empty()) {
     text += fmt::format("{}left float to hold the target: {}\n", prefix, fmt::join(report.left_float, ", "));
   }
@@ -431,8 +432,10 @@ void check_drop(const QuantisedPlan& quantised) {
 void measure_whole(const Conversion& conversion, QuantisedPlan& quantised, Diagnostics& diagnostics) {
   constexpr double kFar = 10;
   if (!quantised.expected.inputs.empty()) {
-    quantised.parts.distance = whole_distance(conversion, quantised.expected);
+    const WholeDistance whole = whole_distance(conversion, quantised.expected);
+    quantised.parts.distance = whole.distance;
     check_drop(quantised);
+    for (const std::string& warning : whole.warnings) diagnostics.warn(warning);
   }
   const std::optional<quantise::Distance>& distance = quantised.parts.distance;
   if (!distance || distance->is_of_integers || distance->snr_db >= kFar) return;

@@ -14,6 +14,7 @@
 #include "lib/converter/graph/deep_copy.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/normalise/arguments.h"
+#include "lib/quantise/slices.h"
 
 namespace nnapi_convert {
 namespace {
@@ -91,7 +92,7 @@ ExpectedResults expected_results(const LoadedModel& loaded, const PlannedModel& 
   return expected;
 }
 
-std::optional<quantise::Distance> whole_distance(const Conversion& conversion, const ExpectedResults& expected) {
+WholeDistance whole_distance(const Conversion& conversion, const ExpectedResults& expected) {
   load_host_library();
   torch::jit::Module module = loaded_again(conversion);
   quantise::Results floats, found;
@@ -104,12 +105,16 @@ std::optional<quantise::Distance> whole_distance(const Conversion& conversion, c
           ExitCode::kVerificationFailed,
           fmt::format("calibration: the quantised model doesn't run on the host's NNAPI: {}", torch_reason(error)));
     }
-    if (!same_sizes(results, expected.results[i]) || !same_sizes(results, expected.results[0])) return std::nullopt;
+    if (!same_sizes(results, expected.results[i]) || !same_sizes(results, expected.results[0])) return {};
     floats.push_back(bytes_of(expected.results[i]));
     found.push_back(bytes_of(results));
   }
-  if (found.empty() || found[0].empty()) return std::nullopt;
-  return quantise::distance(model_of(expected.results[0]), floats, found);
+  if (found.empty() || found[0].empty()) return {};
+  const nnapi::Model model = model_of(expected.results[0]);
+  return {quantise::distance(model, floats, found),
+          quantise::warnings_of_slices({model, floats, found}, [](const quantise::Cut&) -> std::string {
+            return "--min-snr leaves the operations float that cost most, and --keep-float those that it names";
+          })};
 }
 
 }  // namespace nnapi_convert

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lib/converter/emit/conversion.h"
@@ -22,8 +23,14 @@ struct ExpectedResults {
 ExpectedResults expected_results(const LoadedModel& loaded, const PlannedModel& planned,
                                  const CalibrationSamples& samples);
 
-// Returns nothing where a result has another size than the original's. Throws ConvertError (kVerificationFailed) where
+struct WholeDistance {
+  // Nothing where a result has another size than the original's.
+  std::optional<quantise::Distance> distance = {};
+  std::vector<std::string> warnings = {};  // of slices of the results that lost their values
+};
+
+// Throws ConvertError (kVerificationFailed) where
 // the host's NNAPI doesn't run the module.
-std::optional<quantise::Distance> whole_distance(const Conversion& conversion, const ExpectedResults& expected);
+WholeDistance whole_distance(const Conversion& conversion, const ExpectedResults& expected);
 
 }  // namespace nnapi_convert
