@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/fed_range.h"
 #include "lib/base/held_back.h"
 #include "lib/quantise/quantise.h"
 
@@ -24,6 +25,7 @@ struct QuantisedParts {
   size_t calibration_samples = 0, held_back_samples = 0;
   std::string few_samples = {};    // a warning: what so few of them can't tell; empty for enough
   HoldBack hold_back = {};         // which samples were held back
+  std::vector<FedRange> fed = {};  // of the float inputs
   // Of forward's results on the samples held back. Nothing where they can't be compared: of a partitioned model whose
   // results have other sizes than the float model's.
   std::optional<Distance> distance = {};

@@ -1,5 +1,6 @@
 """The data of --calibrate: what is read, what is refused, and pictures."""
 
+import re
 import signal
 import subprocess
 import time
@@ -11,6 +12,9 @@ import torch
 from calibrate_models import CalibrateTest, TwoInputs, picture_samples, write_png
 from cli import PROGRAM, environment
 from stock_torch import load
+
+
+AS_THEY_ARE = ["--mean", "0", "--std", "1"]  # pixels from 0 to 1
 
 
 class Data(CalibrateTest):
@@ -127,7 +131,8 @@ class Data(CalibrateTest):
         ]
         for source, code, message in cases:
             with self.subTest(source=str(source)):
-                self.fail_with(code, self.model, *self.options, source, "-o", out, needed=[message])
+                options = AS_THEY_ARE if source is empty else []
+                self.fail_with(code, self.model, *self.options, source, *options, "-o", out, needed=[message])
                 self.assertFalse(out.exists())
 
     def test_odd_data_is_warned_of(self):
@@ -189,25 +194,49 @@ class Pictures(CalibrateTest):
     def test_list(self):
         lines = [f"pictures/{i:03}.png" for i in range(40)]
         (self.folder / "list.txt").write_text("\n".join(lines) + "\n")
-        self.assertTrue(self.convert_from(self.folder / "pictures", out="a.pt").equal(
-            self.convert_from(self.folder / "list.txt", out="b.pt")))
+        self.assertTrue(self.convert_from(self.folder / "pictures", *AS_THEY_ARE, out="a.pt").equal(
+            self.convert_from(self.folder / "list.txt", *AS_THEY_ARE, out="b.pt")))
+
+    def test_normalisation_is_not_guessed(self):
+        """Scales of pictures from 0 to 1 fit no model that was trained on others, and no distance from float shows it."""
+        options = [self.model, *self.spec, "--nhwc", "--calibrate", self.folder / "pictures", "-o", self.folder / "no.pt"]
+        for given in ([], ["--mean", "0.5"], ["--std", "0.5"], ["--pixel-max", "255"]):
+            with self.subTest(given=given):
+                self.fail_with(2, *options, *given, needed=["--mean and --std are missing", "--mean 0 --std 1"])
+        self.assertFalse((self.folder / "no.pt").exists())
+
+    def test_what_the_model_is_fed_is_printed(self):
+        out = self.folder / "out.pt"
+        lowest, highest = (0 - 0.485) / 0.229, (1 - 0.406) / 0.225
+        text = self.succeed(self.model, *self.spec, "--nhwc", "--calibrate", self.folder / "pictures", *self.NORM, "-o",
+                            out).stdout
+        fed = [float(each) for each in re.search(r"input x is fed (-?[\d.]+) to (-?[\d.]+)\n", text).groups()]
+        self.assertTrue(lowest - 0.01 < fed[0] < -1 and 1 < fed[1] < highest + 0.01, fed)
+        self.assertIn("input x is fed -", self.succeed("verify", self.model, out, "--inputs",
+                                                       self.folder / "pictures").stdout)
+
+    def test_verify_by_pictures_needs_the_normalisation(self):
+        out = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data)
+        self.fail_with(2, "verify", self.model, out, "--inputs", self.folder / "pictures",
+                       needed=["--inputs", "the converted file has no --mean and --std"])
 
     def test_unreadable_among_good_ones(self):
         (self.folder / "pictures" / "bad.jpg").write_bytes(b"\xff\xd8\xff no picture")
         whole = (self.folder / "pictures" / "000.png").read_bytes()
         (self.folder / "pictures" / "cut.png").write_bytes(whole[:200])
-        result = self.succeed(self.model, *self.spec, "--nhwc", "--calibrate", self.folder / "pictures", "-o",
-                              self.folder / "out.pt")
+        result = self.succeed(self.model, *self.spec, "--nhwc", "--calibrate", self.folder / "pictures", *AS_THEY_ARE,
+                              "-o", self.folder / "out.pt")
         self.assertIn("2 of 42 pictures can't be read", result.stderr)
 
     def test_sizes(self):
         out = self.folder / "out.pt"
-        options = [*self.spec, "--nhwc", "--calibrate", self.folder / "pictures", "-o", out]
+        options = [*self.spec, "--nhwc", "--calibrate", self.folder / "pictures", "--std", "1", "-o", out]
+        self.fail_with(2, self.model, *options, "--mean", "1,2", needed=["--mean: 2 numbers found"])
+        options += ["--mean", "0"]
         self.succeed(self.model, *options, "--resize", "20", "--crop", "16")
         self.succeed("verify", self.model, out, "--inputs", self.folder / "pictures")
         self.fail_with(3, self.model, *options, "--resize", "20", needed=["20x20 pixels found"])
         self.fail_with(3, self.model, *options, "--crop", "17", needed=["use --resize"])
-        self.fail_with(2, self.model, *options, "--mean", "1,2", needed=["--mean: 2 numbers found"])
 
 
 if __name__ == "__main__":

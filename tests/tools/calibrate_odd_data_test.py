@@ -21,15 +21,19 @@ class OddDataTest(CalibrateTest):
         self.make_net()
         self.options = [*self.spec, "--nhwc", "--calibrate"]
 
+    def source_options(self, source):
+        """The source, and for pictures that their pixels are from 0 to 1."""
+        return [source, "--mean", "0", "--std", "1"] if os.path.isdir(source) else [source]
+
     def model_of(self, source):
-        return load(self.convert(self.model, *self.options, source, out="converted.pt")).ser_model
+        return load(self.convert(self.model, *self.options, *self.source_options(source), out="converted.pt")).ser_model
 
     def warnings(self, source, *options):
-        return self.succeed(self.model, *self.options, source, *options, "-o", self.folder / "out.pt").stderr
+        return self.succeed(self.model, *self.options, *self.source_options(source), *options, "-o", self.folder / "out.pt").stderr
 
     def refused(self, source, *needed, options=()):
         out = self.folder / "refused.pt"
-        self.fail_with(3, self.model, *self.options, source, *options, "-o", out, needed=list(needed))
+        self.fail_with(3, self.model, *self.options, *self.source_options(source), *options, "-o", out, needed=list(needed))
         self.assertFalse(out.exists())
 
 

@@ -28,7 +28,8 @@ constexpr const char* kPoolLayers = "pool-layers";      // in place of average p
 }  // namespace techniques
 
 struct CalibrationOptions {
-  std::string source;  // of samples: files, a folder, "random:N" or "bundled"; empty: nothing is quantised
+  std::string source;         // of samples: files, a folder, "random:N" or "bundled"; empty: nothing is quantised
+  bool is_of_verify = false;  // verify's --inputs give the source, and the converted file the options for pictures
   PictureChoice pictures;
   std::vector<std::string> keep_float;  // operations that stay float
   std::vector<std::string> without;     // techniques that are not tried, by their names

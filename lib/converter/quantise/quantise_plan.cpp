@@ -378,6 +378,7 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
     const std::string few_samples = few_samples_text(samples.size());
     if (!few_samples.empty()) diagnostics.warn(few_samples);
     const CalibrationSamples first = first_of(samples, calibration);
+    const std::vector<FedRange> fed = fed_ranges(samples, planned.interface);
     const HoldBack rule = hold_back_for(planned, samples.size(), calibration);
     if (planned.plan.is_whole()) {
       result.parts = quantise_whole(planned, std::move(samples), rule, quantising, mode);
@@ -386,6 +387,7 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
       result = quantise_split(planned, loaded, options, std::move(samples), rule, calibration, quantising, mode,
                               diagnostics);
     }
+    result.parts.fed = fed;
     result.parts.hold_back = rule;
     result.parts.few_samples = few_samples;
     result.recorded = calibration;
@@ -451,6 +453,7 @@ std::string table_of(const QuantisedPlan& quantised) {
 
 std::string to_text(const quantise::QuantisedParts& quantised) {
   std::string text;
+  for (const FedRange& input : quantised.fed) text += to_text(input);
   for (size_t i = 0; i < quantised.parts.size(); ++i) {
     const auto& report = quantised.parts[i].report;
     const std::string prefix = quantised.is_whole ? "" : fmt::format("segment {}: ", i);

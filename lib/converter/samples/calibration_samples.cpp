@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -333,6 +334,21 @@ CalibrationSamples read_calibration(const CalibrationOptions& options, const Mod
   warn_of_dead_channels(result, interface, diagnostics);
   warn_of_one_sample_again(result, diagnostics);
   return result;
+}
+
+std::vector<FedRange> fed_ranges(const CalibrationSamples& samples, const ModuleInterface& interface) {
+  std::vector<FedRange> ranges;
+  for (size_t input = 0; input < interface.inputs.size(); ++input) {
+    FedRange range{interface.inputs[input].name, std::numeric_limits<double>::infinity(),
+                   -std::numeric_limits<double>::infinity()};
+    for (const Sample& sample : samples) {
+      if (!sample[input].is_floating_point() || sample[input].numel() == 0) continue;
+      range.lowest = std::min(range.lowest, sample[input].min().item().toDouble());
+      range.highest = std::max(range.highest, sample[input].max().item().toDouble());
+    }
+    if (range.lowest <= range.highest) ranges.push_back(std::move(range));
+  }
+  return ranges;
 }
 
 }  // namespace nnapi_convert

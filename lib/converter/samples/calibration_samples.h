@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
+#include "lib/base/fed_range.h"
 #include "lib/converter/load/load.h"
 #include "lib/converter/options/calibration_options.h"
 #include "lib/serialize/module_interface.h"
@@ -19,5 +20,8 @@ using CalibrationSamples = std::vector<std::vector<at::Tensor>>;
 // options that don't go together. Pictures that can't be read are warned of where there are others.
 CalibrationSamples read_calibration(const CalibrationOptions& options, const ModuleInterface& interface,
                                     const LoadedModel& loaded, Diagnostics& diagnostics);
+
+// Of the inputs that are floats.
+std::vector<FedRange> fed_ranges(const CalibrationSamples& samples, const ModuleInterface& interface);
 
 }  // namespace nnapi_convert

@@ -43,6 +43,24 @@ calibration::PictureSize picture_size(const std::string& source, const ModuleInt
               "uint8[1, H, W, C]; give tensors in a .pt, .npy or .npz file");
 }
 
+// A wrong range of the pixels makes scales that fit nothing, and no distance from float shows it.
+void check_normalisation(const CalibrationOptions& options) {
+  if (!options.pictures.mean.empty() && !options.pictures.std.empty()) return;
+  if (options.is_of_verify) {
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("--inputs {}: the converted file has no --mean and --std, by which the model's "
+                                   "pictures are normalised, as it was not calibrated with them; convert it again with "
+                                   "them, or give tensors in a .pt, .npy or .npz file",
+                                   options.source));
+  }
+  throw ConvertError(
+      ExitCode::kUsage,
+      fmt::format("--calibrate {}: --mean and --std are missing, by which the model's pictures are normalised: give "
+                  "those of its training, for example --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225; a model that "
+                  "takes 0 to 1 needs --mean 0 --std 1, and one that takes 0 to 255 --pixel-max 255, too",
+                  options.source));
+}
+
 calibration::PictureOptions picture_options(const PictureChoice& choice, const TensorType& type) {
   if (!takes_pixels(type)) {
     return {choice.resize, choice.crop, choice.pixel_max, choice.mean, choice.std, choice.is_bgr};
@@ -95,6 +113,7 @@ void read_pictures(const CalibrationOptions& options, const ModuleInterface& int
                    const AddPicture& add) {
   const calibration::PictureSize size = picture_size(options.source, interface);
   const PictureChoice& choice = options.pictures;
+  if (!takes_pixels(interface.inputs[0].type)) check_normalisation(options);
   check_channels("--mean", choice.mean, size.channels);
   check_channels("--std", choice.std, size.channels);
   const calibration::PictureOptions how = picture_options(choice, interface.inputs[0].type);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/fed_range.h"
+
 namespace nnapi_convert {
 
 // Counts of an output's values in bins of equal width, for the original and the converted model. The bins cover the
@@ -67,6 +69,7 @@ struct Verification {
   std::optional<double> calibrated_snr;  // dB, of such a file: what its calibration measured
   double tolerance = 0;                  // of float outputs: max error over the range
   bool is_per_channel = false;           // the original has per-channel weights
+  std::vector<FedRange> fed;             // of float inputs that a file gave
   std::string criterion;                 // what had to hold
   bool passed = false;
   std::vector<VariantVerification> variants;  // of a package: each model's; then the rest is that of the first

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <map>
 
 #include "lib/base/error.h"
 #include "lib/base/host_library.h"
@@ -230,6 +231,23 @@ bool is_relaxed(const ConvertedFile& converted) {
                                  request.converted));
 }
 
+// In the order of the inputs.
+std::vector<FedRange> fed_ranges_of(const std::vector<Values>& samples, const Metadata& metadata) {
+  std::map<size_t, FedRange> ranges;
+  const auto add = [&](size_t number, const at::Tensor& tensor) {
+    if (!tensor.is_floating_point() || tensor.numel() == 0) return tensor;
+    const double lowest = tensor.min().item().toDouble(), highest = tensor.max().item().toDouble();
+    const auto [found, is_new] = ranges.try_emplace(number, FedRange{metadata.inputs.at(number).name, lowest, highest});
+    found->second.lowest = std::min(found->second.lowest, lowest);
+    found->second.highest = std::max(found->second.highest, highest);
+    return tensor;
+  };
+  for (const Values& sample : samples) with_tensors(sample, add);
+  std::vector<FedRange> result;
+  for (const auto& each : ranges) result.push_back(each.second);
+  return result;
+}
+
 Verification verify_file(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
                          ConvertedFile& converted) {
   if (request.fp16 && !is_relaxed(converted)) refuse_half_precision(request);
@@ -265,6 +283,7 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   }
   Verification result;
   result.samples = static_cast<int>(samples.size());
+  if (!request.inputs_file.empty()) result.fed = fed_ranges_of(samples, converted.metadata);
   result.is_quantized = converted.metadata.quant != "none";
   result.tolerance = request.tolerance.value_or(default_tolerance(request, converted, original));
   if (const auto calibration = recorded_calibration(converted)) {
@@ -392,6 +411,7 @@ std::string to_text(const Verification& verification) {
                                           verification.original->relative_error, verification.original->snr_db)
                             : "can't run here");
   }
+  for (const FedRange& input : verification.fed) text += to_text(input);
   for (const BorderFinding& finding : verification.borders) {
     text += fmt::format("{}{}: {}\n", finding.is_fault ? "" : "warning: ", finding.sample, finding.problem);
   }

@@ -144,6 +144,7 @@ std::vector<Values> like_calibration(const VerifyRequest& request, const LoadedM
                                      const ConvertedFile& converted, const ForwardArguments& arguments) {
   CalibrationOptions options;
   options.source = request.inputs_file;
+  options.is_of_verify = !request.hold_back;
   options.pictures = recorded_calibration(converted)->pictures;
   ModuleInterface interface;
   for (const MetadataInput& input : converted.metadata.inputs) {

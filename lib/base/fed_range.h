@@ -1,0 +1,17 @@
+// What samples feed an input with: a wrong normalisation of pictures shows there.
+#pragma once
+
+#include <string>
+
+namespace nnapi_convert {
+
+// The smallest and the largest value over all samples.
+struct FedRange {
+  std::string input;  // its name
+  double lowest = 0, highest = 0;
+};
+
+// One line: "input x is fed -2.118 to 2.64".
+std::string to_text(const FedRange& range);
+
+}  // namespace nnapi_convert
