@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "tests/shim/buffer_maker.h"
+#include "tests/shim/temporary_files.h"
 #include "tests/shim/zip_maker.h"
 
 namespace nnapi_shim::testing {
@@ -28,7 +28,7 @@ inline std::vector<ZipEntry> entries_of(const MadeBuffer& made, const std::strin
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::vector<uint8_t>& bytes) {
-    path_ = (std::filesystem::temp_directory_path() / "shim_archive_test_XXXXXX").string();
+    path_ = temporary_path("shim_archive_test_XXXXXX");
     const int fd = ::mkstemp(&path_[0]);
     REQUIRE(fd >= 0);
     REQUIRE(::write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -66,6 +67,12 @@ inline std::string bind_refusal(const ModelBuffer& buffer, const Shapes& argumen
   CHECK(error.status == status);
   CHECK(view.models.empty());
   return error.message;
+}
+
+// The project's folder: what the build knows, unless the tests run on another machine.
+inline std::string source_folder(const char* built_from) {
+  const char* folder = std::getenv("NNAPI_SOURCE_FOLDER");
+  return folder ? folder : built_from;
 }
 
 inline std::vector<uint8_t> read_file(const std::string& path) {

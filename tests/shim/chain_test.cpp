@@ -4,7 +4,7 @@
 
 #include "lib/shim/archive_index.h"
 #include "tests/shim/session.h"
-#include "tests/shim/unnamed_file.h"
+#include "tests/shim/temporary_files.h"
 #include "tests/shim/zip_maker.h"
 
 using namespace nnapi_shim::testing;

@@ -2,12 +2,11 @@
 #include "lib/shim/driver_rules.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <random>
 
 #include "lib/format/driver_match.h"
+#include "tests/shim/archive_files.h"
 #include "tests/shim/session.h"
-#include "tests/temporary_folder.h"
 
 using namespace nnapi_shim;
 using namespace nnapi_shim::testing;
@@ -245,12 +244,11 @@ TEST_CASE("driver rules: operations that a rule is about are reported as not tak
 }
 
 TEST_CASE("driver rules: from a file, or not at all") {
-  const nnapi_convert::test::TemporaryFolder folder;
-  const std::string path = folder.file("rules.json"), text = rules_of(R"("device": "npu")");
-  std::ofstream(path) << text;
+  const std::string text = rules_of(R"("device": "npu")");
+  const TemporaryFile file({text.begin(), text.end()}), empty({});
   fake_nnapi::Fake& nnapi = fresh_fake("level5", phone());
   nnapi_shim_options options{};
-  options.driver_rules_file = path.c_str();
+  options.driver_rules_file = file.path();
   {
     Session session(three_operations());
     REQUIRE(session.configure("level5", options) == NNAPI_SHIM_OK);
@@ -265,9 +263,7 @@ TEST_CASE("driver rules: from a file, or not at all") {
   options.driver_rules_file = "/nowhere/rules.json";
   CHECK(session.configure("level5", options) == NNAPI_SHIM_BAD_ARGUMENT);
   CHECK(contains(session.message(), "/nowhere/rules.json can't be read: No such file"));
-  const std::string empty = folder.file("empty.json");
-  std::ofstream(empty) << "";
-  options.driver_rules_file = empty.c_str();
+  options.driver_rules_file = empty.path();
   CHECK(session.configure("level5", options) == NNAPI_SHIM_BAD_ARGUMENT);
-  CHECK(contains(session.message(), "empty.json: before byte 0"));
+  CHECK(contains(session.message(), std::string(empty.path()) + ": before byte 0"));
 }

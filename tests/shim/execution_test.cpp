@@ -5,7 +5,7 @@
 
 #include "lib/shim/model.h"
 #include "tests/shim/session.h"
-#include "tests/shim/unnamed_file.h"
+#include "tests/shim/temporary_files.h"
 
 using namespace nnapi_shim::testing;
 using fake_nnapi::Record;

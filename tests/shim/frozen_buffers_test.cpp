@@ -13,7 +13,7 @@ namespace {
 using Ids = std::vector<uint32_t>;
 
 MadeBuffer read_sample(const std::string& name) {
-  const std::string path = std::string(SOURCE_FOLDER) + "/testdata/buffers/" + name;
+  const std::string path = source_folder(SOURCE_FOLDER) + "/testdata/buffers/" + name;
   const std::vector<uint8_t> bytes = read_file(path + ".bin");
   REQUIRE(bytes.size() % 4 == 0);
   MadeBuffer sample;

@@ -9,34 +9,34 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <filesystem>
+#include <cstdlib>
 #include <fstream>
 
-namespace nnapi_shim {
-namespace {
+#include "tests/shim/temporary_files.h"
 
-namespace fs = std::filesystem;
+using namespace nnapi_shim;
+
+namespace {
 
 class Folder {
  public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "nnapi_journal_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
+  Folder() : path_(testing::temporary_path("nnapi_journal_XXXXXX")) { REQUIRE(::mkdtemp(path_.data()) != nullptr); }
+  ~Folder() {
+    for (int i = 0; i < 64; ++i) ::unlink((journal() + std::to_string(i)).c_str());
+    ::rmdir(path_.c_str());
   }
-  ~Folder() { fs::remove_all(path_); }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
-  const fs::path& path() const { return path_; }
-  std::string journal() const { return (path_ / "model.journal").string(); }
+  std::string journal() const { return path_ + "/model.journal"; }
 
  private:
-  fs::path path_;
+  std::string path_;
 };
 
 // A file of the journal's size that has no room on the disk yet.
 void leave_hole(const std::string& path) {
   std::ofstream{path + "0"};
-  fs::resize_file(path + "0", 512);
+  REQUIRE(::truncate((path + "0").c_str(), 512) == 0);
 }
 
 // Writes a note in a process of its own. Returns 0 if there was room, 1 if not, and 2 if the process died.
@@ -62,11 +62,11 @@ bool forbid_files(const std::string&) {
 
 // Puts a full file system into the folder, which this process alone sees.
 bool mount_full_disk(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
+  const std::string folder = path.substr(0, path.rfind('/'));
   if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
   if (::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=16k") != 0) return false;
   const std::string filling(1 << 16, 'x');
-  std::ofstream(folder / "filling") << filling << std::flush;
+  std::ofstream(folder + "/filling") << filling << std::flush;
   leave_hole(path);
   return true;
 }
@@ -97,5 +97,3 @@ TEST_CASE("a full disk ends no process") {
     CHECK(found == 1);
   }
 }
-
-}  // namespace nnapi_shim

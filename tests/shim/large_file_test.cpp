@@ -9,7 +9,7 @@
 
 #include "tests/shim/archive_files.h"
 #include "tests/shim/session.h"
-#include "tests/shim/unnamed_file.h"
+#include "tests/shim/temporary_files.h"
 
 using namespace nnapi_shim::testing;
 using Values = std::vector<std::vector<uint8_t>>;

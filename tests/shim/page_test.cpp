@@ -10,7 +10,7 @@ namespace {
 
 // Rows of version 2's dump: "| word | value | meaning |".
 std::vector<int32_t> read_page() {
-  std::ifstream file(std::string(SOURCE_FOLDER) + "/schemas/nnapi_buffer.md");
+  std::ifstream file(source_folder(SOURCE_FOLDER) + "/schemas/nnapi_buffer.md");
   REQUIRE(file.good());
   std::vector<int32_t> words;
   bool is_version_2 = false;

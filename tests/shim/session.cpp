@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+
 namespace nnapi_shim::testing {
 namespace {
 
@@ -23,7 +25,8 @@ std::vector<nnapi_shim_buffer> native(std::vector<std::vector<uint8_t>>& buffers
 }  // namespace
 
 std::string fake_path(const std::string& name) {
-  return std::string(FAKE_NNAPI_FOLDER) + "/libfake_nnapi_" + name + ".so";
+  const char* folder = std::getenv("FAKE_NNAPI_FOLDER");  // on another machine than the one that built the tests
+  return std::string(folder ? folder : FAKE_NNAPI_FOLDER) + "/libfake_nnapi_" + name + ".so";
 }
 
 fake_nnapi::Fake& fake(const std::string& name) {
