@@ -14,12 +14,6 @@ void append_leaves(const ArgumentTree& tree, std::vector<const ArgumentTree*>& r
   for (const ArgumentTree& element : tree.elements) append_leaves(element, result);
 }
 
-std::string literal(const c10::IValue& value) {
-  if (value.isInt()) return std::to_string(value.toInt());
-  if (value.isBool()) return value.toBool() ? "True" : "False";
-  return value.isDouble() ? number(value.toDouble()) : quoted(value.toStringRef());
-}
-
 // The numbers of a tensor as a list of one level.
 std::string flat_list(const at::Tensor& tensor) {
   const at::Tensor flat = tensor.flatten();
@@ -46,8 +40,8 @@ class Flattening {
   }
 
  private:
-  void raise_if(const std::string& condition, const std::string& message) {
-    text_ += fmt::format("    if {}:\n      ops.prim.RaiseException({})\n    else:\n      pass\n", condition, message);
+  void raise_if(const std::string& condition, const std::string& reason) {
+    text_ += fmt::format("    if {}:\n      ops.prim.RaiseException({})\n    else:\n      pass\n", condition, reason);
   }
 
   std::string new_variable(const std::string& value) {
@@ -60,54 +54,55 @@ class Flattening {
     const size_t count = tree.elements.size();
     const std::string length = fmt::format("torch.len({})", value);
     raise_if(fmt::format("torch.ne({}, {})", length, count),
-             fmt::format("torch.format({}, {})",
-                         quoted(fmt::format("nnapi-convert: input {}: {{}} elements found, {} needed: the model was "
-                                            "converted for that many",
-                                            tree.path, count)),
-                         length));
+             message({{fmt::format("nnapi-convert: input {}: ", tree.path)},
+                      {length, true},
+                      {fmt::format(" elements found, {} needed: the model was converted for that many", count)}}));
   }
 
   // Checks the order of a dict's keys; missing keys have messages of their own.
   void check_order(const ArgumentTree& tree, const std::string& value) {
-    std::string known, needed;
-    for (const std::string& key : tree.keys) {
-      known += fmt::format("{}torch.__contains__({}, {})", known.empty() ? "" : ", ", value, quoted(key));
-      needed += (needed.empty() ? "" : ", ") + quoted(key);
+    std::string known, needed, shown;
+    for (const c10::IValue& key : tree.keys) {
+      known += fmt::format("{}torch.__contains__({}, {})", known.empty() ? "" : ", ", value, literal(key));
+      needed += (needed.empty() ? "" : ", ") + literal(key);
+      shown += (shown.empty() ? "" : ", ") + key_text(key);
     }
-    raise_if(fmt::format("torch.__and__(torch.all([{}]), torch.ne(torch.keys({}), [{}]))", known, value, needed),
-             quoted(fmt::format("nnapi-convert: input {}: keys in another order found than {}, which the model was "
-                                "converted with and reads them in",
-                                tree.path, fmt::join(tree.keys, ", "))));
+    raise_if(
+        fmt::format("torch.__and__(torch.all([{}]), torch.ne(torch.keys({}), [{}]))", known, value, needed),
+        string_literal(fmt::format("nnapi-convert: input {}: keys in another order found than {}, which the model was "
+                                   "converted with and reads them in",
+                                   tree.path, shown)));
   }
 
   // Checks the value of the expression, and names its leaves.
   void take(const ArgumentTree& tree, const std::string& value) {
     if (tree.kind == ArgumentTree::Kind::kNone) {
-      return raise_if(fmt::format("torch.__isnot__({}, None)", value),
-                      quoted(fmt::format("nnapi-convert: input {}: a value found, None needed: the model was converted "
-                                         "without one",
-                                         tree.path)));
+      return raise_if(
+          fmt::format("torch.__isnot__({}, None)", value),
+          string_literal(fmt::format("nnapi-convert: input {}: a value found, None needed: the model was converted "
+                                     "without one",
+                                     tree.path)));
     }
     if (tree.kind == ArgumentTree::Kind::kBound) return take_bound(tree, value);
     if (!tree.is_given) return take_known(tree, value);
     raise_if(fmt::format("torch.__is__({}, None)", value),
-             quoted(fmt::format("nnapi-convert: input {}: None found, a value needed: the model was converted with one",
-                                tree.path)));
+             string_literal(fmt::format(
+                 "nnapi-convert: input {}: None found, a value needed: the model was converted with one", tree.path)));
     take_known(tree, new_variable(fmt::format("unchecked_cast({}, {})", tree.known_type()->annotation_str(), value)));
   }
 
   void take_bound(const ArgumentTree& tree, const std::string& value) {
-    const std::string needed = tree.bound.isTensor() ? quoted("a tensor") : literal(tree.bound);
+    const std::string needed = tree.bound.isTensor() ? string_literal("a tensor") : literal(tree.bound);
     const auto raise_unless = [&](const std::string& condition, const std::string& found) {
-      raise_if(condition, fmt::format("torch.format({}, {}, {})",
-                                      quoted(fmt::format("nnapi-convert: input {}: {{}} found, {{}} needed: the model "
-                                                         "was converted for this value",
-                                                         tree.path)),
-                                      found, needed));
+      raise_if(condition, message({{fmt::format("nnapi-convert: input {}: ", tree.path)},
+                                   {found, true},
+                                   {" found, "},
+                                   {needed, true},
+                                   {" needed: the model was converted for this value"}}));
     };
     std::string known = value;
     if (tree.type->kind() == c10::TypeKind::OptionalType) {
-      raise_unless(fmt::format("torch.__is__({}, None)", value), quoted("None"));
+      raise_unless(fmt::format("torch.__is__({}, None)", value), string_literal("None"));
       const c10::TypePtr type = tree.type->expectRef<c10::OptionalType>().getElementType();
       known = new_variable(fmt::format("unchecked_cast({}, {})", type->annotation_str(), value));
     }
@@ -130,7 +125,7 @@ class Flattening {
     text_ += BoundarySource::raise_if(
         fmt::format("torch.__not__(torch.equal(torch.flatten({}), torch.tensor({}, dtype={})))", value, numbers,
                     number),
-        tree.path, "values", is_shown ? value : quoted("others"), is_shown ? numbers : "those of --input");
+        tree.path, "values", is_shown ? value : string_literal("others"), is_shown ? numbers : "those of --input");
   }
 
   void take_known(const ArgumentTree& tree, const std::string& value) {
@@ -143,10 +138,11 @@ class Flattening {
     for (size_t i = 0; i < tree.elements.size(); ++i) {
       std::string index = std::to_string(i);
       if (tree.kind == ArgumentTree::Kind::kDict) {
-        index = quoted(tree.keys[i]);
-        raise_if(fmt::format("torch.__not__(torch.__contains__({}, {}))", value, index),
-                 quoted(fmt::format("nnapi-convert: input {}: no key {} found, which the model was converted with",
-                                    tree.path, tree.keys[i])));
+        index = literal(tree.keys[i]);
+        raise_if(
+            fmt::format("torch.__not__(torch.__contains__({}, {}))", value, index),
+            string_literal(fmt::format("nnapi-convert: input {}: no key {} found, which the model was converted with",
+                                       tree.path, key_text(tree.keys[i]))));
       }
       const bool is_tuple = tree.kind == ArgumentTree::Kind::kTuple;
       const std::string object = is_tuple ? "(" + value + ")" : value;

@@ -17,9 +17,9 @@ struct ArgumentTree {
   Kind kind = Kind::kLeaf;
   c10::TypePtr type;      // the type that forward declares
   bool is_given = false;  // the type is optional and the value is not None
-  std::string path;       // "images[0]", "targets[0][boxes]"
+  std::string path;       // "images[0]", "targets[0][boxes]", "state.hidden"; to_text() of a ValuePath
   std::vector<ArgumentTree> elements;
-  std::vector<std::string> keys;  // for kDict: the keys of the elements
+  std::vector<c10::IValue> keys;  // for kDict: the keys of the elements: texts, numbers or bools
   c10::IValue bound;              // for kBound: the value
   bool keeps_order = false;       // the order of the keys matters: the model iterates over them, or hands them on
 

@@ -68,20 +68,23 @@ std::string BoundarySource::raise_if(const std::string& condition, const std::st
                                      const std::string& found, const std::string& needed) {
   return fmt::format(
       "    if {}:\n"
-      "      ops.prim.RaiseException(torch.format(\"nnapi-convert: input {}: {} {{}} found, {} needed\", {}))\n"
+      "      ops.prim.RaiseException({})\n"
       "    else:\n"
       "      pass\n",
-      condition, name, what, needed, found);
+      condition,
+      message({{fmt::format("nnapi-convert: input {}: {} ", name, what)},
+               {found, true},
+               {fmt::format(" found, {} needed", needed)}}));
 }
 
-std::string BoundarySource::check_dtype(const InterfaceInput& input) {
-  const std::string dtype = fmt::format("ops.prim.dtype({})", input.name);
+std::string BoundarySource::check_dtype(const InterfaceInput& input, const std::string& variable) {
+  const std::string dtype = fmt::format("ops.prim.dtype({})", variable);
   const auto needed = static_cast<int>(input.type.dtype);
   std::string text = raise_if(fmt::format("torch.ne({}, {})", dtype, needed), input.name, "dtype number", dtype,
                               fmt::format("{} ({})", needed, dtype_name(input.type.dtype)));
   if (!input.type.is_quantized()) return text;
-  const std::string scale = fmt::format("torch.q_scale({})", input.name);
-  const std::string zero_point = fmt::format("torch.q_zero_point({})", input.name);
+  const std::string scale = fmt::format("torch.q_scale({})", variable);
+  const std::string zero_point = fmt::format("torch.q_zero_point({})", variable);
   const Quantization& quantization = input.type.quantization;
   text += raise_if(differs_as_float(scale, static_cast<float>(quantization.scale)), input.name, "scale", scale,
                    number(quantization.scale));
@@ -90,17 +93,17 @@ std::string BoundarySource::check_dtype(const InterfaceInput& input) {
   return text;
 }
 
-std::string BoundarySource::check_shape(const InterfaceInput& input) {
+std::string BoundarySource::check_shape(const InterfaceInput& input, const std::string& variable) {
   const Dims& dims = input.type.dims;
-  const std::string size = fmt::format("torch.size({})", input.name);
+  const std::string size = fmt::format("torch.size({})", variable);
   if (!dims.empty() && all_fixed(dims)) {
     return raise_if(fmt::format("torch.ne({}, {})", size, to_text(dims)), input.name, "shape", size, to_text(dims));
   }
-  std::string text = raise_if(fmt::format("torch.ne(torch.dim({}), {})", input.name, dims.size()), input.name, "shape",
+  std::string text = raise_if(fmt::format("torch.ne(torch.dim({}), {})", variable, dims.size()), input.name, "shape",
                               size, shape_text(dims));
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     if (!dims[axis].is_fixed()) continue;
-    text += raise_if(fmt::format("torch.ne(torch.size({}, {}), {})", input.name, axis, dims[axis].text()), input.name,
+    text += raise_if(fmt::format("torch.ne(torch.size({}, {}), {})", variable, axis, dims[axis].text()), input.name,
                      "shape", size, shape_text(dims));
   }
   return text;

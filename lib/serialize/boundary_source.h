@@ -27,10 +27,12 @@ class BoundarySource {
   // Returns statements indented by four spaces: if CONDITION: raise "input NAME: WHAT {found} found, NEEDED needed".
   static std::string raise_if(const std::string& condition, const std::string& name, const std::string& what,
                               const std::string& found, const std::string& needed);
-  // Returns checks of the dtype, scale and zero point of the caller's tensor.
-  static std::string check_dtype(const InterfaceInput& input);
-  // Returns checks of the fixed sizes of the caller's tensor.
-  static std::string check_shape(const InterfaceInput& input);
+  // Returns checks of the dtype, scale and zero point of the caller's tensor, which `variable` holds.
+  static std::string check_dtype(const InterfaceInput& input, const std::string& variable);
+  static std::string check_dtype(const InterfaceInput& input) { return check_dtype(input, input.name); }
+  // Returns checks of the fixed sizes of the caller's tensor, which `variable` holds.
+  static std::string check_shape(const InterfaceInput& input, const std::string& variable);
+  static std::string check_shape(const InterfaceInput& input) { return check_shape(input, input.name); }
   // Returns declarations of the attributes that hold constant outputs.
   std::string constant_attributes() const;
 

@@ -39,7 +39,7 @@ std::string converted_tree(const ReturnTree& tree, const std::string& value, con
   }
   std::vector<std::string> elements;
   for (size_t i = 0; i < tree.elements.size(); ++i) {
-    const std::string key = tree.kind == ReturnTree::Kind::kDict ? quoted(tree.keys[i]) : std::to_string(i);
+    const std::string key = tree.kind == ReturnTree::Kind::kDict ? literal(tree.keys[i]) : std::to_string(i);
     elements.push_back(converted_tree(tree.elements[i], fmt::format("({})[{}]", value, key), interface));
   }
   return collection(tree, elements);
@@ -61,10 +61,10 @@ class OriginalArguments {
     if (tree.kind == ArgumentTree::Kind::kLeaf) return from(interface_.inputs[next_++], known);
     std::vector<std::string> elements;
     for (size_t i = 0; i < tree.elements.size(); ++i) {
-      const std::string key = tree.kind == ArgumentTree::Kind::kDict ? quoted(tree.keys[i]) : std::to_string(i);
+      const std::string key = tree.kind == ArgumentTree::Kind::kDict ? literal(tree.keys[i]) : std::to_string(i);
       elements.push_back(from(tree.elements[i], fmt::format("({})[{}]", known, key)));
     }
-    return collection({kind_of(tree), 0, {}, tree.keys}, elements);
+    return collection({kind_of(tree), 0, {}, tree.keys, named_tuple(tree)}, elements);
   }
 
  private:
@@ -86,6 +86,11 @@ class OriginalArguments {
     const Quantization& quantization =
         input.original.is_quantized() ? input.original.quantization : input.type.quantization;
     return with_dtype(value, input.type.dtype, input.original.dtype, quantization);
+  }
+
+  static c10::TupleTypePtr named_tuple(const ArgumentTree& tree) {
+    const auto type = tree.known_type()->cast<c10::TupleType>();
+    return type != nullptr && type->schema() ? type : nullptr;
   }
 
   static ReturnTree::Kind kind_of(const ArgumentTree& tree) {

@@ -70,6 +70,10 @@ void add_named_types(const ReturnTree& tree, ClassPlace& place) {
   for (const ReturnTree& element : tree.elements) add_named_types(element, place);
 }
 
+void add_named_types(const ForwardArguments& arguments, torch::jit::CompilationUnit& unit) {
+  for (const Argument& argument : arguments) add_named_types(argument.tree.type, unit);
+}
+
 std::string bundled_type(const BundledInputs& bundled_inputs) {
   if (bundled_inputs.empty()) return "";
   std::string text;

@@ -35,6 +35,8 @@ torch::jit::Module make_object(const std::string& text, const ClassPlace& place)
 // Makes the types of NamedTuples in the tree known to the unit at `place`, which `make_object` needs to name them.
 // Makes the unit if it is null.
 void add_named_types(const ReturnTree& tree, ClassPlace& place);
+// Makes the types of NamedTuples in the arguments known to the unit.
+void add_named_types(const ForwardArguments& arguments, torch::jit::CompilationUnit& unit);
 
 // Returns a sample in less memory: if all elements are equal, the copy keeps only one of them.
 at::Tensor compact_sample(const at::Tensor& tensor);

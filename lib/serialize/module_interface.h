@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/core/jit_type.h>
 
 #include <optional>
@@ -20,7 +21,7 @@ struct ReturnTree {
   Kind kind = Kind::kTensor;
   size_t tensor = 0;  // for kTensor: the number of the tensor
   std::vector<ReturnTree> elements;
-  std::vector<std::string> keys;      // for kDict: the keys of the elements
+  std::vector<c10::IValue> keys;      // for kDict: the keys of the elements
   c10::TupleTypePtr named = nullptr;  // for kTuple: the type of a NamedTuple; null for a plain tuple
 };
 

@@ -16,15 +16,12 @@ std::string check_method(const std::string& self, const ModuleInterface& origina
   const nnapi::Model no_model;
   std::string text =
       fmt::format("  def check_inputs(self: {}{}) -> None:\n", self, BoundarySource(no_model, interface).parameters());
+  std::vector<std::string> variables;
   for (size_t i = 0; i < interface.inputs.size(); ++i) {
-    const InterfaceInput& input = interface.inputs[i];
+    const InterfaceInput& input = original.inputs[i];
+    variables.push_back(interface.inputs[i].name);
     if (!input.is_read) continue;
-    std::string check = BoundarySource::check_dtype(input) + BoundarySource::check_shape(input);
-    const std::string before = "nnapi-convert: input ", in_message = before + input.name + ":";
-    for (size_t at = check.find(in_message); at != std::string::npos; at = check.find(in_message, at)) {
-      check.replace(at, in_message.size(), before + original.inputs[i].name + ":");
-    }
-    text += check;
+    text += BoundarySource::check_dtype(input, variables[i]) + BoundarySource::check_shape(input, variables[i]);
   }
   return text + "    return None\n";
 }

@@ -1,10 +1,8 @@
 #include "lib/serialize/source_text.h"
 
-#include <c10/util/StringUtil.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 namespace nnapi_convert {
 
@@ -30,11 +28,11 @@ std::string element_type(const ReturnTree& tree) {
   return types.size() == 1 ? types.front() : fmt::format("Union[{}]", fmt::join(types, ", "));
 }
 
-std::string literal(const ReturnTree& tree, const std::vector<std::string>& elements) {
+std::string elements_text(const ReturnTree& tree, const std::vector<std::string>& elements) {
   if (tree.kind == ReturnTree::Kind::kList) return fmt::format("[{}]", fmt::join(elements, ", "));
   std::string text;
   for (size_t i = 0; i < elements.size(); ++i) {
-    text += fmt::format("{}{}: {}", i ? ", " : "", quoted(tree.keys[i]), elements[i]);
+    text += fmt::format("{}{}: {}", i ? ", " : "", literal(tree.keys[i]), elements[i]);
   }
   return "{" + text + "}";
 }
@@ -44,24 +42,68 @@ std::string literal(const ReturnTree& tree, const std::vector<std::string>& elem
 std::string return_type(const ReturnTree& tree) {
   if (tree.kind == ReturnTree::Kind::kTensor) return "Tensor";
   if (tree.kind == ReturnTree::Kind::kList) return fmt::format("List[{}]", element_type(tree));
-  if (tree.kind == ReturnTree::Kind::kDict) return fmt::format("Dict[str, {}]", element_type(tree));
+  if (tree.kind == ReturnTree::Kind::kDict) {
+    const std::string key = tree.keys.empty() ? "str" : key_type(tree.keys[0])->annotation_str();
+    return fmt::format("Dict[{}, {}]", key, element_type(tree));
+  }
   if (tree.named != nullptr) return tree.named->annotation_str();
   std::string text;
   for (const ReturnTree& element : tree.elements) text += (text.empty() ? "" : ", ") + return_type(element);
   return "Tuple[" + text + "]";
 }
 
-std::string quoted(const std::string& text) {
-  std::ostringstream stream;
-  c10::printQuotedString(stream, text);
-  return stream.str();
+std::string literal(const c10::IValue& value) {
+  if (value.isNone()) return "None";
+  if (value.isString()) return string_literal(value.toStringRef());
+  if (value.isBool()) return value.toBool() ? "True" : "False";
+  return value.isInt() ? std::to_string(value.toInt()) : number(value.toDouble());
+}
+
+bool is_named_key(const c10::Type& type) {
+  return type.kind() == c10::TypeKind::StringType || type.kind() == c10::TypeKind::IntType ||
+         type.kind() == c10::TypeKind::FloatType || type.kind() == c10::TypeKind::BoolType;
+}
+
+std::string key_text(const c10::IValue& key) {
+  return key.isString() ? key.toStringRef() : literal(key);
+}
+
+c10::TypePtr key_type(const c10::IValue& key) {
+  if (key.isString()) return c10::StringType::get();
+  if (key.isBool()) return c10::BoolType::get();
+  return key.isInt() ? c10::TypePtr(c10::IntType::get()) : c10::TypePtr(c10::FloatType::get());
+}
+
+// torch.format() puts a value in the place of each "{}", also of one that a name has.
+std::string message(const std::vector<MessagePart>& parts) {
+  constexpr const char* kPlace = "{}";
+  std::string pattern, arguments, text;
+  const auto end_text = [&] {
+    for (size_t at = text.find(kPlace); at != std::string::npos; at = text.find(kPlace, at + 2)) {
+      arguments += ", " + string_literal(kPlace);
+    }
+    pattern += text;
+    text.clear();
+  };
+  for (const MessagePart& part : parts) {
+    if (!part.is_expression) {
+      text += part.text;
+      continue;
+    }
+    end_text();
+    pattern += kPlace;
+    arguments += ", " + part.text;
+  }
+  end_text();
+  return arguments.empty() ? string_literal(pattern)
+                           : fmt::format("torch.format({}{})", string_literal(pattern), arguments);
 }
 
 std::string collection(const ReturnTree& tree, const std::vector<std::string>& elements) {
   if (tree.kind == ReturnTree::Kind::kList || tree.kind == ReturnTree::Kind::kDict) {
     const bool is_mixed = element_types(tree).size() > 1;
-    return is_mixed ? fmt::format("annotate({}, {})", return_type(tree), literal(tree, elements))
-                    : literal(tree, elements);
+    return is_mixed ? fmt::format("annotate({}, {})", return_type(tree), elements_text(tree, elements))
+                    : elements_text(tree, elements);
   }
   if (tree.named != nullptr) return fmt::format("{}({})", return_type(tree), fmt::join(elements, ", "));
   return elements.size() == 1 ? "(" + elements[0] + ",)" : fmt::format("({})", fmt::join(elements, ", "));

@@ -1,6 +1,6 @@
 """Scripted models that take lists, dicts, tuples, optional tensors and numbers, and that keep state."""
 
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import torch
 from torch import nn
@@ -77,6 +77,79 @@ class TakesNumbers(Layers):
         return x
 
 
+class View(NamedTuple):
+    picture: torch.Tensor
+    skips: List[torch.Tensor]
+
+
+class TakesNamedTuple(Layers):
+    def forward(self, view: View, other: Optional[View] = None):
+        x = self.first(view.picture)
+        for skip in view.skips:
+            x = x + skip
+        if other is not None:
+            x = x * other.picture
+        return View(self.second(x), [x])
+
+
+class TakesNumberedDict(Layers):
+    """Keys that are numbers, and results under others."""
+
+    def forward(self, levels: Dict[int, torch.Tensor], flags: Dict[bool, torch.Tensor]) -> Dict[int, torch.Tensor]:
+        x = self.first(levels[-1]) + levels[7] * flags[True]
+        return {3: self.second(x), -2: x}
+
+
+class CopiesKeys(Layers):
+    """Keys of any characters."""
+
+    def forward(self, features: Dict[str, torch.Tensor]) -> Dict[str, torch.Tensor]:
+        results: Dict[str, torch.Tensor] = {}
+        for name, x in features.items():
+            results[name] = self.second(torch.relu(self.first(x)))
+        results["Größe {}"] = features["größe"] + 1
+        return results
+
+
+class TakesText(Layers):
+    def forward(self, x, mode: str):
+        x = self.first(x)
+        return self.second(x) if mode == "größe {}" else x
+
+
+class GivesConstants(Layers):
+    """Constants, and None, beside tensors: NNAPI runs it whole."""
+
+    def forward(self, x) -> Tuple[torch.Tensor, Optional[torch.Tensor], Tuple[int, float], List[int], str, List[int]]:
+        empty: List[int] = []
+        return self.second(torch.relu(self.first(x))), None, (8, 0.5), [1, 2], "größe", empty
+
+
+class GivesOptional(Layers):
+    def forward(self, x, both: bool = False) -> Tuple[torch.Tensor, Optional[torch.Tensor]]:
+        x = self.second(torch.relu(self.first(x)))
+        if both:
+            return x, x * 2
+        return x, None
+
+
+class ChangesOneInput(Layers):
+    def forward(self, x, y):
+        x += 1
+        y = self.first(y)
+        x[:, 0] = 0.5
+        return self.second(x) * y, y
+
+
+class PutsValues(Layers):
+    """As many values as the caller's mask has true elements."""
+
+    def forward(self, x, mask, values):
+        x = self.first(x)
+        x[mask] = values
+        return self.second(x)
+
+
 class Batch:
     def __init__(self, pictures: torch.Tensor, count: int):
         self.pictures = pictures
@@ -138,4 +211,5 @@ class CollectedRows(torch.nn.Module):
 
 MODELS = {model.__name__: model
           for model in (TakesList, TakesDict, TakesTuple, TakesOptional, TakesMask, TakesNumbers, Exchanges,
-                        KeepsState)}
+                        KeepsState, TakesNamedTuple, TakesNumberedDict, CopiesKeys, TakesText, GivesConstants, GivesOptional,
+                        ChangesOneInput, PutsValues)}

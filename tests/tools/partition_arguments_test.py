@@ -20,6 +20,8 @@ def flat(value):
         return [value], "T"
     if isinstance(value, (int, float, bool)):
         return [torch.tensor(float(value))], type(value).__name__
+    if value is None or isinstance(value, str):
+        return [], value
     items = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
     found, structure = [], []
     for key, part in items:
@@ -153,6 +155,59 @@ class Structures(Arguments):
     def test_whole_conversion_still_refuses(self):
         self.save("TakesDict")
         self.fail_with(1, self.path, "--fallback", "none", "-o", self.out, needed=["features", "takes tensors only"])
+
+
+class Names(Arguments):
+    """The names of values in arguments: fields, numbers, and texts of any characters."""
+
+    def test_fields(self):
+        x, skip, other = (picture(1, 4, 8, 8, seed=seed) for seed in range(3))
+        for picture_name in ("view.picture", "view[picture]", "view[0]"):
+            self.save("TakesNamedTuple")
+            partition = self.partition("--input", f"{picture_name}=1,4,8,8", "--input", "view.skips[0]=1,4,8,8",
+                                       "--verify")
+            self.assertEqual(1, partition["mac_share"])
+            self.assert_same([(((x, [skip]),), {})])
+            self.assert_raises(r"input view.skips: 2 elements found, 1 needed", (x, [skip, skip]))
+            self.assert_raises(r"input view.picture: shape", (x[:, :, :4], [skip]))
+        self.partition("--input", "view.picture=1,4,8,8", "--input", "view.skips[0]=1,4,8,8", "--input",
+                       "other.picture=1,4,8,8", "--input", "other.skips[0]=1,4,8,8", "--verify")
+        self.assert_same([(((x, [skip]), (other, [skip])), {})])
+
+    def test_example_names_a_field(self):
+        self.save("TakesNamedTuple")
+        self.fail_with(1, self.path, "--fallback", "none", "-o", self.out, needed=["--input 'view.picture=1,3,224,224'"])
+        self.fail_with(2, self.path, "--input", "view.other=1,4,8,8", "-o", self.out, needed=["view.picture"])
+
+    def test_numbers(self):
+        self.save("TakesNumberedDict")
+        partition = self.partition("--input", "levels[7]=1,4,8,8", "--input", "levels[-1]=1,4,8,8", "--input",
+                                   "flags[True]=1,4,8,8", "--verify")
+        self.assertEqual(1, partition["mac_share"])
+        x, y, z = (picture(1, 4, 8, 8, seed=seed) for seed in range(3))
+        self.assert_same([(({7: x, -1: y}, {True: z}), {})])
+        self.assert_raises("input levels: no key -1 found", {7: x, 1: y}, {True: z})
+
+    def test_any_characters(self):
+        self.save("CopiesKeys")
+        keys = ["größe", "a b", "a=b", "x]y[0]", 'q"u\\', "{}{0}", "日本", "it's\n"]
+        quoted = [key if key.isalpha() else '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"' for key in keys]
+        named = [word for key in quoted for word in ("--input", f"features[{key}]=1,4,8,8")]
+        partition = self.partition(*named, "--verify")
+        self.assertEqual(1, partition["mac_share"])
+        features = {key: picture(1, 4, 8, 8, seed=seed) for seed, key in enumerate(keys)}
+        self.assert_same([((features,), {})])
+        self.assert_raises("no key größe found", {**{key: features[key] for key in keys[1:]}, "x": features["größe"]})
+        short = dict(features)
+        short["{}{0}"] = short["{}{0}"][:, :, :4]
+        self.assert_raises(r'input features\["\{\}\{0\}"\]: shape \[1, 4, 4, 8\] found', short)
+
+    def test_bound_text(self):
+        self.save("TakesText")
+        self.partition("--input", "x=1,4,8,8", "--input", "mode=größe {}", "--verify")
+        x = picture(1, 4, 8, 8)
+        self.assert_same([((x, "größe {}"), {})])
+        self.assert_raises("input mode: Größe found, größe {} needed", x, "Größe")
 
 
 class Bundled(Arguments):

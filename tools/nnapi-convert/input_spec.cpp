@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/split_text.h"
+#include "lib/base/value_path.h"
 
 namespace nnapi_convert {
 namespace {
@@ -22,7 +23,7 @@ class SpecParser {
   InputSpec parse() {
     InputSpec spec;
     std::string rest = text_;
-    const size_t equals = rest.find('=');
+    const size_t equals = end_of_path(rest);
     if (equals != std::string::npos) {
       spec.name = rest.substr(0, equals);
       if (spec.name.empty()) fail("an empty name before \"=\"");

@@ -39,9 +39,10 @@ int flushed(int code) {
   return code;
 }
 
-// Returns the first line: LibTorch's messages have a backtrace on the next lines.
+// Returns the first line with text: LibTorch's messages have a backtrace on the next lines.
 std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
+  const size_t begin = text.find_first_not_of('\n');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
 using Subcommands = std::map<std::string, int (*)(const Arguments&)>;

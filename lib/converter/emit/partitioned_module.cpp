@@ -241,6 +241,7 @@ torch::jit::Module build_partitioned_module(const PartitionedModuleRequest& requ
   PartitionedSource source{
       request.interface,       request.model.arguments,         segments,
       row_calls(request.plan), !request.bundled_inputs.empty(), kWrapperClass + request.place.suffix};
+  add_named_types(request.model.arguments, *request.unit);
   torch::jit::Module host = make_object(partitioned_source(source), {source.class_name, request.unit});
   host.setattr("training", false);
   const auto copies = request.place.classes ? request.place.classes : std::make_shared<ClassCopies>(request.unit);

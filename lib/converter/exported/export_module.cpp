@@ -8,6 +8,7 @@
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/base/value_path.h"
 #include "lib/converter/exported/argument_values.h"
 #include "lib/converter/exported/export_json.h"
 #include "lib/converter/exported/fuse_quantised.h"
@@ -44,13 +45,15 @@ std::vector<std::string> parts_of(const std::string& path) {
 }
 
 // Of the leaves: "pair[0]". `type` is the tree's in TorchScript: a dict of values of several types is a tuple there.
-void add_paths(const ValueTree& tree, const c10::Type& type, const std::string& path, std::vector<std::string>& paths) {
-  if (tree.kind == ValueTree::Kind::kLeaf) paths.push_back(path);
+void add_paths(const ValueTree& tree, const c10::Type& type, const ValuePath& path, std::vector<std::string>& paths) {
+  if (tree.kind == ValueTree::Kind::kLeaf) paths.push_back(to_text(path));
   const auto elements = type.containedTypes();
   for (size_t i = 0; i < tree.elements.size(); ++i) {
     const bool is_tuple = type.kind() == c10::TypeKind::TupleType;
     const std::string key = type.kind() == c10::TypeKind::DictType ? tree.keys[i] : std::to_string(i);
-    add_paths(tree.elements[i], is_tuple ? *elements[i] : *elements.back(), fmt::format("{}[{}]", path, key), paths);
+    ValuePath element = path;
+    element.steps.push_back({key});
+    add_paths(tree.elements[i], is_tuple ? *elements[i] : *elements.back(), element, paths);
   }
 }
 
@@ -235,7 +238,7 @@ class ModuleBuilder {
     TorchValues values;
     take_apart(*graph_, tree, argument, values);
     std::vector<std::string> paths;
-    add_paths(tree, *argument->type(), name, paths);
+    add_paths(tree, *argument->type(), {name}, paths);
     for (size_t i = 0; i < own.size(); ++i) {
       scope_.add(own[i]->value, values[i]);
       if (types[i]->kind() != c10::TypeKind::TensorType) continue;

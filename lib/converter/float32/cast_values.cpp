@@ -7,11 +7,10 @@
 #include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
-#include <iomanip>
-#include <sstream>
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/base/script_literal.h"
 
 namespace nnapi_convert {
 namespace {
@@ -25,9 +24,7 @@ std::string dtype_by_key(const c10::TypePtr& dict, const CastTarget& target) {
   std::string dtype = "dtype";
   if (dict->containedType(0)->kind() != c10::TypeKind::StringType) return dtype;
   for (const auto& [key, other] : target.by_key) {
-    std::ostringstream quoted;
-    quoted << std::quoted(key);
-    dtype = fmt::format("({} if key == {} else {})", static_cast<int>(other), quoted.str(), dtype);
+    dtype = fmt::format("({} if key == {} else {})", static_cast<int>(other), string_literal(key), dtype);
   }
   return dtype;
 }

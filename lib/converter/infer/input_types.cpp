@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/infer/index_range.h"
+#include "lib/converter/normalise/arguments.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/op_context.h"
@@ -31,7 +32,9 @@ std::string tensors_of(const NormalisedModel& model) {
                                               fmt::join(model.input_names, ", "));
   for (const ArgumentTree* leaf : leaves(model.arguments)) {
     if (leaf->is_tensor() || leaf->kind != ArgumentTree::Kind::kLeaf) continue;
-    const std::string hint = hint_to_bind(leaf->path, leaf->type);
+    std::string hint = hint_to_bind(leaf->path, leaf->type);
+    const std::string example = example_name(leaf->path, leaf->type);
+    if (example != leaf->path) hint = fmt::format(", whose tensors --input names, such as {}", example);
     text += fmt::format("; {} is {}{}", leaf->path, leaf->type->annotation_str(),
                         hint.empty() ? ", which --input doesn't give" : hint);
   }

@@ -53,7 +53,8 @@ LoadedModel load_exported_model(const std::string& path, Diagnostics& diagnostic
 std::string first_line(const std::exception& error) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
   const std::string text = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
-  return text.substr(0, text.find('\n'));
+  const size_t begin = text.find_first_not_of('\n');  // some begin with an empty line
+  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
 at::ScalarType float_dtype_of(at::ScalarType dtype) {

@@ -4,9 +4,13 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/base/value_path.h"
+#include "lib/base/written_value.h"
+#include "lib/serialize/source_text.h"
 
 namespace nnapi_convert {
 namespace {
@@ -22,82 +26,150 @@ bool holds_tensors(const c10::Type& type) {
   return std::any_of(contained.begin(), contained.end(), [](const auto& part) { return holds_tensors(*part); });
 }
 
-// Keys that stay readable in a path and in a message.
-bool is_plain(const std::string& key) {
-  return !key.empty() && key.find_first_of("[]{}=\"\\\n") == std::string::npos;
+// Returns the key of a dict that a text means; nothing for text that is no key of this type.
+std::optional<c10::IValue> key_of(const c10::Type& type, const std::string& text) {
+  switch (type.kind()) {
+    case c10::TypeKind::StringType:
+      return c10::IValue(text);
+    case c10::TypeKind::IntType:
+      if (const auto number = whole_number(text)) return c10::IValue(*number);
+      return std::nullopt;
+    case c10::TypeKind::FloatType:
+      if (const auto number = decimal_number(text)) return c10::IValue(*number);
+      return std::nullopt;
+    case c10::TypeKind::BoolType:
+      if (const auto value = true_or_false(text)) return c10::IValue(*value);
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Returns the number of an element of a tuple that a step of a path means: an index, or a field of a NamedTuple.
+std::optional<size_t> element_of(const c10::TupleType& tuple, const std::string& step) {
+  const size_t count = tuple.elements().size();
+  if (const auto index = whole_number(step)) {
+    return *index >= 0 && static_cast<size_t>(*index) < count ? std::optional<size_t>(*index) : std::nullopt;
+  }
+  if (!tuple.schema()) return std::nullopt;
+  for (size_t i = 0; i < count; ++i) {
+    if (tuple.schema()->arguments()[i].name() == step) return i;
+  }
+  return std::nullopt;
+}
+
+// Returns the one step that leads to an element of a tuple.
+ValuePath::Step step_to(const c10::TupleType& tuple, size_t element) {
+  if (!tuple.schema()) return {std::to_string(element)};
+  return {tuple.schema()->arguments()[element].name(), true};
+}
+
+// Returns the step as it is written for a value of this type, and sets the type to the element's. Nothing: the type has
+// no such element.
+std::optional<ValuePath::Step> known_step(c10::TypePtr& type, const ValuePath::Step& step) {
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  if (const auto tuple = type->cast<c10::TupleType>()) {
+    const auto element = element_of(*tuple, step.name);
+    if (!element) return std::nullopt;
+    type = tuple->elements()[*element];
+    return step_to(*tuple, *element);
+  }
+  if (step.is_field) return std::nullopt;
+  if (const auto list = type->cast<c10::ListType>()) {
+    const auto index = whole_number(step.name);
+    type = list->getElementType();
+    return index ? std::optional(ValuePath::Step{std::to_string(*index)}) : std::nullopt;
+  }
+  if (const auto dict = type->cast<c10::DictType>()) {
+    const auto key = key_of(*dict->getKeyType(), step.name);
+    type = dict->getValueType();
+    return key ? std::optional(ValuePath::Step{key_text(*key)}) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 class Reading {
  public:
-  explicit Reading(const std::vector<std::string>& names) : names_(names) {}
+  explicit Reading(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (auto path = parse_path(name)) paths_.push_back(std::move(*path));
+    }
+  }
 
-  ArgumentTree read(const c10::TypePtr& type, const std::string& path, const c10::IValue* sample,
+  ArgumentTree read(const c10::TypePtr& type, const ValuePath& path, const c10::IValue* sample,
                     bool may_be_none = false) const {
     ArgumentTree tree;
     tree.type = type;
-    tree.path = path;
+    tree.path = to_text(path);
     if (is_named(path)) sample = nullptr;
     if (const auto optional = type->cast<c10::OptionalType>()) {
-      return read_optional(std::move(tree), optional->getElementType(), sample, may_be_none);
+      return read_optional(std::move(tree), path, optional->getElementType(), sample, may_be_none);
     }
-    fill(tree, type, sample);
+    fill(tree, path, type, sample);
     return tree;
   }
 
  private:
-  bool is_named(const std::string& path) const {
-    return std::any_of(names_.begin(), names_.end(),
-                       [&](const std::string& name) { return name == path || name.rfind(path + "[", 0) == 0; });
+  // True if `path` is named, or a part of it.
+  static bool leads_to(const ValuePath& path, const ValuePath& name) {
+    return path.argument == name.argument && path.steps.size() <= name.steps.size() &&
+           std::equal(path.steps.begin(), path.steps.end(), name.steps.begin());
   }
 
-  // Returns the texts in brackets behind the path in the names, each once.
-  std::vector<std::string> indices(const std::string& path) const {
+  bool is_named(const ValuePath& path) const {
+    return std::any_of(paths_.begin(), paths_.end(), [&](const ValuePath& name) { return leads_to(path, name); });
+  }
+
+  // Returns the steps behind the path in the names, each once.
+  std::vector<std::string> steps_behind(const ValuePath& path) const {
     std::vector<std::string> result;
-    for (const std::string& name : names_) {
-      if (name.rfind(path + "[", 0) != 0) continue;
-      const size_t begin = path.size() + 1;
-      const std::string index = name.substr(begin, name.find(']', begin) - begin);
-      if (std::find(result.begin(), result.end(), index) == result.end()) result.push_back(index);
+    for (const ValuePath& name : paths_) {
+      if (!leads_to(path, name) || name.steps.size() == path.steps.size()) continue;
+      const std::string& step = name.steps[path.steps.size()].name;
+      if (std::find(result.begin(), result.end(), step) == result.end()) result.push_back(step);
     }
     return result;
   }
 
-  ArgumentTree read_optional(ArgumentTree tree, const c10::TypePtr& element, const c10::IValue* sample,
-                             bool may_be_none) const {
-    const bool is_given = is_named(tree.path) || (sample != nullptr && !sample->isNone());
+  ArgumentTree read_optional(ArgumentTree tree, const ValuePath& path, const c10::TypePtr& element,
+                             const c10::IValue* sample, bool may_be_none) const {
+    const bool is_given = is_named(path) || (sample != nullptr && !sample->isNone());
     if (!is_given) {
       if (may_be_none || sample != nullptr) tree.kind = Kind::kNone;
       return tree;
     }
     tree.is_given = holds_tensors(*element);
-    if (tree.is_given) fill(tree, element, sample);
+    if (tree.is_given) fill(tree, path, element, sample);
     return tree;
   }
 
-  void fill(ArgumentTree& tree, const c10::TypePtr& type, const c10::IValue* sample) const {
+  void fill(ArgumentTree& tree, const ValuePath& path, const c10::TypePtr& type, const c10::IValue* sample) const {
     if (!holds_tensors(*type)) return;
     if (const auto list = type->cast<c10::ListType>()) {
-      fill_list(tree, list->getElementType(), sample);
+      fill_list(tree, path, list->getElementType(), sample);
     } else if (const auto dict = type->cast<c10::DictType>()) {
-      fill_dict(tree, *dict, sample);
+      fill_dict(tree, path, *dict, sample);
     } else if (const auto tuple = type->cast<c10::TupleType>()) {
-      if (tuple->schema()) return;
       tree.kind = Kind::kTuple;
       for (size_t i = 0; i < tuple->elements().size(); ++i) {
-        add(tree, tuple->elements()[i], std::to_string(i),
+        add(tree, path, tuple->elements()[i], step_to(*tuple, i),
             sample == nullptr ? nullptr : &sample->toTupleRef().elements()[i]);
       }
     }
   }
 
-  void add(ArgumentTree& tree, const c10::TypePtr& type, const std::string& index, const c10::IValue* sample) const {
-    tree.elements.push_back(read(type, fmt::format("{}[{}]", tree.path, index), sample));
+  void add(ArgumentTree& tree, const ValuePath& path, const c10::TypePtr& type, ValuePath::Step step,
+           const c10::IValue* sample) const {
+    ValuePath element = path;
+    element.steps.push_back(std::move(step));
+    tree.elements.push_back(read(type, element, sample));
   }
 
-  void fill_list(ArgumentTree& tree, const c10::TypePtr& element, const c10::IValue* sample) const {
-    const size_t count = sample != nullptr ? sample->toListRef().size() : indices(tree.path).size();
+  void fill_list(ArgumentTree& tree, const ValuePath& path, const c10::TypePtr& element,
+                 const c10::IValue* sample) const {
+    const std::vector<std::string> given = steps_behind(path);
+    const size_t count = sample != nullptr ? sample->toListRef().size() : given.size();
     if (sample == nullptr && count == 0) return;
-    const std::vector<std::string> given = indices(tree.path);
     tree.kind = Kind::kList;
     for (size_t i = 0; i < count; ++i) {
       const std::string index = std::to_string(i);
@@ -107,27 +179,31 @@ class Reading {
                                        tree.path, tree.path, i));
       }
       const c10::IValue value = sample == nullptr ? c10::IValue() : sample->toListRef()[i];
-      add(tree, element, index, sample == nullptr ? nullptr : &value);
+      add(tree, path, element, {index}, sample == nullptr ? nullptr : &value);
     }
   }
 
-  void fill_dict(ArgumentTree& tree, const c10::DictType& type, const c10::IValue* sample) const {
-    if (type.getKeyType()->kind() != c10::TypeKind::StringType) return;
-    std::vector<std::string> keys = indices(tree.path);
+  void fill_dict(ArgumentTree& tree, const ValuePath& path, const c10::DictType& type,
+                 const c10::IValue* sample) const {
+    if (!is_named_key(*type.getKeyType())) return;
+    std::vector<c10::IValue> keys;
+    for (const std::string& step : steps_behind(path)) {
+      if (const auto key = key_of(*type.getKeyType(), step)) keys.push_back(*key);
+    }
     if (sample != nullptr) {
       keys.clear();
-      for (const auto& entry : sample->toGenericDict()) keys.push_back(entry.key().toStringRef());
+      for (const auto& entry : sample->toGenericDict()) keys.push_back(entry.key());
     }
-    if (!std::all_of(keys.begin(), keys.end(), is_plain) || (sample == nullptr && keys.empty())) return;
+    if (sample == nullptr && keys.empty()) return;
     tree.kind = Kind::kDict;
-    for (const std::string& key : keys) {
+    for (const c10::IValue& key : keys) {
       const c10::IValue value = sample == nullptr ? c10::IValue() : sample->toGenericDict().at(key);
-      add(tree, type.getValueType(), key, sample == nullptr ? nullptr : &value);
+      add(tree, path, type.getValueType(), {key_text(key)}, sample == nullptr ? nullptr : &value);
       tree.keys.push_back(key);
     }
   }
 
-  const std::vector<std::string>& names_;
+  std::vector<ValuePath> paths_;
 };
 
 // Builds the values of the original arguments.
@@ -168,13 +244,13 @@ class Building {
     for (ArgumentTree& element : tree.elements) elements.push_back(build(element));
     const c10::TypePtr type = tree.known_type();
     Node* node = nullptr;
-    if (tree.kind == Kind::kTuple) {
-      node = graph_.createTuple(elements);
+    if (const auto tuple = type->cast<c10::TupleType>()) {
+      node = graph_.createTuple(elements, tuple->schema() ? tuple : nullptr);
     } else if (tree.kind == Kind::kList) {
       node = graph_.createList(type->expectRef<c10::ListType>().getElementType(), elements);
     } else {
       std::vector<Value*> keys;
-      for (const std::string& key : tree.keys) keys.push_back(graph_.insertConstant(key));
+      for (const c10::IValue& key : tree.keys) keys.push_back(graph_.insertConstant(key));
       const auto& dict = type->expectRef<c10::DictType>();
       node = graph_.createDict(dict.getKeyType(), dict.getValueType(), keys, elements);
     }
@@ -192,7 +268,10 @@ c10::IValue assemble(const ArgumentTree& tree, const std::vector<c10::IValue>& l
   const c10::TypePtr type = tree.known_type();
   std::vector<c10::IValue> elements;
   for (const ArgumentTree& element : tree.elements) elements.push_back(assemble(element, leaves, next));
-  if (tree.kind == Kind::kTuple) return c10::ivalue::Tuple::create(std::move(elements));
+  if (const auto tuple = type->cast<c10::TupleType>()) {
+    return tuple->schema() ? c10::ivalue::Tuple::createNamed(std::move(elements), tuple)
+                           : c10::ivalue::Tuple::create(std::move(elements));
+  }
   if (tree.kind == Kind::kList) {
     c10::impl::GenericList list(type->expectRef<c10::ListType>().getElementType());
     for (const c10::IValue& element : elements) list.push_back(element);
@@ -224,7 +303,7 @@ bool take_apart(const ArgumentTree& tree, const c10::IValue& value, std::vector<
   std::vector<c10::IValue> elements;
   if (tree.kind == Kind::kDict) {
     if (!value.isGenericDict() || value.toGenericDict().size() != tree.keys.size()) return false;
-    for (const std::string& key : tree.keys) {
+    for (const c10::IValue& key : tree.keys) {
       if (!value.toGenericDict().contains(key)) return false;
       elements.push_back(value.toGenericDict().at(key));
     }
@@ -266,9 +345,41 @@ ForwardArguments read_arguments(const c10::FunctionSchema& forward, const std::v
       continue;
     }
     arguments.push_back(
-        {argument.name(), reading.read(argument.type(), argument.name(), bundled, value && value->isNone()), value});
+        {argument.name(), reading.read(argument.type(), {argument.name()}, bundled, value && value->isNone()), value});
   }
   return arguments;
+}
+
+std::string name_of_value(const c10::FunctionSchema& forward, const std::string& name) {
+  const auto& arguments = forward.arguments();
+  const auto argument_named = [&](const std::string& text) {
+    return std::find_if(arguments.begin(), arguments.end(), [&](const auto& each) { return each.name() == text; });
+  };
+  const auto path = parse_path(name);
+  if (!path || argument_named(name) != arguments.end()) return name;
+  const auto argument = argument_named(path->argument);
+  if (argument == arguments.end()) return name;
+  ValuePath result{path->argument};
+  c10::TypePtr type = argument->type();
+  for (const ValuePath::Step& step : path->steps) {
+    auto known = known_step(type, step);
+    if (!known) return name;
+    result.steps.push_back(std::move(*known));
+  }
+  return to_text(result);
+}
+
+std::string example_name(const std::string& name, const c10::TypePtr& type) {
+  ValuePath path = parse_path(name).value_or(ValuePath{name});
+  c10::TypePtr part = type;
+  while (holds_tensors(*part) && part->kind() != c10::TypeKind::TensorType) {
+    const auto dict = part->cast<c10::DictType>();
+    const bool has_texts = dict && dict->getKeyType()->kind() == c10::TypeKind::StringType;
+    auto step = known_step(part, {has_texts ? "KEY" : "0"});
+    if (!step) break;
+    path.steps.push_back(std::move(*step));
+  }
+  return to_text(path);
 }
 
 void flatten_arguments(Graph& graph, ForwardArguments& arguments) {

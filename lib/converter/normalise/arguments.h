@@ -18,6 +18,13 @@ namespace nnapi_convert {
 ForwardArguments read_arguments(const c10::FunctionSchema& forward, const std::vector<std::string>& names,
                                 const InputTuple* sample, const BoundValues& bound = {});
 
+// Returns the one name of the value that --input may name in several ways: x[0], x[img] and x.img of a NamedTuple,
+// f["a"] and f[a] of a dict. Returns the name as it is if forward has no such value.
+std::string name_of_value(const c10::FunctionSchema& forward, const std::string& name);
+
+// Returns the name of a tensor in the value of this name, as an example in a message; `name` itself for other types.
+std::string example_name(const std::string& name, const c10::TypePtr& type);
+
 // Replaces the graph's inputs for the arguments by one input for each leaf, in order; input 0 is self.
 void flatten_arguments(torch::jit::Graph& graph, ForwardArguments& arguments);
 

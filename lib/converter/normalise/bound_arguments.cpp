@@ -4,14 +4,13 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <stdexcept>
 
 #include "lib/base/error.h"
+#include "lib/base/written_value.h"
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/load/method_view.h"
+#include "lib/converter/normalise/arguments.h"
 #include "lib/converter/normalise/pixel_input.h"
 #include "lib/converter/normalise/stated_sizes.h"
 #include "lib/converter/normalise/tensor_value.h"
@@ -39,19 +38,6 @@ const char* name_of(const c10::Type& type) {
   return type.kind() == TypeKind::FloatType ? "a number" : "true or false";
 }
 
-std::optional<int64_t> whole_number(const std::string& text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<double> number(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return text.empty() || *end != '\0' || !std::isfinite(value) ? std::nullopt : std::optional(value);
-}
-
 std::string without_quotes(const std::string& text) {
   const bool is_quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
   return is_quoted ? text.substr(1, text.size() - 2) : text;
@@ -64,12 +50,13 @@ std::optional<c10::IValue> value_of(const std::string& text, const c10::Type& ty
       return value ? std::optional<c10::IValue>(*value) : std::nullopt;
     }
     case TypeKind::FloatType: {
-      const auto value = number(text);
+      const auto value = decimal_number(text);
       return value ? std::optional<c10::IValue>(*value) : std::nullopt;
     }
-    case TypeKind::BoolType:
-      if (text == "true" || text == "True") return c10::IValue(true);
-      return text == "false" || text == "False" ? std::optional<c10::IValue>(false) : std::nullopt;
+    case TypeKind::BoolType: {
+      const auto value = true_or_false(text);
+      return value ? std::optional<c10::IValue>(*value) : std::nullopt;
+    }
     default:
       return c10::IValue(without_quotes(text));
   }
@@ -174,7 +161,8 @@ ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options
   const c10::FunctionSchema forward = loaded.module.get_method("forward").function().getSchema();
   ConvertOptions result = options;
   result.inputs.clear();
-  for (const InputSpec& spec : options.inputs) {
+  for (InputSpec spec : options.inputs) {
+    if (!spec.name.empty()) spec.name = name_of_value(forward, spec.name);
     const c10::Argument* argument = spec.name.empty() ? nullptr : find(forward, spec.name);
     if (argument != nullptr && is_bound(*argument, spec.text)) {
       result.bound.push_back({spec.name, spec.text});

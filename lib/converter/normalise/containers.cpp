@@ -20,6 +20,7 @@
 #include "lib/converter/normalise/changed_lists.h"
 #include "lib/converter/normalise/objects_apart.h"
 #include "lib/converter/normalise/unroll_loops.h"
+#include "lib/serialize/source_text.h"
 
 namespace nnapi_convert {
 namespace {
@@ -35,9 +36,10 @@ bool is_kind(const Node& node, const char* kind) {
   return std::string(node.kind().toQualString()) == kind;
 }
 
+// As text: the keys of one dict are of one type.
 std::optional<std::string> constant_key(const Value* value) {
   const auto constant = torch::jit::toIValue(value);
-  return constant && constant->isString() ? std::optional(constant->toStringRef()) : std::nullopt;
+  return constant && is_named_key(*constant->type()) ? std::optional(key_text(*constant)) : std::nullopt;
 }
 
 // Returns the first node of the container's block that uses it, itself or in its blocks; null if there is none.

@@ -20,6 +20,7 @@
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/remove_inplace.h"
 #include "lib/converter/normalise/stored_attributes.h"
+#include "lib/serialize/source_text.h"
 
 namespace nnapi_convert {
 namespace {
@@ -27,11 +28,11 @@ namespace {
 using torch::jit::Graph;
 using torch::jit::Value;
 
-std::vector<std::string> constant_keys(const torch::jit::Node& dict) {
-  std::vector<std::string> keys;
+std::vector<c10::IValue> constant_keys(const torch::jit::Node& dict) {
+  std::vector<c10::IValue> keys;
   for (size_t i = 0; i < dict.inputs().size(); i += 2) {
     const auto key = torch::jit::toIValue(dict.input(i));
-    if (key && key->isString()) keys.push_back(key->toStringRef());
+    if (key && is_named_key(*key->type())) keys.push_back(*key);
   }
   return keys;
 }
@@ -52,15 +53,18 @@ bool is_container(const c10::Type& type) {
 
 // True if --input names a tensor in the argument.
 bool is_named(const std::string& argument, const NormaliseOptions& options) {
-  return std::any_of(options.input_names.begin(), options.input_names.end(),
-                     [&](const std::string& name) { return name.rfind(argument + "[", 0) == 0; });
+  return std::any_of(options.input_names.begin(), options.input_names.end(), [&](const std::string& name) {
+    return name.size() > argument.size() && name.rfind(argument, 0) == 0 &&
+           (name[argument.size()] == '[' || name[argument.size()] == '.');
+  });
 }
 
-std::string hint_for_parts(const std::string& name, const c10::Type& type, const NormaliseOptions& options) {
-  if (!is_container(type) || is_named(name, options)) {
+std::string hint_for_parts(const std::string& name, const c10::TypePtr& type, const NormaliseOptions& options) {
+  if (!is_container(*type) || is_named(name, options)) {
     return options.may_split ? "" : "; without --fallback none it converts in parts";
   }
-  return fmt::format("; name the tensors in it, for example --input {}[0]=1,3,224,224, to convert parts of it", name);
+  return fmt::format("; name the tensors in it, for example --input '{}=1,3,224,224', to convert parts of it",
+                     example_name(name, type));
 }
 
 void read_inputs(NormalisedModel& model, const torch::jit::Module& original, const NormaliseOptions& options) {
@@ -72,7 +76,7 @@ void read_inputs(NormalisedModel& model, const torch::jit::Module& original, con
       throw ConvertError(ExitCode::kNotConvertible,
                          fmt::format("input {} of forward is {}, and NNAPI runs a model whole only if forward takes "
                                      "tensors only{}",
-                                     name, input->type()->repr_str(), hint_for_parts(name, *input->type(), options)));
+                                     name, input->type()->repr_str(), hint_for_parts(name, input->type(), options)));
     }
     model.inputs.push_back(input);
     model.input_names.push_back(name);
@@ -144,10 +148,10 @@ ReturnTree read_dict(NormalisedModel& model, const torch::jit::Node& node) {
   tree.kind = ReturnTree::Kind::kDict;
   for (size_t i = 0; i < node.inputs().size(); i += 2) {
     const auto key = torch::jit::toIValue(node.input(i));
-    if (!key || !key->isString()) {
-      throw ConvertError(ExitCode::kNotConvertible, "forward returns a dict whose keys are no constant strings");
+    if (!key || !is_named_key(*key->type())) {
+      throw ConvertError(ExitCode::kNotConvertible, "forward returns a dict whose keys are no constants");
     }
-    tree.keys.push_back(key->toStringRef());
+    tree.keys.push_back(*key);
     tree.elements.push_back(read_return(model, node.input(i + 1)));
   }
   return tree;

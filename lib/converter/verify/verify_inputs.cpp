@@ -75,10 +75,11 @@ TensorType sample_type(const MetadataInput& input, const InputSpec* spec, const 
   return type;
 }
 
-// Returns the request's spec of an input, by its name, or by position if the spec has no name.
-const InputSpec* spec_of(const VerifyRequest& request, const std::string& name, size_t position) {
+// Returns the request's spec of an input of `forward`, by its name, or by position if the spec has no name.
+const InputSpec* spec_of(const VerifyRequest& request, const c10::FunctionSchema& forward, const std::string& name,
+                         size_t position) {
   for (const InputSpec& spec : request.inputs) {
-    if (spec.name == name) return &spec;
+    if (name_of_value(forward, spec.name) == name) return &spec;
   }
   const bool is_given = position < request.inputs.size() && request.inputs[position].name.empty();
   return is_given ? &request.inputs[position] : nullptr;
@@ -86,10 +87,11 @@ const InputSpec* spec_of(const VerifyRequest& request, const std::string& name, 
 
 std::vector<TensorType> sample_types(const VerifyRequest& request, const LoadedModel& original,
                                      const Metadata& metadata) {
+  const c10::FunctionSchema& forward = original.module.get_method("forward").function().getSchema();
   std::vector<TensorType> types;
   for (size_t i = 0; i < metadata.inputs.size(); ++i) {
     const ExportedTensor* stated = original.stated.size() == metadata.inputs.size() ? &original.stated[i] : nullptr;
-    types.push_back(sample_type(metadata.inputs[i], spec_of(request, metadata.inputs[i].name, i), stated));
+    types.push_back(sample_type(metadata.inputs[i], spec_of(request, forward, metadata.inputs[i].name, i), stated));
   }
   return types;
 }
