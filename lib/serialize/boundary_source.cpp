@@ -178,6 +178,9 @@ std::string BoundarySource::nnapi_output(const InterfaceOutput& output) const {
 
 std::string BoundarySource::return_value(const ReturnTree& tree) {
   if (tree.kind == ReturnTree::Kind::kTensor) return fmt::format("nnapi_result_{}", tree.tensor);
+  if (tree.kind == ReturnTree::Kind::kConstant) {
+    return fmt::format("annotate({}, {})", return_type(tree), literal(tree.constant));
+  }
   std::vector<std::string> elements;
   for (const ReturnTree& element : tree.elements) elements.push_back(return_value(element));
   return collection(tree, elements);

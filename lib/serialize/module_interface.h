@@ -14,15 +14,17 @@
 
 namespace nnapi_convert {
 
-// The structure of forward's result: a tensor, or a tuple, list or dict of such trees. kOther, only in partitioned
-// models, is another value without known tensors.
+// The structure of forward's result: a tensor, a constant number, bool, text or None, or a tuple, list or dict of such
+// trees. kOther, only in partitioned models, is another value without known tensors.
 struct ReturnTree {
-  enum class Kind { kTensor, kTuple, kList, kDict, kOther };
+  enum class Kind { kTensor, kTuple, kList, kDict, kConstant, kOther };
   Kind kind = Kind::kTensor;
   size_t tensor = 0;  // for kTensor: the number of the tensor
   std::vector<ReturnTree> elements;
   std::vector<c10::IValue> keys;      // for kDict: the keys of the elements
   c10::TupleTypePtr named = nullptr;  // for kTuple: the type of a NamedTuple; null for a plain tuple
+  c10::IValue constant = {};          // for kConstant: the value
+  c10::TypePtr declared = nullptr;    // for kConstant, and without elements: the type that forward declares for it
 };
 
 // An argument of forward.

@@ -41,6 +41,8 @@ std::string elements_text(const ReturnTree& tree, const std::vector<std::string>
 
 std::string return_type(const ReturnTree& tree) {
   if (tree.kind == ReturnTree::Kind::kTensor) return "Tensor";
+  const bool is_empty = tree.elements.empty() && tree.declared != nullptr;
+  if (is_empty) return tree.declared->annotation_str();
   if (tree.kind == ReturnTree::Kind::kList) return fmt::format("List[{}]", element_type(tree));
   if (tree.kind == ReturnTree::Kind::kDict) {
     const std::string key = tree.keys.empty() ? "str" : key_type(tree.keys[0])->annotation_str();
@@ -101,8 +103,8 @@ std::string message(const std::vector<MessagePart>& parts) {
 
 std::string collection(const ReturnTree& tree, const std::vector<std::string>& elements) {
   if (tree.kind == ReturnTree::Kind::kList || tree.kind == ReturnTree::Kind::kDict) {
-    const bool is_mixed = element_types(tree).size() > 1;
-    return is_mixed ? fmt::format("annotate({}, {})", return_type(tree), elements_text(tree, elements))
+    const bool is_said = element_types(tree).size() == 1;
+    return !is_said ? fmt::format("annotate({}, {})", return_type(tree), elements_text(tree, elements))
                     : elements_text(tree, elements);
   }
   if (tree.named != nullptr) return fmt::format("{}({})", return_type(tree), fmt::join(elements, ", "));

@@ -2,6 +2,7 @@
 
 import json
 import unittest
+from typing import Tuple
 
 import torch
 
@@ -208,6 +209,41 @@ class Names(Arguments):
         x = picture(1, 4, 8, 8)
         self.assert_same([((x, "größe {}"), {})])
         self.assert_raises("input mode: Größe found, größe {} needed", x, "Größe")
+
+
+class Results(Arguments):
+    def test_constants(self):
+        self.save("GivesConstants")
+        for runtime in ("pytorch", "shim"):
+            self.succeed(self.path, "--input", "1,4,8,8", "--nhwc", "--fallback", "none", "--runtime", runtime,
+                         "--verify", "-o", self.out)
+            if runtime == "pytorch":
+                self.assert_same([((picture(1, 4, 8, 8),), {})])
+
+    def test_optional(self):
+        self.save("GivesOptional")
+        x = picture(1, 4, 8, 8)
+        for both in (True, False):
+            self.partition("--input", "x=1,4,8,8", "--input", f"both={both}", "--verify")
+            self.assert_same([((x, both), {})])
+        self.partition("--input", "x=1,4,8,8", "--verify")
+        self.assert_same([((x, True), {}), ((x,), {})])
+
+    def test_what_makes_a_result(self):
+        """The reason names the node that makes a tuple, and doesn't say that tuples can be returned."""
+        self.save("TakesTuple")
+        module = torch.jit.script(GivesEither().eval())
+        module.save(str(self.path))
+        result = self.fail_with(1, self.path, "--input", "1,4", "--fallback", "none", "-o", self.out,
+                                needed=["a value of type Tuple[Tensor, Tensor] that prim::If at"])
+        self.assertNotIn("tuples, lists and dicts of them can be returned", result.stderr)
+
+
+class GivesEither(torch.nn.Module):
+    def forward(self, x) -> Tuple[torch.Tensor, torch.Tensor]:
+        if bool(x.sum() > 0):
+            return x + 1, x
+        return x, x - 1
 
 
 class Bundled(Arguments):

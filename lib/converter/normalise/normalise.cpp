@@ -4,6 +4,9 @@
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "lib/base/error.h"
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/filled_state.h"
@@ -141,45 +144,104 @@ Value* with_tensors(Graph& graph, Value* value, const std::vector<Value*>& outpu
   return copy->insertBefore(graph.return_node())->output();
 }
 
-ReturnTree read_return(NormalisedModel& model, Value* value);
+// Returns the type of element `number` in a container that forward declares as of type `declared`; that of `element` if
+// the container is declared in another way.
+c10::TypePtr declared_element(const c10::TypePtr& declared, size_t number, const Value& element) {
+  if (const auto tuple = declared->cast<c10::TupleType>()) {
+    return number < tuple->elements().size() ? tuple->elements()[number] : element.type();
+  }
+  if (const auto list = declared->cast<c10::ListType>()) return list->getElementType();
+  if (const auto dict = declared->cast<c10::DictType>()) return dict->getValueType();
+  return element.type();
+}
 
-ReturnTree read_dict(NormalisedModel& model, const torch::jit::Node& node) {
+bool is_plain_constant(const c10::IValue& value) {
+  if (value.isDouble()) return std::isfinite(value.toDouble());
+  return value.isNone() || value.isInt() || value.isBool() || value.isString();
+}
+
+// Makes nodes of a constant list, tuple or dict, and returns the first of them.
+Value* as_construction(Graph& graph, Value* constant) {
+  const auto value = torch::jit::toIValue(constant);
+  const bool is_container = value && (value->isTuple() || value->isList() || value->isGenericDict());
+  if (!is_container) return constant;
+  torch::jit::WithInsertPoint at_end(graph.return_node());
+  std::vector<Value*> elements;
+  if (value->isTuple()) {
+    for (const c10::IValue& each : value->toTupleRef().elements()) elements.push_back(graph.insertConstant(each));
+    const auto type = constant->type()->cast<c10::TupleType>();
+    return graph.insertNode(graph.createTuple(elements, type && type->schema() ? type : nullptr))->output();
+  }
+  if (value->isList()) {
+    for (const c10::IValue& each : value->toListRef()) elements.push_back(graph.insertConstant(each));
+    const auto type = constant->type()->expectRef<c10::ListType>().getElementType();
+    return graph.insertNode(graph.createList(type, elements))->output();
+  }
+  std::vector<Value*> keys;
+  for (const auto& entry : value->toGenericDict()) {
+    keys.push_back(graph.insertConstant(entry.key()));
+    elements.push_back(graph.insertConstant(entry.value()));
+  }
+  const auto& type = constant->type()->expectRef<c10::DictType>();
+  return graph.insertNode(graph.createDict(type.getKeyType(), type.getValueType(), keys, elements))->output();
+}
+
+[[noreturn]] void refuse_return(const torch::jit::Node& maker, const c10::Type& type) {
+  const std::string where = source_of(maker);
+  throw ConvertError(
+      ExitCode::kNotConvertible,
+      fmt::format("forward returns a value of type {} that {}{} makes; NNAPI runs a model whole only if it returns "
+                  "tensors and constants, and tuples, lists and dicts whose elements are known before it runs",
+                  type.repr_str(), maker.kind().toQualString(), where.empty() ? "" : " at " + where));
+}
+
+ReturnTree read_return(NormalisedModel& model, Value* value, const c10::TypePtr& declared);
+
+ReturnTree read_dict(NormalisedModel& model, const torch::jit::Node& node, const c10::TypePtr& declared) {
   ReturnTree tree;
   tree.kind = ReturnTree::Kind::kDict;
+  tree.declared = declared;
   for (size_t i = 0; i < node.inputs().size(); i += 2) {
     const auto key = torch::jit::toIValue(node.input(i));
     if (!key || !is_named_key(*key->type())) {
       throw ConvertError(ExitCode::kNotConvertible, "forward returns a dict whose keys are no constants");
     }
     tree.keys.push_back(*key);
-    tree.elements.push_back(read_return(model, node.input(i + 1)));
+    Value* element = const_cast<Value*>(node.input(i + 1));
+    tree.elements.push_back(read_return(model, element, declared_element(declared, 0, *element)));
   }
   return tree;
 }
 
-ReturnTree read_return(NormalisedModel& model, Value* value) {
+ReturnTree read_return(NormalisedModel& model, Value* value, const c10::TypePtr& declared) {
   ReturnTree tree;
-  const auto kind = value->node()->kind();
   if (value->type()->kind() == c10::TypeKind::TensorType) {
     tree.tensor = model.outputs.size();
     model.outputs.push_back(value);
     return tree;
   }
-  if (kind == c10::prim::TupleConstruct) {
+  tree.declared = declared;
+  const auto constant = torch::jit::toIValue(value);
+  if (constant && is_plain_constant(*constant)) {
+    tree.kind = ReturnTree::Kind::kConstant;
+    tree.constant = *constant;
+    return tree;
+  }
+  torch::jit::Node& node = *as_construction(*model.graph, value)->node();
+  if (node.kind() == c10::prim::TupleConstruct) {
     tree.kind = ReturnTree::Kind::kTuple;
     const auto type = value->type()->cast<c10::TupleType>();
     if (type != nullptr && type->name()) tree.named = type;
-  } else if (kind == c10::prim::ListConstruct) {
+  } else if (node.kind() == c10::prim::ListConstruct) {
     tree.kind = ReturnTree::Kind::kList;
-  } else if (kind == c10::prim::DictConstruct) {
-    return read_dict(model, *value->node());
+  } else if (node.kind() == c10::prim::DictConstruct) {
+    return read_dict(model, node, declared);
   } else {
-    throw ConvertError(
-        ExitCode::kNotConvertible,
-        fmt::format("forward returns {} made by {}; tensors, and tuples, lists and dicts of them can be returned",
-                    value->type()->repr_str(), kind.toQualString()));
+    refuse_return(node, *value->type());
   }
-  for (Value* element : value->node()->inputs()) tree.elements.push_back(read_return(model, element));
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    tree.elements.push_back(read_return(model, node.input(i), declared_element(declared, i, *node.input(i))));
+  }
   return tree;
 }
 
@@ -240,7 +302,8 @@ void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, cons
   read_inputs(model, loaded.module, options);
   warn_of_dropped_effects(*model.graph, diagnostics);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
-  model.return_tree = read_return(model, model.graph->outputs()[0]);
+  const auto& returns = loaded.module.get_method("forward").function().getSchema().returns();
+  model.return_tree = read_return(model, model.graph->outputs()[0], returns[0].type());
 }
 
 void normalise_for_both(NormalisedModel& model, const LoadedModel& loaded, const std::vector<std::string>& input_names,
