@@ -109,6 +109,34 @@ std::string BoundarySource::check_shape(const InterfaceInput& input, const std::
   return text;
 }
 
+std::string BoundarySource::check_apart(const ModuleInterface& interface, const std::vector<std::string>& variables) {
+  std::string text;
+  for (const size_t changed : interface.changed_inputs) {
+    for (size_t i = 0; i < interface.inputs.size(); ++i) {
+      const InterfaceInput &one = interface.inputs[changed], &other = interface.inputs[i];
+      if (i == changed || !other.is_read) continue;
+      // Quantised tensors have no is_set_to().
+      const bool are_plain = !one.type.is_quantized() && !other.type.is_quantized();
+      text += fmt::format(
+          "    if torch.{}({}, {}):\n"
+          "      ops.prim.RaiseException({})\n"
+          "    else:\n"
+          "      pass\n",
+          are_plain ? "is_set_to" : "__is__", variables[changed], variables[i],
+          message({{fmt::format("nnapi-convert: inputs {0} and {1}: one tensor found, two needed: the original changes "
+                                "{0} in place, and the model was converted for tensors apart",
+                                one.name, other.name)}}));
+    }
+  }
+  return text;
+}
+
+std::string BoundarySource::check_apart() const {
+  std::vector<std::string> variables;
+  for (const InterfaceInput& input : inputs()) variables.push_back(input.name);
+  return check_apart(interface_, variables);
+}
+
 std::string BoundarySource::constant_attributes() const {
   std::string text;
   for (size_t i = 0; i < interface_.outputs.size(); ++i) {

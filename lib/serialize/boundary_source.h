@@ -33,6 +33,10 @@ class BoundarySource {
   // Returns checks of the fixed sizes of the caller's tensor, which `variable` holds.
   static std::string check_shape(const InterfaceInput& input, const std::string& variable);
   static std::string check_shape(const InterfaceInput& input) { return check_shape(input, input.name); }
+  // Returns checks that the inputs that the original changes in place are no tensors that are passed twice. `variables`
+  // hold the caller's tensors.
+  static std::string check_apart(const ModuleInterface& interface, const std::vector<std::string>& variables);
+  std::string check_apart() const;
   // Returns declarations of the attributes that hold constant outputs.
   std::string constant_attributes() const;
 

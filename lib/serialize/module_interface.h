@@ -56,6 +56,8 @@ struct ModuleInterface {
   std::vector<InterfaceOutput> outputs;
   ReturnTree return_tree;
   bool owns_outputs = false;  // no output shares memory with another output or an input
+  std::vector<size_t> changed_inputs =
+      {};  // the original changes them in place, and another input must not be the same
 };
 
 }  // namespace nnapi_convert

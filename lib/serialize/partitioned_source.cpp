@@ -23,7 +23,7 @@ std::string check_method(const std::string& self, const ModuleInterface& origina
     if (!input.is_read) continue;
     text += BoundarySource::check_dtype(input, variables[i]) + BoundarySource::check_shape(input, variables[i]);
   }
-  return text + "    return None\n";
+  return text + BoundarySource::check_apart(original, variables) + "    return None\n";
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ class ShimSource {
   void begin_forward() {
     line(fmt::format("  def forward(self: {}{}) -> {}:", class_, boundary_.parameters(),
                      return_type(request_.interface.return_tree)));
+    text_ += boundary_.check_apart();
   }
 
   void check_arguments(int depth) {

@@ -74,6 +74,7 @@ class WrapperSource {
       line("    else:");
       line("      pass");
     }
+    text_ += boundary_.check_apart();
     line("    return None");
   }
 

@@ -38,6 +38,24 @@ graph(%x : Tensor):
   CHECK(found.warnings.empty());
 }
 
+TEST_CASE("inputs are taken to be apart") {
+  const std::string text = R"(
+graph(%x : Tensor, %y : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %z : Tensor = aten::add_(%x, %one, %one)
+  %w : Tensor = aten::mul(%z, %y)
+  return (%w))";
+  auto graph = std::make_shared<torch::jit::Graph>();
+  torch::jit::parseIR(text, graph.get());
+  Diagnostics diagnostics;
+  const auto apart = remove_inplace(graph, diagnostics);
+  graph->lint();
+  REQUIRE(apart.size() == 1);
+  CHECK(apart[0] == graph->inputs()[0]);
+  CHECK_THAT(graph->toString(false), Contains("aten::add(%x") && !Contains("add_") && !Contains("clone"));
+  CHECK(diagnostics.warnings.size() == 1);
+}
+
 TEST_CASE("arguments are kept") {
   const Removed found = removed(R"(
 graph(%x : Tensor, %a : Tensor):

@@ -246,6 +246,24 @@ class GivesEither(torch.nn.Module):
         return x, x - 1
 
 
+class InPlace(Arguments):
+    def test_inputs_apart(self):
+        """Two inputs of which one is changed: tensors apart convert whole, and one tensor for both is an error."""
+        self.save("ChangesOneInput")
+        x, y = picture(1, 4, 8, 8), picture(1, 4, 8, 8, seed=1)
+        for arguments in ([], ["--runtime", "shim"], ["--nhwc"]):
+            with self.subTest(arguments=arguments):
+                result = self.succeed(self.path, *("--input", "1,4,8,8") * 2, "--fallback", "none", *arguments,
+                                      "--verify", "-o", self.out)
+                self.assertIn("changes the caller's input in place", result.stderr)
+                if "shim" in arguments:
+                    continue
+                found, expected = load(self.out)(x, y), load(self.path)(x.clone(), y)
+                self.assert_close(expected, found)
+                self.assert_raises("inputs x and y: one tensor found, two needed", x, x)
+                self.assert_raises("inputs x and y: one tensor found, two needed", x, x.detach())
+
+
 class Bundled(Arguments):
     def test_structure_from_bundled_inputs(self):
         from torch.utils.bundled_inputs import augment_model_with_bundled_inputs

@@ -22,6 +22,7 @@ struct NormalisedModel {
   std::shared_ptr<torch::jit::Graph> graph;
   std::vector<torch::jit::Value*> inputs;  // tensors only
   std::vector<std::string> input_names;
+  std::vector<size_t> changed_inputs;  // numbers of inputs that the original changes in place, apart from all others
   std::vector<torch::jit::Value*> outputs;  // the tensors of the return tree, in its order; one may come twice
   ReturnTree return_tree;
   ForwardArguments arguments;  // with kNnapiAndCpu, their leaves are the graph's inputs after self

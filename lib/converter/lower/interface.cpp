@@ -44,6 +44,7 @@ ModuleInterface make_interface(const NormalisedModel& normalised, const QuantBou
     interface.inputs.push_back({normalised.input_names[i], boundary.caller_type(), boundary.quantize,
                                 is_read(normalised, i), original_types[i]});
   }
+  interface.changed_inputs = normalised.changed_inputs;
   for (size_t i = 0; i < interface.outputs.size(); ++i) {
     InterfaceOutput& output = interface.outputs[i];
     output.dequantize = boundaries.outputs[i].dequantize;

@@ -272,7 +272,10 @@ bool changes_containers(Graph& graph) {
 }
 
 void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit::DCESideEffectPolicy effects) {
-  remove_inplace(model.graph, diagnostics);
+  for (const Value* input : remove_inplace(model.graph, diagnostics)) {
+    const auto found = std::find(model.inputs.begin(), model.inputs.end(), input);
+    if (found != model.inputs.end()) model.changed_inputs.push_back(static_cast<size_t>(found - model.inputs.begin()));
+  }
   separate_copies(*model.graph);
   decompose(model.graph);
   torch::jit::EliminateDeadCode(model.graph, effects);

@@ -255,12 +255,91 @@ void remove_in_blocks(const std::shared_ptr<Graph>& graph, Diagnostics& diagnost
   }
 }
 
-}  // namespace
-
-void remove_inplace(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
+void remove_all(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
   remove_at_top(graph, diagnostics);
   remove_part_writes(graph, diagnostics);
   remove_in_blocks(graph, diagnostics);
+}
+
+// Returns the value of which the node's first argument is a view, or which it is.
+Value* changed_whole(const Node& node) {
+  Value* value = const_cast<Node&>(node).input(0);
+  for (;;) {
+    const Node& maker = *value->node();
+    const c10::FunctionSchema* schema = maker.maybeSchema();
+    const bool is_first =
+        schema != nullptr && !maker.inputs().empty() && schema->arguments()[0].alias_info() != nullptr;
+    if (!is_first || maker.outputs().size() != 1) return value;
+    value = const_cast<Node&>(maker).input(0);
+  }
+}
+
+std::vector<Node*> changes_of(Graph& graph, const Value* whole) {
+  std::vector<Node*> changes;
+  for_each_node(graph, [&](Node& node) {
+    if (functional_kind(node) && changed_whole(node) == whole) changes.push_back(&node);
+  });
+  return changes;
+}
+
+bool reads_state(Graph& graph) {
+  bool reads = false;
+  for_each_node(graph, [&](const Node& node) {
+    reads = reads || (node.kind() == c10::prim::GetAttr && node.output()->type()->kind() != c10::TypeKind::ClassType);
+  });
+  return reads;
+}
+
+std::vector<Value*> tensor_inputs(Graph& graph) {
+  std::vector<Value*> tensors;
+  for (Value* input : graph.inputs()) {
+    if (input->type()->kind() == c10::TypeKind::TensorType) tensors.push_back(input);
+  }
+  return tensors;
+}
+
+// An input that the graph changes in place, and a copy that the graph changes meanwhile in its place.
+struct ChangedInput {
+  Value* input;
+  Value* copy;
+  Diagnostics warnings;  // for the case that its changes are removed
+};
+
+// Takes the graph's inputs to be tensors apart, which alias analysis does not: removes changes of inputs that are left
+// only because another input might share their memory. Returns these inputs.
+std::vector<Value*> remove_with_inputs_apart(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
+  const std::vector<Value*> inputs = tensor_inputs(*graph);
+  if (inputs.size() < 2 || reads_state(*graph)) return {};
+  std::vector<ChangedInput> changed;
+  for (Value* input : inputs) {
+    const std::vector<Node*> changes = changes_of(*graph, input);
+    if (changes.empty()) continue;
+    const torch::jit::WithInsertPoint at_start(*graph->nodes().begin());
+    Value* copy = graph->insert(c10::aten::clone, {input});
+    input->replaceAllUsesAfterNodeWith(copy->node(), copy);
+    changed.push_back({input, copy, {}});
+    for (const Node* change : changes) warn_of_input(*change, changed.back().warnings);
+  }
+  if (changed.empty()) return {};
+  Diagnostics ignored;
+  remove_all(graph, ignored);
+  std::vector<Value*> apart;
+  for (ChangedInput& each : changed) {
+    if (changes_of(*graph, each.copy).empty()) {
+      apart.push_back(each.input);
+      for (Warning& warning : each.warnings.warnings) diagnostics.warn(std::move(warning));
+    }
+    each.copy->replaceAllUsesWith(each.input);
+    each.copy->node()->destroy();
+  }
+  return apart;
+}
+
+}  // namespace
+
+std::vector<Value*> remove_inplace(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
+  remove_all(graph, diagnostics);
+  return remove_with_inputs_apart(graph, diagnostics);
 }
 
 }  // namespace nnapi_convert

@@ -4,14 +4,17 @@
 #include <torch/csrc/jit/ir/ir.h>
 
 #include <memory>
+#include <vector>
 
 #include "lib/base/diagnostics.h"
 
 namespace nnapi_convert {
 
 // An operation on a tensor stays in place if a later node reads another view of the tensor; it has no rule, so that it
-// is refused later. Warns if forward changes its own input.
-void remove_inplace(const std::shared_ptr<torch::jit::Graph>& graph, Diagnostics& diagnostics);
+// is refused later. Warns if forward changes its own input. Returns the inputs of the graph whose changes are removed
+// on the condition that no other input shares their memory.
+std::vector<torch::jit::Value*> remove_inplace(const std::shared_ptr<torch::jit::Graph>& graph,
+                                               Diagnostics& diagnostics);
 
 // Returns the functional operator of an in-place one that changes elements ("aten::relu" for "aten::relu_"), if both
 // have the same arguments. Names of overloads may differ: pow_.Scalar is pow.Tensor_Scalar.

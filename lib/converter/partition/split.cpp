@@ -84,6 +84,7 @@ ModuleInterface interface_of(const TypedModel& graph) {
     interface.inputs.push_back({model.input_names[i], inputs[i], std::nullopt, !model.inputs[i]->uses().empty(),
                                 graph.original_inputs[i], graph.input_sources[i]});
   }
+  interface.changed_inputs = model.changed_inputs;
   const std::vector<TensorType> types = output_types(model, graph.inferred.types);
   for (size_t i = 0; i < types.size(); ++i) {
     InterfaceOutput output;
