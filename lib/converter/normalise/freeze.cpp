@@ -26,6 +26,7 @@
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/normalise/changes_of_new_tensors.h"
 #include "lib/converter/normalise/containers.h"
+#include "lib/converter/normalise/forks.h"
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/kept_objects.h"
 #include "lib/converter/normalise/unpack_prepacked.h"
@@ -202,8 +203,10 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
   try {
     torch::jit::Module module = loaded.module.clone(true);
     const std::shared_ptr<Graph> graph = module.get_method("forward").graph();
-    inline_methods(*graph->block());
-    torch::jit::Inline(*graph);
+    do {
+      inline_methods(*graph->block());
+      torch::jit::Inline(*graph);
+    } while (run_forks_in_place(*graph));
     insert_bound_values(*graph, loaded.module.get_method("forward").function().getSchema(), loaded.bound);
     check_nested_loops(*graph);
     drop_dropouts(*graph, !has_training_mode(module));

@@ -1,0 +1,13 @@
+// Runs what torch.jit.fork() runs beside the model in the model's own order.
+#pragma once
+
+#include <torch/csrc/jit/ir/ir.h>
+
+namespace nnapi_convert {
+
+// Puts the function that a fork runs in the place of the fork, one of the moments at which it may run, and what a wait
+// waits for in the place of the wait. The functions' calls are not inlined. Returns false if there is no fork, or if
+// the graph hands a Future to its caller or to an attribute: then all forks stay.
+bool run_forks_in_place(torch::jit::Graph& graph);
+
+}  // namespace nnapi_convert
