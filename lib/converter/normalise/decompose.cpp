@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -295,8 +296,72 @@ std::string axes_of_product(const std::string& one, const std::string& other, co
   return axes;
 }
 
+constexpr const char* kDots = "...";
+
+// The axis of the letter, from the end if it stands behind "...".
+int64_t axis_of_letter(const std::string& letters, size_t place) {
+  const size_t dots = letters.find(kDots);
+  const auto index = static_cast<int64_t>(place);
+  return dots != std::string::npos && place > dots ? index - static_cast<int64_t>(letters.size()) : index;
+}
+
+// The result of an equation without an arrow: the axes of "...", and the letters that come once, in order.
+std::string implied_result(const std::vector<std::string>& operands) {
+  std::map<char, int> counts;
+  bool has_dots = false;
+  for (const std::string& operand : operands) {
+    for (const char letter : operand) ++counts[letter];
+    has_dots = has_dots || operand.find(kDots) != std::string::npos;
+  }
+  std::string result = has_dots ? kDots : "";
+  for (const auto& [letter, count] : counts) {
+    if (letter != '.' && count == 1) result += letter;
+  }
+  return result;
+}
+
+// Takes the diagonal of the first two axes that have one letter; it becomes the last axis. False if there are none.
+bool take_diagonal(Plain& plain, std::string& letters, Value*& tensor) {
+  for (size_t i = 0; i < letters.size(); ++i) {
+    const size_t again = letters[i] == '.' ? std::string::npos : letters.find(letters[i], i + 1);
+    if (again == std::string::npos) continue;
+    tensor = plain.insert("diagonal", {tensor, int64_t{0}, axis_of_letter(letters, i), axis_of_letter(letters, again)});
+    const char letter = letters[i];
+    letters.erase(again, 1);
+    letters.erase(i, 1);
+    letters += letter;
+    return true;
+  }
+  return false;
+}
+
+// einsum of operands of which one has a letter twice: of their diagonals.
+bool decompose_einsum_diagonals(Node* node) {
+  const auto equation = known(node, "equation");
+  Node* list = argument(node, "tensors")->node();
+  if (!equation || list->kind() != c10::prim::ListConstruct) return false;
+  std::string text = equation->toStringRef();
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+  const size_t arrow = text.find("->");
+  std::vector<std::string> operands = split_text(text.substr(0, arrow), ',');
+  if (operands.size() != list->inputs().size()) return false;
+  const std::string result = arrow == std::string::npos ? implied_result(operands) : text.substr(arrow + 2);
+  Plain plain(node);
+  std::vector<Value*> tensors(list->inputs().begin(), list->inputs().end());
+  bool any = false;
+  std::string joined;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    while (take_diagonal(plain, operands[i], tensors[i])) any = true;
+    joined += (i == 0 ? "" : ",") + operands[i];
+  }
+  if (!any) return false;
+  replace(node, {plain.insert("einsum", {c10::IValue(joined + "->" + result), plain.list(tensors)})});
+  return true;
+}
+
 // einsum of three operands and more, from left to right as PyTorch does it.
 bool decompose_einsum(Node* node) {
+  if (decompose_einsum_diagonals(node)) return true;
   const auto equation = known(node, "equation");
   Node* list = argument(node, "tensors")->node();
   if (!equation || list->kind() != c10::prim::ListConstruct || list->inputs().size() < 3) return false;
