@@ -136,16 +136,19 @@ void lower_celu(OpContext& ctx) {
   elu(x, alpha, 1, 1 / alpha).set_output();
 }
 
-// max(0, x) + log(1 + exp(-|beta x|)) / beta; x itself where beta x is above the threshold.
+// max(0, x) + log(1 + exp(-|beta x|)) / beta, for a negative beta with min(0, x); x itself where beta x is above the
+// threshold.
 void lower_softplus(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   const double beta = ctx.number("beta");
   const double threshold = ctx.number("threshold");
-  ctx.require(beta > 0, fmt::format("beta = {}", beta), "a positive number");
-  const Expression smooth = relu(x) + log1p_exp_minus_abs(x * beta) / beta;
-  const double step_at_threshold = std::log1p(std::exp(-threshold)) / beta;
+  ctx.require(beta != 0, "beta = 0", "another number");
+  const Expression straight = beta > 0 ? relu(x) : -relu(-x);
+  const Expression smooth = straight + log1p_exp_minus_abs(x * beta) / beta;
+  const double step_at_threshold = std::log1p(std::exp(-threshold)) / std::abs(beta);
   if (step_at_threshold < 1e-7) return smooth.set_output();
-  const Expression is_above = compare(OperationCode::GREATER, x, x.same(threshold / beta));
+  const OperationCode above = beta > 0 ? OperationCode::GREATER : OperationCode::LESS;
+  const Expression is_above = compare(above, x, x.same(threshold / beta));
   is_above.then(OperationCode::SELECT, {x.id(), smooth.id()}, x.type()).set_output();
 }
 

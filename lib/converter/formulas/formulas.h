@@ -121,5 +121,6 @@ Formulas dropout_formulas();      // formula_dropout.cpp
 Formulas matrix_formulas();       // formula_matrices.cpp
 Formulas reflection_formulas();   // formula_reflections.cpp
 Formulas counting_formulas();     // formula_counting.cpp
+Formulas integer_formulas();      // formula_integers.cpp
 
 }  // namespace nnapi_convert
