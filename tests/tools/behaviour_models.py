@@ -335,8 +335,32 @@ class ChangesInTuple(Layers):
         return others[1] + torch.special.airy_ai(torch.tanh(others[0])), pair
 
 
+class StateBetween(Layers):
+    """Changes its state in place between two layers, of which the second doesn't read it."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.zeros(1, 4, 8, 8))
+
+    def forward(self, x):
+        y = torch.tanh(self.first(x) + self.state)
+        self.state[:] = y
+        return self.second(y)
+
+
+class ChangesBeforeError(StateBetween):
+    """The state is changed when the error comes."""
+
+    def forward(self, x):
+        y = torch.tanh(self.first(x) + self.state)
+        self.state.add_(y)
+        if bool(x.sum() > 0):
+            raise ValueError("a positive sum")
+        return self.second(y) * self.state
+
+
 ALL = (Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, ReadsMemory, ReadsMemoryOfTwo,
        ReadsMemoryOfViews, ReadsMemoryOfInput, ResizesTurned, BranchesByOrder, ChangesCopiesOfTurned, ChangesCopyAtOnce,
        OrderInState, OrderInBlocks, Eigenvalues, DropoutIsNoCopy, UnpackedAfterChange, OperatorLists, RepeatedKeys,
-       ReadAndSet, LeavesLoop, KeptTwice)
+       ReadAndSet, LeavesLoop, KeptTwice, StateBetween, ChangesBeforeError)
 MODELS = {model.__name__: model for model in (*ALL, ElementsChanged, ReadsInOrder, ChangesInTuple)}

@@ -52,6 +52,10 @@ class Behaviour(Blocks):
 
 
 class All(Behaviour):
+    def test_state_between_layers(self):
+        self.save("StateBetween")
+        self.assertEqual(1, len(self.partition("--min-segment-macs", "0")["segments"]))
+
     def test_models(self):
         for model in ALL:
             for options in ([], ["--nhwc"], ["--nhwc", "--runtime", "shim"]):

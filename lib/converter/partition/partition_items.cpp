@@ -46,6 +46,12 @@ using torch::jit::Value;
 // The number of rows with which each operation is tried.
 constexpr int64_t kFewRows = 2;
 
+// True if the operator may write to the argument, or to what it holds.
+bool may_write(const c10::AliasInfo& alias) {
+  const auto& contained = alias.containedTypes();
+  return alias.isWrite() || std::any_of(contained.begin(), contained.end(), may_write);
+}
+
 bool changes_in_place(Node& node) {
   bool changes = false;
   for_each_node(node, [&](Node& each) {
@@ -53,6 +59,20 @@ bool changes_in_place(Node& node) {
     changes = changes || (schema != nullptr && schema->is_mutable());
   });
   return changes;
+}
+
+// The values that the node, or nodes in its blocks, may change in place.
+std::vector<Value*> changed_values(Node& node) {
+  std::vector<Value*> changed;
+  for_each_node(node, [&](Node& each) {
+    const c10::FunctionSchema* schema = const_cast<const Node&>(each).maybeSchema();
+    if (schema == nullptr || !schema->is_mutable()) return;
+    for (size_t i = 0; i < each.inputs().size(); ++i) {
+      const auto* alias = i < schema->arguments().size() ? schema->arguments()[i].alias_info() : nullptr;
+      if (schema->is_vararg() || (alias != nullptr && may_write(*alias))) changed.push_back(each.input(i));
+    }
+  });
+  return changed;
 }
 
 // An attribute by the object that has it: several paths may lead to one object.
@@ -124,6 +144,15 @@ bool makes_new_tensors(const Node& node) {
                      [](const c10::Argument& result) { return result.alias_info() == nullptr; });
 }
 
+// The arguments of forward, and what attributes hold.
+std::vector<Value*> values_from_outside(torch::jit::Graph& graph) {
+  std::vector<Value*> values(graph.inputs().begin() + 1, graph.inputs().end());
+  for_each_node(graph, [&](Node& node) {
+    if (node.kind() == c10::prim::GetAttr && !gives_module(node)) values.push_back(node.output());
+  });
+  return values;
+}
+
 class Items {
  public:
   Items(torch::jit::Block& block, const PartitionGraph& graph)
@@ -132,7 +161,8 @@ class Items {
         options_(graph.options),
         module_(graph.module),
         kept_(graph.kept),
-        aliases_(graph.aliases.get()) {}
+        aliases_(graph.aliases.get()),
+        outside_(values_from_outside(*block.owningGraph())) {}
 
   std::vector<PartitionItem> run() {
     for (Node* node : block_.nodes()) {
@@ -271,13 +301,19 @@ class Items {
     return (item.reason && !is_attribute_access(node, c10::prim::GetAttr)) || reads_index(node);
   }
 
+  // True if the item changes an attribute's tensor or an argument of forward in place.
+  bool changes_outside(const PartitionItem& item) const {
+    if (aliases_ == nullptr || !changes_in_place(*item.nodes[0])) return false;
+    return aliases_->mayContainAlias(changed_values(*item.nodes[0]), outside_);
+  }
+
   // Keeps the order of items that leave traces and items that may raise errors, so that after an error the same traces
   // are visible as in the original.
   void keep_order_of_errors() {
     std::optional<size_t> trace;
     std::vector<size_t> raising;
     for (size_t i = 0; i < items_.size(); ++i) {
-      const bool leaves = leaves_trace(*items_[i].nodes[0]);
+      const bool leaves = leaves_trace(*items_[i].nodes[0]) || changes_outside(items_[i]);
       if (!leaves && !may_raise(items_[i])) continue;
       if (trace) items_[i].needs.push_back(*trace);
       if (leaves) {
@@ -290,19 +326,57 @@ class Items {
     }
   }
 
-  // Keeps the order of effects among each other; an in-place change also keeps its order with all other items.
+  // Keeps the order of effects among each other, and of in-place changes with the items that may read the same memory.
   void keep_order_of_effects() {
-    std::optional<size_t> change;
+    keep_order_of_changes();
     Effects effects;
     for (size_t i = 0; i < items_.size(); ++i) {
       Node& node = *items_[i].nodes[0];
-      if (change) items_[i].needs.push_back(*change);
-      if (changes_in_place(node)) {
-        for (size_t before = change.value_or(0); before < i; ++before) items_[i].needs.push_back(before);
-        change = i;
-      }
       if (has_effects(node)) keep_order(i, node, effects);
     }
+  }
+
+  void keep_order_of_changes() {
+    constexpr size_t kMostPairs = 200'000;  // of changes and other items, each of which asks for their memory
+    std::vector<size_t> changes;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (changes_in_place(*items_[i].nodes[0])) changes.push_back(i);
+    }
+    if (changes.empty()) return;
+    if (aliases_ == nullptr || changes.size() * items_.size() > kMostPairs) return keep_all_in_order(changes);
+    std::vector<std::vector<Value*>> touched;
+    for (const PartitionItem& item : items_) touched.push_back(touched_values(item));
+    for (const size_t change : changes) {
+      const std::vector<Value*> changed = changed_values(*items_[change].nodes[0]);
+      for (size_t i = 0; i < items_.size(); ++i) {
+        if (i == change || !aliases_->mayContainAlias(changed, touched[i])) continue;
+        items_[std::max(i, change)].needs.push_back(std::min(i, change));
+      }
+    }
+  }
+
+  // Each change comes after all before it and before all after it.
+  void keep_all_in_order(const std::vector<size_t>& changes) {
+    std::optional<size_t> change;
+    auto next = changes.begin();
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (change) items_[i].needs.push_back(*change);
+      if (next == changes.end() || *next != i) continue;
+      for (size_t before = change.value_or(0); before < i; ++before) items_[i].needs.push_back(before);
+      change = i;
+      ++next;
+    }
+  }
+
+  // The values that the item reads or gives.
+  static std::vector<Value*> touched_values(const PartitionItem& item) {
+    std::vector<Value*> values;
+    for (Node* node : item.nodes) {
+      for_each_read(*node, [&](Value* value) { values.push_back(value); });
+      for_each_node(*node,
+                    [&](Node& each) { values.insert(values.end(), each.outputs().begin(), each.outputs().end()); });
+    }
+    return values;
   }
 
   // The items with effects so far: the newest one whose order with all others matters, and those after it that read or
@@ -333,6 +407,7 @@ class Items {
   const torch::jit::Module& module_;
   const NodesKeptForOrder& kept_;
   const torch::jit::AliasDb* aliases_;
+  std::vector<Value*> outside_;
   std::vector<PartitionItem> items_;
   std::unordered_map<const Node*, size_t> item_of_;
 };
