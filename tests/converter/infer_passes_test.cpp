@@ -199,6 +199,26 @@ graph(%x : Tensor):
   CHECK_THAT(graph, Contains("aten::cat") && !Contains("= aten::hstack"));
 }
 
+TEST_CASE("join_masked_parts") {
+  const std::string ir = R"(
+graph(%x : Tensor, %z : Tensor, %mask : Tensor):
+  %no : bool = prim::Constant[value=0]()
+  %factor : float = prim::Constant[value=0.5]()
+  %indices : Tensor?[] = prim::ListConstruct(%mask)
+  %part : Tensor = aten::index(%x, %indices)
+  %more : Tensor = aten::index(%z, %indices)
+  %scaled : Tensor = aten::mul(%part, %factor)
+  %product : Tensor = aten::mul(%scaled, %more)
+  %y : Tensor = aten::index_put(%x, %indices, %product, %no)
+  return (%y))";
+  const TensorType mask{at::kBool, {2}, {}};
+  const std::string joined = rewritten(ir, {float32({2, 4}), float32({2, 4}), mask}, only({"join_masked_parts"}));
+  CHECK_THAT(joined, Contains("aten::where") && !Contains("aten::index(") && !Contains("index_put"));
+  // Parts of other sizes may broadcast to each other, and wholes otherwise.
+  const std::string apart = rewritten(ir, {float32({2, 4}), float32({2, 1}), mask}, only({"join_masked_parts"}));
+  CHECK_THAT(apart, Contains("index_put"));
+}
+
 TEST_CASE("take_apart_tuples") {
   const std::string graph = rewritten(R"(
 graph(%x : Tensor):

@@ -11,6 +11,7 @@
 #include "lib/converter/graph/control_flow.h"
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/lineage.h"
+#include "lib/converter/graph/masked_parts.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/runtime_numbers.h"
 #include "lib/converter/infer/closed_evaluation.h"
@@ -121,6 +122,14 @@ Rewritten replace_by_tensors(Node* node, Rewriting& rewriting) {
   Value* replacement = replacement_on_tensors(node, rewriting.types);
   if (replacement == nullptr) return Rewritten::kNothing;
   replace(rewriting.model, node->output(), replacement);
+  node->destroy();
+  return Rewritten::kReplaced;
+}
+
+Rewritten join_masked_parts(Node* node, Rewriting& rewriting) {
+  const auto replace_result = [&](Value* from, Value* to) { replace(rewriting.model, from, to); };
+  if (!join_masked_parts(*node, rewriting.types, replace_result)) return Rewritten::kNothing;
+  if (node->hasUses()) return Rewritten::kAround;
   node->destroy();
   return Rewritten::kReplaced;
 }

@@ -22,6 +22,8 @@ Rewritten unroll_known_loops(TorchNode* node, Rewriting& rewriting);
 Rewritten choose_branch(TorchNode* node, Rewriting& rewriting);
 // Replaces arithmetic on numbers that were read from tensors by operators on tensors (runtime_numbers.h).
 Rewritten replace_by_tensors(TorchNode* node, Rewriting& rewriting);
+// Joins the computation on elements that a mask chooses with their reads and writes (masked_parts.h).
+Rewritten join_masked_parts(TorchNode* node, Rewriting& rewriting);
 // Takes apart an operator along an axis on tensors of rank 0 (rank_0.h), or an operator without a rule that ATen
 // computes by operators with rules (expand_composite.h). This ends: new nodes know their lineage (lineage.h), and no
 // operator is taken apart that was made of itself.

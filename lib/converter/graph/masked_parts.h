@@ -1,0 +1,19 @@
+// Computation on the elements of a tensor that a mask chooses: y[mask] = f(y[mask]).
+#pragma once
+
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <functional>
+
+#include "lib/ops/op_arguments.h"
+
+namespace nnapi_convert {
+
+// Handles a node that reads elements by a mask, which are as many as values tell. If operators on single elements alone
+// read them, and all is written to elements of the same mask: computes the operators on all elements, takes the results
+// where the mask is true, calls `replace` for each result of a write, and destroys the nodes between. Returns whether
+// it did; nothing may read the node any more then.
+bool join_masked_parts(TorchNode& read, const TypeMap& types,
+                       const std::function<void(TorchValue* from, TorchValue* to)>& replace);
+
+}  // namespace nnapi_convert
