@@ -9,6 +9,9 @@ namespace {
 constexpr KnownRefusal kPacked{"a packed sequence, whose steps have different batch sizes",
                                "a padded sequence of fixed length",
                                "leave out pack_padded_sequence and pad_packed_sequence"};
+constexpr KnownRefusal kNested{"a nested tensor, whose rows have lengths of their own",
+                               "a padded tensor and a mask, computed row by row",
+                               "give TransformerEncoder enable_nested_tensor=False, or pad the rows before"};
 constexpr KnownRefusal kDynamic{"dynamic quantisation, which measures the range of every input at run time",
                                 "float32, or scales that the model fixes",
                                 "convert the float model, or quantise it statically"};
@@ -59,6 +62,10 @@ std::vector<RefusedOperators> refused_operators() {
       {&kPacked,
        {"aten::lstm.data", "aten::gru.data", "aten::rnn_tanh.data", "aten::rnn_relu.data",
         "aten::_pack_padded_sequence", "aten::_pad_packed_sequence"}},
+      {&kNested,
+       {"aten::_nested_tensor_from_mask", "aten::_nested_tensor_from_mask_left_aligned",
+        "aten::_nested_tensor_from_tensor_list", "aten::_nested_from_padded", "aten::to_padded_tensor",
+        "aten::nested_to_padded_tensor"}},
       {&kDynamic,
        {"aten::quantized_lstm.input", "aten::quantized_lstm.data", "aten::quantized_lstm.input_legacy",
         "aten::quantized_lstm.data_legacy", "aten::quantized_gru.input", "aten::quantized_gru.data",

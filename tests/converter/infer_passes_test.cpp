@@ -219,6 +219,21 @@ graph(%x : Tensor, %z : Tensor, %mask : Tensor):
   CHECK_THAT(apart, Contains("index_put"));
 }
 
+TEST_CASE("pad_nested") {
+  const std::string graph =
+      rewritten(R"(
+graph(%x : Tensor, %mask : Tensor):
+  %yes : bool = prim::Constant[value=1]()
+  %zero : float = prim::Constant[value=0.]()
+  %nested : Tensor = aten::_nested_tensor_from_mask(%x, %mask, %yes)
+  %a : Tensor = aten::relu(%nested)
+  %none : NoneType = prim::Constant()
+  %y : Tensor = aten::to_padded_tensor(%a, %zero, %none)
+  return (%y))",
+                {float32({2, 3, 4}), {at::kBool, {2, 3}, {}}}, only({"pad_nested", "drop_pairs"}));
+  CHECK_THAT(graph, Contains("aten::relu(%x)") && Contains("aten::masked_fill") && !Contains("nested"));
+}
+
 TEST_CASE("take_apart_tuples") {
   const std::string graph = rewritten(R"(
 graph(%x : Tensor):

@@ -50,6 +50,39 @@ class PaddedEncoder(nn.Module):
         return self.encoder(x, src_key_padding_mask=hidden)
 
 
+class NestedEncoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32, batch_first=True), 2)
+
+    def forward(self, x, hidden):
+        return self.encoder(x, src_key_padding_mask=hidden)
+
+
+class FirstOfNested(NestedEncoder):
+    def forward(self, x, hidden):
+        return self.encoder(x, src_key_padding_mask=hidden)[:, 0]
+
+
+class NestedLayers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last, self.norm = nn.Linear(16, 8), nn.Linear(8, 4), nn.LayerNorm(8)
+
+    def forward(self, x, hidden):
+        nested = torch._nested_tensor_from_mask(x, hidden.logical_not())
+        y = self.norm(torch.relu(self.first(nested)) * 0.5)
+        if y.is_nested:
+            y = self.last(y)
+        return y.to_padded_tensor(-1.0)
+
+
+class SoftNested(NestedLayers):
+    def forward(self, x, hidden):
+        nested = torch._nested_tensor_from_mask(self.first(x), hidden.logical_not())
+        return self.last(torch.softmax(nested, -1).to_padded_tensor(0.0))
+
+
 class Forked(nn.Module):
     """Towers that run beside the model, by themselves and in a list."""
 

@@ -13,6 +13,7 @@
 #include "lib/converter/infer/missing_rule.h"
 #include "lib/converter/infer/rewrites.h"
 #include "lib/converter/infer/trial_run.h"
+#include "lib/converter/normalise/nested_tensors.h"
 #include "lib/ops/registry.h"
 #include "lib/ops/tensor_limits.h"
 
@@ -36,6 +37,7 @@ NodeTyping::NodeTyping(const NormalisedModel& model, const TypeMap& input_types,
 
 InferredTypes NodeTyping::result() {
   refuse_pairs();
+  refuse_nested();
   if (!keeps_numbers_ && result_.refusals.empty()) refuse_unset_outputs();
   result_.runtime_sizes = runtime_sizes_.sizes();
   return std::move(result_);
@@ -107,6 +109,10 @@ bool NodeTyping::type(const Node& node) {
     return true;
   }
   if (is_structural(node)) return true;
+  if (node.outputs().size() == 1 && is_nested(*node.output())) {
+    failed(node);  // refuse_nested() refuses those that are left
+    return true;
+  }
   if (const auto types = types_of_held(node, result_.types, state_)) {
     set_types(node.outputs(), *types);
     return true;
@@ -280,6 +286,14 @@ void NodeTyping::refuse_pairs() {
     if (node.outputs().size() != 1 || !is_pair(*node.output()) || !is_needed(model_, *node.output())) return;
     result_.refusals.push_back({source_of(node), node.kind().toQualString(), "complex numbers", "real ones",
                                 "NNAPI has no complex operands: use the parts, as by view_as_real, abs or angle"});
+  });
+}
+
+// Refuses nested tensors that another node than those that padded_form() replaces reads.
+void NodeTyping::refuse_nested() {
+  for_each_node(*model_.graph, [&](const Node& node) {
+    if (node.outputs().size() != 1 || !is_nested(*node.output()) || !is_needed(model_, *node.output())) return;
+    result_.refusals.push_back(missing_rule(node, result_.types));
   });
 }
 

@@ -59,6 +59,7 @@ class NodeTyping {
   bool needs_failed(const TorchNode& node) const;
   void forget_changed_lists(const TorchNode& node);
   void refuse_pairs();
+  void refuse_nested();
   void refuse_unset_outputs();
 
   const NormalisedModel& model_;

@@ -8,6 +8,7 @@ const std::vector<NodePass>& node_passes() {
   static const std::vector<NodePass> passes = {
       {"unroll_known_loops", NodeState::kUntyped, false, unroll_known_loops},
       {"choose_branches", NodeState::kUntyped, false, choose_branch},
+      {"pad_nested", NodeState::kUntyped, false, pad_nested},
       {"join_masked_parts", NodeState::kUntyped, false, join_masked_parts},
       {"numbers_to_tensors", NodeState::kUntyped, true, replace_by_tensors},
       {"expand_operators", NodeState::kUntyped, false, expand_operator},

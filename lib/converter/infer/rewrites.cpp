@@ -23,6 +23,7 @@
 #include "lib/converter/infer/written_values.h"
 #include "lib/converter/normalise/containers.h"
 #include "lib/converter/normalise/decompose.h"
+#include "lib/converter/normalise/nested_tensors.h"
 #include "lib/converter/normalise/unroll_loops.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
@@ -124,6 +125,10 @@ Rewritten replace_by_tensors(Node* node, Rewriting& rewriting) {
   replace(rewriting.model, node->output(), replacement);
   node->destroy();
   return Rewritten::kReplaced;
+}
+
+Rewritten pad_nested(Node* node, Rewriting& rewriting) {
+  return replace_by(rewriting.model, node, padded_form(*node));
 }
 
 Rewritten join_masked_parts(Node* node, Rewriting& rewriting) {
@@ -238,9 +243,10 @@ Rewritten replace_sizes(Node* node, Rewriting& rewriting) {
 bool drop_pairs(TypedGraph& graph) {
   std::vector<Node*> pairs;
   for_each_node(*graph.model.graph, [&](Node& node) {
-    if (node.outputs().size() == 1 && is_pair(*node.output())) pairs.push_back(&node);
+    if (node.outputs().size() == 1 && (is_pair(*node.output()) || is_nested(*node.output()))) pairs.push_back(&node);
   });
   bool any = false;
+  std::reverse(pairs.begin(), pairs.end());  // one may be made of another
   for (Node* node : pairs) {
     if (is_needed(graph.model, *node->output())) continue;
     graph.inferred.types.erase(node->output());

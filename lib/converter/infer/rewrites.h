@@ -22,6 +22,9 @@ Rewritten unroll_known_loops(TorchNode* node, Rewriting& rewriting);
 Rewritten choose_branch(TorchNode* node, Rewriting& rewriting);
 // Replaces arithmetic on numbers that were read from tensors by operators on tensors (runtime_numbers.h).
 Rewritten replace_by_tensors(TorchNode* node, Rewriting& rewriting);
+// Replaces a node that reads nested tensors by one that reads the padded tensors of which they are made
+// (nested_tensors.h).
+Rewritten pad_nested(TorchNode* node, Rewriting& rewriting);
 // Joins the computation on elements that a mask chooses with their reads and writes (masked_parts.h).
 Rewritten join_masked_parts(TorchNode* node, Rewriting& rewriting);
 // Takes apart an operator along an axis on tensors of rank 0 (rank_0.h), or an operator without a rule that ATen
@@ -48,7 +51,7 @@ bool keeping_outputs(NormalisedModel& model, const std::function<bool(std::share
 // True if a node reads the value, or if the value is an output of the model.
 bool is_needed(const NormalisedModel& model, const TorchValue& value);
 
-// Drops nodes that join the parts of complex numbers, if other nodes read the parts only.
+// Drops nodes that join the parts of complex numbers, or make nested tensors, if other nodes read the parts only.
 bool drop_pairs(TypedGraph& graph);
 // Evaluates tensors that are filled in place (written_values.h).
 bool evaluate_writes(TypedGraph& graph);

@@ -21,6 +21,7 @@
 #include "lib/converter/normalise/dropped_effects.h"
 #include "lib/converter/normalise/freeze.h"
 #include "lib/converter/normalise/hidden_changes.h"
+#include "lib/converter/normalise/nested_tensors.h"
 #include "lib/converter/normalise/remove_inplace.h"
 #include "lib/converter/normalise/stored_attributes.h"
 #include "lib/serialize/source_text.h"
@@ -277,6 +278,7 @@ void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit
     if (found != model.inputs.end()) model.changed_inputs.push_back(static_cast<size_t>(found - model.inputs.begin()));
   }
   separate_copies(*model.graph);
+  pad_nested_tensors(*model.graph, diagnostics);
   decompose(model.graph);
   torch::jit::EliminateDeadCode(model.graph, effects);
 }
