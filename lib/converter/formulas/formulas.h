@@ -122,5 +122,6 @@ Formulas matrix_formulas();       // formula_matrices.cpp
 Formulas reflection_formulas();   // formula_reflections.cpp
 Formulas counting_formulas();     // formula_counting.cpp
 Formulas integer_formulas();      // formula_integers.cpp
+Formulas packed_formulas();       // formula_packed.cpp
 
 }  // namespace nnapi_convert

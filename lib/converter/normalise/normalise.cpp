@@ -71,11 +71,17 @@ std::string hint_for_parts(const std::string& name, const c10::TypePtr& type, co
                      example_name(name, type));
 }
 
-void read_inputs(NormalisedModel& model, const torch::jit::Module& original, const NormaliseOptions& options) {
-  const auto& arguments = original.get_method("forward").function().getSchema().arguments();
+void read_inputs(NormalisedModel& model, const LoadedModel& loaded, const NormaliseOptions& options) {
+  const auto& arguments = loaded.module.get_method("forward").function().getSchema().arguments();
   for (size_t i = 1; i < model.graph->inputs().size(); ++i) {  // input 0 is self
     Value* input = model.graph->inputs()[i];
     const std::string& name = arguments[i].name();
+    if (loaded.bound.count(name) != 0) {
+      throw ConvertError(ExitCode::kNotConvertible,
+                         fmt::format("input {} of forward is bound to a value, which TorchScript compares with a "
+                                     "call's: NNAPI runs a model whole only if forward takes tensors of any values{}",
+                                     name, may_split ? "" : "; without --fallback none it converts in parts"));
+    }
     if (input->type()->kind() != c10::TypeKind::TensorType) {
       throw ConvertError(ExitCode::kNotConvertible,
                          fmt::format("input {} of forward is {}, and NNAPI runs a model whole only if forward takes "
@@ -304,7 +310,7 @@ void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, cons
                          Diagnostics& diagnostics) {
   check_effects_on_methods(*model.graph, loaded);
   if (changes_containers(*model.graph)) simplify_containers(model.graph);
-  read_inputs(model, loaded.module, options);
+  read_inputs(model, loaded, options);
   warn_of_dropped_effects(*model.graph, diagnostics);
   make_canonical(model, diagnostics, torch::jit::DCESideEffectPolicy::ALLOW_DELETING_NODES_WITH_SIDE_EFFECTS);
   const auto& returns = loaded.module.get_method("forward").function().getSchema().returns();
