@@ -1,4 +1,5 @@
 #include "lib/batch/summary.h"
+#include "lib/base/counted.h"
 
 #include <fmt/format.h>
 
@@ -163,14 +164,14 @@ std::string summary_text(const Batch& batch) {
   }
   const auto up_to_date = std::count_if(batch.outcomes.begin(), batch.outcomes.end(),
                                         [](const Outcome& outcome) { return outcome.is_up_to_date; });
-  return text + fmt::format("{} models: {}; {} up to date; {:.1f} s, peak memory {:.0f} MB\n", batch.models.size(),
-                            counts_text(summary["counts"]), up_to_date, batch.seconds,
-                            static_cast<double>(batch.peak_bytes) / kMegabyte);
+  return text + fmt::format("{}: {}; {} up to date; {:.1f} s, peak memory {:.0f} MB\n",
+                            counted(batch.models.size(), "model"), counts_text(summary["counts"]), up_to_date,
+                            batch.seconds, static_cast<double>(batch.peak_bytes) / kMegabyte);
 }
 
 std::string summary_markdown(const json& summary, const std::string& comparison) {
-  std::string text = fmt::format("# Batch of {}\n\n{} models: {}.\n\n|", summary["program"].get<std::string>(),
-                                 summary["models"].size(), counts_text(summary["counts"]));
+  std::string text = fmt::format("# Batch of {}\n\n{}: {}.\n\n|", summary["program"].get<std::string>(),
+                                 counted(summary["models"].size(), "model"), counts_text(summary["counts"]));
   for (const std::string& title : kTitles) text += " " + title + " |";
   text += "\n|---|---|";
   for (size_t i = 2; i < kColumns; ++i) text += "---:|";

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/buffer_samples.h"
@@ -369,7 +370,7 @@ ShimBuffer write_shim_buffer(const ShimBufferRequest& request) {
 }
 
 std::string to_text(const ShimBuffer& buffer) {
-  const std::string samples = buffer.samples == 0 ? "" : fmt::format(", {} samples", buffer.samples);
+  const std::string samples = buffer.samples == 0 ? "" : ", " + counted(buffer.samples, "sample");
   return fmt::format("{} words, {} weights of {} bytes{}\n", buffer.words.size(), buffer.weights.size(),
                      buffer.weight_bytes, samples);
 }

@@ -147,7 +147,7 @@ class Borders(CliTest):
         path, samples = self.save(lambda t: t.flip(1), torch.tensor([[1, 2, 3]])), self.folder / "samples.pt"
         torch.save((torch.tensor([[1, 2, 3]]),), samples)
         result = self.succeed("verify", path, self.convert(path, "--input", "1,3:int64"), "--inputs", samples)
-        self.assertIn("\npassed (1 samples", result.stdout)
+        self.assertIn("\npassed (1 sample;", result.stdout)
 
 
 if __name__ == "__main__":

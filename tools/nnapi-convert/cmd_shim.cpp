@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "lib/base/counted.h"
 #include "lib/base/files_apart.h"
 #include "lib/base/folder.h"
 #include "lib/shim_files/shim_files.h"
@@ -50,7 +51,7 @@ int run_shim(const Arguments& command_line) {
   const std::vector<FolderFile> files = app.count("--from") != 0 ? engine().read_shim_source(archive) : shim_files();
   check_files_apart(files_of(folder, files, archive));
   write_folder(folder, files, may_replace);
-  spdlog::info("wrote {} files to {}", files.size(), folder);
+  spdlog::info("wrote {} to {}", counted(files.size(), "file"), folder);
   return 0;
 }
 

@@ -90,7 +90,8 @@ void add_library_option(CLI::App& app, std::vector<std::string>& paths) {
 
 void refuse_standard_output(const std::string& option, const std::string& path) {
   if (!is_standard_output(path)) return;
-  throw ConvertError(ExitCode::kUsage, fmt::format("{} {}: standard output found, another place needed", option, path));
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("{} {}: it can't be written to standard output; name a file or folder", option, path));
 }
 
 std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments, const ExitCodes& exit_codes) {

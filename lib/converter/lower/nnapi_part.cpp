@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/format/operation_table.h"
+#include "lib/nnapi/api_level.h"
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/optimise.h"
@@ -55,8 +57,8 @@ bool is_read_as_nhwc(const nnapi::Model& model, nnapi::OperandId id) {
 void check_nhwc_inputs(const ModuleInterface& interface, const std::set<int>& numbers) {
   for (const int number : numbers) {
     if (number < 0 || static_cast<size_t>(number) >= interface.inputs.size()) {
-      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: forward has {} inputs, counted from 0", number,
-                                                       interface.inputs.size()));
+      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: forward has {}, counted from 0", number,
+                                                       counted(interface.inputs.size(), "input")));
     }
     const InterfaceInput& input = interface.inputs[static_cast<size_t>(number)];
     if (input.type.rank() != 4) {

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
+#include "lib/base/json_problem.h"
 #include "lib/calibration/file_bytes.h"
 #include "lib/converter/emit/recorded_calibration.h"
 #include "lib/format/crc32.h"
@@ -137,7 +139,7 @@ class Reading {
           fmt::format("the table is of another model, or was made with other options: segment {}: {}", segment_, what));
     };
     if (operations.size() != model_.operations.size()) {
-      refuse(fmt::format("{} operations found, {} needed", operations.size(), model_.operations.size()));
+      refuse(fmt::format("{} found, {} needed", counted(operations.size(), "operation"), model_.operations.size()));
     }
     for (size_t i = 0; i < operations.size(); ++i) {
       const std::string code = operations[i].at("operation"), result = operations[i].at("result");
@@ -217,8 +219,8 @@ ReadTable read_table(const json& table, const CalibrationOptions& calibration, c
   }
   const json& segments = table.at("segments");
   if (segments.size() != models.size()) {
-    fail(fmt::format("the table is of another model, or was made with other options: {} segments found, {} needed",
-                     segments.size(), models.size()));
+    fail(fmt::format("the table is of another model, or was made with other options: {} found, {} needed",
+                     counted(segments.size(), "segment"), models.size()));
   }
   ReadTable result{{}, calibration};
   result.calibration.keep_float = table.at("keep_float").get<std::vector<std::string>>();

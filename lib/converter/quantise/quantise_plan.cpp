@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/file_pages.h"
 #include "lib/base/held_back.h"
@@ -48,12 +49,12 @@ CalibrationSamples first_of(const CalibrationSamples& given, const CalibrationOp
 std::string few_samples_text(size_t count) {
   if (count < kFewSamples) {
     return fmt::format(
-        "calibration: {} sample{} found: too few to hold some back, the distance from float is "
+        "calibration: {} found: too few to hold some back, the distance from float is "
         "that of the same samples; give {} or more",
-        count, count == 1 ? "" : "s", kAdvisedSamples);
+        counted(count, "sample"), kAdvisedSamples);
   }
   if (count >= kAdvisedSamples) return "";
-  return fmt::format("calibration: {} samples found; {} or more give ranges that hold for others", count,
+  return fmt::format("calibration: {} found; {} or more give ranges that hold for others", counted(count, "sample"),
                      kAdvisedSamples);
 }
 
@@ -153,8 +154,9 @@ void check_device(const nnapi::Model& model, const ConvertOptions& options, Diag
   if (!options.device) return;
   const std::vector<nnapi::DeviceRefusal> refusals = options.device->refusals(model);
   if (refusals.empty()) return;
-  diagnostics.warn(fmt::format("device {} doesn't take {} operations of the quantised model, the first {}: {}",
-                               options.device->name(), refusals.size(), name_of(refusals[0].code), refusals[0].reason));
+  diagnostics.warn(fmt::format("device {} doesn't take {} of the quantised model, the first {}: {}",
+                               options.device->name(), counted(refusals.size(), "operation"), name_of(refusals[0].code),
+                               refusals[0].reason));
 }
 
 void set_interface(NnapiPart& part, QuantMode mode) {
@@ -346,11 +348,12 @@ std::string losses_text(const quantise::Report& report, const std::string& prefi
 std::string to_text(const quantise::Report& report, const std::string& prefix) {
   const size_t pools = report.choice.pool_layer_count();
   std::string text = fmt::format(
-      "{}quantised {} of {} operations by {} samples, ranges by {}{}{}{}{}\n", prefix, report.integer_operations,
-      report.operations, report.calibration_samples, quantise::name_of(report.method),
+      "{}quantised {} of {} by {}, ranges by {}{}{}{}{}\n", prefix, report.integer_operations,
+      counted(report.operations, "operation"), counted(report.calibration_samples, "sample"),
+      quantise::name_of(report.method),
       report.refined_ranges > 0 ? fmt::format(", {} of them refined", report.refined_ranges) : "",
-      pools > 0 ? fmt::format(", {} pools as layers", pools) : "", report.is_equalised ? ", layers equalised" : "",
-      report.is_bias_corrected ? ", biases corrected" : "");
+      pools > 0 ? ", " + counted(pools, "pool") + (pools == 1 ? " as a layer" : " as layers") : "",
+      report.is_equalised ? ", layers equalised" : "", report.is_bias_corrected ? ", biases corrected" : "");
   for (const std::string& joint : report.uneven_joints) text += fmt::format("{}left float: {}\n", prefix, joint);
   if (!report.left_float.empty()) {
     text += fmt::format("{}left float to hold the target: {}\n", prefix, fmt::join(report.left_float, ", "));
@@ -463,7 +466,7 @@ std::string to_text(const quantise::QuantisedParts& quantised) {
     }
   }
   if (quantised.distance) {
-    return text + fmt::format("distance from float on {} samples{}: {}\n", quantised.held_back_samples,
+    return text + fmt::format("distance from float on {}{}: {}\n", counted(quantised.held_back_samples, "sample"),
                               quantised.is_by_table ? ", as the table has it" : "", to_text(*quantised.distance));
   }
   return text + "the results have other sizes than the float model's, and no distance from them\n";

@@ -6,8 +6,10 @@
 #include <map>
 #include <utility>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/percent.h"
+#include "lib/base/refusal_groups.h"
 #include "lib/converter/load/method_view.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/report/json_values.h"
@@ -73,8 +75,7 @@ std::string headline(const CheckResult& result) {
   if (result.conversion.is_whole) return "converts whole";
   const size_t count = result.conversion.segments.size();
   const MacShare macs = mac_share(result.conversion);
-  return fmt::format("converts in {} segment{}, with {}{}", count, count == 1 ? "" : "s", to_text(macs),
-                     limits_text(macs));
+  return fmt::format("converts in {}, with {}{}", counted(count, "segment"), to_text(macs), limits_text(macs));
 }
 
 std::string segment_table(const CheckResult& result) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/percent.h"
 #include "lib/converter/report/mac_share.h"
@@ -231,7 +232,7 @@ std::string cost_text(int64_t macs, int64_t bytes, const SpeedReport& report) {
                                 percent_text(std::min(macs, report.all_macs), report.all_macs),
                                 report.counts_all ? "" : " that can be counted"));
   }
-  if (bytes > 0) parts.push_back(fmt::format("{} bytes moved", bytes));
+  if (bytes > 0) parts.push_back(counted(bytes, "byte") + " moved");
   return parts.empty() ? "not known" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -254,10 +255,9 @@ namespace {
 std::string fit_text(const QuantFit& fit) {
   if (!fit.converts) return fmt::format("  --quant {}: does not convert: {}\n", name_of(fit.mode), fit.error);
   std::string how = "whole";
-  if (!fit.is_whole())
-    how = fmt::format("{} segment{}, {} on the CPU", fit.segments, fit.segments == 1 ? "" : "s", fit.on_cpu);
-  return fmt::format("  --quant {}: {}, {} operations, {} of them on float tensors{}\n", name_of(fit.mode), how,
-                     fit.operations, fit.float_operations, fit.fits() ? "; fits" : "");
+  if (!fit.is_whole()) how = fmt::format("{}, {} on the CPU", counted(fit.segments, "segment"), fit.on_cpu);
+  return fmt::format("  --quant {}: {}, {}, {} of them on float tensors{}\n", name_of(fit.mode), how,
+                     counted(fit.operations, "operation"), fit.float_operations, fit.fits() ? "; fits" : "");
 }
 
 std::string verdict_text(const SpeedReport& report) {
@@ -287,7 +287,7 @@ std::string to_text(const SpeedReport& report) {
   }
   std::string text = report.findings.empty() && report.is_explained ? "speed: no finding\n" : "speed:\n";
   for (const auto& [rule, group] : groups) {
-    text += fmt::format("  {}: {} finding{}; {}\n", rule, group.count, group.count == 1 ? "" : "s",
+    text += fmt::format("  {}: {}; {}\n", rule, counted(group.count, "finding"),
                         cost_text(group.macs, group.bytes, report));
     for (const std::string& line : group.lines) text += line + "\n";
     for (const std::string& fix : group.fixes) text += fmt::format("    fix: {}\n", fix);

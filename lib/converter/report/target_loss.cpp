@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/percent.h"
 #include "lib/format/operation_table.h"
@@ -150,8 +151,8 @@ std::string to_text(const TargetLoss& loss) {
   const std::string highest = fmt::format("feature level {}", highest_level());
   if (loss.is_lossless()) return fmt::format("{}: nothing is lost against {}", target, highest);
   if (!loss.found.converts) {
-    return loss.highest.converts ? fmt::format("{}: not convertible; at {} it is, with {} operations", target, highest,
-                                               loss.highest.operations)
+    return loss.highest.converts ? fmt::format("{}: not convertible; at {} it is, with {}", target, highest,
+                                               counted(loss.highest.operations, "operation"))
                                  : fmt::format("{}: not convertible, nor at {}", target, highest);
   }
   std::vector<std::string> parts = {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/host_library.h"
 #include "lib/converter/convert.h"
@@ -37,7 +38,7 @@ struct Part {
 std::vector<Part> parts_of(const ConvertedFile& file, const Conversion& conversion) {
   if (file.is_partitioned() == conversion.is_whole || file.buffers.size() != conversion.segments.size()) {
     refuse_another_model(
-        fmt::format("{} segments in the file, {} now", file.buffers.size(), conversion.segments.size()));
+        fmt::format("{} in the file, {} now", counted(file.buffers.size(), "segment"), conversion.segments.size()));
   }
   if (conversion.is_whole) return {{file.module, &conversion.segments[0].model, nullptr}};
   std::vector<Part> parts;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "lib/base/counted.h"
 #include "lib/converter/verify/operation_check.h"
 
 namespace nnapi_convert {
@@ -47,7 +48,8 @@ std::string to_text(const OperationCheck& check) {
   for (const std::string& operation : check.unchecked) text += "not compared: " + operation + "\n";
   const CheckedValue* first = check.first_drift();
   text += first == nullptr ? "no operation drifts by itself\n" : drift_text(*first);
-  return text + fmt::format("{} values compared, {} samples\n", check.values.size(), check.samples);
+  return text +
+         fmt::format("{} compared, {}\n", counted(check.values.size(), "value"), counted(check.samples, "sample"));
 }
 
 json to_json(const OperationCheck& check) {

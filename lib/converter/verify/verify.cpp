@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/host_library.h"
 #include "lib/converter/emit/recorded_calibration.h"
@@ -76,7 +77,8 @@ std::optional<Tensors> run_if_possible(torch::jit::Module& module, const InputTu
 
 void check_same_outputs(const Tensors& original, const Tensors& converted) {
   if (original.size() != converted.size()) {
-    fail(fmt::format("the original gives {} tensors and the converted model {}", original.size(), converted.size()));
+    fail(fmt::format("the original gives {} and the converted model {}", counted(original.size(), "tensor"),
+                     converted.size()));
   }
   for (size_t i = 0; i < original.size(); ++i) {
     if (original[i].sizes() == converted[i].sizes()) continue;
@@ -415,7 +417,7 @@ std::string to_text(const Verification& verification) {
   for (const BorderFinding& finding : verification.borders) {
     text += fmt::format("{}{}: {}\n", finding.is_fault ? "" : "warning: ", finding.sample, finding.problem);
   }
-  return text + fmt::format("{} ({} samples; needed: {})\n", verdict(verification), verification.samples,
+  return text + fmt::format("{} ({}; needed: {})\n", verdict(verification), counted(verification.samples, "sample"),
                             verification.criterion);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/held_back.h"
 #include "lib/calibration/file_bytes.h"
@@ -52,8 +53,8 @@ std::vector<Values> read_inputs_file(const std::string& path, const ForwardArgum
   std::vector<Values> samples;
   for (const c10::IValue& sample : elements[0].isTensor() ? std::vector<c10::IValue>{value} : elements) {
     if (tensors == arguments.size() && elements_of(sample).size() != tensors) {
-      throw ConvertError(ExitCode::kBadFile,
-                         fmt::format("{}: {} tensors found, {} needed", path, elements_of(sample).size(), tensors));
+      throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {} found, {} needed", path,
+                                                         counted(elements_of(sample).size(), "tensor"), tensors));
     }
     samples.push_back(read_sample(sample, arguments, path));
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/json_text.h"
 #include "lib/converter/emit/recorded_calibration.h"
@@ -48,7 +49,7 @@ std::map<std::string, int> operation_counts(const BufferModel& model) {
 
 std::string operations_text(const BufferModel& model) {
   const size_t total = model.operations.size();
-  std::string text = fmt::format("{} operation{}\n", total, total == 1 ? "" : "s");
+  std::string text = counted(total, "operation") + "\n";
   for (const auto& [name, count] : operation_counts(model)) text += fmt::format("  {:>4}  {}\n", count, name);
   return text;
 }
@@ -69,8 +70,8 @@ std::string samples_text(const BufferModel& buffer) {
   size_t words = 0;
   for (const BufferSampleSummary& sample : buffer.samples) words += sample.words;
   const size_t count = buffer.samples.size();
-  return fmt::format("{} sample{} to check devices by, {} bytes, of sizes [{}]\n", count, count == 1 ? "" : "s",
-                     4 * words, fmt::join(buffer.samples[0].sizes, ", "));
+  return fmt::format("{} to check devices by, {} bytes, of sizes [{}]\n", counted(count, "sample"), 4 * words,
+                     fmt::join(buffer.samples[0].sizes, ", "));
 }
 
 std::string buffer_text(const BufferModel& buffer) {
@@ -142,7 +143,7 @@ uint64_t bytes_of(const std::map<uint64_t, uint64_t>& weights) {
 std::string package_text(const ConvertedFile& file) {
   if (file.variants.empty()) return "";
   const char* row = "  {:<5} {:>5}  {:<6} {:>10} {:>14} {:>14}  {}\n";
-  std::string text = fmt::format("package of {} models\n", file.variants.size());
+  std::string text = fmt::format("package of {}\n", counted(file.variants.size(), "model"));
   text += fmt::format(fmt::runtime(row), "model", "level", "quant", "operations", "weight bytes", "mapped", "made as");
   uint64_t sum = 0;
   std::map<uint64_t, uint64_t> all;
