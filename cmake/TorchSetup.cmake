@@ -10,6 +10,22 @@ if(NNAPI_CONVERT_STAND_INS)
   add_torch_stand_ins(nnapi_convert_stand_ins)
 endif()
 
+# What the program calls LibTorch's release: headers of Debian's 1.13.1 say 1.13.0, so that the package is asked, if the
+# library is one's.
+set(NNAPI_CONVERT_TORCH_RELEASE ${Torch_VERSION})
+find_program(NNAPI_CONVERT_DPKG_QUERY dpkg-query)
+if(NNAPI_CONVERT_DPKG_QUERY)
+  execute_process(COMMAND ${NNAPI_CONVERT_DPKG_QUERY} -S ${TORCH_LIBRARY}
+                  OUTPUT_VARIABLE owner RESULT_VARIABLE failed ERROR_QUIET)
+  if(NOT failed AND owner MATCHES "^([^ ,]+): ")
+    execute_process(COMMAND ${NNAPI_CONVERT_DPKG_QUERY} -W -f "\${source:Upstream-Version}" ${CMAKE_MATCH_1}
+                    OUTPUT_VARIABLE upstream ERROR_QUIET)
+    if(upstream MATCHES "^[0-9]+(\\.[0-9]+)+")
+      set(NNAPI_CONVERT_TORCH_RELEASE ${CMAKE_MATCH_0})
+    endif()
+  endif()
+endif()
+
 add_library(torch_deps INTERFACE)
 target_include_directories(torch_deps SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 target_link_libraries(torch_deps INTERFACE torch torch_cpu c10)

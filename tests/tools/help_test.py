@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 import unittest
 
 import torch
@@ -27,6 +28,15 @@ class Help(CliTest):
         cls.results = {command: run(*command, "--help") for command in COMMANDS}
         cls.whole = {command: run(*command, "--help-all") if "--help-all" in result.stdout else result
                      for command, result in cls.results.items()}
+
+    def test_version_is_the_packages(self):
+        """Headers of Debian's LibTorch 1.13.1 say 1.13.0."""
+        done = subprocess.run(["dpkg-query", "-W", "-f", "${source:Upstream-Version}", "libtorch-dev"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        if done.returncode != 0:
+            self.skipTest("no package of LibTorch")
+        release = re.match(r"[0-9.]*[0-9]", done.stdout)[0]
+        self.assertIn(f"(LibTorch {release})", run("--version").stdout)
 
     def test_goes_to_stdout(self):
         for result in self.results.values():

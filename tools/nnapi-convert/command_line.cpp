@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <torch/version.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -69,7 +68,7 @@ CLI::Validator not_empty() {
 }
 
 std::string version_text() {
-  return fmt::format("nnapi-convert {} (LibTorch {})", NNAPI_CONVERT_VERSION, TORCH_VERSION);
+  return fmt::format("nnapi-convert {} (LibTorch {})", NNAPI_CONVERT_VERSION, NNAPI_CONVERT_TORCH_RELEASE);
 }
 
 void add_log_options(CLI::App& app) {
