@@ -1,9 +1,13 @@
 """Files of other formats: every subcommand says what the file is, and what to do."""
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 import os
 import struct
+import tarfile
 import unittest
 import zipfile
 
@@ -117,6 +121,29 @@ class FileKinds(CliTest):
                               (stored({"config.json": b"{}", "model.weights.h5": b""}), "Keras")]:
             with self.subTest(name=name):
                 self.assert_named(content, name)
+
+    def test_packed_files(self):
+        model = self.fixture("bundled.pt").read_bytes()
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w") as tar:
+            tar.addfile(tarfile.TarInfo("model.pt"))
+        for content, *needed in [(gzip.compress(model), "packed by gzip", "gunzip"),
+                                 (bz2.compress(model), "packed by bzip2", "bunzip2"),
+                                 (lzma.compress(model), "packed by xz", "unxz"),
+                                 (b"\x28\xb5\x2f\xfd" + bytes(40), "packed by zstd", "unzstd"),
+                                 (archive.getvalue(), "a tar archive", "tar -xf"),
+                                 (stored({"a.txt": b"", "best/model.pt": model}), "a zip archive of best/model.pt",
+                                  "unpack it"),
+                                 (stored({"a.txt": b"", "b.txt": b""}), "a zip archive of a.txt, b.txt", "torch.jit.trace")]:
+            with self.subTest(needed=needed):
+                self.assert_named(content, *needed)
+
+    def test_what_a_download_leaves(self):
+        pointer = ("version https://git-lfs.github.com/spec/v1\n"
+                   "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n")
+        self.assert_named(pointer.encode(), "a pointer of Git LFS", "git lfs pull")
+        for begin in ("<!DOCTYPE html>", "<!doctype html>", "<html>"):
+            self.assert_named(f"{begin}<title>Not found</title>".encode(), "a web page", "download the model")
 
     def test_bytecode_alone(self):
         self.assert_named(without_code(self.fixture("lite.ptl").read_bytes()), "the lite interpreter", "bytecode")

@@ -145,6 +145,20 @@ FileKind kind_of_torch_save(const ArchiveFile& archive, const nnapi_shim::ZipRec
   return kind_of_saved(outline);
 }
 
+// A zip archive that PyTorch didn't write: its first names, and those of models in it.
+FileKind kind_of_foreign_zip(const ArchiveFile& archive) {
+  std::vector<std::string> names, models;
+  for (const nnapi_shim::ZipRecord& record : archive.records()) {
+    names.push_back(record.name);
+    const std::string extension = fs::path(record.name).extension().string();
+    const bool is_model = extension == ".pt" || extension == ".pth" || extension == ".ptl" || extension == ".pt2";
+    if (is_model) models.push_back(record.name);
+  }
+  constexpr size_t kMost = 3;
+  return other(fmt::format("a zip archive of {}", shown(models.empty() ? names : models, kMost)),
+               models.empty() ? kTraceIt : "unpack it, and give the model in it");
+}
+
 FileKind kind_of_archive(const ArchiveFile& archive) {
   const Names names(archive);
   if (names.has("serialized_exported_program.json") || (names.has("archive_format") && names.has_folder("models/"))) {
@@ -162,7 +176,10 @@ FileKind kind_of_archive(const ArchiveFile& archive) {
     return other("a file for the lite interpreter with bytecode alone (.ptl)", kSaveWhole);
   }
   const nnapi_shim::ZipRecord* pickle = names.find("data.pkl");
-  return pickle == nullptr || names.has("constants.pkl") ? FileKind() : kind_of_torch_save(archive, *pickle);
+  const bool has_constants = names.has("constants.pkl");
+  if (pickle != nullptr && !has_constants) return kind_of_torch_save(archive, *pickle);
+  const bool is_foreign = pickle == nullptr && !has_constants && !archive.records().empty();
+  return is_foreign ? kind_of_foreign_zip(archive) : FileKind();
 }
 
 // torch.save before PyTorch 1.6: pickles of a magic number, a version, facts of the system and what was saved.
@@ -229,13 +246,34 @@ struct Signature {
   size_t offset;
   std::string_view bytes;
   const char* found;
+  const char* advice = kTraceIt;
 };
+
+constexpr const char* kUnpackTar = "unpack it with tar -xf, and give the model in it";
+constexpr const char* kDownloadAgain = "download the model itself: this page stands in its place";
+constexpr size_t kTarMagic = 257;  // where the magic of a tar archive stands
 
 constexpr Signature kSignatures[] = {
     {4, "TFL3", "a TensorFlow Lite model (.tflite)"},
     {0, std::string_view("\x89HDF\r\n\x1a\n", 8), "an HDF5 file, as Keras writes it"},
     {4, "ET12", "an ExecuTorch program (.pte)"},
     {0, "GGUF", "a GGUF file"},
+    {0, "version https://git-lfs.github.com/spec/", "a pointer of Git LFS, which stands for the model",
+     "fetch the model with `git lfs pull`"},
+    {0, std::string_view("\x1f\x8b\x08", 3), "packed by gzip", "unpack it with gunzip"},
+    {0,
+     std::string_view("\xfd"
+                      "7zXZ\0",
+                      6),
+     "packed by xz", "unpack it with unxz"},
+    {0, "BZh", "packed by bzip2", "unpack it with bunzip2"},
+    {0, std::string_view("\x28\xb5\x2f\xfd", 4), "packed by zstd", "unpack it with unzstd"},
+    {0, std::string_view("7z\xbc\xaf\x27\x1c", 6), "a 7z archive", "unpack it with 7z x, and give the model in it"},
+    {0, "Rar!", "a RAR archive", "unpack it, and give the model in it"},
+    {kTarMagic, "ustar", "a tar archive", kUnpackTar},
+    {0, "<!DOCTYPE html", "a web page", kDownloadAgain},
+    {0, "<!doctype html", "a web page", kDownloadAgain},
+    {0, "<html", "a web page", kDownloadAgain},
 };
 
 FileKind kind_of_bytes(const ArchiveFile& archive) {
@@ -243,7 +281,7 @@ FileKind kind_of_bytes(const ArchiveFile& archive) {
   const std::string_view bytes(first);
   for (const Signature& signature : kSignatures) {
     if (bytes.size() > signature.offset && begins_with(bytes.substr(signature.offset), signature.bytes)) {
-      return other(signature.found, kTraceIt);
+      return other(signature.found, signature.advice);
     }
   }
   if (bytes.size() > 8 && bytes.substr(4, 4) == "PTMF") {
