@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "lib/base/refusal_groups.h"
+
 using namespace nnapi_convert;
 
 TEST_CASE("a refusal's message names place, operation, found, needed and hint") {
@@ -15,6 +17,19 @@ TEST_CASE("a refusal's message leaves out what is empty") {
   CHECK(Refusal{"a.py:1", "aten::sort", "rank 5", "", "flatten"}.message() ==
         "a.py:1: aten::sort: rank 5; hint: flatten");
   CHECK(Refusal{"", "aten::sort", "rank 5", "rank 4", ""}.message() == "aten::sort: rank 5; needed: rank 4");
+}
+
+TEST_CASE("refusals that differ by their lines alone are one line with their number and first lines") {
+  std::vector<Refusal> refusals = {{"a.py:1", "aten::sort", "rank 5", "", ""}, {"b.py:2", "aten::topk", "k", "1", ""}};
+  for (const char* place : {"a.py:2", "a.py:1", "a.py:3", "a.py:4", "a.py:5"}) {
+    refusals.push_back({place, "aten::sort", "rank 5", "", ""});
+  }
+  const std::vector<RefusalGroup> groups = groups_of(refusals);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].message() == "a.py:1, a.py:2, a.py:3 and 2 more: aten::sort: rank 5, 6 times");
+  CHECK(groups[0].members == std::vector<size_t>{0, 2, 3, 4, 5, 6});
+  CHECK(groups[1].message() == "b.py:2: aten::topk: k; needed: 1");
+  CHECK(groups_of({{"", "aten::sort", "rank 5", "", ""}})[0].message() == "aten::sort: rank 5");
 }
 
 TEST_CASE("warnings keep their order") {

@@ -80,7 +80,7 @@ void read_inputs(NormalisedModel& model, const LoadedModel& loaded, const Normal
       throw ConvertError(ExitCode::kNotConvertible,
                          fmt::format("input {} of forward is bound to a value, which TorchScript compares with a "
                                      "call's: NNAPI runs a model whole only if forward takes tensors of any values{}",
-                                     name, may_split ? "" : "; without --fallback none it converts in parts"));
+                                     name, options.may_split ? "" : "; without --fallback none it converts in parts"));
     }
     if (input->type()->kind() != c10::TypeKind::TensorType) {
       throw ConvertError(ExitCode::kNotConvertible,
