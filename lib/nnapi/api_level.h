@@ -6,6 +6,8 @@
 
 namespace nnapi_convert {
 
+constexpr int kLevelOfNchw = 3;  // the first feature level that has NCHW
+
 // Returns the feature level of an Android API level (27 and higher), or of a code that
 // ANeuralNetworks_getRuntimeFeatureLevel() returns for levels without an API level (1000006 for 6). Returns nothing for
 // other numbers. An API level above 31 promises only feature level 5: runtime updates bring later levels to devices.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/base/counted.h"
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/signature.h"
 
@@ -221,12 +222,47 @@ std::vector<Violation> violations(const Model& model, int feature_level) {
   return found;
 }
 
+namespace {
+
+// The operation with its source line; empty for what is no operation's.
+std::string where(const Violation& violation) {
+  const std::string source = violation.source.empty() ? "" : fmt::format(" from {}", violation.source);
+  return violation.place.empty() ? "" : violation.place + source;
+}
+
+std::string sentence(const std::string& where, const std::string& problem) {
+  return where.empty() ? problem : fmt::format("{}: {}", where, problem);
+}
+
+}  // namespace
+
 std::vector<std::string> validate(const Model& model, int feature_level) {
   std::vector<std::string> sentences;
-  for (const Violation& violation : violations(model, feature_level)) {
-    const std::string source = violation.source.empty() ? "" : fmt::format(" from {}", violation.source);
-    sentences.push_back(violation.place.empty() ? violation.problem
-                                                : fmt::format("{}{}: {}", violation.place, source, violation.problem));
+  for (const Violation& each : violations(model, feature_level))
+    sentences.push_back(sentence(where(each), each.problem));
+  return sentences;
+}
+
+std::vector<std::string> summary_of(const std::vector<Violation>& violations) {
+  struct Group {
+    Violation first;
+    size_t others = 0;
+  };
+  std::vector<Group> groups;
+  for (const Violation& violation : violations) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return !violation.place.empty() && group.first.problem == violation.problem;
+    });
+    if (same != groups.end()) {
+      ++same->others;
+    } else {
+      groups.push_back({violation});
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const Group& group : groups) {
+    const std::string others = group.others > 0 ? " and " + counted(group.others, "other") : "";
+    sentences.push_back(sentence(where(group.first) + others, group.first.problem));
   }
   return sentences;
 }

@@ -20,6 +20,9 @@ struct Violation {
 std::vector<Violation> violations(const Model& model, int feature_level);
 // Returns the same with one sentence for each.
 std::vector<std::string> validate(const Model& model, int feature_level);
+// Returns the same for people: operations that break a rule in the same way have one sentence, with the first of them
+// and the number of the others.
+std::vector<std::string> summary_of(const std::vector<Violation>& violations);
 
 // Returns the lowest feature level that allows every operation of a valid model; at least 1.
 int required_feature_level(const Model& model);

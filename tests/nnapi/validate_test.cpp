@@ -56,6 +56,16 @@ TEST_CASE("validate: a model without operations") {
   CHECK(required_feature_level(Model{}) == 1);
 }
 
+TEST_CASE("validate: operations that break a rule alike are one sentence") {
+  Net net;
+  for (int i = 0; i < 3; ++i) add_mul(net, 0.1f);
+  add_fully_connected(net, 0.5f, 0.3f, 4.f);
+  const Problems each = validate(net.model, 3), together = summary_of(violations(net.model, 3));
+  REQUIRE(each.size() == 4);
+  const std::string first = each[0].substr(0, each[0].find(": "));
+  CHECK(together == Problems{first + " and 2 others" + each[0].substr(first.size()), each[3]});
+}
+
 TEST_CASE("validate: outputs that nothing computes") {
   Net net;
   const OperandId x = net.input({1, 3, 8, 8});

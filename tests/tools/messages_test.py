@@ -2,6 +2,7 @@
 them; and that verify makes inputs that a model takes."""
 
 import json
+import re
 import unittest
 from typing import Dict
 
@@ -62,16 +63,32 @@ class ManyRefusals(ModelTest):
         class Doubles(nn.Module):
             def forward(self, x):
                 x = x.double()
+                return tuple(torch.sin(x[i:]) for i in range(1, 31))  # of 30 sizes, and so for 30 reasons
+
+        self.save(Doubles(), torch.randn(40, 3))
+        report = self.folder / "report.json"
+        shown = self.fail_with(1, self.model, "--input", "40,3", "--fallback", "none", "--report", report,
+                               "-o", self.out, needed=["operations can't be lowered"]).stderr
+        self.assertEqual(20, len(re.findall(r"^  \S+messages_test.py:\d+: ", shown, re.MULTILINE)), shown)
+        self.assertRegex(shown, r"and \d+ more: --report has all of them")
+        refusals = json.loads(report.read_text())["refusals"]
+        self.assertGreater(len(refusals), 30)
+        self.assertIn(f"{len(refusals)} operations can't be lowered", shown)
+
+    def test_equal_ones_are_one_line(self):
+        class Doubles(nn.Module):
+            def forward(self, x):
+                x = x.double()
                 for _ in range(30):
                     x = torch.sin(x)
-                return x
+                return torch.sin(x)
 
         self.save(Doubles(), torch.randn(2, 3))
-        report = self.folder / "report.json"
-        shown = self.fail_with(1, self.model, "--input", "2,3", "--report", report, "-o", self.out,
-                               needed=["31 operations can't be lowered", "and 11 more: --report has all of them"]).stderr
-        self.assertEqual(19, shown.count("aten::sin"))  # the first of the 20 is aten::to
-        self.assertEqual(31, len(json.loads(report.read_text())["refusals"]))
+        for command in ([self.model, "-o", self.out], ["check", self.model]):
+            said = run(*command, "--input", "2,3", "--fallback", "none")
+            self.assertEqual(1, said.code)
+            line, = [line for line in (said.stdout + said.stderr).splitlines() if "aten::sin" in line]
+            self.assertRegex(line, r"messages_test.py:\d+, \S*messages_test.py:\d+: aten::sin: .*, 31 times$")
 
 
 class MissingShapes(ModelTest):
@@ -106,6 +123,27 @@ class MissingShapes(ModelTest):
                     needed=["2 --input found, and forward takes 1 tensor: x; rate is int; bind it to a value with --input "
                             "rate=VALUE"])
         self.refuse("--input", "rates=1", code=2, needed=["--input rates: forward has no such tensor"])
+
+
+class Layout(ModelTest):
+    """Below feature level 3 NNAPI has NHWC alone."""
+
+    def test_it_is_taken(self):
+        self.save(Net(), torch.rand(1, 3, 32, 32))
+        self.succeed("check", self.model, "--input", "1,3,32,32", "--min-api", "28")
+        self.succeed(self.model, "--input", "1,3,32,32", "--feature-level", "2", "--verify", "-o", self.out)
+        self.assertIn("NHWC", self.succeed("inspect", self.out).stdout)
+
+    def test_the_cause_comes_first(self):
+        deep = nn.Sequential(*[layer for _ in range(20) for layer in (nn.Conv2d(3, 3, 3, padding=1), nn.ReLU())])
+        self.save(deep, torch.rand(1, 3, 32, 32))
+        said = run(self.model, "--input", "1,3,32,32", "--nchw", "--feature-level", "2", "--fallback", "none",
+                   "-o", self.out)
+        self.assertEqual(1, said.code)
+        lines = [line for line in said.stderr.splitlines() if "warning" not in line]
+        self.assertIn("error: NNAPI has no NCHW at feature level 2: use --nhwc", lines[0])
+        self.assertRegex(lines[1], r"operation 0 \(CONV_2D\) from .* and 19 others: feature level 2 found, 3 needed")
+        self.assertEqual(2, len(lines), said)
 
 
 class TrainingMode(ModelTest):

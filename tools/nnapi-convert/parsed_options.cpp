@@ -50,6 +50,18 @@ void read_target(const CLI::App& app, ConvertArguments& arguments) {
   if (!has_level && !has_api) options.feature_level = options.device->feature_level();
 }
 
+// Below the level that has NCHW, NHWC is all there is. The models of a package have the same inputs for callers, and so
+// the layout that the one of the lowest level needs.
+void read_only_layout(ConvertArguments& arguments) {
+  LayoutChoice& layout = arguments.options.layout;
+  if (layout.is_explicit) return;
+  int lowest = arguments.package.empty() ? arguments.options.target_level() : kHighestFeatureLevel;
+  for (const PackageRequest& request : arguments.package) {
+    lowest = std::min(lowest, request.feature_level.value_or(arguments.options.target_level()));
+  }
+  if (lowest < kLevelOfNchw) layout.nhwc = layout.is_explicit = true;
+}
+
 // Reads --input-pixels, which takes over the options that normalise.
 void read_pixels(ConvertArguments& arguments) {
   if (arguments.pixels_text.empty()) return;
@@ -190,6 +202,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   }
   read_self_check(arguments);
   read_package(app, arguments);
+  read_only_layout(arguments);
   check_control_flow(arguments.options);
   check_calibration(app, arguments);
   check_methods(arguments);

@@ -146,17 +146,19 @@ std::optional<SegmentRefusal> device_refusal(const nnapi::Model& model, const Co
   return refusal;
 }
 
-// Returns one line for each operation that breaks a rule of NNAPI: "model.py:12: RESHAPE: rank 5 found, ...". Equal
-// lines stand once.
-std::string violation_message(const std::vector<nnapi::Violation>& violations, int feature_level) {
-  std::vector<std::string> lines;
-  for (const nnapi::Violation& violation : violations) {
-    std::string line = violation.source.empty() ? "" : violation.source + ": ";
-    if (!violation.name.empty()) line += violation.name + ": ";
-    line += violation.problem;
-    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+// The first line of a refusal by NNAPI's rules: the cause, and what to do.
+std::string violated_level(const nnapi::Model& model, const ConvertOptions& options) {
+  const int feature_level = options.target_level();
+  if (feature_level < kLevelOfNchw && !options.layout.nhwc && has_images(model)) {
+    return fmt::format("NNAPI has no NCHW at feature level {}: use --nhwc, or level {}", feature_level, kLevelOfNchw);
   }
-  return fmt::format("NNAPI can't run it at feature level {}\n  {}", feature_level, fmt::join(lines, "\n  "));
+  const int required = nnapi::required_feature_level(model);
+  const std::string broken = fmt::format("NNAPI can't run it at feature level {}", feature_level);
+  if (options.device && options.device->feature_level() < required) {
+    return fmt::format("{}, that of device {}", broken, options.device->name());
+  }
+  const bool is_valid_there = required > feature_level && nnapi::violations(model, required).empty();
+  return is_valid_there ? fmt::format("{}; use --feature-level {}", broken, required) : broken;
 }
 
 }  // namespace
@@ -174,14 +176,12 @@ std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOpt
   }
   const std::vector<nnapi::Violation> violations = nnapi::violations(part.model, feature_level);
   if (violations.empty()) return device_refusal(part.model, options);
-  SegmentRefusal refusal{violation_message(violations, feature_level)};
-  for (const nnapi::Violation& violation : violations) refusal.refused_sources.insert(violation.source);
-  const int required = nnapi::required_feature_level(part.model);
-  const bool is_devices_level = options.device && options.device->feature_level() < required;
-  if (is_devices_level) refusal.reason += fmt::format("\nthat is the level of device {}", options.device->name());
-  const bool is_valid_there = required > feature_level && nnapi::violations(part.model, required).empty();
-  if (is_valid_there && !is_devices_level) refusal.reason += fmt::format("\nuse --feature-level {}", required);
-  if (feature_level < 3 && !options.layout.nhwc) refusal.reason += "\nNCHW needs feature level 3: use --nhwc below it";
+  SegmentRefusal refusal{violated_level(part.model, options)};
+  for (const std::string& line : nnapi::summary_of(violations))
+    refusal.reason +=
+        "
+        " + line;
+        for (const nnapi::Violation& violation : violations) refusal.refused_sources.insert(violation.source);
   return refusal;
 }
 

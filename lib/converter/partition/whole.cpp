@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
+#include "lib/base/refusal_groups.h"
 #include "lib/converter/lower/interface.h"
 #include "lib/converter/lower/lower.h"
 #include "lib/converter/lower/wide_integers.h"
@@ -21,12 +23,15 @@ constexpr size_t kMostRefusalsShown = 20;
 
 SegmentRefusal refusal_of_nodes(std::vector<Refusal> nodes) {
   SegmentRefusal refusal;
-  refusal.reason = fmt::format("{} operation{} can't be lowered to NNAPI", nodes.size(), nodes.size() == 1 ? "" : "s");
-  const size_t shown = std::min(nodes.size(), kMostRefusalsShown);
-  for (size_t i = 0; i < shown; ++i) refusal.reason += "\n  " + nodes[i].message();
-  if (shown < nodes.size()) {
-    refusal.reason += fmt::format("\n  and {} more: --report has all of them", nodes.size() - shown);
+  refusal.reason = counted(nodes.size(), "operation") + " can't be lowered to NNAPI";
+  const std::vector<RefusalGroup> groups = groups_of(nodes);
+  const size_t shown = std::min(groups.size(), kMostRefusalsShown);
+  size_t left = nodes.size();
+  for (size_t i = 0; i < shown; ++i) {
+    refusal.reason += "\n  " + groups[i].message();
+    left -= groups[i].members.size();
   }
+  if (left > 0) refusal.reason += fmt::format("\n  and {} more: --report has all of them", left);
   refusal.nodes = std::move(nodes);
   return refusal;
 }

@@ -94,29 +94,29 @@ std::string segment_table(const CheckResult& result) {
   return text;
 }
 
-// Lists the operations on the CPU, or the refusals: equal lines once, with their number.
+// Lists the operations on the CPU: those that differ by their lines alone once, with their number.
+std::string cpu_text(const std::vector<CpuNode>& nodes) {
+  std::vector<Refusal> reasons;
+  for (const CpuNode& node : nodes) {
+    reasons.push_back(node.reason);
+    Refusal& reason = reasons.back();
+    std::string& last = !reason.hint.empty() ? reason.hint : !reason.needed.empty() ? reason.needed : reason.found;
+    if (!node.since.empty()) last += " at " + node.since.substr(node.since.rfind('/') + 1);
+  }
+  std::string text;
+  for (const RefusalGroup& group : groups_of(reasons)) {
+    Count macs = 0;
+    for (const size_t member : group.members) macs += Count(nodes[member].macs);
+    text += fmt::format("    {} ({} multiply-adds)\n", group.message(), text_or_unknown(macs.value()));
+  }
+  return text.empty() ? "" : "  on the CPU:\n" + text;
+}
+
 std::string refusals_text(const CheckResult& result) {
-  std::vector<std::pair<std::string, size_t>> lines;
-  const auto add = [&](const std::string& line) {
-    if (!lines.empty() && lines.back().first == line) {
-      ++lines.back().second;
-    } else {
-      lines.emplace_back(line, 1);
-    }
-  };
-  for (const CpuNode& node : result.conversion.cpu_nodes) {
-    const std::string since = node.since.empty() ? "" : " at " + node.since.substr(node.since.rfind('/') + 1);
-    add(fmt::format("{}{} ({} multiply-adds)", node.reason.message(), since, text_or_unknown(node.macs)));
-  }
-  if (!result.converts) {
-    for (const Refusal& refusal : result.diagnostics.refusals) add(refusal.message());
-  }
-  if (lines.empty()) return "";
-  std::string text = result.converts ? "  on the CPU:\n" : "  refused:\n";
-  for (const auto& [line, count] : lines) {
-    text += fmt::format("    {}{}\n", line, count == 1 ? "" : fmt::format(", {} times", count));
-  }
-  return text;
+  if (result.converts) return cpu_text(result.conversion.cpu_nodes);
+  std::string text;
+  for (const RefusalGroup& group : groups_of(result.diagnostics.refusals)) text += "    " + group.message() + "\n";
+  return text.empty() ? "" : "  refused:\n" + text;
 }
 
 json refusal_with_macs(const Refusal& refusal, const std::optional<int64_t>& macs) {

@@ -242,15 +242,6 @@ struct CpuNodes {
   std::vector<std::string> since;  // lines of what the reason names besides, without folders
 };
 
-// "a.py:1, a.py:5, a.py:9 and 4 more".
-std::string lines_text(const std::vector<std::string>& lines) {
-  constexpr size_t kShown = 3;
-  const auto end = lines.begin() + static_cast<std::ptrdiff_t>(std::min(lines.size(), kShown));
-  std::string text = fmt::format("{}", fmt::join(lines.begin(), end, ", "));
-  if (lines.size() > kShown) text += fmt::format(" and {} more", lines.size() - kShown);
-  return text;
-}
-
 void add_line(const std::string& line, std::vector<std::string>& lines) {
   const bool is_new = std::find(lines.begin(), lines.end(), line) == lines.end();
   if (is_new && !line.empty()) lines.push_back(line);
@@ -287,7 +278,7 @@ std::vector<std::pair<std::string, CpuNodes>> by_reason(const std::vector<CpuNod
 }
 
 std::string headline(const MacShare& macs, size_t segments, bool has_cpu_nodes) {
-  const std::string of_nnapi = fmt::format("{} segment{}", segments, segments == 1 ? "" : "s");
+  const std::string of_nnapi = counted(segments, "segment");
   if (!has_cpu_nodes) return fmt::format("all operations go to NNAPI, in {} that TorchScript calls", of_nnapi);
   return fmt::format("NNAPI can't run all of it: {} with {} go to NNAPI, the rest stays on the CPU{}", of_nnapi,
                      to_text(macs), limits_text(macs));
@@ -303,8 +294,8 @@ std::string row_text(const SegmentSummary& segment, size_t number, const MacShar
                   segment.inputs, segment.outputs, text_or_unknown(segment.input_bytes.value()),
                   text_or_unknown(segment.output_bytes.value()), nnapi::required_feature_level(segment.model));
   if (segment.rows) {
-    text += fmt::format("  {} rows a call, {} expected ({})", segment.rows->per_call, segment.rows->expected.estimate,
-                        name_of(segment.rows->expected.source));
+    text += fmt::format("  {} a call, {} expected ({})", counted(segment.rows->per_call, "row"),
+                        segment.rows->expected.estimate, name_of(segment.rows->expected.source));
   }
   if (!segment.places.empty()) text += (segment.rows ? ", " : "  ") + to_text(segment.places);
   return text;
@@ -322,8 +313,8 @@ std::string partition_text(const Conversion& conversion) {
   if (!conversion.cpu_nodes.empty()) text += "\n  on the CPU";
   for (const auto& [reason, nodes] : by_reason(conversion.cpu_nodes)) {
     text += fmt::format("\n  {:>5}  {}: {}", nodes.count, operators_text(nodes.operators), reason);
-    if (!nodes.since.empty()) text += " at " + lines_text(nodes.since);
-    if (!nodes.lines.empty()) text += fmt::format(" (at {})", lines_text(nodes.lines));
+    if (!nodes.since.empty()) text += " at " + places_text(nodes.since);
+    if (!nodes.lines.empty()) text += fmt::format(" (at {})", places_text(nodes.lines));
   }
   return text;
 }
