@@ -8,7 +8,9 @@
 #include <numeric>
 #include <utility>
 
+#include "lib/base/counted.h"
 #include "lib/base/percent.h"
+#include "lib/base/refusal_groups.h"
 #include "lib/converter/report/calibration_json.h"
 #include "lib/converter/report/json_values.h"
 #include "lib/converter/report/mac_share.h"
