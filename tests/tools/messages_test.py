@@ -11,6 +11,7 @@ from cli import CliTest, run
 from torch import nn
 from torch.nn import functional
 from torch.utils.mobile_optimizer import optimize_for_mobile
+from zip_files import entries, stored
 
 
 class Tables(nn.Module):
@@ -144,6 +145,50 @@ class Layout(ModelTest):
         self.assertIn("error: NNAPI has no NCHW at feature level 2: use --nhwc", lines[0])
         self.assertRegex(lines[1], r"operation 0 \(CONV_2D\) from .* and 19 others: feature level 2 found, 3 needed")
         self.assertEqual(2, len(lines), said)
+
+
+class OtherDevices(ModelTest):
+    """A trace on a graphics card names the card; neither the phone nor this machine has it."""
+
+    def moved(self, module, example):
+        self.save(module, example)
+        files = {}
+        for name, content in entries(self.model).items():
+            if name.endswith(".py"):
+                content = content.replace(b'torch.device("cpu")', b'torch.device("cuda:0")')
+            if name.endswith("data.pkl"):
+                content = content.replace(b"X\x03\0\0\0cpu", b"X\x06\0\0\0cuda:0")
+            files[name] = content
+        self.assertIn(b"cuda:0", b"".join(files.values()))
+        self.model.write_bytes(stored(files))
+
+    def test_trace(self):
+        class Places(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv2d(3, 8, 3)
+
+            def forward(self, x):
+                y = self.conv(x)
+                return torch.cummax(y + torch.ones(6, device=x.device), 3)[0] + torch.arange(6, device=x.device)
+
+        self.moved(Places(), torch.rand(1, 3, 8, 8))
+        self.succeed(self.model, "--input", "1,3,8,8", "--nhwc", "--min-segment-macs", "0", "-o", self.out)
+        self.succeed("verify", self.model, self.out)
+        torch.jit.load(str(self.out), map_location="cpu")
+        self.assertNotIn(b"cuda", b"".join(content for name, content in entries(self.out).items() if name.endswith(".py")))
+
+    def test_script(self):
+        class Moves(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv2d(3, 8, 3)
+
+            def forward(self, x: torch.Tensor):
+                return self.conv(x.cuda()).to("cuda:1") + torch.zeros(1, device="cuda")
+
+        self.save(Moves())
+        self.succeed(self.model, "--input", "1,3,8,8", "--nhwc", "--verify", "-o", self.out)
 
 
 class TrainingMode(ModelTest):

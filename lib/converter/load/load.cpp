@@ -16,6 +16,7 @@
 #include "lib/converter/load/newer_operators.h"
 #include "lib/converter/load/old_convolutions.h"
 #include "lib/converter/load/other_backends.h"
+#include "lib/converter/load/other_devices.h"
 #include "lib/converter/load/quantised_tables.h"
 #include "lib/converter/load/traced_inputs.h"
 #include "lib/converter/load/training_mode.h"
@@ -85,7 +86,9 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   try {
     ModelArchive archive(path);
     check_archive(archive);
+    check_has_own_weights(archive);
     loaded.module = read_module(archive);
+    move_to_cpu(loaded.module);
     drop_repeated_arguments(loaded.module);
     take_newer_operators_apart(loaded.module);
     loaded.bundled_inputs = read_bundled_inputs(loaded.module);
