@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "lib/base/error.h"
+#include "lib/base/json_problem.h"
 #include "lib/format/json_nesting.h"
 
 namespace nnapi_convert {
@@ -32,8 +33,7 @@ json read_json(const std::string& path) {
   try {
     return json::parse(text);
   } catch (const json::parse_error& error) {
-    throw ConvertError(ExitCode::kBadFile,
-                       fmt::format("{}: no JSON: byte {} is not what may stand there", path, error.byte));
+    throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {}", path, json_problem(error)));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/error.h"
+#include "lib/base/json_problem.h"
 #include "lib/base/json_text.h"
 #include "lib/format/json_nesting.h"
 #include "lib/nnapi/validate.h"
@@ -158,7 +159,7 @@ std::vector<Metadata> parse_methods_metadata(const std::string& text) {
     if (methods.empty()) fail_malformed("no methods found");
     return methods;
   } catch (const json::exception& error) {
-    fail_malformed(error.what());
+    fail_malformed(json_problem(error));
   }
 }
 

@@ -51,6 +51,18 @@ TEST_CASE("other exceptions and errors of several lines are told on one line") {
   CHECK(torch_reason(std::runtime_error(trace + "no good\n")) == "no good");
 }
 
+TEST_CASE("a reason has no addresses and no places in LibTorch's sources") {
+  const auto shown = [](const char* text) { return torch_reason(std::runtime_error(text)); };
+  CHECK(shown("<__torch__.Net object at 0x55d0c8a1b2c0> has no rows") == "<__torch__.Net object> has no rows");
+  CHECK(shown("a storage at: 0x7f10aa00 is gone") == "a storage is gone");
+  CHECK(shown("x INTERNAL ASSERT FAILED at \"../torch/ir.cpp\":534, please report a bug to PyTorch. no type") ==
+        "no type");
+  CHECK(shown("[enforce fail at inline_container.cc:148] . no version") == "no version");
+  CHECK(shown("W20261126 15:16:28.319125   818 Copy.cpp:250] imaginary part (function operator())") ==
+        "imaginary part");
+  CHECK(shown("\n\nundefined value x:\n  File \"a.py\"") == "undefined value x:");
+}
+
 TEST_CASE("a long reason is cut between words") {
   std::string text;
   while (text.size() < 1000) text += "backend, ";

@@ -191,6 +191,65 @@ class OtherDevices(ModelTest):
         self.succeed(self.model, "--input", "1,3,8,8", "--nhwc", "--verify", "-o", self.out)
 
 
+class OtherPrograms(ModelTest):
+    """What the libraries say that this program uses does not reach the user."""
+
+    FOREIGN = ("0x", "INTERNAL ASSERT", "enforce fail", "json.exception", "InitGoogleLogging", "Warning:", ".cpp", ".cc:")
+
+    def assert_own(self, said):
+        for part in self.FOREIGN:
+            self.assertNotIn(part, said)
+
+    def test_weights_of_onednn(self):
+        net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU()).eval()
+        with torch.no_grad():
+            torch.jit.optimize_for_inference(torch.jit.trace(net, torch.rand(1, 3, 8, 8))).save(str(self.model))
+        self.assert_own(self.fail_with(3, self.model, "--input", "1,3,8,8", "-o", self.out,
+                                       needed=["torch.jit.optimize_for_inference", "oneDNN", "as it was before"]).stderr)
+
+    def test_warnings_of_kernels(self):
+        class RealPart(nn.Module):
+            def forward(self, x):
+                return torch.fft.fft(x).to(torch.float32) + x
+
+        self.save(RealPart(), torch.rand(2, 8))
+        result = self.succeed(self.model, "--input", "2,8", "--min-segment-macs", "0", "--verify", "-o", self.out)
+        self.assert_own(result.stderr + result.stdout)
+
+    def test_damaged_code(self):
+        self.save(Net(), torch.rand(1, 3, 32, 32))
+        whole = entries(self.model)
+        code = next(name for name in whole if name.endswith(".py") and b"flatten" in whole[name])
+        for damage, needed in ((lambda text: text.replace(b"self", b"slf", 1), r"code/__torch__/\S+\.py:\d+"),
+                               (lambda text: text.replace(b"return", b"retrn", 1), "its code can't be read"),
+                               (lambda text: text[: len(text) // 2], "its code can't be read")):
+            self.model.write_bytes(stored({**whole, code: damage(whole[code])}))
+            said = self.fail_with(3, self.model, "-o", self.out, needed=["can't read"]).stderr
+            self.assertRegex(said, needed)
+            self.assert_own(said)
+
+    def test_damaged_records(self):
+        self.save(Net(), torch.rand(1, 3, 32, 32))
+        whole = entries(self.model)
+        root = next(iter(whole)).split("/")[0]
+        for name, content, needed in (("version", b"999\n", "version 999"), ("version", b"x\n", "no number"),
+                                      ("version", None, "version is missing"), ("data.pkl", None, "data.pkl is missing")):
+            files = {key: value for key, value in whole.items() if key != f"{root}/{name}"}
+            if content is not None:
+                files[f"{root}/{name}"] = content
+            self.model.write_bytes(stored(files))
+            self.assert_own(self.fail_with(3, self.model, "-o", self.out, needed=["can't read", needed]).stderr)
+
+    def test_damaged_json(self):
+        out = self.convert("bundled.pt", "--nhwc")
+        files = entries(out)
+        metadata = next(name for name in files if name.endswith("nnapi_convert.json"))
+        for content, needed in ((b"{", "no JSON: byte 2"), (b"{}", '"version" is missing'),
+                                (files[metadata].replace(b'"shape"', b'"shapes"'), '"shape" is missing')):
+            out.write_bytes(stored({**files, metadata: content}))
+            self.assert_own(self.fail_with(3, "inspect", out, needed=[needed]).stderr)
+
+
 class TrainingMode(ModelTest):
     example = torch.rand(1, 3, 32, 32)
 

@@ -40,6 +40,8 @@ bool brings_libraries(const std::vector<std::string>& torch_libraries) {
 }
 
 const Engine* load_engine(const std::vector<std::string>& torch_libraries) {
+  // LibTorch logs by glog, whose lines are for LibTorch's authors; a user who sets the level himself gets them.
+  ::setenv("GLOG_minloglevel", "3", 0);
   const std::string path = engine_path();
   void* library = brings_libraries(torch_libraries) ? nullptr : load_with_stand_ins(path);
   // RTLD_GLOBAL: libraries of --torch-library may use LibTorch's symbols without linking it.

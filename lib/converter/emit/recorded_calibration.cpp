@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/error.h"
+#include "lib/base/json_problem.h"
 
 namespace nnapi_convert {
 namespace {
@@ -73,7 +74,7 @@ std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& fil
     if (!entry.at("snr_db").is_null()) recorded.snr_db = entry["snr_db"].get<double>();
     return recorded;
   } catch (const json::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));
+    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, json_problem(error)));
   }
 }
 

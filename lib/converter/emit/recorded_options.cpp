@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/error.h"
+#include "lib/base/json_problem.h"
 #include "lib/nnapi/shipped_profiles.h"
 
 namespace nnapi_convert {
@@ -73,7 +74,7 @@ std::optional<PixelInput> pixels_of(const json& record) {
 }
 
 [[noreturn]] void fail_malformed(const json::exception& error) {
-  throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, error.what()));
+  throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, json_problem(error)));
 }
 
 void read_record(const std::string& text, ConvertOptions& options) {

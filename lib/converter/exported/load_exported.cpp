@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "lib/base/error.h"
+#include "lib/base/json_problem.h"
 #include "lib/converter/exported/export_archive.h"
 #include "lib/converter/exported/export_json.h"
 #include "lib/converter/exported/export_module.h"
@@ -91,11 +90,11 @@ ExportedModel load_exported(const std::string& path, Diagnostics& diagnostics) {
     const bool is_damaged = error.exit_code() == ExitCode::kBadFile;
     throw ConvertError(error.exit_code(), fmt::format("can't {} {}: {}{}", is_damaged ? "read" : "convert", path,
                                                       is_damaged ? "a damaged exported program: " : "", error.what()));
+  } catch (const json::exception& error) {
+    throw ConvertError(ExitCode::kBadFile,
+                       fmt::format("can't read {}: a damaged exported program: {}", path, json_problem(error)));
   } catch (const std::exception& error) {
-    const std::string text = error.what();
-    const size_t begin = std::min(text.find_first_not_of('\n'), text.size());
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: a damaged exported program: {}", path,
-                                                       text.substr(begin, text.find('\n', begin) - begin)));
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: a damaged exported program", path));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <regex>
 #include <sstream>
 #include <vector>
 
@@ -31,6 +32,19 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+// Leaves out what means something in LibTorch's own code alone.
+std::string without_internals(std::string text) {
+  static const std::regex parts[] = {
+      std::regex(R"(^.*INTERNAL ASSERT FAILED at "[^"]*":\d+, please report a bug to PyTorch\.\s*)"),
+      std::regex(R"(^\[enforce fail at [^\]]*\]\s*\.?\s*)"),
+      std::regex(R"(\s*\(Could this error message be improved\?.*$)"),
+      std::regex(R"(\s*\(function operator\(\)\))"),
+      std::regex(R"(^[IWEF]\d{4,8} \d\d:\d\d:\d\d\.\d+\s+\d+ [^\]]*\]\s*)"),  // of a log
+      std::regex(R"((\s*\bat:?)?\s*\b0x[0-9a-fA-F]{4,}\b)")};
+  for (const std::regex& part : parts) text = std::regex_replace(text, part, "");
+  return text;
+}
+
 // Cuts long reasons at a space: some messages of PyTorch list all its backends.
 std::string shortened(const std::string& text) {
   constexpr size_t kMost = 240;
@@ -44,10 +58,14 @@ std::string torch_reason(const std::exception& error) {
   const std::string text = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
   const std::vector<std::string> lines = lines_of(text);
   if (lines.empty()) return "";
-  if (text.find(kTrace) == std::string::npos) return shortened(lines[0]);
+  if (text.find(kTrace) == std::string::npos) {
+    const auto first = std::find_if(lines.begin(), lines.end(), [](const std::string& line) { return !line.empty(); });
+    return first == lines.end() ? "" : shortened(without_internals(*first));
+  }
   const auto named = std::find_if(lines.rbegin(), lines.rend(), names_error);
   const std::string& reason = named == lines.rend() ? lines.back() : *named;
-  return shortened(reason.rfind(kPlain, 0) == 0 ? reason.substr(std::char_traits<char>::length(kPlain)) : reason);
+  const bool is_plain = reason.rfind(kPlain, 0) == 0;
+  return shortened(without_internals(is_plain ? reason.substr(std::char_traits<char>::length(kPlain)) : reason));
 }
 
 }  // namespace nnapi_convert

@@ -16,6 +16,7 @@
 #include "lib/converter/formulas/formulas.h"
 #include "lib/converter/graph/lineage.h"
 #include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/torch_error.h"
 #include "lib/converter/infer/trial_run.h"
 #include "lib/converter/libtorch/late_kernels.h"
 #include "lib/converter/libtorch/random_numbers.h"
@@ -203,10 +204,6 @@ bool gives_unwritten(const TorchNode& node) {
   return find_traits(node).has(Fact::kUnwritten) && !is_written_only(*node.output());
 }
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
 bool is_list(const TorchNode& node) {
   return node.kind() == c10::prim::ListConstruct || node.kind() == c10::prim::ListUnpack ||
          node.kind() == c10::prim::TupleConstruct;
@@ -303,7 +300,7 @@ std::optional<Refusal> formula_refusal(const TorchNode& node, const TypeMap& typ
   } catch (const FormulaRefused& refused) {
     return refused.refusal_of(node);
   } catch (const std::exception& error) {
-    return FormulaRefused("arguments that PyTorch refuses: " + first_line(error.what()), "others").refusal_of(node);
+    return FormulaRefused("arguments that PyTorch refuses: " + torch_reason(error), "others").refusal_of(node);
   }
   return std::nullopt;
 }

@@ -28,12 +28,9 @@ class SilencedWarnings {
   Guard guard_{&handler_};
 };
 
-// LibTorch 2 warns of each kind of tensor that is to go, quantised ones among them, when a file with one is read.
-// Silences it from now on; LibTorch 1.13 has no such warnings.
-inline void silence_deprecations() {
-#if TORCH_VERSION_MAJOR >= 2
+// Silences LibTorch's warnings from now on: they tell authors of Python code what to write instead.
+inline void silence_warnings() {
   static const SilencedWarnings no_warnings;
-#endif
 }
 
 }  // namespace nnapi_convert

@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/archive/module_reader.h"
+#include "lib/converter/graph/read_problem.h"
 #include "lib/converter/libtorch/silenced_warnings.h"
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/custom_operators.h"
@@ -89,8 +90,8 @@ Archive read_archive(const std::string& path) {
   } catch (const std::exception& error) {
     const std::string missing = missing_operator(error.what());
     if (!missing.empty()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, missing));
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one: {}",
-                                                       path, first_line(error)));
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one{}",
+                                                       path, read_problem(error)));
   }
 }
 
@@ -168,7 +169,7 @@ std::vector<ConvertedFile> read_converted_methods(const std::string& path) {
 }
 
 ConvertedFile read_converted_file(const std::string& path, const std::string& method) {
-  silence_deprecations();
+  silence_warnings();
   std::string methods;
   for (ConvertedFile& file : read_converted_methods(path)) {
     if (file.metadata.method == method) return std::move(file);

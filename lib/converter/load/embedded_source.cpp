@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/archive/archive_writer.h"
+#include "lib/converter/graph/read_problem.h"
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/load.h"
 
@@ -32,7 +33,7 @@ std::vector<FolderFile> read_shim_source(const std::string& path) {
     throw;
   } catch (const std::exception& error) {
     throw ConvertError(ExitCode::kBadFile,
-                       fmt::format("can't read {}: not an archive, or a damaged one: {}", path, first_line(error)));
+                       fmt::format("can't read {}: not an archive, or a damaged one{}", path, read_problem(error)));
   }
   if (files.empty()) {
     throw ConvertError(ExitCode::kBadFile,

@@ -7,6 +7,8 @@
 #include "lib/converter/archive/module_reader.h"
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/float_width.h"
+#include "lib/converter/graph/read_problem.h"
+#include "lib/converter/graph/torch_error.h"
 #include "lib/converter/libtorch/quantised_engine.h"
 #include "lib/converter/libtorch/silenced_warnings.h"
 #include "lib/converter/load/archive_check.h"
@@ -52,10 +54,7 @@ LoadedModel load_exported_model(const std::string& path, Diagnostics& diagnostic
 }  // namespace
 
 std::string first_line(const std::exception& error) {
-  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
-  const std::string text = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
-  const size_t begin = text.find_first_not_of('\n');  // some begin with an empty line
-  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+  return torch_reason(error);
 }
 
 at::ScalarType float_dtype_of(at::ScalarType dtype) {
@@ -78,7 +77,7 @@ void check_is_archive(const std::string& path) {
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   const bool is_exported = check_file_kind(path, false) == FileKind::Format::kExported;
   choose_quantised_engine();
-  silence_deprecations();
+  silence_warnings();
   declare_custom_operators();
   declare_newer_operators();
   if (is_exported) return load_exported_model(path, diagnostics);
@@ -98,8 +97,10 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   } catch (const std::exception& error) {
     std::string missing = missing_operator(error.what());
     if (missing.empty()) missing = missing_class(error.what());
-    fail(path, missing.empty() ? "not a TorchScript archive or exported program, or a damaged one: " + first_line(error)
-                               : missing);
+    if (!missing.empty()) fail(path, missing);
+    throw ConvertError(ExitCode::kBadFile,
+                       fmt::format("can't read {}: not a TorchScript archive or exported program, or a damaged one{}",
+                                   path, read_problem(error)));
   }
   if (loaded.module.get_methods().empty()) fail(path, "the module has no method");
   check_no_other_backend(loaded.module, path);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "lib/base/error.h"
 
 namespace nnapi_convert {
@@ -45,6 +47,21 @@ std::string missing_class(const std::string& message) {
   }
   if (name.find("torch.classes.") == std::string::npos) return "";
   return fmt::format("the class {} is not registered; give the library that has it with --torch-library", name);
+}
+
+void check_has_own_weights(ModelArchive& archive) {
+  constexpr const char* kFolder = "code/";
+  const auto& records = archive.records();
+  for (auto record = records.lower_bound(kFolder); record != records.end(); ++record) {
+    const std::string& name = record->first;
+    if (name.rfind(kFolder, 0) != 0) return;
+    if (std::filesystem::path(name).extension() != ".py") continue;
+    if (archive.content(name)->find("ops.prim.ConstantMKLDNNTensor(") == std::string::npos) continue;
+    throw ConvertError(ExitCode::kBadFile,
+                       fmt::format("can't read {}: torch.jit.optimize_for_inference packed its weights for oneDNN, and "
+                                   "torch.jit.save left them out, so that PyTorch can't read the file either; {}",
+                                   archive.path(), kAdvice));
+  }
 }
 
 void check_no_other_backend(const torch::jit::Module& module, const std::string& path) {

@@ -277,7 +277,7 @@ ReadTable read_calibration_table(const CalibrationOptions& given, const std::vec
     return read_table(json::parse(text.begin(), text.end()), given, models, diagnostics);
   } catch (const json::exception& error) {
     throw ConvertError(ExitCode::kBadFile,
-                       fmt::format("--calibration {}: no calibration table: {}", given.table, error.what()));
+                       fmt::format("--calibration {}: no calibration table: {}", given.table, json_problem(error)));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "lib/calibration/numpy_file.h"
 #include "lib/calibration/picture_list.h"
 #include "lib/converter/exported/saved_tensors.h"
+#include "lib/converter/graph/read_problem.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/infer/index_range.h"
 #include "lib/converter/samples/picture_samples.h"
@@ -138,9 +139,9 @@ void read_torch(const std::string& path, size_t inputs, SampleList& samples) {
   try {
     value = load_saved(path);
   } catch (const std::exception& error) {
-    fail(path, fmt::format("no samples: {}; write them with torch.save([tensor, ...], path), or of several inputs "
+    fail(path, fmt::format("no samples{}; write them with torch.save([tensor, ...], path), or of several inputs "
                            "torch.save([(a, b), ...], path)",
-                           first_line(error)));
+                           read_problem(error)));
   }
   const bool is_one = value.isTensor() || (value.isTuple() && tensors_of(value).size() == inputs);
   if (is_one) return samples.add(tensors_of(value), "the file");

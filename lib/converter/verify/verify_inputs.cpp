@@ -12,6 +12,7 @@
 #include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/exported/saved_tensors.h"
+#include "lib/converter/graph/read_problem.h"
 #include "lib/converter/load/method_view.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/samples/argument_samples.h"
@@ -45,8 +46,8 @@ std::vector<Values> read_inputs_file(const std::string& path, const ForwardArgum
   try {
     value = load_saved(path);
   } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}; write it with torch.save((x, ...), path)",
-                                                       path, first_line(error)));
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}{}; write it with torch.save((x, ...), path)",
+                                                       path, read_problem(error)));
   }
   const std::vector<c10::IValue> elements = elements_of(value);
   if (elements.empty() || take_apart(arguments, elements)) return {read_sample(value, arguments, path)};
