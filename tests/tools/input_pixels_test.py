@@ -106,6 +106,14 @@ class Results(PixelsTest):
         self.assert_takes(module, out)
         self.succeed("verify", path, out, "--input", "1,9,7,3")
 
+    def test_sizes_by_weights(self):
+        module, path = self.save(borders())
+        for how, channels in (("uint8", 3), ("rgba", 4)):
+            with self.subTest(how):
+                out = self.convert(path, *NORMALISE, "--input-pixels", how, "--verify", out=f"{how}.pt")
+                self.assert_takes(module, out, channels)
+                self.succeed("verify", path, out)
+
     def test_an_argument_by_name(self):
         module, path = self.save(Scaled())
         out = self.convert(path, "--input", "scale=3", "--input", "image=1,3,12,10", "--input", "other=1,4,12,10",

@@ -96,7 +96,7 @@ class MissingShapes(ModelTest):
     def test_all_inputs_at_once(self):
         self.save(Tables(), torch.zeros(1, 5, dtype=torch.long), torch.zeros(1, 5, dtype=torch.long), torch.ones(1, 5))
         said = self.refuse(needed=["the shapes of 3 inputs are not known: ids, positions, mask",
-                                   "--input ids=1,5:int64 --input positions=1,5:int64 --input mask=1,3,224,224",
+                                   "--input ids=1,5:int64 --input positions=1,5:int64 --input mask=DIMS, where DIMS are",
                                    "the model reads ids as indices", "aten::embedding"])
         self.assertNotIn("reads mask", said)
         self.refuse("--input", "mask=1,5", needed=["the shapes of 2 inputs are not known: ids, positions:"])
@@ -113,6 +113,25 @@ class MissingShapes(ModelTest):
         self.save(Rows(), torch.zeros(1, 3, dtype=torch.long))
         self.refuse(needed=["input ids: its shape is not known", "for example --input 1,5:int64"])
         self.succeed(self.model, "--input", "1,5:int64", "--verify", "-o", self.out)
+
+    def test_examples_are_by_weights(self):
+        """Sizes of a picture are an example for a network of pictures alone."""
+        for module, size, example in [(nn.LSTM(6, 8, batch_first=True), (1, 4, 6), "--input DIMS, where"),
+                                      (nn.Sequential(nn.ReLU(), nn.Linear(12, 4)), (2, 12), "--input 1,12"),
+                                      (nn.Conv3d(2, 4, 3), (1, 2, 8, 8, 8), "--input 1,2,16,112,112"),
+                                      (nn.Sequential(nn.Flatten(), nn.Linear(12, 4)), (1, 3, 4), "--input DIMS, where")]:
+            with self.subTest(module=module):
+                self.save(module, torch.rand(*size))
+                self.assertNotIn("224", self.refuse(needed=[example]))
+
+    def test_channels_of_a_convolution_over_one_axis(self):
+        net = nn.Sequential(nn.Conv1d(3, 8, 5), nn.ReLU(), nn.Conv1d(8, 4, 3))
+        self.save(net, torch.rand(1, 3, 80))
+        report = self.folder / "report.json"
+        self.succeed(self.model, "--nhwc", "--verify", "--report", report, "-o", self.out)
+        given, = json.loads(report.read_text())["inputs"]
+        self.assertEqual(("weights", 3), (given["source"], given["shape"][1]))
+        self.assertEqual(3, len(given["shape"]))
 
     def test_arguments_that_are_no_tensors(self):
         class Rate(nn.Module):

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/converter/infer/index_range.h"
 #include "lib/converter/normalise/arguments.h"
 #include "lib/converter/normalise/bound_arguments.h"
+#include "lib/converter/normalise/pixel_input.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/op_context.h"
 #include "lib/ops/registry.h"
@@ -27,9 +29,9 @@ using torch::jit::Value;
 // Returns for example "takes 2 tensors: colour, depth", and names forward's arguments that are no tensors.
 std::string tensors_of(const NormalisedModel& model) {
   const size_t count = model.inputs.size();
-  std::string text = count == 0 ? "takes no tensor"
-                                : fmt::format("takes {} tensor{}: {}", count, count == 1 ? "" : "s",
-                                              fmt::join(model.input_names, ", "));
+  std::string text = count == 0
+                         ? "takes no tensor"
+                         : fmt::format("takes {}: {}", counted(count, "tensor"), fmt::join(model.input_names, ", "));
   for (const ArgumentTree* leaf : leaves(model.arguments)) {
     if (leaf->is_tensor() || leaf->kind != ArgumentTree::Kind::kLeaf) continue;
     std::string hint = hint_to_bind(leaf->path, leaf->type);
@@ -82,40 +84,87 @@ bool keeps_rank_and_channels(const Node& node) {
   return find_traits(node).has(Fact::kKeepsChannels);
 }
 
-// Returns the number of channels that a convolution needs in its first input; nothing for other nodes.
-std::optional<int64_t> wanted_channels(const Node& node) {
-  const std::string kind = node.kind().toQualString();
-  if (kind == "aten::_convolution" || kind == "aten::conv2d") {
-    const auto weight = torch::jit::toIValue(node.namedInput("weight"));
+// What a convolution takes: [N, channels, ...] of this rank.
+struct ConvolutionInput {
+  int64_t channels;
+  int64_t rank;
+};
+
+std::optional<at::Tensor> constant_argument(const Node& node, const char* name) {
+  const auto value = torch::jit::toIValue(node.namedInput(name));
+  return value && value->isTensor() ? std::optional(value->toTensor()) : std::nullopt;
+}
+
+bool is_one_of(const Node& node, std::initializer_list<const char*> kinds) {
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [&, kind = std::string(node.kind().toQualString())](const char* each) { return kind == each; });
+}
+
+// Returns what a convolution needs as its first input; nothing for other nodes.
+std::optional<ConvolutionInput> wanted_input(const Node& node) {
+  if (is_one_of(node, {"aten::_convolution", "aten::conv1d", "aten::conv2d", "aten::conv3d"})) {
+    const auto weight = constant_argument(node, "weight");
     const auto groups = torch::jit::toIValue(node.namedInput("groups"));
-    const bool transposed =
-        kind == "aten::_convolution" && torch::jit::toIValue(node.namedInput("transposed")).value_or(false).toBool();
-    if (!weight || !weight->isTensor() || !groups || weight->toTensor().dim() != 4) return std::nullopt;
-    return transposed ? weight->toTensor().size(0) : weight->toTensor().size(1) * groups->toInt();
+    const bool transposed = is_one_of(node, {"aten::_convolution"}) &&
+                            torch::jit::toIValue(node.namedInput("transposed")).value_or(false).toBool();
+    if (!weight || !groups || weight->dim() < 3) return std::nullopt;
+    return ConvolutionInput{transposed ? weight->size(0) : weight->size(1) * groups->toInt(), weight->dim()};
   }
-  if (kind == "quantized::conv2d" || kind == "quantized::conv2d_relu") {
+  if (is_one_of(node, {"quantized::conv2d", "quantized::conv2d_relu"})) {
     const auto packed = torch::jit::toIValue(node.namedInput("packed_weight"));
     if (!packed || !packed->isCustomClass()) return std::nullopt;
     const auto params = packed->toCustomClass<ConvPackedParamsBase<2>>();
-    return std::get<0>(params->unpack()).size(1) * params->groups();
+    const at::Tensor weight = std::get<0>(params->unpack());
+    return ConvolutionInput{weight.size(1) * params->groups(), weight.dim()};
   }
   return std::nullopt;
 }
 
-// Returns the number of channels of the convolution that the value leads to; nothing if there is none.
-std::optional<int64_t> channels_from_weights(const Value* value) {
+// Returns what `find` finds in the nodes that read the value, also behind those that keep ranks and channels.
+template <typename Find>
+auto find_in_readers(const Value* value, const Find& find) -> decltype(find(*value->node())) {
   for (const torch::jit::Use& use : value->uses()) {
     if (use.offset != 0) continue;
-    if (const auto channels = wanted_channels(*use.user)) return channels;
+    if (auto found = find(*use.user)) return found;
     if (!keeps_rank_and_channels(*use.user)) continue;
-    if (const auto channels = channels_from_weights(use.user->output())) return channels;
+    if (auto found = find_in_readers(use.user->output(), find)) return found;
   }
   return std::nullopt;
 }
 
-Dims flexible_image(size_t input, int64_t channels) {
+// Returns the sizes that the convolution behind the value takes, where NNAPI may leave the others open: of a
+// convolution over one or two axes. Nothing if there is none.
+std::optional<Dims> dims_from_weights(const Value* value, size_t input) {
+  constexpr int64_t kMostRank = 4;
+  const auto wanted = find_in_readers(value, wanted_input);
+  if (!wanted || wanted->rank > kMostRank) return std::nullopt;
   const int number = static_cast<int>(input);
-  return {Dim::of_input(number, 0), Dim(channels), Dim::of_input(number, 2), Dim::of_input(number, 3)};
+  Dims dims;
+  for (int axis = 0; axis < wanted->rank; ++axis) dims.push_back(Dim::of_input(number, axis));
+  dims[1] = Dim(wanted->channels);
+  return dims;
+}
+
+// The pixels' nodes, which --input-pixels put before the original's: the last moves the channels to their place.
+const Value* behind_pixels(const Value* bytes) {
+  const Value* value = bytes;
+  while (value->uses().size() == 1 && !is_one_of(*value->node(), {"aten::permute"})) {
+    const Node* reader = value->uses()[0].user;
+    if (reader->outputs().size() != 1) break;
+    value = reader->output();
+  }
+  return value;
+}
+
+// Returns the sizes of the bytes of a picture, by the convolution that takes what becomes of them.
+std::optional<Dims> pixels_from_weights(const Value* bytes, size_t input, const PixelInput& pixels) {
+  const auto image = dims_from_weights(behind_pixels(bytes), input);
+  if (!image || image->size() != 4) return std::nullopt;
+  const Dim channels = image->at(1);
+  check_pixel_channels(channels.value(), pixels);
+  const int number = static_cast<int>(input);
+  return Dims{Dim::of_input(number, 0), Dim::of_input(number, 1), Dim::of_input(number, 2),
+              pixels.has_alpha ? Dim(4) : channels};
 }
 
 // False for indices into a quantised table and what goes with them.
@@ -179,25 +228,44 @@ void check(const TensorType& type, const Value* input, const std::string& name, 
   }
 }
 
-// Returns the type of an image with the channels that the weights need; nothing if the weights don't tell them.
-std::optional<TensorType> type_from_weights(const Value* input, size_t index) {
+// Returns a type with the channels that the weights need; nothing if the weights don't tell them. `pixels` is of this
+// input, or null.
+std::optional<TensorType> type_from_weights(const Value* input, size_t index, const PixelInput* pixels) {
   if (feeds_quantized_operator(input)) return std::nullopt;
-  const auto channels = channels_from_weights(input);
-  if (!channels) return std::nullopt;
-  return TensorType{at::kFloat, flexible_image(index, *channels), {}};
+  const auto dims = pixels != nullptr ? pixels_from_weights(input, index, *pixels) : dims_from_weights(input, index);
+  if (!dims) return std::nullopt;
+  return TensorType{pixels != nullptr ? at::kByte : at::kFloat, *dims, {}};
 }
 
-// Returns sizes that the first operation might take, as an example in a message.
-std::string sizes_for_example(const Value* input) {
-  for (const torch::jit::Use& use : input->uses()) {
-    const std::string kind = use.user->kind().toQualString();
-    const bool is_linear = kind == "aten::linear", is_conv = kind == "aten::_convolution" || kind == "aten::conv1d";
-    if (use.offset != 0 || (!is_linear && !is_conv)) continue;
-    const auto weight = torch::jit::toIValue(use.user->namedInput("weight"));
-    if (!weight || !weight->isTensor() || weight->toTensor().dim() != (is_linear ? 2 : 3)) continue;
-    return fmt::format("1,{}{}", weight->toTensor().size(1), is_linear ? "" : ",100");
+// Returns sizes that the node might take as its first input, by its weights.
+std::optional<std::string> sizes_of_weights(const Node& node) {
+  if (const auto wanted = wanted_input(node)) {
+    const char* rest = wanted->rank == 3 ? "100" : wanted->rank == 4 ? "224,224" : "16,112,112";
+    return fmt::format("1,{},{}", wanted->channels, rest);
   }
-  return "1,3,224,224";
+  if (is_one_of(node, {"aten::linear"})) {
+    const auto weight = constant_argument(node, "weight");
+    if (weight && weight->dim() == 2) return fmt::format("1,{}", weight->size(1));
+  }
+  return std::nullopt;
+}
+
+// Stands for sizes that nothing tells.
+constexpr const char* kAnySizes = "DIMS";
+
+// Returns sizes that the first operation with weights might take, as an example in a message.
+std::string sizes_for_example(const Value* input) {
+  return find_in_readers(input, sizes_of_weights).value_or(kAnySizes);
+}
+
+// Returns the pixels that the input takes, or null.
+const PixelInput* takes_pixels(const NormalisedModel& model, size_t index, const std::optional<PixelInput>& pixels) {
+  if (!pixels) return nullptr;
+  const auto is_argument = [](const std::string& name) { return name.find_first_of(".[") == std::string::npos; };
+  const auto& names = model.input_names;
+  const auto taker = pixels->name.empty() ? std::find_if(names.begin(), names.end(), is_argument)
+                                          : std::find(names.begin(), names.end(), pixels->name);
+  return taker - names.begin() == static_cast<std::ptrdiff_t>(index) ? &*pixels : nullptr;
 }
 
 // Collects the inputs without a shape, so that one message says how to give all of them.
@@ -217,22 +285,22 @@ class MissingShapes {
     }
     constexpr const char* kWhy =
         "the file holds no example of the inputs, and shapes are read from the weights only where the first operation "
-        "is a "
-        "convolution";
+        "is a convolution over one or two axes";
     std::string examples, names, indices;
     for (const size_t index : missing_) {
-      examples += " --input " + example(index);
+      examples += (examples.empty() ? "--input " : " --input ") + example(index);
       names += (names.empty() ? "" : ", ") + model_.input_names[index];
       indices += index_text(index);
     }
+    const bool is_open = examples.find(kAnySizes) != std::string::npos;
+    const std::string meaning = is_open ? ", where DIMS are the sizes, with commas between them" : "";
     if (missing_.size() == 1) {
-      fail(names,
-           fmt::format("its shape is not known: {}; give --input DIMS, for example{}{}", kWhy, examples, indices));
+      fail(names, fmt::format("its shape is not known: {}; give {}{}{}{}", kWhy,
+                              is_open ? "" : "--input DIMS, for example ", examples, meaning, indices));
     }
     throw ConvertError(ExitCode::kNotConvertible,
-                       fmt::format("the shapes of {} inputs are not known: {}: {}; give --input DIMS for each, for "
-                                   "example{}{}",
-                                   missing_.size(), names, kWhy, examples, indices));
+                       fmt::format("the shapes of {} inputs are not known: {}: {}; give --input for each, as in {}{}{}",
+                                   missing_.size(), names, kWhy, examples, meaning, indices));
   }
 
  private:
@@ -259,8 +327,8 @@ class MissingShapes {
 
 }  // namespace
 
-InputTypes input_types(const NormalisedModel& model, const ExampleTensors& example,
-                       const std::vector<InputSpec>& specs) {
+InputTypes input_types(const NormalisedModel& model, const ExampleTensors& example, const std::vector<InputSpec>& specs,
+                       const std::optional<PixelInput>& pixels) {
   const std::vector<const InputSpec*> by_input = specs_by_input(model, specs);
   InputTypes result;
   MissingShapes missing(model);
@@ -274,7 +342,7 @@ InputTypes input_types(const NormalisedModel& model, const ExampleTensors& examp
       type = type_from_spec(*by_input[i], i, in_file);
     } else if (in_file) {
       type = *in_file;
-    } else if (const auto from_weights = type_from_weights(input, i)) {
+    } else if (const auto from_weights = type_from_weights(input, i, takes_pixels(model, i, pixels))) {
       source = TypeSource::kWeights;
       type = *from_weights;
     } else {

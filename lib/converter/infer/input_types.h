@@ -1,8 +1,9 @@
 // The types of forward's inputs. They come from, in this order: --input, the example in the file (bundled inputs, or
 // what the model was traced with, which PyTorch 2 saves), the weights that an input meets first (rank and channels; the
-// other sizes stay flexible). Never a guess.
+// other sizes stay flexible). Never a guess. `pixels` says which input takes bytes of pictures, if one does.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "lib/converter/graph/normalised_model.h"
@@ -26,7 +27,7 @@ struct ExampleTensors {
 
 // One type for each input of the model. Throws ConvertError: kUsage for
 // specs that don't fit the signature, kNotConvertible for inputs of which nothing is known; the message names the flag.
-InputTypes input_types(const NormalisedModel& model, const ExampleTensors& example,
-                       const std::vector<InputSpec>& specs);
+InputTypes input_types(const NormalisedModel& model, const ExampleTensors& example, const std::vector<InputSpec>& specs,
+                       const std::optional<PixelInput>& pixels = {});
 
 }  // namespace nnapi_convert

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/converter/graph/float_width.h"
 
@@ -106,17 +107,9 @@ void move_channels(std::vector<Size>& sizes, const PixelInput& pixels, Size with
   if (pixels.has_alpha) sizes.back() = std::move(with_alpha);
 }
 
-void check_channels(const std::optional<int64_t>& channels, const PixelInput& pixels) {
-  const int64_t found = channels.value_or(3);
-  const bool is_color = pixels.has_alpha || pixels.is_bgr;
-  if (found == 3 || (found == 1 && !is_color)) return;
-  fail(fmt::format("the model takes {} channels, {} needed; --input gives the sizes that MODEL takes: 1,3,H,W", found,
-                   is_color ? "3" : "1 or 3"));
-}
-
 void edit_spec(InputSpec& spec, const PixelInput& pixels, const std::string& name) {
   if (spec.dtype == at::kByte) return;
-  if (spec.sizes.size() == kRank) check_channels(spec.sizes[1], pixels);
+  if (spec.sizes.size() == kRank) check_pixel_channels(spec.sizes[1], pixels);
   move_channels(spec.sizes, pixels, std::optional<int64_t>(4), name);
   spec.dtype = at::kByte;
 }
@@ -127,6 +120,14 @@ void edit_stated(ExportedTensor& stated, const PixelInput& pixels) {
 }
 
 }  // namespace
+
+void check_pixel_channels(const std::optional<int64_t>& channels, const PixelInput& pixels) {
+  const int64_t found = channels.value_or(3);
+  const bool is_color = pixels.has_alpha || pixels.is_bgr;
+  if (found == 3 || (found == 1 && !is_color)) return;
+  fail(fmt::format("the model takes {}, {} needed; --input gives the sizes that MODEL takes: 1,3,H,W",
+                   counted(found, "channel"), is_color ? "3" : "1 or 3"));
+}
 
 void take_pixels(LoadedModel& loaded, const PixelInput& pixels, std::vector<InputSpec>& specs) {
   const c10::FunctionSchema forward = loaded.module.get_method("forward").function().getSchema();

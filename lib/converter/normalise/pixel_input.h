@@ -1,6 +1,7 @@
 // Puts the normalisation of pictures before forward (--input-pixels).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "lib/converter/load/load.h"
@@ -12,5 +13,8 @@ namespace nnapi_convert {
 // already; another has those that the original takes. Throws ConvertError (kUsage) for an argument that forward lacks
 // or that is no tensor of rank 4.
 void take_pixels(LoadedModel& loaded, const PixelInput& pixels, std::vector<InputSpec>& specs);
+
+// Throws ConvertError (kUsage) if such pictures can't make the channels that the original takes.
+void check_pixel_channels(const std::optional<int64_t>& channels, const PixelInput& pixels);
 
 }  // namespace nnapi_convert

@@ -79,7 +79,7 @@ TypedModel type_model(const LoadedModel& loaded, const ConvertOptions& options, 
   stages.end([&] { return to_text(model, {}); });
 
   stages.begin("infer");
-  InputTypes inputs = input_types(model, example_tensors(model, loaded), options.inputs);
+  InputTypes inputs = input_types(model, example_tensors(model, loaded), options.inputs, options.pixels);
   typed.original_inputs = std::move(inputs.types);
   typed.input_sources = std::move(inputs.sources);
   warn_of_traced_inputs(typed, diagnostics);
