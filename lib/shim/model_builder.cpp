@@ -49,19 +49,18 @@ const char* Builder::place() {
 
 int Builder::refuse_operand(const char* function, uint32_t operand, int code) {
   const bool is_known = operand < view_.operands.size();
-  return fail_with(
-      error_, NNAPI_SHIM_REFUSED, code,
-      "NNAPI refuses operand %u (%.100s, type %d, rank %u) of %s: %s answers %s; convert the model for this "
-      "device's feature level, %u",
-      operand, is_known && view_.operands[operand].name[0] ? view_.operands[operand].name : "no name",
-      is_known ? view_.operands[operand].type : -1, is_known ? view_.operands[operand].rank : 0, place(), function,
-      result_name(code), library_.feature_level);
+  return fail_with(error_, NNAPI_SHIM_REFUSED, code,
+                   "NNAPI refuses operand %u (%.100s, type %d, rank %u) of %s: %s answers %s; the device has feature "
+                   "level %u",
+                   operand, is_known && view_.operands[operand].name[0] ? view_.operands[operand].name : "no name",
+                   is_known ? view_.operands[operand].type : -1, is_known ? view_.operands[operand].rank : 0, place(),
+                   function, result_name(code), library_.feature_level);
 }
 
 int Builder::refuse_model(const char* function, int code) {
   return fail_with(error_, NNAPI_SHIM_REFUSED, code,
-                   "NNAPI refuses %s of %zu operations: %s answers %s; convert it for this device's feature level, %u",
-                   place(), view_.operations.size(), function, result_name(code), library_.feature_level);
+                   "NNAPI refuses %s of %zu operations: %s answers %s; the device has feature level %u", place(),
+                   view_.operations.size(), function, result_name(code), library_.feature_level);
 }
 
 int Builder::lack(const char* function, uint32_t operand, uint32_t level) {

@@ -295,6 +295,25 @@ class Values(CalibrateTest):
         result, _ = self.distance(module, samples, *options)
         self.assertNotIn("doesn't take", result.stderr)
 
+    def test_one_size_fits(self):
+        """Anchors that the model holds are of one size, and nothing in the file tells it."""
+        class Anchored(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = torch.nn.Conv2d(3, 8, 3, stride=2, padding=1)
+                self.register_buffer("anchors", torch.rand(1, 64, 8))
+
+            def forward(self, x):
+                return self.conv(x).flatten(2).transpose(1, 2) * self.anchors
+
+        torch.manual_seed(0)
+        model, data = self.folder / "anchored.pt", self.folder / "data.pt"
+        torch.jit.trace(Anchored().eval(), torch.rand(1, 3, 16, 16)).save(str(model))
+        torch.save([torch.rand(1, 3, 24, 24) for _ in range(8)], str(data))
+        said = self.fail_with(1, model, "--nhwc", "--calibrate", data, "-o", self.folder / "out.pt",
+                              needed=["can't run on a sample, x [1, 3, 24, 24]", "give every size with --input"]).stderr
+        self.assertNotIn("ANEURALNETWORKS", said)
+
     def test_name_of_nothing(self):
         torch.manual_seed(0)
         self.distance(torch.nn.Conv2d(3, 4, 3), [torch.randn(1, 3, 12, 12) for _ in range(8)])

@@ -13,6 +13,7 @@
 #include "lib/base/held_back.h"
 #include "lib/converter/graph/deep_copy.h"
 #include "lib/converter/quantise/physical_sample.h"
+#include "lib/converter/quantise/sample_run.h"
 #include "lib/converter/quantise/segment_samples.h"
 #include "lib/converter/samples/calibration_samples.h"
 #include "lib/format/operation_table.h"
@@ -380,6 +381,7 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
     CalibrationSamples samples = read_calibration(calibration, planned.interface, loaded, diagnostics);
     const std::string few_samples = few_samples_text(samples.size());
     if (!few_samples.empty()) diagnostics.warn(few_samples);
+    check_runs_on_samples(loaded, planned.interface, samples);
     const CalibrationSamples first = first_of(samples, calibration);
     const std::vector<FedRange> fed = fed_ranges(samples, planned.interface);
     const HoldBack rule = hold_back_for(planned, samples.size(), calibration);
