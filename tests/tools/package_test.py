@@ -109,6 +109,12 @@ class Package(CliTest):
             self.assertTrue(state.startswith("nnapi, " + text), (level, state))
             self.check(found, x, tolerance)
 
+    def test_equal_models_are_named(self):
+        said = self.succeed(self.model, "--nhwc", "--runtime", "shim", "--input", SIZE, "--package",
+                            "level=3; level=2; level=3,relax-fp16", "-o", self.folder / "same.pt").stderr
+        self.assertIn("model 2 (level=2) is the same as model 1 (level=3), so that no phone takes it", said)
+        self.assertNotIn("model 3", said)
+
     def test_a_device_gets_the_model_that_it_takes(self):
         path = self.calibrated("quant=nnapi; level=3")
         x = self.data[:1]

@@ -80,6 +80,32 @@ void add_new(const std::vector<Warning>& found, std::vector<Warning>& warnings) 
   }
 }
 
+// Returns for each model the first before it whose buffer has the same words, or its own number.
+std::vector<size_t> equal_buffers(const std::vector<PackageMember>& members) {
+  std::vector<size_t> equal;
+  for (size_t i = 0; i < members.size(); ++i) {
+    const auto words_of = [&](size_t number) -> const std::vector<int32_t>& {
+      return members[number].conversion.segments.at(0).shim->words;
+    };
+    size_t first = 0;
+    while (first < i && words_of(first) != words_of(i)) ++first;
+    equal.push_back(first);
+  }
+  return equal;
+}
+
+// Of models that are the same, with the same weights, a phone takes the first.
+void warn_of_same(const std::vector<VariantSummary>& models, const std::vector<size_t>& equal,
+                  Diagnostics& diagnostics) {
+  for (size_t i = 0; i < models.size(); ++i) {
+    if (equal[i] == i || models[i].own_bytes > 0) continue;
+    diagnostics.warn(
+        fmt::format("--package: model {} ({}) is the same as model {} ({}), so that no phone takes it: leave "
+                    "it out, or give it a word that makes it another one, such as quant=nnapi",
+                    i + 1, models[i].name, equal[i] + 1, models[equal[i]].name));
+  }
+}
+
 }  // namespace
 
 ConvertOptions options_of(const PackageRequest& request, const LoadedModel& model, ConvertOptions options) {
@@ -126,7 +152,10 @@ Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments
                          fmt::format("--package: model {} ({}): {}", i + 1, request.name, error.what()));
     }
   }
-  return make_package(std::move(members), arguments.options.fallback);
+  const std::vector<size_t> equal = equal_buffers(members);
+  Conversion package = make_package(std::move(members), arguments.options.fallback);
+  warn_of_same(package.variants, equal, diagnostics);
+  return package;
 }
 
 }  // namespace nnapi_convert
