@@ -12,6 +12,7 @@
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/options/control_flow_options.h"
 #include "lib/converter/options/stages.h"
+#include "lib/converter/partition/refused_model.h"
 #include "lib/converter/partition/split.h"
 #include "lib/converter/partition/whole.h"
 #include "lib/converter/quantise/half_range_step.h"
@@ -31,7 +32,8 @@ PlannedModel make_plan(const LoadedModel& loaded, const ConvertOptions& options,
   if (whole.plan.is_whole()) return whole;
   const SegmentRefusal& refusal = *whole.plan.refusal;
   diagnostics.refusals = refusal.nodes;
-  if (options.fallback != Fallback::kPartition) throw ConvertError(ExitCode::kNotConvertible, refusal.reason);
+  if (options.fallback != Fallback::kPartition)
+    throw RefusedModel(refusal.reason, {std::move(whole.graph), refusal.nodes});
   diagnostics.warnings = of_loading;
   return split(loaded, options, refusal, diagnostics, stages);
 }

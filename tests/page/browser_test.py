@@ -263,7 +263,14 @@ class WholeModel(Browser):
         self.driver.get(path.as_uri())
         self.assertEqual([], self.driver.get_log("browser"))
         self.assertIn("aten::linalg_matrix_exp", self.text("#refusals"))
-        self.assert_no_overflow()
+        self.assertEqual("2 operations can't be lowered to NNAPI", self.text(".error strong"))
+        self.check_page()
+        refused = self.driver.find_elements(By.CSS_SELECTOR, ".node.bad")
+        self.assertEqual(["aten::linalg_matrix_exp"] * 2, [node.find_element(By.CSS_SELECTOR, ".name").text for node in refused])
+        self.assertGreater(len(self.driver.find_elements(By.CSS_SELECTOR, ".node.cpu")), 2)
+        self.driver.find_element(By.CSS_SELECTOR, "#details .worst button").click()
+        self.assertIn("is refused: no rule", self.text("#details"))
+        self.shot("refused")
 
     def test_subgraphs(self):
         self.report(self.fixture("control_flow.pt"), *IMAGE, "--nhwc", "--runtime", "shim", "--feature-level", "4",

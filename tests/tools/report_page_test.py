@@ -112,7 +112,29 @@ class ReportPage(CliTest):
         page = self.page("unknown_operations.pt", *IMAGE, "--nhwc", "--fallback", "none", code=1)
         self.assertFalse(page.report["converted"])
         self.assertEqual(2, len(page.report["refusals"]))
-        self.assertNotIn("graph", page.report)
+        graph = page.report["graph"]
+        step, = graph["steps"]
+        self.assertIn("aten::_convolution", [node["op"] for node in step["nodes"]])
+        refused = [(node["op"], graph["reasons"][node["reason"]]) for node in step["nodes"] if "reason" in node]
+        self.assertEqual(["aten::linalg_matrix_exp"] * 2, [op for op, _ in refused])
+        self.assertEqual(page.report["refusals"], [reason for _, reason in refused])
+
+    def test_refused_in_parts_too(self):
+        class Small(torch.nn.Module):
+            def forward(self, x):
+                return torch.linalg.matrix_exp(torch.linalg.matrix_exp(x) * 2)
+
+        path = self.folder / "small.pt"
+        torch.jit.trace(Small(), torch.rand(4, 4)).save(str(path))
+        report = self.page(path, "--input", "4,4", code=1).report
+        nodes = [node for step in report["graph"]["steps"] for node in step["nodes"]]
+        self.assertEqual(["aten::linalg_matrix_exp", "aten::mul", "aten::linalg_matrix_exp"], [node["op"] for node in nodes])
+        self.assertEqual({0, 1, 2}, {node["reason"] for node in nodes})
+
+    def test_refused_by_nnapis_rules(self):
+        report = self.page("residual.pt", *IMAGE, "--nchw", "--feature-level", "2", "--fallback", "none", code=1).report
+        self.assertIn("NNAPI has no NCHW at feature level 2", report["error"])
+        self.assertIn("CONV_2D", [node["op"] for node in report["graph"]["steps"][0]["nodes"]])
 
     def test_to_a_file_that_is_kept(self):
         path = self.folder / "no" / "report.html"

@@ -12,6 +12,7 @@
 #include "lib/converter/normalise/arguments.h"
 #include "lib/converter/partition/deciding_inputs.h"
 #include "lib/converter/partition/memory_order.h"
+#include "lib/converter/partition/refused_model.h"
 #include "lib/converter/partition/sample_macs.h"
 #include "lib/converter/partition/typed_model.h"
 #include "lib/converter/samples/sample_inputs.h"
@@ -20,8 +21,15 @@
 namespace nnapi_convert {
 namespace {
 
-[[noreturn]] void refuse(const SegmentRefusal& refusal, const std::string& why) {
-  throw ConvertError(ExitCode::kNotConvertible, refusal.reason + "\nparts of it can't go to NNAPI either: " + why);
+RefusedGraph graph_of_refused(PlannedModel& planned) {
+  RefusedGraph refused{std::move(planned.graph), {}};
+  for (const CpuNode& node : planned.plan.cpu_nodes) refused.reasons.push_back(node.reason);
+  return refused;
+}
+
+[[noreturn]] void refuse(PlannedModel& planned, const std::string& why) {
+  throw RefusedModel(planned.plan.refusal->reason + "\nparts of it can't go to NNAPI either: " + why,
+                     graph_of_refused(planned));
 }
 
 bool any_flexible(const ModuleInterface& interface) {
@@ -52,23 +60,23 @@ std::string reasons_of(const Plan& plan) {
 }
 
 // Throws an error that says why the plan has no segment.
-[[noreturn]] void refuse_all(const PlannedModel& planned, const SegmentLimits& limits) {
+[[noreturn]] void refuse_all(PlannedModel& planned, const SegmentLimits& limits) {
   const Plan& plan = planned.plan;
   const SegmentRefusal& refusal = *plan.refusal;
   if (any_flexible(planned.interface)) {
     const auto placed = std::find_if(plan.cpu_nodes.begin(), plan.cpu_nodes.end(), is_placed_tensor);
     const std::string where = placed == plan.cpu_nodes.end() ? "" : fmt::format(" (at {})", placed->reason.where);
-    refuse(refusal, fmt::format("NNAPI needs the flexible sizes of the inputs fixed: the model mixes elements along "
+    refuse(planned, fmt::format("NNAPI needs the flexible sizes of the inputs fixed: the model mixes elements along "
                                 "them{}; give every size with --input",
                                 where));
   }
   if (!plan.any_lowered || limits.min_macs == 0) {
     const bool is_of_nodes = !refusal.nodes.empty() || !refusal.device.empty();
     const std::string reasons = is_of_nodes ? "" : reasons_of(plan);
-    throw ConvertError(ExitCode::kNotConvertible,
-                       reasons.empty() ? refusal.reason : refusal.reason + "\nno part of it can go to NNAPI" + reasons);
+    throw RefusedModel(reasons.empty() ? refusal.reason : refusal.reason + "\nno part of it can go to NNAPI" + reasons,
+                       graph_of_refused(planned));
   }
-  refuse(refusal, "no segment is worth a call; --min-segment-macs 0 takes any");
+  refuse(planned, "no segment is worth a call; --min-segment-macs 0 takes any");
 }
 
 bool has_unknown_macs(const Plan& plan) {

@@ -11,6 +11,7 @@
 #include "lib/converter/lower/lower.h"
 #include "lib/converter/lower/wide_integers.h"
 #include "lib/converter/partition/memory_order.h"
+#include "lib/converter/partition/refused_model.h"
 #include "lib/converter/partition/typed_model.h"
 #include "lib/converter/samples/original_run.h"
 #include "lib/nnapi/cost.h"
@@ -49,21 +50,28 @@ std::vector<Refusal> all_refusals(const TypedModel& typed, const ConvertOptions&
   return refusals;
 }
 
-// Lowers the whole graph. Frees the graph at the end, with the weights that nothing else holds.
-Offer lower_whole(const LoadedModel& loaded, const ConvertOptions& options, QuantMode& quant, Diagnostics& diagnostics,
-                  Stages& stages) {
+// Lowers the whole graph. Frees the graph at the end, with the weights that nothing else holds. Sets the quantisation
+// of `planned`, and its graph if a model is refused that is not split.
+Offer lower_whole(const LoadedModel& loaded, const ConvertOptions& options, PlannedModel& planned,
+                  Diagnostics& diagnostics, Stages& stages) {
   const TypedModel typed = type_model(loaded, options, {RunBy::kNnapi}, diagnostics, stages);
-  if (!typed.inferred.refusals.empty()) return {{}, refusal_of_nodes(all_refusals(typed, options))};
+  const auto refused = [&](std::vector<Refusal> refusals) {
+    if (options.fallback != Fallback::kPartition) {
+      planned.graph = graph_of_refused(typed.model, typed.inferred.types, refusals);
+    }
+    return Offer{{}, refusal_of_nodes(std::move(refusals))};
+  };
+  if (!typed.inferred.refusals.empty()) return refused(all_refusals(typed, options));
   std::vector<Refusal> by_order = memory_order_refusals(typed.model, typed.inferred);
-  if (!by_order.empty()) return {{}, refusal_of_nodes(std::move(by_order))};
+  if (!by_order.empty()) return refused(std::move(by_order));
 
   stages.begin("lower");
   const TypeMap& types = typed.inferred.types;
   LoweredModel lowered = lower(typed.model, graph_inputs(typed), types, target_of(options), diagnostics);
-  if (!lowered.refusals.empty()) return {{}, refusal_of_nodes(std::move(lowered.refusals))};
+  if (!lowered.refusals.empty()) return refused(std::move(lowered.refusals));
   stages.end([&] { return nnapi::to_text(lowered.model); });
   warn_of_wide_integers(all_nodes(*typed.model.graph), typed.model, types, diagnostics);
-  quant = typed.boundaries->mode;
+  planned.quant = typed.boundaries->mode;
   ModuleInterface interface = make_interface(typed.model, *typed.boundaries, lowered, typed.original_inputs,
                                              typed.original_outputs, output_types(typed.model, types));
   for (size_t i = 0; i < interface.inputs.size(); ++i) interface.inputs[i].source = typed.input_sources[i];
@@ -82,12 +90,13 @@ PlannedSegment planned_segment(NnapiPart part) {
 PlannedModel plan_of_one(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
                          Stages& stages) {
   PlannedModel planned;
-  Offer offer = lower_whole(loaded, options, planned.quant, diagnostics, stages);
+  Offer offer = lower_whole(loaded, options, planned, diagnostics, stages);
   if (!offer.refusal) {
     stages.begin("optimise");
     optimise_part(offer.part, options, diagnostics);
     stages.end([&] { return nnapi::to_text(offer.part.model); });
     offer.refusal = refusal_of(offer.part, options);
+    if (offer.refusal) planned.graph = graph_of(offer.part.model, offer.part.interface);
   }
   if (offer.refusal) {
     planned.plan.refusal = std::move(offer.refusal);

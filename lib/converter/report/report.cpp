@@ -11,6 +11,7 @@
 #include "lib/base/counted.h"
 #include "lib/base/percent.h"
 #include "lib/base/refusal_groups.h"
+#include "lib/converter/partition/refused_model.h"
 #include "lib/converter/report/calibration_json.h"
 #include "lib/converter/report/json_values.h"
 #include "lib/converter/report/mac_share.h"
@@ -321,9 +322,14 @@ std::string partition_text(const Conversion& conversion) {
   return text;
 }
 
-json make_failure_report(const std::string& model, const std::string& error, const Diagnostics& diagnostics) {
-  json report = {{"version", kReportVersion}, {"model", model}, {"converted", false}, {"error", error}};
+json make_failure_report(const std::string& model, const ConvertError& error, const Diagnostics& diagnostics) {
+  json report = {{"version", kReportVersion}, {"model", model}, {"converted", false}, {"error", error.what()}};
   report.update(diagnostics_json(diagnostics));
+  const auto* refused = dynamic_cast<const RefusedModel*>(&error);
+  if (refused == nullptr || refused->graph().graph.steps.empty()) return report;
+  report["graph"] = to_json(refused->graph().graph);
+  report["graph"]["reasons"] = json::array();
+  for (const Refusal& reason : refused->graph().reasons) report["graph"]["reasons"].push_back(refusal_json(reason));
   return report;
 }
 

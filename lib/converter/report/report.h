@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/base/report_version.h"
 #include "lib/converter/emit/conversion.h"
 #include "lib/converter/emit/emit_methods.h"
@@ -36,7 +37,7 @@ nlohmann::json input_json(const std::string& name, const TensorType& type);
 // Returns the report's part about a verification; `verify --format json` prints it.
 nlohmann::json to_json(const Verification& verification);
 
-// Returns the report of a model that can't be converted.
-nlohmann::json make_failure_report(const std::string& model, const std::string& error, const Diagnostics& diagnostics);
+// Returns the report of a model that can't be converted, with its graph if the error is a RefusedModel.
+nlohmann::json make_failure_report(const std::string& model, const ConvertError& error, const Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -402,7 +402,7 @@ int convert_and_print(const ConvertArguments& given) {
     if (!arguments.reports.empty() && error.exit_code() == ExitCode::kNotConvertible) {
       PendingTexts reports;
       add_reports(reports, arguments.reports,
-                  with_loss(make_failure_report(arguments.model, error.what(), findings.diagnostics), findings.loss));
+                  with_loss(make_failure_report(arguments.model, error, findings.diagnostics), findings.loss));
       flush_standard_output();
       reports.commit();
     }
