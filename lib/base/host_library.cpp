@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "lib/base/error.h"
+#include "lib/base/input_file.h"
 #include "lib/base/own_library.h"
 
 namespace nnapi_convert {
@@ -18,9 +19,10 @@ std::string host_library_path() {
 
 void load_host_library() {
   const std::string path = host_library_path();
-  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the host's NNAPI {}: {}", path, dlerror()));
-  }
+  const std::string problem = problem_of_library(path);
+  if (problem.empty() && dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the host's NNAPI {}: {}", path,
+                                                     problem.empty() ? dlerror() : problem.c_str()));
 }
 
 }  // namespace nnapi_convert

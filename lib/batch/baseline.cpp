@@ -5,12 +5,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #include "lib/base/error.h"
+#include "lib/base/input_file.h"
 #include "lib/format/json_nesting.h"
 
 namespace nnapi_convert {
@@ -181,14 +179,12 @@ void set_limit(Limits& limits, const std::string& text) {
 }
 
 json read_summary(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) refuse_summary(path, "it is a folder");
-  std::ifstream stream(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream && text.empty()) refuse_summary(path, "can't be read");
-  if (is_nested_too_deep(text))
+  std::string problem;
+  const auto text = text_of_file(path, problem);
+  if (!text) refuse_summary(path, problem);
+  if (is_nested_too_deep(*text))
     refuse_summary(path, fmt::format("lists or objects more than {} deep", kMostNestedJson));
-  json summary = json::parse(text, nullptr, false);
+  json summary = json::parse(*text, nullptr, false);
   if (summary.is_discarded()) refuse_summary(path, "no JSON");
   if (!is_summary(summary)) refuse_summary(path, "no summary of version 1");
   return summary;

@@ -9,12 +9,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <numeric>
 
 #include "lib/base/file.h"
+#include "lib/base/input_file.h"
 #include "lib/base/json_text.h"
 #include "lib/batch/output_folder.h"
 #include "lib/batch/pool.h"
@@ -67,10 +66,10 @@ class Estimates {
   Estimates(const BatchRequest& request, const std::vector<uint64_t>& sizes)
       : sizes_(sizes), own_(own_resident_bytes()), known_(sizes.size()) {
     for (size_t i = 0; request.memory != 0 && i < sizes.size(); ++i) {
-      std::ifstream stream(record_path(request.worker.output_folder, request.models[i].name), std::ios::binary);
-      const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-      if (is_nested_too_deep(text)) continue;
-      const nlohmann::json record = nlohmann::json::parse(text, nullptr, false);
+      std::string ignored;
+      const auto text = text_of_file(record_path(request.worker.output_folder, request.models[i].name), ignored);
+      if (!text || is_nested_too_deep(*text)) continue;
+      const nlohmann::json record = nlohmann::json::parse(*text, nullptr, false);
       if (record.is_object() && record.value("peak_bytes", nlohmann::json()).is_number_unsigned()) {
         known_[i] = record["peak_bytes"];
       }

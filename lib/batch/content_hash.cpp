@@ -1,17 +1,14 @@
 #include "lib/batch/content_hash.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/base/input_file.h"
 
 namespace nnapi_convert {
 namespace {
@@ -41,20 +38,16 @@ class Hash {
 
 std::string hash_of_file(const std::filesystem::path& path) {
   constexpr size_t kBlock = 1 << 20;
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto fail = [&](const std::string& problem) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {}", path.string(), problem));
+  };
+  InputFile file(path);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) fail("no such file");
   std::vector<char> block(kBlock);
   Hash hash;
-  ssize_t count = descriptor < 0 ? -1 : 1;
-  while (count > 0) {
-    count = ::read(descriptor, block.data(), block.size());
-    if (count > 0) hash.add(block.data(), static_cast<size_t>(count));
-  }
-  const int error = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (count < 0) {
-    const std::string reason = error == ENOENT ? "no such file" : std::strerror(error);
-    throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {}", path.string(), reason));
-  }
+  while (const size_t count = file.read(block.data(), block.size())) hash.add(block.data(), count);
+  if (!file.problem().empty()) fail(file.problem());
   return hash.finish();
 }
 

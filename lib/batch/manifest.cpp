@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 
 #include "lib/base/error.h"
+#include "lib/base/input_file.h"
 #include "lib/base/json_problem.h"
 #include "lib/format/json_nesting.h"
 
@@ -23,15 +22,15 @@ constexpr int kManifestVersion = 1;
 }
 
 json read_json(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream && text.empty()) throw ConvertError(ExitCode::kBadFile, "can't read " + path);
-  if (is_nested_too_deep(text)) {
+  std::string problem;
+  const auto text = text_of_file(path, problem);
+  if (!text) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, problem));
+  if (is_nested_too_deep(*text)) {
     throw ConvertError(ExitCode::kBadFile,
                        fmt::format("{}: lists or objects more than {} deep found", path, kMostNestedJson));
   }
   try {
-    return json::parse(text);
+    return json::parse(*text);
   } catch (const json::parse_error& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {}", path, json_problem(error)));
   }

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <new>
 
+#include "lib/base/input_file.h"
 #include "lib/base/json_text.h"
 #include "lib/batch/content_hash.h"
 #include "lib/batch/output_folder.h"
@@ -49,10 +49,11 @@ std::string key_of(const BatchModel& model, const WorkerSettings& settings) {
 }
 
 json read_json(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (is_nested_too_deep(text)) throw ConvertError(ExitCode::kBadFile, path.string() + ": nested too deep");
-  return json::parse(text);
+  std::string problem;
+  const auto text = text_of_file(path, problem);
+  if (!text) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path.string(), problem));
+  if (is_nested_too_deep(*text)) throw ConvertError(ExitCode::kBadFile, path.string() + ": nested too deep");
+  return json::parse(*text);
 }
 
 // Writes a file without waiting for the disk, as write_file() does: a later run finds lost data by the hashes.

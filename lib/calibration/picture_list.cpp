@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include "lib/base/error.h"
+#include "lib/base/input_file.h"
 
 namespace nnapi_convert::calibration {
 namespace {
@@ -39,8 +40,10 @@ std::vector<std::string> in_folder(const std::string& folder) {
 }
 
 std::vector<std::string> in_list(const std::string& list) {
-  std::ifstream stream(list);
-  if (!stream) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}", list));
+  std::string problem;
+  const auto text = text_of_file(list, problem);
+  if (!text) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", list, problem));
+  std::istringstream stream(*text);
   std::vector<std::string> paths;
   for (std::string line; std::getline(stream, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();

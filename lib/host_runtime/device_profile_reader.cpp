@@ -1,6 +1,7 @@
 // Reads a device's profile; reports each error in it as one sentence.
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -132,6 +133,10 @@ const Json& member(const Json& object, const std::string& where, const char* key
 }  // namespace
 
 DeviceProfile DeviceProfile::read(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    bad_data("device profile {}: a regular file needed", path);  // a pipe lets its reader wait
+  }
   std::ifstream stream(path);
   if (!stream) bad_data("device profile {}: {}", path, std::strerror(errno));
   const std::string where = "device profile " + path;

@@ -1,14 +1,11 @@
 // Reads a device's profile. Reports an error of the file as one sentence: the place, the value found, the value needed.
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "lib/base/error.h"
+#include "lib/base/input_file.h"
 #include "lib/format/driver_match.h"
 #include "lib/format/json_nesting.h"
 #include "lib/format/operation_table.h"
@@ -283,14 +280,12 @@ DeviceProfile parse(const std::string& text, const std::string& what) {
 }  // namespace
 
 DeviceProfile DeviceProfile::read(const std::string& path) {
-  std::ifstream stream(path);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream || !text) {
-    throw ConvertError(ExitCode::kBadFile,
-                       fmt::format("device profile {}: can't read it: {}", path, std::strerror(errno)));
+  std::string problem;
+  const auto text = text_of_file(path, problem);
+  if (!text) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("device profile {}: can't read it: {}", path, problem));
   }
-  return parse(text.str(), "device profile " + path);
+  return parse(*text, "device profile " + path);
 }
 
 DeviceProfile find_profile(const std::string& file_or_name) {

@@ -138,9 +138,13 @@ void Archive::drop_words() {
 int Archive::open(const char* path, nnapi_shim_error* error) {
   close();
   if (path == nullptr) return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "the archive's path is NULL; give a path");
-  fd_ = ::open(path, O_RDONLY | O_CLOEXEC);
-  if (fd_ < 0) {
+  fd_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // else opening a pipe waits for its writer
+  struct stat status;
+  if (fd_ < 0 || ::fstat(fd_, &status) != 0) {
     return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.300s can't be opened: %s", path, std::strerror(errno));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.300s is no regular file; give an archive's path", path);
   }
   ZipFile file;
   file.path = path;

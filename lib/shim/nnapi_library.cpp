@@ -2,6 +2,7 @@
 #include "lib/shim/nnapi_library.h"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 
 #include <cstddef>
 #include <cstring>
@@ -184,6 +185,11 @@ int load_nnapi(const char* path, bool is_support_library, const NnapiLibrary** l
     }
   }
   // A library in use is never closed: drivers leave threads running.
+  struct stat file;
+  const bool is_path = std::strchr(path, '/') != nullptr;
+  if (is_path && ::stat(path, &file) == 0 && !S_ISREG(file.st_mode)) {
+    return fail(error, NNAPI_SHIM_UNAVAILABLE, "the NNAPI library %s is no regular file", path);
+  }
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* reason = dlerror();

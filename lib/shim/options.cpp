@@ -1,6 +1,8 @@
 // Reads the caller's options.
 #include "lib/shim/options.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -59,6 +61,10 @@ int check_numbers(const nnapi_shim_options& options, nnapi_shim_error* error) {
 
 // Reads at most one byte more than rules may have.
 int read_file(const std::string& path, std::string* text, nnapi_shim_error* error) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {  // opening a pipe waits for its writer
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "options: driver_rules_file %.200s is no regular file", path.c_str());
+  }
   FILE* file = std::fopen(path.c_str(), "rbe");
   if (file) {
     text->resize(DriverRules::kMostBytes + 1);

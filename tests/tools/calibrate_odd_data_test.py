@@ -86,10 +86,11 @@ class Pictures(OddDataTest):
         (folder / "gif.jpg").write_bytes(gif.getvalue())
         (folder / "link.jpg").symlink_to("nowhere.jpg")
         (folder / "folder.jpg").mkdir()
-        self.assertIn("3 of 11 pictures can't be read and are left out, the first: ", self.warnings(folder))
+        os.mkfifo(folder / "pipe.jpg")  # is not waited for
+        self.assertIn("4 of 12 pictures can't be read and are left out, the first: ", self.warnings(folder))
         for path in folder.glob("?.png"):
             path.unlink()
-        self.refused(folder, "none of 3 pictures can be read")
+        self.refused(folder, "none of 4 pictures can be read")
 
     def test_a_picture_of_another_size(self):
         self.images[3] = self.images[3].resize((15, 30))

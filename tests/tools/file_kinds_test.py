@@ -80,6 +80,38 @@ class FileKinds(CliTest):
             for command in ([path, "-o", self.folder / "out.pt"], ["check", path], ["inspect", path]):
                 self.fail_with(3, *command, needed=[f"can't read {path}: it is a pipe or a device"])
 
+    def test_pipes_in_options(self):
+        """No file that an option names is waited for."""
+        model, out = self.fixture("bundled.pt"), self.folder / "out.pt"
+        converted = self.convert("bundled.pt", "--nhwc", out="converted.pt")
+
+        def pipe(name):
+            os.mkfifo(self.folder / name)
+            return self.folder / name
+        for arguments in ([model, "-o", out, "--device-profile", pipe("profile.json")],
+                          [model, "-o", out, "--calibrate", pipe("data.npy")],
+                          [model, "-o", out, "--calibrate", pipe("data.npz")],
+                          [model, "-o", out, "--calibrate", pipe("data.pt")],
+                          [model, "-o", out, "--calibrate", pipe("list.txt")],
+                          [model, "-o", out, "--calibration", pipe("table.json")],
+                          [model, "-o", out, "--torch-library", pipe("operators.so")],
+                          ["verify", model, converted, "--inputs", pipe("inputs.pt")],
+                          ["batch", pipe("zoo.json"), "-o", self.folder / "results"],
+                          ["batch", str(self.fixture("bundled.pt")).replace("bundled", "bundle?"), "--nhwc", "-o",
+                           self.folder / "results", "--baseline", pipe("summary.json")]):
+            with self.subTest(arguments=arguments):
+                self.fail_with(3, *arguments, needed=["it is a pipe or a device"], timeout=20)
+        self.fail_with(3, "verify", model, converted, needed=["it is a pipe or a device"], timeout=20,
+                       env={"NNAPI_HOST_LIBRARY": str(pipe("libneuralnetworks.so"))})
+
+    def test_pipe_in_a_zoo(self):
+        zoo, out = self.folder / "zoo", self.folder / "results"
+        zoo.mkdir()
+        os.mkfifo(zoo / "pipe.pt")
+        result = run("batch", zoo, "-o", out, timeout=20)
+        self.assertEqual(1, result.code, f"\n{result}")
+        self.assertIn("it is a pipe or a device", (out / "summary.json").read_text())
+
     def test_state_dict(self):
         self.assert_named(saved(Net().state_dict()), "a state_dict", "conv.weight", "load_state_dict(torch.load(file))")
 

@@ -51,6 +51,7 @@ torch::jit::Module load(const std::string& path) {
   };
   if (!std::filesystem::exists(path, error)) fail("no such file");
   if (std::filesystem::is_directory(path, error)) fail("it is a folder; a TorchScript file is needed");
+  if (!std::filesystem::is_regular_file(path, error)) fail("it is a pipe or a device; a TorchScript file is needed");
   torch::jit::Module module;
   try {
     module = torch::jit::load(path);

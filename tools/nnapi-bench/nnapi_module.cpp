@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/host_library.h"
+#include "lib/base/input_file.h"
 #include "lib/shim/nnapi_shim.h"
 #include "tools/nnapi-bench/torch_error.h"
 
@@ -67,8 +68,11 @@ void load_nnapi(const std::string& path) {
     if (!std::filesystem::exists(library)) return;
   }
 #endif
-  if (library.empty() || dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
-  throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the NNAPI library {}: {}", library, dlerror()));
+  const std::string problem = problem_of_library(library);
+  const bool is_loaded = problem.empty() && dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr;
+  if (library.empty() || is_loaded) return;
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the NNAPI library {}: {}", library,
+                                                     problem.empty() ? dlerror() : problem.c_str()));
 }
 
 std::vector<Device> list_devices() {

@@ -7,6 +7,7 @@
 #include <torch/library.h>
 
 #include "lib/base/error.h"
+#include "lib/base/input_file.h"
 #include "lib/ops/families.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/registry.h"
@@ -52,8 +53,10 @@ bool declare_all() {
 }  // namespace
 
 void load_torch_library(const std::string& path) {
-  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
-  throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the library {}: {}", path, dlerror()));
+  const std::string problem = problem_of_library(path);
+  if (problem.empty() && dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+  throw ConvertError(ExitCode::kBadFile,
+                     fmt::format("can't load the library {}: {}", path, problem.empty() ? dlerror() : problem.c_str()));
 }
 
 void declare_custom_operators() {
