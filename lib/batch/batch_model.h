@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "lib/batch/option_set.h"
@@ -13,6 +14,7 @@ struct BatchModel {
   std::filesystem::path file;  // need not exist: the conversion of a missing model fails
   std::string shown;           // the file's name within the zoo, for reports: independent of the zoo's place
   OptionSet options;
+  std::string wrong_options = {};  // why the options are none of a conversion: the model then fails; empty: they are
 };
 
 struct ZooRequest {
@@ -20,6 +22,8 @@ struct ZooRequest {
   std::filesystem::path output_folder;  // files in this folder are never models
   OptionRules rules;
   OptionSet command_line;  // overrides a manifest's defaults; a manifest's options of one model override it
+  // Throws ConvertError (kUsage) for options that the conversion's command line refuses.
+  std::function<void(const OptionSet&)> check_options;
 };
 
 }  // namespace nnapi_convert

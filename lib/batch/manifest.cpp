@@ -79,7 +79,25 @@ BatchModel read_model(const json& entry, const ZooRequest& request, const Option
   check_name(model.name, where);
   const json options = entry.value("options", json::object());
   model.options = merge(defaults, read_options(options, request.rules, folder, where + "/options"));
+  try {
+    request.check_options(model.options);
+  } catch (const ConvertError& error) {
+    model.wrong_options = error.what();  // costs this model and no other
+  }
   return model;
+}
+
+// The options of all models. Throws ConvertError (kUsage) for wrong ones.
+OptionSet read_defaults(const json& manifest, const ZooRequest& request, const std::string& where) {
+  const json defaults = manifest.value("defaults", json::object());
+  const OptionSet options =
+      merge(read_options(defaults, request.rules, fs::path(request.zoo).parent_path(), where), request.command_line);
+  try {
+    request.check_options(options);
+  } catch (const ConvertError& error) {
+    refuse_manifest(where, error.what());
+  }
+  return options;
 }
 
 }  // namespace
@@ -94,10 +112,7 @@ std::vector<BatchModel> models_of_manifest(const ZooRequest& request) {
     refuse_manifest(where + "/version",
                     fmt::format("{} found, {} needed", manifest["version"].dump(), kManifestVersion));
   }
-  const json defaults = manifest.value("defaults", json::object());
-  const OptionSet options =
-      merge(read_options(defaults, request.rules, fs::path(request.zoo).parent_path(), where + "/defaults"),
-            request.command_line);
+  const OptionSet options = read_defaults(manifest, request, where + "/defaults");
   if (!manifest.contains("models")) refuse_manifest(where + "/", "\"models\" is missing");
   const json& entries = manifest["models"];
   if (!entries.is_array() || entries.empty()) refuse_manifest(where + "/models", "a list of at least one model needed");

@@ -136,6 +136,11 @@ class Task {
   fs::path staged(const std::string& name) const { return staging_ / fs::path(name).filename(); }
 
   void convert(Outcome& outcome) {
+    if (!model_.wrong_options.empty()) {
+      outcome.status = Status::kWrongOptions;
+      outcome.error = model_.wrong_options;
+      return;
+    }
     OptionSet options = model_.options;
     std::vector<std::string> outputs = {model_.file.string(), "--output", staged(names_[0]).string(), "--report",
                                         staged(names_[1]).string()};

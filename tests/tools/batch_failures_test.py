@@ -70,6 +70,20 @@ class Failures(BatchTest):
         self.batch(*self.arguments, zoo=path, code=1)
         self.assert_only("odd", "wrong_options", "--nhwc=7")
 
+    def test_options_that_no_conversion_takes(self):
+        for options, error in [({"input": "1,x"}, "--input 1,x"), ({"quant": "some"}, "--quant"),
+                               ({"nhwc": True, "nchw": True}, "--nchw")]:
+            with self.subTest(options=options):
+                models = [{"model": name} for name in GOOD]
+                path = self.manifest({"model": "quant.pt", "name": "odd", "options": options}, *models)
+                self.batch("--keep-going", zoo=path, code=1)
+                self.assert_only("odd", "wrong_options", error)
+
+    def test_options_of_all_that_no_conversion_takes(self):
+        path = self.manifest({"model": "bundled.pt"}, defaults={"input": "1,x"})
+        self.fail_with(2, "batch", path, "-o", self.out, needed=["/defaults: ", "--input 1,x"])
+        self.assertFalse((self.out / "summary.json").exists())
+
     def test_crashing_worker(self):
         """The signals that follow from a fault of the program, the system or an administrator."""
         self.hanging("crash.pt")

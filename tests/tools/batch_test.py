@@ -208,8 +208,6 @@ class Manifest(BatchTest):
             (2, "no place below the output folder", json.dumps({"version": 1, "models": [{"model": "../x.pt"}]})),
             (2, "no place below the output folder",
              json.dumps({"version": 1, "models": [{"model": "x.pt", "name": "/x"}]})),
-            (2, "model x: --quant",
-             json.dumps({"version": 1, "models": [{"model": "x.pt", "options": {"quant": "x"}}]})),
             (2, "would both be written", json.dumps({"version": 1, "models": [{"model": "x.pt"}, {"model": "x.ptl"}]})),
         ]:
             with self.subTest(needed=needed):

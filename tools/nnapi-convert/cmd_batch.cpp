@@ -115,16 +115,9 @@ OptionSet options_given(const CLI::App& app, const BatchArguments& arguments) {
 }
 
 std::vector<BatchModel> read_zoo(const BatchArguments& arguments, const OptionSet& options, const OptionRules& rules) {
-  check_convert_options(to_arguments(options));
-  const std::vector<BatchModel> models = find_models({arguments.zoo, arguments.output, rules, options});
-  for (const BatchModel& model : models) {
-    try {
-      check_convert_options(to_arguments(model.options));
-    } catch (const ConvertError& error) {
-      throw ConvertError(error.exit_code(), fmt::format("{}, model {}: {}", arguments.zoo, model.name, error.what()));
-    }
-  }
-  return models;
+  const auto check = [](const OptionSet& checked) { check_convert_options(to_arguments(checked)); };
+  check(options);
+  return find_models({arguments.zoo, arguments.output, rules, options, check});
 }
 
 // Returns the files that the batch and all of its conversions read and write.
