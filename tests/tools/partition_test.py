@@ -60,6 +60,24 @@ class Small(nn.Module):
         return torch.tanh(torch.nextafter(self.first(picture), torch.zeros(())))
 
 
+class Pieces(nn.Module):
+    """Two products of few multiply-adds around an operation that NNAPI doesn't have."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 8), nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.second(torch.nextafter(self.first(x), torch.zeros(())))
+
+
+class Scaled(nn.Module):
+    """Nothing that multiplies matrices, and an argument for which NNAPI has no type."""
+
+    def forward(self, x, factor: float):
+        return torch.tanh(x * 2) + 1, factor
+
+
 class Effects(nn.Module):
     """Printing and changes in place keep their order."""
 
@@ -261,6 +279,25 @@ class Limits(Partition):
         self.assert_agree(load(path), load(out), [[images(1, 3, 8, 8, seed=5)]])
         self.fail_with(1, path, "--input", "1,3,8,8", "--nhwc", "--min-segment-macs", "100000", "-o", out,
                        needed=["no segment is worth a call", "--min-segment-macs 0"])
+
+    def test_all_that_multiplies_goes(self):
+        """A small model that someone converts to try it."""
+        path, out = self.save(Pieces(), torch.randn(3, 4)), self.folder / "out.pt"
+        said = self.succeed(path, "--input", "3,4", "-o", out).stderr
+        for fragment in ("probably slower here than the CPU", "2 segments with 100.0 %"):
+            self.assertIn(fragment, said)
+        self.assert_agree(load(path), load(out), [[torch.randn(3, 4)]])
+
+    def test_all_goes_where_nothing_multiplies(self):
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.script(Scaled()).save(str(path))
+        self.assertIn("probably slower here than the CPU", self.succeed(path, "--input", "3,4", "-o", out).stderr)
+        x = torch.randn(3, 4)
+        (expected, one), (found, other) = load(path)(x, 2.0), load(out)(x, 2.0)
+        self.assert_close(expected, found)
+        self.assertEqual(one, other)
+        self.fail_with(1, path, "--input", "3,4", "--min-segment-macs", "100000", "-o", out,
+                       needed=["no segment is worth a call"])
 
     def test_no_segment_that_multiplies(self):
         path = self.save(Small(multiplies=False), images(1, 3, 8, 8))

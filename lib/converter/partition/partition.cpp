@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/graph/glue.h"
+#include "lib/converter/infer/cpu_reason.h"
 #include "lib/converter/partition/block_items.h"
 
 namespace nnapi_convert {
@@ -112,17 +113,54 @@ class Partitioner {
     return least != 0 && !segment.is_pinned && segment.worth < least;
   }
 
-  // True for the only segment left, if it has multiply-adds and the user gave no --min-segment-macs.
-  bool is_kept(const std::vector<SegmentStep>& segments) const {
-    return segments.size() == 1 && !options_.segments.min_macs && segments[0].block->macs_of(*segments[0].members) > 0;
+  static bool makes_tensors(const PartitionItem& item) {
+    return std::any_of(item.nodes.begin(), item.nodes.end(), [](const Node* node) {
+      const auto outputs = node->outputs();
+      return node->blocks().empty() && std::any_of(outputs.begin(), outputs.end(), [](const torch::jit::Value* output) {
+               return holds_tensors(output->type());
+             });
+    });
+  }
+
+  // True if the CPU has no multiply-adds and, in a model without any, makes no tensors.
+  bool all_work_is_on_nnapi() const {
+    bool any_multiplies = false, any_is_made_on_cpu = false;
+    for (const BlockItems& block : blocks_) {
+      for (const PartitionItem& item : block.items()) {
+        const bool may_multiply = item.multiplies() || !item.macs.is_known();
+        if (item.reason && may_multiply) return false;
+        any_multiplies = any_multiplies || may_multiply;
+        any_is_made_on_cpu = any_is_made_on_cpu || (item.reason && makes_tensors(item));
+      }
+    }
+    return any_multiplies || !any_is_made_on_cpu;
+  }
+
+  // Returns the segment to drop of a small model, in which no segment is worth a call; null if all of them stay: people
+  // convert such models to try things. Segments without multiply-adds are dropped first. The last segment that
+  // multiplies stays, and so do all of them if the CPU has no multiply-adds.
+  const SegmentStep* least_of_small_model(const std::vector<SegmentStep>& segments) const {
+    const auto multiplies = [](const SegmentStep& segment) { return segment.block->products_of(*segment.members) > 0; };
+    const bool all_on_nnapi = all_work_is_on_nnapi();
+    const auto idle = std::find_if_not(segments.begin(), segments.end(), multiplies);
+    if (all_on_nnapi && std::none_of(segments.begin(), segments.end(), multiplies)) return nullptr;
+    if (idle != segments.end()) return &*idle;
+    return all_on_nnapi || segments.size() == 1 ? nullptr : &segments[0];
+  }
+
+  const SegmentStep* least(const std::vector<SegmentStep>& segments) const {
+    if (segments.empty() || !is_small(segments[0])) return nullptr;
+    const bool is_small_model = !options_.segments.min_macs && is_small(segments.back());
+    return is_small_model ? least_of_small_model(segments) : &segments[0];
   }
 
   // Moves the smallest segment to the CPU if it is worth too little. True if it moved: other segments may then join.
   bool drop_small() {
     const auto found = segments();
-    if (found.empty() || !is_small(found[0]) || is_kept(found)) return false;
-    found[0].block->keep_on_cpu(
-        *found[0].members,
+    const SegmentStep* dropped = least(found);
+    if (dropped == nullptr) return false;
+    dropped->block->keep_on_cpu(
+        *dropped->members,
         fmt::format("too little for a call of NNAPI: a segment worth less than {} multiply-adds (--min-segment-macs)",
                     least_worth()));
     return true;
@@ -143,9 +181,9 @@ class Partitioner {
     const auto found = segments();
     if (found.empty() || !is_small(found[0])) return;
     diagnostics_.warn(fmt::format(
-        "NNAPI is probably slower here than the CPU: the largest segment goes to NNAPI, but saves less than "
+        "NNAPI is probably slower here than the CPU: {1}, but saves less than "
         "{0} multiply-adds, less one for each element handed over; --min-segment-macs {0} refuses the model",
-        least_worth()));
+        least_worth(), found.size() == 1 ? "the largest segment goes to NNAPI" : "each segment goes to NNAPI"));
   }
 
   // Lowers all segments. False if one could not be lowered as a whole and went to the CPU.
