@@ -2,9 +2,10 @@
 
 import json
 import unittest
-from typing import Tuple
+from typing import List, Tuple
 
 import torch
+from torch.utils import bundled_inputs
 
 from argument_models import MODELS, CollectedRows
 from scripted_model import ScriptedModelTest
@@ -75,6 +76,24 @@ class Structures(Arguments):
         partition = self.partition("--input", "pictures[0]=4,8,8", "--input", "pictures[1]=4,8,8", "--verify")
         self.assertEqual(1, partition["mac_share"])
         self.assert_same([(([picture(4, 8, 8), picture(4, 8, 8, seed=1)],), {})])
+
+    def test_flexible_sizes_and_bundled_inputs(self):
+        """A bundled input fits sizes that are flexible, whatever its own are."""
+        class Rows(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = torch.nn.Linear(4, 3)
+
+            def forward(self, parts: List[torch.Tensor]):
+                return torch.relu(self.linear(parts[0])), parts[1]
+
+        torch.manual_seed(0)
+        scripted = torch.jit.script(Rows().eval())
+        sample = [torch.zeros(5, 4), torch.zeros(2)]
+        bundled_inputs.bundle_inputs(scripted, [(sample,)]).save(str(self.path))
+        self.partition("--input", "parts[0]=?,4", "--input", "parts[1]=2")
+        self.assert_same([(([torch.randn(rows, 4), torch.randn(2)],), {}) for rows in (5, 7)])
+        self.assertEqual([5, 4], list(load(self.out).get_all_bundled_inputs()[0][0][0].shape))
 
     def test_list_of_unknown_length_stays(self):
         self.save("TakesList")

@@ -20,12 +20,6 @@ const Argument* argument_of(const ForwardArguments& arguments, const ArgumentTre
   return nullptr;
 }
 
-bool fits_exactly(const at::Tensor& tensor, const TensorType& type) {
-  if (tensor.scalar_type() != type.dtype || tensor.sizes().vec() != fixed_values(type.dims)) return false;
-  return !type.is_quantized() ||
-         (tensor.q_scale() == type.quantization.scale && tensor.q_zero_point() == type.quantization.zero_point);
-}
-
 // Returns the sample for the new interface; nothing if it doesn't fit.
 std::optional<InputTuple> converted(const ForwardArguments& arguments, const ModuleInterface& interface,
                                     const InputTuple& sample) {
@@ -37,7 +31,7 @@ std::optional<InputTuple> converted(const ForwardArguments& arguments, const Mod
     if (!value.isTensor()) continue;
     const TensorType& type = interface.inputs.at(number++).type;
     value = to_interface(value.toTensor(), type);
-    if (!fits_exactly(value.toTensor(), type)) return std::nullopt;
+    if (!fits_type(value.toTensor(), type)) return std::nullopt;
   }
   if (number != interface.inputs.size()) return std::nullopt;
   return assemble(arguments, *values);
@@ -46,13 +40,16 @@ std::optional<InputTuple> converted(const ForwardArguments& arguments, const Mod
 }  // namespace
 
 std::vector<c10::IValue> sample_leaves(const ForwardArguments& arguments,
-                                       const std::function<at::Tensor(size_t)>& tensor, const std::string& hint) {
+                                       const std::function<at::Tensor(size_t)>& tensor, const std::string& hint,
+                                       const std::vector<c10::IValue>& example) {
   std::vector<c10::IValue> values;
   size_t number = 0;
   for (const ArgumentTree* leaf : leaves(arguments)) {
     const Argument* argument = argument_of(arguments, *leaf);
     if (leaf->is_tensor()) {
       values.emplace_back(tensor(number++));
+    } else if (values.size() < example.size()) {
+      values.push_back(example[values.size()]);
     } else if (argument != nullptr && argument->default_value) {
       values.push_back(*argument->default_value);
     } else {

@@ -17,15 +17,6 @@ std::vector<int64_t> sizes_of(const TensorType& type, int64_t flexible_size) {
   return sizes;
 }
 
-bool fits(const at::Tensor& tensor, const TensorType& type) {
-  if (tensor.dim() != static_cast<int64_t>(type.rank()) || tensor.scalar_type() != type.dtype) return false;
-  for (size_t i = 0; i < type.rank(); ++i) {
-    if (type.dims[i].is_fixed() && type.dims[i].value() != tensor.size(static_cast<int64_t>(i))) return false;
-  }
-  return !type.is_quantized() ||
-         (tensor.q_scale() == type.quantization.scale && tensor.q_zero_point() == type.quantization.zero_point);
-}
-
 // Returns the sample for the new interface; nothing if it doesn't fit.
 std::optional<InputTuple> converted(const InputTuple& original, const ModuleInterface& interface) {
   if (original.size() != interface.inputs.size()) return std::nullopt;
@@ -33,13 +24,22 @@ std::optional<InputTuple> converted(const InputTuple& original, const ModuleInte
   for (size_t i = 0; i < original.size(); ++i) {
     if (!original[i].isTensor()) return std::nullopt;
     const at::Tensor tensor = to_interface(original[i].toTensor(), interface.inputs[i].type);
-    if (!fits(tensor, interface.inputs[i].type)) return std::nullopt;
+    if (!fits_type(tensor, interface.inputs[i].type)) return std::nullopt;
     sample.emplace_back(tensor);
   }
   return sample;
 }
 
 }  // namespace
+
+bool fits_type(const at::Tensor& tensor, const TensorType& type) {
+  if (tensor.dim() != static_cast<int64_t>(type.rank()) || tensor.scalar_type() != type.dtype) return false;
+  for (size_t i = 0; i < type.rank(); ++i) {
+    if (type.dims[i].is_fixed() && type.dims[i].value() != tensor.size(static_cast<int64_t>(i))) return false;
+  }
+  return !type.is_quantized() ||
+         (tensor.q_scale() == type.quantization.scale && tensor.q_zero_point() == type.quantization.zero_point);
+}
 
 at::Tensor to_interface(const at::Tensor& tensor, const TensorType& type) {
   if (type.is_quantized() && tensor.scalar_type() == at::kFloat) {

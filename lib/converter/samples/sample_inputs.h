@@ -22,6 +22,9 @@ std::vector<InputTuple> bundled_samples(const ModuleInterface& interface, const 
                                         bool make_one, Diagnostics& diagnostics);
 
 // Converts a tensor to the type's dtype: float32 to quint8 by the type's scale and zero point, or quint8 to float32.
+// Returns whether a tensor is of the type: its rank, fixed sizes, dtype, scale and zero point. Flexible sizes take any.
+bool fits_type(const at::Tensor& tensor, const TensorType& type);
+
 at::Tensor to_interface(const at::Tensor& tensor, const TensorType& type);
 
 }  // namespace nnapi_convert

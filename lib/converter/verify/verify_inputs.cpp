@@ -246,7 +246,7 @@ std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel
       if (is_integer && i < examples.size()) return examples[i];
       return random_tensor(types.at(i), seed, kFlexibleSize);
     };
-    samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs");
+    samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs", stored.value_or(Values()));
   }
   return samples;
 }
