@@ -99,6 +99,19 @@ class Packed(MobileTest):
         self.assertNotIn("partition", report)
         self.assert_agree(model, converted, [[x], [torch.randn(4, 10)]])
 
+    def test_another_size(self):
+        """XNNPACK reads beyond a row that is too short; the converted model would raise an error in each call."""
+        model = seeded(lambda: nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.Flatten(),
+                                             nn.Linear(8 * 256, 7)))
+        optimised = optimize_for_mobile(torch.jit.freeze(self.save(model, images())))
+        optimised.save(str(self.folder / "model.pt"))
+        optimised._save_for_lite_interpreter(str(self.folder / "model.ptl"))
+        for name in ("model.pt", "model.ptl"):
+            self.fail_with(1, self.folder / name, "--input", "1,3,32,32", "--nhwc", "-o", self.folder / "out.pt",
+                           needed=["the model itself can't run with", "is --input right?"])
+            self.succeed(self.folder / name, "--input", "1,3,16,16", "--nhwc", "--verify", "-o",
+                         self.folder / "out.pt")
+
     def test_on_cpu(self):
         """Operations that stay on the CPU use plain weights."""
         class Kept(nn.Module):

@@ -4,14 +4,17 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
+#include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
 #include "lib/converter/graph/deep_copy.h"
+#include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/infer/trial_run.h"
+#include "lib/converter/normalise/freeze.h"
 #include "lib/converter/samples/argument_samples.h"
 
 namespace nnapi_convert {
@@ -84,9 +87,21 @@ bool lacks_kernel(const std::string& reason) {
          reason.find("not implemented for 'Half'") != std::string::npos;
 }
 
-// Returns the original's error; empty if the original runs, or if it can't run on this machine.
+// True for a model that optimize_for_mobile packed. XNNPACK checks no sizes: it reads what lies behind its input.
+bool is_packed(const torch::jit::Module& module) {
+  const std::shared_ptr<torch::jit::Graph> graph = module.get_method("forward").graph()->copy();
+  torch::jit::Inline(*graph);
+  bool is_packed = false;
+  for_each_node(*graph, [&](const torch::jit::Node& node) {
+    is_packed = is_packed || node.kind().ns().toUnqualString() == std::string("prepacked");
+  });
+  return is_packed;
+}
+
+// Returns the original's error; empty if the original runs, or if it can't run on this machine. A packed model is run
+// with PyTorch's own operators, as the converted one is.
 std::string reason_of_original(const LoadedModel& loaded, const InputTuple& inputs) {
-  std::optional<torch::jit::Module> module = copy_of(loaded.module);
+  std::optional<torch::jit::Module> module = copy_of(is_packed(loaded.module) ? frozen_module(loaded) : loaded.module);
   if (!module) return "";
   try {
     const c10::InferenceMode guard;
