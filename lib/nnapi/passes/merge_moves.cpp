@@ -93,9 +93,18 @@ class MoveMerger {
   // Returns the fewest moves from chain[count - 1]'s input to the output of `last`.
   std::optional<std::vector<Move>> merged(const std::vector<const Operation*>& chain, size_t count,
                                           const Operation& last) const {
-    MoveChain moves(model_.at(count == 0 ? last.inputs[0] : chain[count - 1]->inputs[0]).dims);
+    const Dims& source = model_.at(count == 0 ? last.inputs[0] : chain[count - 1]->inputs[0]).dims;
+    const Dims& result = model_.at(last.outputs[0]).dims;
+    const auto is_reshape = [](const Operation& move) { return move.code == OperationCode::RESHAPE; };
+    const bool are_reshapes =
+        is_reshape(last) && std::all_of(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(count),
+                                        [&](const Operation* move) { return is_reshape(*move); });
+    if (are_reshapes) return source == result ? std::vector<Move>{} : std::vector<Move>{{{}, result}};
+    MoveChain moves(source);
     for (size_t i = count; i-- > 0;) {
-      if (!apply(moves, *chain[i])) return std::nullopt;
+      const Operation& next = i == 0 ? last : *chain[i - 1];
+      const bool is_overwritten = is_reshape(*chain[i]) && is_reshape(next);  // `next` takes the same sequence
+      if (!is_overwritten && !apply(moves, *chain[i])) return std::nullopt;
     }
     if (!apply(moves, last)) return std::nullopt;
     return moves.shortest();

@@ -19,6 +19,7 @@
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/raise_rank.h"
 #include "lib/nnapi/passes/reduce_rank.h"
+#include "lib/nnapi/passes/reshape_as_floats.h"
 #include "lib/nnapi/passes/separate_outputs.h"
 #include "lib/nnapi/passes/shuffle_channels.h"
 #include "lib/nnapi/passes/sink_moves.h"
@@ -52,6 +53,8 @@ const Pass kBeforeLayout[] = {
     {"sink_moves", plain<sink_moves>},
     {"split_untransposed", plain<split_untransposed>},
     kMergeMoves,
+    {"reshape_as_floats",
+     [](Model& model, const OptimiseOptions& options) { reshape_as_floats(model, options.feature_level); }},
     {"split_slices", [](Model& model, const OptimiseOptions& options) { split_slices(model, options.feature_level); }},
     {"gather_rows", [](Model& model, const OptimiseOptions& options) { gather_rows(model, options.feature_level); }},
     {"fold_padding", plain<fold_padding>},

@@ -4,14 +4,17 @@
 
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
+#include "lib/nnapi/passes/divide_by_axes.h"
+#include "lib/nnapi/passes/moves.h"
 #include "lib/nnapi/permutation.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
 
 constexpr size_t kGatherIndices = 2;
+constexpr size_t kLastAxis = kMaxMoveRank - 1;  // of a tensor at the model's boundary: all axes from here on are one
 
-bool is_move(OperationCode code) {
+bool moves_only(OperationCode code) {
   return code == OperationCode::RESHAPE || code == OperationCode::TRANSPOSE || code == OperationCode::SQUEEZE ||
          code == OperationCode::EXPAND_DIMS;
 }
@@ -44,7 +47,7 @@ class RankReducer {
     model_.operations.clear();
     for (const Operation& operation : operations) {
       builder_.set_source(operation.source);
-      if (!reduce(operation)) model_.operations.push_back(operation);
+      place(operation);
     }
   }
 
@@ -66,17 +69,60 @@ class RankReducer {
 
   size_t rank(OperandId id) const { return model_.at(id).dims.size(); }
 
+  bool is_high(const Operation& operation) const {
+    const auto has_high_rank = [this](OperandId id) { return rank(id) > kMaxMoveRank; };
+    return std::any_of(operation.inputs.begin(), operation.inputs.end(), has_high_rank) ||
+           std::any_of(operation.outputs.begin(), operation.outputs.end(), has_high_rank);
+  }
+
+  // Appends the operation with fewer axes, or in parts that have fewer, or as it is. This ends: each part has fewer
+  // axes that have to stand alone than the operation.
+  void place(const Operation& operation) {
+    if (!is_high(operation)) return model_.operations.push_back(operation);
+    if (moves_only(operation.code)) return model_.operations.push_back(as_move(operation));
+    if (reduce(operation)) return;
+    const std::vector<Operation> parts = divided_by_axes(model_, operation);
+    if (parts.empty()) model_.operations.push_back(operation);
+    for (const Operation& part : parts) place(part);
+  }
+
+  // SQUEEZE and EXPAND_DIMS as the RESHAPE that merge_moves merges with others.
+  Operation as_move(const Operation& operation) {
+    if (operation.code == OperationCode::RESHAPE || operation.code == OperationCode::TRANSPOSE) return operation;
+    const OperandId shape = builder_.int32_tensor(model_.at(operation.outputs[0]).dims);
+    return {OperationCode::RESHAPE, {operation.inputs[0], shape}, operation.outputs, operation.source};
+  }
+
   bool reduce(const Operation& operation) {
-    const auto is_high = [this](OperandId id) { return rank(id) > kMaxMoveRank; };
-    const bool any_high = std::any_of(operation.inputs.begin(), operation.inputs.end(), is_high) ||
-                          std::any_of(operation.outputs.begin(), operation.outputs.end(), is_high);
-    if (!any_high || is_move(operation.code)) return false;
     Plan plan;
     if (!read(operation, plan)) return false;
     merge_axes(operation, plan);
     if (plan.groups.size() > kMaxMoveRank) return false;
+    if (has_fixed_order(operation)) keep_boundary_axes(plan);
     write(operation, plan);
     return true;
+  }
+
+  // True if the operation reads or gives a tensor that RESHAPE doesn't take at all feature levels.
+  bool has_fixed_order(const Operation& operation) const {
+    const auto is_fixed = [this](OperandId id) {
+      const Operand& operand = model_.at(id);
+      return !operand.is_constant() && operand.dims.size() > kMaxMoveRank && !can_be_moved(operand.type);
+    };
+    return std::any_of(operation.inputs.begin(), operation.inputs.end(), is_fixed) ||
+           std::any_of(operation.outputs.begin(), operation.outputs.end(), is_fixed);
+  }
+
+  // Merges only those axes that the model's inputs and outputs have merged, if the operation treats these alike: then
+  // no RESHAPE is needed to or from them.
+  static void keep_boundary_axes(Plan& plan) {
+    const bool are_one_group = plan.groups.back().front() <= kLastAxis;
+    if (plan.rank <= kMaxMoveRank || !are_one_group) return;
+    plan.groups.clear();
+    for (size_t axis = 0; axis < plan.rank; ++axis) {
+      if (axis <= kLastAxis) plan.groups.emplace_back();
+      plan.groups.back().push_back(axis);
+    }
   }
 
   bool read(const Operation& operation, Plan& plan) const {
@@ -119,6 +165,7 @@ class RankReducer {
   // Axes of one kind behave alike: whether they are named, which inputs have size 1 there, and whether the operation
   // changes their size or order.
   void merge_axes(const Operation& operation, Plan& plan) const {
+    if (operation.code == OperationCode::TILE) return merge_tiled_axes(operation, plan);
     const std::vector<int64_t> named = named_axes(operation, plan);
     const bool reduces = rank(operation.outputs[0]) < plan.rank;
     if (reduces) plan.removed = named;
@@ -146,6 +193,21 @@ class RankReducer {
       } else {
         plan.groups.push_back({axis});
       }
+    }
+  }
+
+  // An axis that isn't repeated joins the one before it. Any axis joins axes of size 1: they repeat it as a whole.
+  void merge_tiled_axes(const Operation& operation, Plan& plan) const {
+    const Dims& sizes = model_.at(operation.inputs[0]).dims;
+    const Dims& multiples = *model_.at(operation.inputs[1]).ints();
+    bool are_ones = true;  // the last group's axes have size 1
+    for (size_t axis = 0; axis < plan.rank; ++axis) {
+      if (plan.groups.empty() || !(are_ones || multiples[axis] == Dim(1))) {
+        plan.groups.emplace_back();
+        are_ones = true;
+      }
+      plan.groups.back().push_back(axis);
+      are_ones = are_ones && sizes[axis] == Dim(1);
     }
   }
 
@@ -201,8 +263,9 @@ class RankReducer {
     return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(dims)}, result);
   }
 
-  OperandId rewritten(const Plan& plan, OperandId id, ArgumentRole role, const Dims& first) {
+  OperandId rewritten(const Plan& plan, OperandId id, ArgumentRole role, const Dims& first, bool is_tile) {
     const Dims values = *model_.at(id).ints();
+    if (is_tile) return builder_.int32_tensor(merged_dims(plan, values));
     Dims result;
     for (size_t g = 0; g < plan.groups.size(); ++g) {
       const auto& group = plan.groups[g];
@@ -239,6 +302,7 @@ class RankReducer {
 
   void write(const Operation& operation, const Plan& plan) {
     const Dims first = with_rank(model_.at(operation.inputs[plan.tensors[0]]).dims, plan.rank);
+    const bool is_tile = operation.code == OperationCode::TILE;
     Operation result = operation;
     for (const size_t input : plan.tensors) {
       const Dims dims = model_.at(operation.inputs[input]).dims;
@@ -249,7 +313,7 @@ class RankReducer {
     for (const Argument& argument : plan.arguments) {
       OperandId& id = result.inputs[argument.input];
       id = argument.role == ArgumentRole::kPerAxisMask ? rewritten_mask(plan, id)
-                                                       : rewritten(plan, id, argument.role, first);
+                                                       : rewritten(plan, id, argument.role, first, is_tile);
     }
     for (OperandId& id : result.outputs) {
       Operand merged = model_.at(id);

@@ -51,6 +51,12 @@ TEST_CASE("merge_moves: heads split off and joined") {
   check_becomes(net, net.unary(OperationCode::RELU1, back), merge_moves, {OperationCode::RELU1});
 }
 
+TEST_CASE("merge_moves: RESHAPEs between sizes without common factors") {
+  Net net;
+  const OperandId x = net.reshape(net.reshape(net.input({2, 3, 4}), {3, 2, 4}), {8, 3});
+  check_becomes(net, net.unary(OperationCode::RELU1, x), merge_moves, {OperationCode::RESHAPE, OperationCode::RELU1});
+}
+
 TEST_CASE("merge_moves: a result that other operations read too stays") {
   Net net;
   const OperandId first = net.reshape(net.input({6, 4}), {2, 3, 4});

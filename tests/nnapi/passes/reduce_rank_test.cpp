@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include "lib/nnapi/passes/compact.h"
+#include "lib/nnapi/passes/merge_moves.h"
 #include "tests/nnapi/interpreter.h"
+#include "tests/nnapi/passes/random_model.h"
 #include "tests/nnapi/small_models.h"
 
 using namespace nnapi_convert;
@@ -67,9 +69,72 @@ TEST_CASE("reduce_rank: the indices of a GATHER are not along the other tensor's
   CHECK(rank_after(net, OperationCode::GATHER, {{2, 3, 2, 4, 3}}) <= 4);
 }
 
-TEST_CASE("reduce_rank: an operation that needs five axes apart stays as it is") {
+namespace {
+
+// Checks that the pass leaves no operation but moves on tensors of rank 5 and more, and that the model computes the
+// same.
+void check_has_low_ranks(Net& net) {
+  testing::check_keeps_results(net, reduce_rank);
+  for (const Operation& operation : net.model.operations) {
+    if (operation.code == OperationCode::RESHAPE) continue;
+    for (const OperandId id : operation.outputs) CHECK(net.dims(id).size() <= 4);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("reduce_rank: operands that broadcast in turn are repeated") {
   Net net;
   const OperandId a = net.input({2, 1, 2, 1, 3}), b = net.input({1, 3, 1, 2, 1});
   net.output(net.binary(OperationCode::MUL, a, b));
-  CHECK(rank_after(net, OperationCode::MUL, {{2, 1, 2, 1, 3}, {1, 3, 1, 2, 1}}) == 5);
+  check_has_low_ranks(net);
+}
+
+TEST_CASE("reduce_rank: a number that is repeated along five axes is repeated along one") {
+  Net net;
+  const OperandId one = net.input({1, 1, 1, 1, 1});
+  net.output(net.builder.add(OperationCode::TILE, {one, net.builder.int32_tensor({2, 3, 2, 2, 3})},
+                             testing::float_type({2, 3, 2, 2, 3})));
+  check_has_low_ranks(net);
+  CHECK(testing::count(net.model, OperationCode::TILE) == 1);
+}
+
+TEST_CASE("reduce_rank: repetitions along five axes are divided") {
+  Net net;
+  const OperandId x = net.input({2, 3, 2, 2, 3});
+  net.output(net.builder.add(OperationCode::TILE, {x, net.builder.int32_tensor({2, 2, 3, 3, 2})},
+                             testing::float_type({4, 6, 6, 6, 6})));
+  check_has_low_ranks(net);
+  CHECK(testing::count(net.model, OperationCode::TILE) == 2);
+}
+
+TEST_CASE("reduce_rank: slices and borders of five axes are divided") {
+  Net net;
+  const OperandId x = net.input({3, 4, 4, 5, 6});
+  const OperandId part = net.strided_slice(x, {1, 1, 0, 1, 0}, {3, 4, 3, 4, 6}, {1, 1, 1, 1, 2});
+  net.output(net.pad(part, {1, 0, 0, 1, 1, 1, 2, 0, 0, 2}));
+  check_has_low_ranks(net);
+}
+
+TEST_CASE("reduce_rank: means along every other axis are divided") {
+  for (const bool keeps : {false, true}) {
+    Net net;
+    net.output(net.mean(net.input({2, 3, 2, 4, 3}), {0, 2, 4}, keeps));
+    check_has_low_ranks(net);
+    CHECK(testing::count(net.model, OperationCode::MEAN) == 2);
+  }
+}
+
+TEST_CASE("reduce_rank: a comparison merges the axes that the model's results have merged") {
+  Net net;
+  const OperandId x = net.input({2, 3, 4, 30}), y = net.reshape(x, {2, 3, 4, 5, 6});
+  const Operand bools{OperandCode::TENSOR_BOOL8, {2, 3, 4, 5, 6}, 0, 0, {}};
+  Operand result = bools;
+  result.dims = {2, 3, 4, 30};
+  const OperandId is_positive = net.builder.add(OperationCode::GREATER, {y, net.weights({1})}, bools);
+  net.output(net.builder.add(OperationCode::RESHAPE, {is_positive, net.builder.int32_tensor(result.dims)}, result));
+  reduce_rank(net.model);
+  merge_moves(net.model);
+  compact(net.model);
+  CHECK(testing::codes(net.model) == std::vector<OperationCode>{OperationCode::GREATER});
 }

@@ -1,0 +1,13 @@
+// Reshapes bool tensors, and integers where the feature level has no RESHAPE of them, as float32. Rules do so by
+// themselves; this is for RESHAPEs that passes add and for those at the model's inputs and outputs.
+#pragma once
+
+#include "lib/nnapi/model.h"
+
+namespace nnapi_convert::nnapi {
+
+// Leaves a RESHAPE of integers that float32 may not hold below feature level 4, which has arithmetic on them to divide
+// them; validate refuses it.
+void reshape_as_floats(Model& model, int feature_level);
+
+}  // namespace nnapi_convert::nnapi
