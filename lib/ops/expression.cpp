@@ -15,6 +15,7 @@ constexpr int64_t kLargestFilled = 4096;
 
 constexpr int kSubLevel = 2;
 constexpr int kArithmeticLevel = 3;  // of ABS, NEG, MAXIMUM, MINIMUM...
+constexpr int kIntegerAbsLevel = 4;  // NEG and MAXIMUM take integers before ABS does
 
 // ADD, SUB, MUL, DIV, which take an activation too.
 Expression arithmetic(OperationCode code, const Expression& a, const Expression& b) {
@@ -157,6 +158,8 @@ Expression sin(const Expression& x) {
 }
 
 Expression abs(const Expression& x) {
+  const bool is_integer = x.dtype() == at::kInt || x.dtype() == at::kLong;
+  if (is_integer && !has(x, OperationCode::ABS, kIntegerAbsLevel)) return maximum(x, -x);
   return has(x, OperationCode::ABS, kArithmeticLevel) ? x.then(OperationCode::ABS) : relu(x) + relu(-x);
 }
 

@@ -192,7 +192,7 @@ OpRules unary_rules() {
       {"aten::erfc(Tensor self) -> Tensor", 1, "within 3e-6", real_type, lower_formula<erfc>, kUnprovedRows},
       {"aten::neg(Tensor self) -> Tensor", 1, "integers: feature level 3", number_type, lower_formula<negative>,
        kElementwise | Memory::kFresh},
-      {"aten::abs(Tensor self) -> Tensor", 1, "integers: feature level 4", number_type, lower_formula<abs>,
+      {"aten::abs(Tensor self) -> Tensor", 1, "integers: feature level 3", number_type, lower_formula<abs>,
        kElementwise},
       {"aten::square(Tensor self) -> Tensor", 1, "integers: feature level 4", number_type, lower_formula<square>,
        kElementwise},
