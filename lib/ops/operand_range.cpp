@@ -184,6 +184,9 @@ class OperandRanges {
       case OperationCode::SLICE:
       case OperationCode::STRIDED_SLICE:
       case OperationCode::SPLIT:
+      case OperationCode::DEPTH_TO_SPACE:
+      case OperationCode::SPACE_TO_DEPTH:
+      case OperationCode::CHANNEL_SHUFFLE:
       case OperationCode::SQUEEZE:
       case OperationCode::EXPAND_DIMS:
       case OperationCode::TILE:

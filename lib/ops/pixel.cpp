@@ -2,6 +2,9 @@
 // block [channel, place], NNAPI [place, channel]; the CHANNEL_SHUFFLE between them folds into a convolution beside it.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "lib/ops/expression.h"
 #include "lib/ops/factor.h"
 #include "lib/ops/families.h"
 #include "lib/ops/shape_rules.h"
@@ -11,14 +14,39 @@ namespace {
 
 TensorType checked_self(const OpArguments& args) {
   const TensorType self = args.tensor("self");
-  args.require(self.dtype == at::kFloat || self.dtype == at::kQUInt8, "a tensor " + to_text(self), "float32 or quint8");
+  const bool is_integer = self.dtype == at::kInt || self.dtype == at::kLong;
+  args.require(self.dtype == at::kFloat || self.dtype == at::kQUInt8 || is_integer, "a tensor " + to_text(self),
+               "float32, quint8, int32 or int64");
   return self;
+}
+
+// Integers move as float32.
+LoweredTensor self_operand(OpContext& ctx) {
+  const Expression self = argument(ctx, "self");
+  const Expression moved = self.is_float() || self.type().is_quantized() ? self : cast(self, at::kFloat);
+  return {moved.id(), moved.type()};
+}
+
+// Makes the tensor the node's output, with the output's sizes and dtype.
+void set_moved(OpContext& ctx, const LoweredTensor& moved) {
+  const TensorType output = ctx.output_type();
+  const LoweredTensor result = reshaped(ctx, moved, output.dims);
+  if (output.is_quantized()) return ctx.set_output(result.id);
+  Expression(ctx, result).set_output();
 }
 
 int64_t block_size(const OpArguments& args, const char* name) {
   const int64_t block = args.integer(name);
   args.require(block >= 1, fmt::format("{} = {}", name, block), "at least 1");
   return block;
+}
+
+// [N, C, H, W] of [..., C, H, W].
+Dims as_blocks(const Dims& dims) {
+  const auto channels = dims.end() - 3;
+  Dims image{product(Dims(dims.begin(), channels))};
+  image.insert(image.end(), channels, dims.end());
+  return image;
 }
 
 // A part of a size that has to divide it.
@@ -32,7 +60,7 @@ Dim divided(const OpArguments& args, const Dim& size, int64_t divisor) {
 
 std::vector<ValueType> pixel_shuffle_type(const OpArguments& args) {
   const TensorType self = checked_self(args);
-  require_rank(args, self, 3, 4);
+  require_rank(args, self, 3, kHighestRank);
   const int64_t block = block_size(args, "upscale_factor");
   Dims dims = self.dims;
   const size_t channels = dims.size() - 3;
@@ -43,7 +71,7 @@ std::vector<ValueType> pixel_shuffle_type(const OpArguments& args) {
 
 std::vector<ValueType> pixel_unshuffle_type(const OpArguments& args) {
   const TensorType self = checked_self(args);
-  require_rank(args, self, 3, 4);
+  require_rank(args, self, 3, kHighestRank);
   const int64_t block = block_size(args, "downscale_factor");
   Dims dims = self.dims;
   const size_t channels = dims.size() - 3;
@@ -62,40 +90,45 @@ LoweredTensor shuffled(OpContext& ctx, const LoweredTensor& tensor, const Dim& g
 }
 
 void lower_pixel_shuffle(OpContext& ctx) {
-  const LoweredTensor self = ctx.operand("self");
   const int64_t block = block_size(ctx, "upscale_factor");
+  if (block == 1) return ctx.set_output(ctx.operand("self").id);
+  const LoweredTensor self = self_operand(ctx);
   const TensorType output = ctx.output_type();
-  const TensorType type = output.with_dims(as_image(output.dims, 2));
-  if (block == 1) return ctx.set_output(self.id);
-  const LoweredTensor image = shuffled(ctx, reshaped(ctx, self, as_image(self.type.dims, 2)), type.dims[1]);
+  const TensorType type = self.type.with_dims(as_blocks(output.dims));
+  const LoweredTensor image = shuffled(ctx, reshaped(ctx, self, as_blocks(self.type.dims)), type.dims[1]);
   nnapi::Builder& builder = ctx.builder();
   const nnapi::OperandId result =
       ctx.emit_to(OperationCode::DEPTH_TO_SPACE, {image.id, builder.int32(block), builder.boolean(true)}, type);
-  ctx.set_output(reshaped(ctx, {result, type}, output.dims).id);
+  set_moved(ctx, {result, type});
 }
 
 void lower_pixel_unshuffle(OpContext& ctx) {
-  const LoweredTensor self = ctx.operand("self");
   const int64_t block = block_size(ctx, "downscale_factor");
+  if (block == 1) return ctx.set_output(ctx.operand("self").id);
+  const LoweredTensor self = self_operand(ctx);
   const TensorType output = ctx.output_type();
-  const TensorType type = output.with_dims(as_image(output.dims, 2));
-  if (block == 1) return ctx.set_output(self.id);
-  const LoweredTensor image = reshaped(ctx, self, as_image(self.type.dims, 2));
+  const TensorType type = self.type.with_dims(as_blocks(output.dims));
+  const LoweredTensor image = reshaped(ctx, self, as_blocks(self.type.dims));
   nnapi::Builder& builder = ctx.builder();
   const nnapi::OperandId result =
       ctx.emit_to(OperationCode::SPACE_TO_DEPTH, {image.id, builder.int32(block), builder.boolean(true)}, type);
-  ctx.set_output(reshaped(ctx, shuffled(ctx, {result, type}, Dim(block * block)), output.dims).id);
+  set_moved(ctx, shuffled(ctx, {result, type}, Dim(block * block)));
 }
 
 std::vector<ValueType> channel_shuffle_type(const OpArguments& args) {
   const TensorType self = checked_self(args);
-  require_rank(args, self, 3, 4);
+  require_rank(args, self, 3, kHighestRank);
   divided(args, self.dims[1], block_size(args, "groups"));
   return {self};
 }
 
 void lower_channel_shuffle(OpContext& ctx) {
-  ctx.set_output(shuffled(ctx, ctx.operand("self"), Dim(ctx.integer("groups"))).id);
+  const LoweredTensor self = self_operand(ctx);
+  const Dims dims = self.type.dims;
+  // The places of a volume as those of a picture.
+  Dims image(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(3, dims.size())));
+  if (dims.size() > 3) image.push_back(product(Dims(dims.begin() + 3, dims.end())));
+  set_moved(ctx, shuffled(ctx, reshaped(ctx, self, image), Dim(ctx.integer("groups"))));
 }
 
 }  // namespace
@@ -103,16 +136,16 @@ void lower_channel_shuffle(OpContext& ctx) {
 OpRules pixel_rules() {
   return {
       {"aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", 1,
-       "float32 or quint8; without a convolution before it: feature level 2", pixel_shuffle_type, lower_pixel_shuffle,
-       row_wise(Rows::kImages)},
+       "float32, quint8 or integers; without a convolution before it: feature level 2", pixel_shuffle_type,
+       lower_pixel_shuffle, row_wise(Rows::kImages)},
       {"aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", 1,
-       "float32 or quint8; without a convolution after it: feature level 2", pixel_unshuffle_type,
+       "float32, quint8 or integers; without a convolution after it: feature level 2", pixel_unshuffle_type,
        lower_pixel_unshuffle, row_wise(Rows::kImages)},
       {"aten::channel_shuffle(Tensor self, int groups) -> Tensor", 1,
-       "float32 or quint8; without a convolution beside it: feature level 2", channel_shuffle_type,
+       "float32, quint8 or integers; without a convolution beside it: feature level 2", channel_shuffle_type,
        lower_channel_shuffle, kUnprovedRows},
       {"aten::native_channel_shuffle(Tensor self, int groups) -> Tensor", 2,
-       "float32 or quint8; without a convolution beside it: feature level 2", channel_shuffle_type,
+       "float32, quint8 or integers; without a convolution beside it: feature level 2", channel_shuffle_type,
        lower_channel_shuffle, kUnprovedRows},
   };
 }
