@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/shape_rules.h"
 #include "lib/ops/tensor_limits.h"
@@ -14,20 +15,28 @@ std::string list_name(const OpArguments& args) {
   return args.has("qx") ? "qx" : "tensors";
 }
 
-// Empty tensors add nothing but their dtype: those of size 0 along the axis, and those of one axis that PyTorch lets
-// join tensors of any rank. NNAPI has none.
+// The dtype to which PyTorch promotes the tensors; that of the first one where they are quantised.
+at::ScalarType joined_dtype(const OpArguments& args, const TensorTypes& tensors) {
+  at::ScalarType dtype = tensors.front().dtype;
+  for (const TensorType& type : tensors) {
+    if (type.dtype == dtype) continue;
+    args.require(!type.is_quantized() && !tensors.front().is_quantized(),
+                 fmt::format("{} and {}", to_text(tensors.front()), to_text(type)), "tensors of equal dtype");
+    dtype = c10::promoteTypes(dtype, type.dtype);
+  }
+  return dtype;
+}
+
+// The tensors to join, with the dtype that they have in the result. Empty tensors add nothing but their dtype: those of
+// size 0 along the axis, and those of one axis that PyTorch lets join tensors of any rank. NNAPI has none.
 TensorTypes joined_tensors(const OpArguments& args) {
   const TensorTypes all = args.tensors(list_name(args));
   args.require(!all.empty(), "no tensors to join", "one or more");
   TensorTypes tensors;
   std::copy_if(all.begin(), all.end(), std::back_inserter(tensors), [](const auto& type) { return !is_empty(type); });
   args.require(!tensors.empty(), "empty tensors only", "one that isn't");
-  const at::ScalarType dtype = tensors.front().dtype;
-  for (const TensorType& type : all) {
-    const bool promotes = type.dtype != dtype && c10::promoteTypes(type.dtype, dtype) != dtype;
-    args.require(!is_empty(type) || !promotes, fmt::format("{} and {}", to_text(type), to_text(tensors.front())),
-                 "tensors of equal dtype");
-  }
+  const at::ScalarType dtype = joined_dtype(args, all);
+  for (TensorType& type : tensors) type.dtype = dtype;
   return tensors;
 }
 
@@ -35,8 +44,7 @@ void require_alike(const OpArguments& args, const TensorTypes& tensors, size_t b
   const TensorType& first = tensors.front();
   for (const TensorType& tensor : tensors) {
     const std::string found = fmt::format("{} and {}", to_text(first), to_text(tensor));
-    args.require(tensor.dtype == first.dtype && tensor.rank() == first.rank(), found,
-                 "tensors of equal dtype and rank");
+    args.require(tensor.rank() == first.rank(), found, "tensors of equal rank");
     for (size_t i = 0; i < first.rank(); ++i) {
       const bool differ = tensor.dims[i].is_fixed() && first.dims[i].is_fixed() && tensor.dims[i] != first.dims[i];
       args.require(i == but_axis || !differ, found, fmt::format("equal sizes but along axis {}", but_axis));
@@ -67,7 +75,8 @@ std::vector<nnapi::OperandId> joined_operands(OpContext& ctx, const TensorType& 
     const bool same = tensor.type.quantization == output.quantization;
     ctx.require(same || ctx.has("qx"), fmt::format("quantised tensors of unequal scales: {}", to_text(tensor.type)),
                 to_text(output), "use torch.ao.nn.quantized.FloatFunctional.cat");
-    inputs.push_back(tensor.id);
+    const bool is_kept = tensor.type.is_quantized() || tensor.type.dtype == output.dtype;
+    inputs.push_back(is_kept ? tensor.id : cast(Expression(ctx, tensor), output.dtype).id());
   }
   return inputs;
 }
