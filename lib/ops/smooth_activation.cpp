@@ -23,18 +23,28 @@ void lower_smooth_formula(OpContext& ctx) {
   formula(dequantize(argument(ctx, tensor_name(ctx)))).set_output();
 }
 
-// Quantised sigmoid and tanh have the output scale that both PyTorch and NNAPI fix.
+// Quantised sigmoid and tanh have the output scale that both PyTorch and NNAPI fix; of integers and bool they are
+// float32.
 template <int64_t zero_point>
 std::vector<ValueType> fixed_output_scale(const OpArguments& args) {
   TensorType type = args.tensor("self");
+  const bool is_integer = type.dtype == at::kInt || type.dtype == at::kLong || type.dtype == at::kBool;
+  if (is_integer) return {TensorType{at::kFloat, type.dims, {}}};
   require_float_or_quantized(args, type);
   if (type.is_quantized()) type.quantization = {zero_point == 0 ? 1.0 / 256 : 1.0 / 128, zero_point};
   return {type};
 }
 
+std::vector<ValueType> hardsigmoid_type(const OpArguments& args) {
+  require_float_or_quantized(args, args.tensor("self"));
+  return fixed_output_scale<0>(args);
+}
+
 template <OperationCode code>
 void lower_smooth_direct(OpContext& ctx) {
-  argument(ctx, "self").then(code, {}, ctx.output_type()).set_output();
+  const Expression self = argument(ctx, "self");
+  const Expression x = self.type().is_quantized() ? self : cast(self, at::kFloat);
+  x.then(code, {}, ctx.output_type()).set_output();
 }
 
 Expression silu(const Expression& x) {
@@ -217,7 +227,7 @@ OpRules smooth_activation_rules() {
       {"aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor", 1,
        "the normal distribution within 1e-5, between layers within 4e-5; quint8: feature level 3",
        float_or_quantized_self, lower_gelu, kElementwise | Memory::kFresh},
-      {"aten::hardsigmoid(Tensor self) -> Tensor", 1, "quint8: feature level 3", fixed_output_scale<0>,
+      {"aten::hardsigmoid(Tensor self) -> Tensor", 1, "quint8: feature level 3", hardsigmoid_type,
        lower_smooth_formula<hardsigmoid>, kElementwise},
       {"aten::hardswish(Tensor self) -> Tensor", 1, "float32", float_self, lower_hardswish,
        kElementwise | Quantised::kKept},
