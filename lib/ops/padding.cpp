@@ -196,8 +196,10 @@ OpRules padding_rules() {
        pad_type, lower_pad, row_wise(Rows::kPadded)},
       {"aten::reflection_pad1d(Tensor self, int[2] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
       {"aten::reflection_pad2d(Tensor self, int[4] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
+      {"aten::reflection_pad3d(Tensor self, int[6] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
       {"aten::replication_pad1d(Tensor self, int[2] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
       {"aten::replication_pad2d(Tensor self, int[4] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
+      {"aten::replication_pad3d(Tensor self, int[6] padding) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
       {"aten::_pad_circular(Tensor self, int[] pad) -> Tensor", 3, "", pad_type, lower_pad, kUnprovedRows},
   };
 }
