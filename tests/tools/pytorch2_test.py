@@ -117,6 +117,12 @@ class Refused(CliTest):
             result = self.fail_with(3, path, "-o", self.folder / "out.pt", needed=["the operator " + needed])
             self.assertNotIn("--torch-library", result.stderr)
 
+    def test_operators_of_python(self):
+        """Python's torch._prims makes them: no release of the C++ library has them."""
+        path = self.with_code("torch.rms_norm(", "ops.prims.sum(")
+        result = self.fail_with(3, path, "-o", self.folder / "out.pt", needed=["the operator prims::sum", "torch._prims"])
+        self.assertNotIn("newer release", result.stderr)
+
 
 class TracedInputs(CliTest, StockTorchTest):
     """A trace of PyTorch 2 holds the sizes and dtypes of its example."""

@@ -34,6 +34,11 @@ constexpr const char* kNewerPyTorch =
     " in PyTorch 1.13.1, which runs the model on the device: the file is of a newer release; write this step with "
     "operators that 1.13.1 has, and save the model again";
 
+constexpr const char* kPythonsOperators =
+    " in PyTorch's C++ library: Python's torch._prims makes it, and no device can run it; write this step with "
+    "operators "
+    "of torch or torch.ops.aten, and save the model again";
+
 // True for an operator that no library can bring.
 bool is_of_pytorch(const std::string& name) {
   const std::string name_space = name.substr(0, name.find("::"));
@@ -81,7 +86,9 @@ std::string missing_operator(const std::string& message) {
     const size_t begin = message.find_first_not_of(" \n", found + std::string(form.before).size());
     if (begin == std::string::npos) return "";
     const std::string name = message.substr(begin, message.find(form.after, begin) - begin);
-    return fmt::format("the operator {} {}{}", name, form.text, is_of_pytorch(name) ? form.of_pytorch : kGiveLibrary);
+    const char* hint = is_of_pytorch(name) ? form.of_pytorch : kGiveLibrary;
+    if (name.rfind("prims::", 0) == 0) hint = kPythonsOperators;
+    return fmt::format("the operator {} {}{}", name, form.text, hint);
   }
   return "";
 }
