@@ -146,6 +146,10 @@ OpRules index_put_rules() {
   return {
       {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor", 3,
        kIndexPutNote, put_type, lower_put, kUnprovedRows | Index::kPositions | ResultSizes::kLikeSelf},
+      {"aten::_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) "
+       "-> "
+       "Tensor",
+       3, kIndexPutNote, put_type, lower_put, kUnprovedRows | Index::kPositions | ResultSizes::kLikeSelf},
       {"aten::index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor", 3,
        kIndexPutNote, put_type, lower_put, kUnprovedRows | Index::kPositions | ResultSizes::kLikeSelf},
   };
