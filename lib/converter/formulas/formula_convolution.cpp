@@ -1,5 +1,6 @@
 // Transposed convolutions that TRANSPOSE_CONV_2D does not take as they are: of volumes, with padding as wide as the
 // kernel, and with weights that are computed as the model runs and have dilation, groups or a large output_padding.
+// Convolutions of volumes in groups, with such weights.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -53,40 +54,6 @@ Tensor at_depth(const Tensor& x, int64_t stride, int64_t offset, int64_t depth) 
   return at::constant_pad_nd(apart, {0, 0, offset, depth - offset - apart.size(1)}, 0);
 }
 
-// A 2-D one of all planes gives what each depth of the kernel adds, which are moved to their places and summed up.
-Tensor volume_convolution(const Tensor& x, const Tensor& weight, const Transposed& conv) {
-  const int64_t batch = x.size(0), depth = x.size(2), kernel = weight.size(2), outputs = weight.size(1);
-  const Tensor planes = x.permute({0, 2, 1, 3, 4}).reshape({batch * depth, x.size(1), x.size(3), x.size(4)});
-  const Tensor filters =
-      weight.permute({0, 2, 1, 3, 4}).reshape({weight.size(0), kernel * outputs, weight.size(3), weight.size(4)});
-  const Transposed plane{without_first(conv.stride), without_first(conv.padding), without_first(conv.output_padding),
-                         without_first(conv.dilation), conv.groups};
-  const Tensor added = plane_convolution(planes, filters, {}, plane);
-  const int64_t height = added.size(2), width = added.size(3), channels = outputs * conv.groups;
-  const Tensor by_depth = added.reshape({batch * depth, conv.groups, kernel, outputs * height * width});
-  const int64_t result_depth =
-      (depth - 1) * conv.stride[0] - 2 * conv.padding[0] + conv.dilation[0] * (kernel - 1) + conv.output_padding[0] + 1;
-  Tensor sum;
-  for (int64_t k = 0; k < kernel; ++k) {
-    const Tensor part = by_depth.select(2, k).reshape({batch, depth, channels * height * width});
-    const Tensor moved = at_depth(part, conv.stride[0], k * conv.dilation[0] - conv.padding[0], result_depth);
-    sum = sum.defined() ? sum + moved : moved;
-  }
-  return sum.reshape({batch, result_depth, channels, height, width}).permute({0, 2, 1, 3, 4});
-}
-
-std::vector<Formed> transposed_volume(const FormulaArguments& args) {
-  const Tensor input = args.tensor("input"), weight = args.tensor("weight");
-  const bool is_single = input.dim() == static_cast<int64_t>(kVolumeAxes) + 1;
-  const Tensor x = is_single ? input.unsqueeze(0) : input;
-  Tensor result = volume_convolution(x, weight, read_transposed(args, kVolumeAxes));
-  if (!args.is_none("bias")) {
-    const Tensor bias = args.tensor("bias");
-    result = result + (bias.numel() == 1 ? bias : bias.reshape({-1, 1, 1, 1}));
-  }
-  return {is_single ? result.squeeze(0) : result};
-}
-
 // The weight with its dilation's zeros, and with zeros after its end where output_padding is larger than padding.
 Tensor with_zeros(Tensor weight, Transposed& conv) {
   std::vector<int64_t> sides;
@@ -112,6 +79,48 @@ Tensor in_groups(const Tensor& x, const Tensor& weight, const Tensor& bias, Tran
   for (size_t i = 0; i < inputs.size(); ++i) results.push_back(plane_convolution(inputs[i], weights[i], {}, conv));
   const Tensor joined = at::cat(results, x.dim() - 3);
   return bias.defined() ? joined + bias.reshape({-1, 1, 1}) : joined;
+}
+
+// What the rule takes of weights that are computed: neither dilation nor groups.
+Tensor computed_plane_convolution(const Tensor& x, const Tensor& weight, Transposed conv) {
+  const Tensor whole = with_zeros(weight, conv);
+  return in_groups(x, whole, {}, conv);
+}
+
+// A 2-D one of all planes gives what each depth of the kernel adds, which are moved to their places and summed up.
+Tensor volume_convolution(const Tensor& x, const Tensor& weight, const Transposed& conv, bool is_computed) {
+  const int64_t batch = x.size(0), depth = x.size(2), kernel = weight.size(2), outputs = weight.size(1);
+  const Tensor planes = x.permute({0, 2, 1, 3, 4}).reshape({batch * depth, x.size(1), x.size(3), x.size(4)});
+  const Tensor filters =
+      weight.permute({0, 2, 1, 3, 4}).reshape({weight.size(0), kernel * outputs, weight.size(3), weight.size(4)});
+  const Transposed plane{without_first(conv.stride), without_first(conv.padding), without_first(conv.output_padding),
+                         without_first(conv.dilation), conv.groups};
+  const Tensor added =
+      is_computed ? computed_plane_convolution(planes, filters, plane) : plane_convolution(planes, filters, {}, plane);
+  const int64_t height = added.size(2), width = added.size(3), channels = outputs * conv.groups;
+  const Tensor by_depth = added.reshape({batch * depth, conv.groups, kernel, outputs * height * width});
+  const int64_t result_depth =
+      (depth - 1) * conv.stride[0] - 2 * conv.padding[0] + conv.dilation[0] * (kernel - 1) + conv.output_padding[0] + 1;
+  Tensor sum;
+  for (int64_t k = 0; k < kernel; ++k) {
+    const Tensor part = by_depth.select(2, k).reshape({batch, depth, channels * height * width});
+    const Tensor moved = at_depth(part, conv.stride[0], k * conv.dilation[0] - conv.padding[0], result_depth);
+    sum = sum.defined() ? sum + moved : moved;
+  }
+  return sum.reshape({batch, result_depth, channels, height, width}).permute({0, 2, 1, 3, 4});
+}
+
+template <bool is_computed>
+std::vector<Formed> transposed_volume(const FormulaArguments& args) {
+  const Tensor input = args.tensor("input"), weight = args.tensor("weight");
+  const bool is_single = input.dim() == static_cast<int64_t>(kVolumeAxes) + 1;
+  const Tensor x = is_single ? input.unsqueeze(0) : input;
+  Tensor result = volume_convolution(x, weight, read_transposed(args, kVolumeAxes), is_computed);
+  if (!args.is_none("bias")) {
+    const Tensor bias = args.tensor("bias");
+    result = result + (bias.numel() == 1 ? bias : bias.reshape({-1, 1, 1, 1}));
+  }
+  return {is_single ? result.squeeze(0) : result};
 }
 
 // A sequence is an image of height 1.
@@ -142,9 +151,40 @@ bool is_transposed(const OpArguments& args) {
   return !args.has("transposed") || args.boolean("transposed");
 }
 
+bool is_float_volume(const OpArguments& args) {
+  return args.tensor("weight").rank() == kVolumeAxes + 2 && args.tensor("input").dtype == at::kFloat;
+}
+
 bool is_transposed_volume(const OpArguments& args) {
-  return is_transposed(args) && args.tensor("weight").rank() == kVolumeAxes + 2 &&
-         args.tensor("input").dtype == at::kFloat;
+  return is_transposed(args) && is_float_volume(args) && args.is_constant("weight");
+}
+
+bool is_computed_transposed_volume(const OpArguments& args) {
+  return is_transposed(args) && is_float_volume(args) && !args.is_constant("weight");
+}
+
+bool is_computed_volume_in_groups(const OpArguments& args) {
+  const bool is_forward = !args.has("transposed") || !args.boolean("transposed");
+  return is_forward && is_float_volume(args) && args.integer("groups") > 1 && !args.is_constant("weight");
+}
+
+// Each group by itself.
+std::vector<Formed> volume_in_groups(const FormulaArguments& args) {
+  const Tensor x = args.tensor("input"), weight = args.tensor("weight");
+  const std::vector<int64_t> ones(kVolumeAxes, 1), zeros(kVolumeAxes, 0);
+  const auto stride = args.integers("stride", kVolumeAxes, ones),
+             padding = args.integers("padding", kVolumeAxes, zeros),
+             dilation = args.integers("dilation", kVolumeAxes, ones);
+  const int64_t groups = args.integer("groups"), channels = x.dim() - static_cast<int64_t>(kVolumeAxes) - 1;
+  const auto inputs = at::chunk(x, groups, channels);
+  const auto weights = at::chunk(weight, groups, 0);
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    results.push_back(at::conv3d(inputs[i], weights[i], {}, stride, padding, dilation, 1));
+  }
+  const Tensor joined = at::cat(results, channels);
+  const Tensor bias = args.optional("bias");
+  return {bias.defined() ? joined + bias.reshape({-1, 1, 1, 1}) : joined};
 }
 
 // The rule writes zeros into constant weights only.
@@ -167,9 +207,15 @@ bool is_transposed_plane(const OpArguments& args) {
 
 Formulas convolution_formulas() {
   return {
-      {"aten::conv_transpose3d.input", is_transposed_volume, transposed_volume},
-      {"aten::_convolution", is_transposed_volume, transposed_volume},
-      {"aten::_convolution.deprecated", is_transposed_volume, transposed_volume},
+      {"aten::conv_transpose3d.input", is_transposed_volume, transposed_volume<false>},
+      {"aten::_convolution", is_transposed_volume, transposed_volume<false>},
+      {"aten::_convolution.deprecated", is_transposed_volume, transposed_volume<false>},
+      {"aten::conv_transpose3d.input", is_computed_transposed_volume, transposed_volume<true>},
+      {"aten::_convolution", is_computed_transposed_volume, transposed_volume<true>},
+      {"aten::_convolution.deprecated", is_computed_transposed_volume, transposed_volume<true>},
+      {"aten::conv3d", is_computed_volume_in_groups, volume_in_groups},
+      {"aten::_convolution", is_computed_volume_in_groups, volume_in_groups},
+      {"aten::_convolution.deprecated", is_computed_volume_in_groups, volume_in_groups},
       {"aten::conv_transpose1d", is_transposed_plane, transposed_plane},
       {"aten::conv_transpose2d.input", is_transposed_plane, transposed_plane},
       {"aten::_convolution", is_transposed_plane, transposed_plane},
