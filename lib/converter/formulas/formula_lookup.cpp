@@ -92,11 +92,11 @@ bool has_computed_weight(const OpArguments& args) {
 }
 
 // The windows of col2im, the inverse of im2col: rows first, then columns.
-struct Windows {
+struct FoldWindows {
   std::vector<int64_t> size, kernel, dilation, padding, stride;
   std::vector<int64_t> blocks = {};  // how many windows there are
 
-  explicit Windows(const FormulaArguments& args) {
+  explicit FoldWindows(const FormulaArguments& args) {
     const auto two = [&](const char* name) { return args.integers(name, 2, {1, 1}); };
     size = two("output_size");
     kernel = two("kernel_size");
@@ -125,7 +125,7 @@ struct Windows {
 };
 
 // Of values [maps, rows of a piece, its columns, windows]: the pieces of all windows as pictures [maps, rows, columns].
-Tensor laid_out(const Tensor& piece, const Windows& windows) {
+Tensor laid_out(const Tensor& piece, const FoldWindows& windows) {
   const int64_t maps = piece.size(0), rows = piece.size(1), columns = piece.size(2);
   const std::vector<int64_t>& blocks = windows.blocks;
   const Tensor wide =
@@ -140,7 +140,7 @@ Tensor laid_out(const Tensor& piece, const Windows& windows) {
 std::vector<Formed> col2im(const FormulaArguments& args) {
   constexpr int64_t kMostPieces = 64;
   const Tensor self = args.tensor("self");
-  const Windows windows(args);
+  const FoldWindows windows(args);
   const int64_t count = windows.pieces(0) * windows.pieces(1);
   if (count > kMostPieces) {
     throw FormulaRefused(fmt::format("a sum of {} pieces of each window", count),

@@ -107,21 +107,24 @@ at::Tensor constant_of(const std::vector<int64_t>& numbers);
 at::Tensor spread(const at::Tensor& x, int64_t axis, int64_t step);
 
 // The families of formulas, one for each file.
-Formulas loss_formulas();         // formula_losses.cpp
-Formulas class_loss_formulas();   // formula_class_losses.cpp
-Formulas fourier_formulas();      // formula_fourier.cpp
-Formulas spectrogram_formulas();  // formula_spectrogram.cpp
-Formulas complex_formulas();      // formula_complex.cpp
-Formulas pooling_formulas();      // formula_pooling.cpp
-Formulas norm_formulas();         // formula_norm.cpp
-Formulas convolution_formulas();  // formula_convolution.cpp
-Formulas sampling_formulas();     // formula_sampling.cpp
-Formulas lookup_formulas();       // formula_lookup.cpp
-Formulas dropout_formulas();      // formula_dropout.cpp
-Formulas matrix_formulas();       // formula_matrices.cpp
-Formulas reflection_formulas();   // formula_reflections.cpp
-Formulas counting_formulas();     // formula_counting.cpp
-Formulas integer_formulas();      // formula_integers.cpp
-Formulas packed_formulas();       // formula_packed.cpp
+Formulas loss_formulas();           // formula_losses.cpp
+Formulas class_loss_formulas();     // formula_class_losses.cpp
+Formulas fourier_formulas();        // formula_fourier.cpp
+Formulas spectrogram_formulas();    // formula_spectrogram.cpp
+Formulas complex_formulas();        // formula_complex.cpp
+Formulas pooling_formulas();        // formula_pooling.cpp
+Formulas norm_formulas();           // formula_norm.cpp
+Formulas convolution_formulas();    // formula_convolution.cpp
+Formulas sampling_formulas();       // formula_sampling.cpp
+Formulas lookup_formulas();         // formula_lookup.cpp
+Formulas dropout_formulas();        // formula_dropout.cpp
+Formulas matrix_formulas();         // formula_matrices.cpp
+Formulas reflection_formulas();     // formula_reflections.cpp
+Formulas counting_formulas();       // formula_counting.cpp
+Formulas product_formulas();        // formula_products.cpp
+Formulas alias_formulas();          // formula_alias.cpp
+Formulas fake_quantise_formulas();  // formula_fake_quantise.cpp
+Formulas integer_formulas();        // formula_integers.cpp
+Formulas packed_formulas();         // formula_packed.cpp
 
 }  // namespace nnapi_convert
