@@ -60,8 +60,7 @@ bool are_floats(const OpArguments& args) {
 
 Formulas product_formulas() {
   return {
-      {"aten::linear", has_vector_weight, vector_linear}, {"aten::bmm", are_small_integers, integer_product},
-      {"aten::mm", are_small_integers, integer_product},  {"aten::matmul", are_small_integers, integer_product},
+      {"aten::linear", has_vector_weight, vector_linear},
       {"aten::_trilinear", are_floats, trilinear},
   };
 }
