@@ -136,9 +136,8 @@ Expression quantized_slope(const Expression& x, double slope) {
 
 void lower_leaky(OpContext& ctx, double slope) {
   const Expression x = argument(ctx, tensor_name(ctx));
-  const bool keeps_scale = x.type().quantization == ctx.output_type().quantization;
-  if (x.type().is_quantized() && keeps_scale && slope > 0 && slope < 1) {
-    return x.then(OperationCode::PRELU, {quantized_slope(x, slope).id()}).set_output();
+  if (x.type().is_quantized() && slope > 0 && slope < 1) {
+    return x.then(OperationCode::PRELU, {quantized_slope(x, slope).id()}, ctx.output_type()).set_output();
   }
   const Expression real = dequantize(x);
   if (slope == 0) return relu(real).set_output();

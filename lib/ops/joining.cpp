@@ -81,6 +81,16 @@ std::vector<nnapi::OperandId> joined_operands(OpContext& ctx, const TensorType& 
   return inputs;
 }
 
+void lower_cat_relu(OpContext& ctx) {
+  const TensorType output = ctx.output_type();
+  std::vector<nnapi::OperandId> inputs = joined_operands(ctx, output);
+  ctx.require(inputs.size() > 1 || output.quantization == joined_tensors(ctx)[0].quantization,
+              "one tensor with another scale than its result", "equal scales");
+  if (inputs.size() == 1) return ctx.emit(OperationCode::RELU, inputs);
+  inputs.push_back(ctx.builder().int32(checked_axis(ctx, ctx.integer("dim"), output.rank())));
+  ctx.emit(OperationCode::RELU, {ctx.emit_to(OperationCode::CONCATENATION, inputs, output)});
+}
+
 void lower_cat(OpContext& ctx) {
   const TensorType output = ctx.output_type();
   std::vector<nnapi::OperandId> inputs = joined_operands(ctx, output);
@@ -239,6 +249,8 @@ OpRules joining_rules() {
        row_wise(Rows::kJoined) | Memory::kFresh | Quantised::kKept},
       {"quantized::cat(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor", 1,
        "unequal scales: feature level 3", cat_type, lower_cat, kUnprovedRows},
+      {"quantized::cat_relu(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor", 1,
+       "unequal scales: feature level 3", cat_type, lower_cat_relu, kUnprovedRows},
       {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor", 1, "quint8: equal scales", stack_type, lower_stack,
        row_wise(Rows::kJoined) | Memory::kFresh},
       {"aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", 3, "", expand_type,

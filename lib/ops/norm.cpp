@@ -276,6 +276,9 @@ OpRules norm_rules() {
       {"quantized::batch_norm2d(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float "
        "output_scale, int output_zero_point) -> Tensor",
        3, quantized_note, batch_norm_type, lower_batch_norm, kUnprovedRows},
+      {"quantized::batch_norm3d(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, float "
+       "output_scale, int output_zero_point) -> Tensor",
+       3, quantized_note, batch_norm_type, lower_batch_norm, kUnprovedRows},
       {"aten::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
        "eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
        3, statistics_note, layer_norm_type, lower_layer_norm, row_wise(Rows::kNormalised) | Memory::kFresh},

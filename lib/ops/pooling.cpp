@@ -87,12 +87,12 @@ Dims pool_dims(const OpArguments& args, const TensorType& self) {
 }
 
 std::vector<ValueType> pool_type(const OpArguments& args) {
-  const TensorType self = args.tensor("self");
+  const TensorType self = args.tensor(tensor_name(args));
   return {self.with_dims(pool_dims(args, self))};
 }
 
 std::vector<ValueType> pool_with_indices_type(const OpArguments& args) {
-  const TensorType self = args.tensor("self");
+  const TensorType self = args.tensor(tensor_name(args));
   const Dims dims = pool_dims(args, self);
   args.require(args.node().output(1)->uses().empty(), "indices that are used", "values only",
                "NNAPI's pools give no indices");
@@ -100,7 +100,7 @@ std::vector<ValueType> pool_with_indices_type(const OpArguments& args) {
 }
 
 LoweredTensor image_of(OpContext& ctx) {
-  const LoweredTensor self = ctx.operand("self");
+  const LoweredTensor self = ctx.operand(tensor_name(ctx));
   return reshaped(ctx, self, as_image(self.type.dims, pooled_spatial_axes(ctx)));
 }
 
@@ -290,6 +290,14 @@ OpRules pooling_rules() {
        "ceil_mode=False) -> Tensor",
        1, kMaxPoolNote, pool_type, kMaxPool,
        row_wise(Rows::kImages) | Memory::kFresh | Quantised::kKept | Fact::kKeepsChannels},
+      {"quantized::max_pool1d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool "
+       "ceil_mode) "
+       "-> Tensor",
+       2, kMaxPoolNote, pool_type, kMaxPool, kUnprovedRows},
+      {"quantized::max_pool2d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool "
+       "ceil_mode) "
+       "-> Tensor",
+       1, kMaxPoolNote, pool_type, kMaxPool, kUnprovedRows},
       {"aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
        "dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)",
        2, kIndicesNote, pool_with_indices_type, kMaxPool, kUnprovedRows},

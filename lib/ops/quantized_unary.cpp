@@ -70,6 +70,9 @@ OpRules quantized_unary_rules() {
       {"quantized::batch_norm2d_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, "
        "float output_scale, int output_zero_point) -> Tensor",
        3, norm_note, quantized_batch_norm_type<4, 4>, lower_batch_norm_relu, row_wise(Rows::kSamples)},
+      {"quantized::batch_norm3d_relu(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, float eps, "
+       "float output_scale, int output_zero_point) -> Tensor",
+       3, norm_note, quantized_batch_norm_type<5, 5>, lower_batch_norm_relu, row_wise(Rows::kSamples)},
       {"quantized::sigmoid(Tensor qx, float output_scale, int output_zero_point) -> Tensor", 1,
        "quint8; scales other than (1/256, 0): feature level 3", given_quantization, lower_sigmoid, kElementwise},
       {"quantized::dropout(Tensor self, float output_scale, int output_zero_point, Scalar p=0.5, bool training=False) "

@@ -411,6 +411,17 @@ bool decompose_repeat_interleave(Node* node) {
   return true;
 }
 
+// Products of quantised tensors, which NNAPI computes with floats.
+bool decompose_quantized_matmul(Node* node) {
+  Plain plain(node);
+  Value* product = plain.insert("matmul", {plain.insert("dequantize", {argument(node, "qa")}),
+                                           plain.insert("dequantize", {argument(node, "qb")})});
+  const auto dtype = static_cast<int64_t>(at::kQUInt8);  // PyTorch takes no other
+  replace(node, {plain.insert("quantize_per_tensor",
+                              {product, argument(node, "scale"), argument(node, "zero_point"), dtype})});
+  return true;
+}
+
 // A function inserts the plain operations before the node and removes it, or returns false and leaves all as it was.
 struct Decomposition {
   const char* kind;
@@ -426,6 +437,7 @@ constexpr Decomposition kDecompositions[] = {
     {"aten::embedding_bag", decompose_embedding_bag},
     {"aten::einsum", decompose_einsum},
     {"aten::repeat_interleave", decompose_repeat_interleave},
+    {"quantized::matmul", decompose_quantized_matmul},
 };
 
 }  // namespace
