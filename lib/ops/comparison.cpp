@@ -1,9 +1,13 @@
 // Comparisons and logic: operations whose result is bool.
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/promotion.h"
+#include "lib/ops/saturation.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -31,6 +35,22 @@ void compare_quantized(OpContext& ctx, OperationCode code) {
   compare(code, dequantize(self), dequantize(other)).set_output();
 }
 
+// A comparison with an infinite number, of what arithmetic makes: there the largest float32 stands for an infinite one.
+Expression compare_saturated(OperationCode code, const Expression& x, bool is_positive) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  const Expression largest = x.same(is_positive ? kLargest : -kLargest);
+  const OperationCode beyond = is_positive ? OperationCode::GREATER_EQUAL : OperationCode::LESS_EQUAL;
+  if (code == OperationCode::EQUAL) return compare(beyond, x, largest);
+  if (code == OperationCode::NOT_EQUAL) return compare(beyond, x, largest).then(OperationCode::LOGICAL_NOT);
+  return compare(code, x, largest);
+}
+
+// True for a comparison that tells infinite numbers from others: x <= inf holds for all.
+bool tells_infinite(OperationCode code, bool is_positive) {
+  return code != (is_positive ? OperationCode::LESS_EQUAL : OperationCode::GREATER_EQUAL) &&
+         code != (is_positive ? OperationCode::GREATER : OperationCode::LESS);
+}
+
 template <OperationCode code>
 void lower_comparison(OpContext& ctx) {
   if (is_quantized(ctx, "self") || is_quantized(ctx, "other")) return compare_quantized(ctx, code);
@@ -41,6 +61,13 @@ void lower_comparison(OpContext& ctx) {
     if (code == OperationCode::NOT_EQUAL) return self.set_output();
   }
   const at::ScalarType dtype = promoted_dtype(ctx, {"self", "other"});
+  const double number = is_number(ctx, "other") ? number_value(ctx, "other") : 0;
+  const bool is_saturated =
+      std::isinf(number) && dtype == at::kFloat && !is_number(ctx, "self") && may_be_saturated(*ctx.input("self"));
+  if (is_saturated && tells_infinite(code, number > 0)) {
+    const Expression x = argument_as(ctx, "self", dtype);
+    return reshape(compare_saturated(code, x, number > 0), ctx.output_type().dims).set_output();
+  }
   compare(code, argument_as(ctx, "self", dtype), argument_as(ctx, "other", dtype)).set_output();
 }
 
@@ -52,6 +79,11 @@ std::vector<ValueType> isnan_type(const OpArguments& args) {
 
 void lower_isnan(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
+  if (may_be_saturated(*ctx.input("self"))) {
+    ctx.warn(
+        "NaN that arithmetic makes of infinite numbers, as inf - inf, isn't seen: on Android, NNAPI's arithmetic "
+        "gives the largest float32 for an infinite number");
+  }
   compare(OperationCode::NOT_EQUAL, x, x).set_output();
 }
 

@@ -4,6 +4,7 @@
 
 #include "lib/ops/families.h"
 #include "lib/ops/formula.h"
+#include "lib/ops/saturation.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -42,13 +43,23 @@ Expression has_sign(const Expression& x) {
   return is_less(with_zero, 0);
 }
 
-Expression signbit(const Expression& x) {
-  return x.is_float() ? has_sign(x) : is_less(x, 0);
+void warn_of_nan(OpContext& ctx) {
+  ctx.warn("NaN counts as positive: NNAPI doesn't show its sign");
 }
 
-Expression copysign(const Expression& x, const Expression& other) {
-  const Expression size = abs(x);
-  return choose(has_sign(other), -size, size);
+void lower_signbit(OpContext& ctx) {
+  const Expression x = argument(ctx, "self");
+  if (x.is_float()) {
+    warn_of_nan(ctx);
+    return has_sign(x).set_output();
+  }
+  is_less(x.dtype() == at::kBool ? cast(x, at::kFloat) : x, 0).set_output();
+}
+
+void lower_copysign(OpContext& ctx) {
+  const Expression size = abs(argument_as(ctx, "self", at::kFloat)), other = argument_as(ctx, "other", at::kFloat);
+  if (!is_known(ctx, "other") && ctx.tensor("other").dtype == at::kFloat) warn_of_nan(ctx);
+  expand(choose(has_sign(other), -size, size), ctx.output_type().dims).set_output();
 }
 
 Expression fmax(const Expression& a, const Expression& b) {
@@ -74,8 +85,8 @@ Expression times_log(const Expression& x, const Expression& y) {
 Expression log1p(const Expression& x) {
   // The quotient corrects the rounding of 1 + x (Goldberg's method).
   const Expression sum = x + 1;
-  const Expression quotient = log(sum) * x / (sum - 1);
-  return choose(is_equal(sum, 1), x, choose(is_equal(sum, kInfinity), sum, quotient));
+  const Expression quotient = log(sum) * (x / (sum - 1));
+  return choose(is_equal(sum, 1), x, choose(is_equal(x, kInfinity), x, quotient));
 }
 
 Expression logaddexp2(const Expression& a, const Expression& b) {
@@ -106,33 +117,28 @@ std::vector<ValueType> exceptional_truth_type(const OpArguments& args) {
   return {TensorType{at::kBool, self.dims, {}}};
 }
 
-template <Expression (*formula)(const Expression&)>
-void lower_exceptional_truth(OpContext& ctx) {
-  const Expression self = argument(ctx, "self");
-  formula(self.dtype() == at::kBool ? cast(self, at::kFloat) : self).set_output();
-}
-
-// Lowers a test for infinities; integers are cast to float32, as none is infinite.
-template <Expression (*formula)(const Expression&)>
+// Lowers a test for infinities, with the least number that stands for one; integers are cast to float32, as none is
+// infinite.
+template <Expression (*formula)(const Expression&, double)>
 void lower_infinity(OpContext& ctx) {
-  formula(argument_as(ctx, "self", at::kFloat)).set_output();
+  formula(argument_as(ctx, "self", at::kFloat), least_infinite(ctx, "self")).set_output();
 }
 
-Expression isinf(const Expression& x) {
-  return is_equal(abs(x), kInfinity);
+Expression isposinf(const Expression& x, double infinite) {
+  return compare(OperationCode::GREATER_EQUAL, x, x.same(infinite));
+}
+
+Expression isneginf(const Expression& x, double infinite) {
+  return compare(OperationCode::LESS_EQUAL, x, x.same(-infinite));
+}
+
+Expression isinf(const Expression& x, double infinite) {
+  return isposinf(abs(x), infinite);
 }
 
 // A comparison with what is no number holds never.
-Expression isfinite(const Expression& x) {
-  return is_less(abs(x), kInfinity);
-}
-
-Expression isposinf(const Expression& x) {
-  return is_equal(x, kInfinity);
-}
-
-Expression isneginf(const Expression& x) {
-  return is_equal(x, -kInfinity);
+Expression isfinite(const Expression& x, double infinite) {
+  return is_less(abs(x), infinite);
 }
 
 std::vector<ValueType> isclose_type(const OpArguments& args) {
@@ -154,7 +160,8 @@ void lower_isclose(OpContext& ctx) {
   const Expression distance = abs(self - other);
   const Expression allowed = abs(other) * ctx.number("rtol") + ctx.number("atol");
   const Expression is_near = compare(OperationCode::LESS_EQUAL, distance, allowed);
-  const Expression is_close = compare(OperationCode::LOGICAL_AND, isfinite(distance), is_near);
+  const Expression is_finite = isfinite(distance, std::numeric_limits<float>::max());
+  const Expression is_close = compare(OperationCode::LOGICAL_AND, is_finite, is_near);
   const Expression result = compare(OperationCode::LOGICAL_OR, is_same, is_close);
   if (!ctx.boolean("equal_nan")) return result.set_output();
   const Expression are_none = compare(OperationCode::LOGICAL_AND, is_nan(self), is_nan(other));
@@ -208,7 +215,7 @@ std::vector<ValueType> frexp_type(const OpArguments& args) {
 void lower_frexp(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   const Parts parts = parts_of(x);
-  const Expression is_finite = isfinite(x);
+  const Expression is_finite = isfinite(x, kInfinity);
   const Expression has_parts = compare(OperationCode::LOGICAL_AND, is_greater(abs(x), 0), is_finite);
   choose(has_parts, parts.fraction * sign_factor(x) * 0.5, x).set_output(0);
   choose(has_parts, parts.exponent + 1, filled(ctx, 0, x.type())).set_output(1);
@@ -222,10 +229,8 @@ OpRule pair(const char* schema, ShapeRule shape, LowerRule lower) {
 
 OpRules exceptional_rules() {
   return {
-      pair("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", real_pair_type,
-           lower_exceptional_pair<copysign>),
-      pair("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor", real_pair_type,
-           lower_exceptional_pair<copysign>),
+      pair("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", real_pair_type, lower_copysign),
+      pair("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor", real_pair_type, lower_copysign),
       pair("aten::fmax(Tensor self, Tensor other) -> Tensor", exceptional_pair_type, lower_exceptional_pair<fmax>),
       pair("aten::fmin(Tensor self, Tensor other) -> Tensor", exceptional_pair_type, lower_exceptional_pair<fmin>),
       pair("aten::heaviside(Tensor self, Tensor values) -> Tensor", exceptional_pair_type,
@@ -248,7 +253,7 @@ OpRules exceptional_rules() {
       {"aten::angle(Tensor self) -> Tensor", 3, "of real numbers", formula_type, lower_formula<angle>, kUnprovedRows},
       {"aten::sgn(Tensor self) -> Tensor", 3, "of real numbers; integers: feature level 4", sign_type,
        [](OpContext& ctx) { sign_of(argument(ctx, "self")).set_output(); }, kUnprovedRows},
-      {"aten::signbit(Tensor self) -> Tensor", 3, "", exceptional_truth_type, lower_exceptional_truth<signbit>,
+      {"aten::signbit(Tensor self) -> Tensor", 3, "NaN counts as positive", exceptional_truth_type, lower_signbit,
        kUnprovedRows},
       {"aten::isinf(Tensor self) -> Tensor", 3, "", exceptional_truth_type, lower_infinity<isinf>, kUnprovedRows},
       {"aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool "

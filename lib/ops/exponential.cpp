@@ -5,10 +5,11 @@
 namespace nnapi_convert {
 namespace {
 
-// log(x + 1), and what rounding x + 1 left of x; where `part` is x, or a number that the sum is exact for.
-Expression corrected_log(const Expression& x, const Expression& part) {
+// The logarithm of `whole`, which is x + 1, and what rounding left of x; where `part` is x, or a number that the sum is
+// exact for.
+Expression corrected_log(const Expression& whole, const Expression& part) {
   const Expression sum = part + 1;
-  return log(x + 1) + (part - (sum - 1)) / sum;
+  return log(whole) + (part - (sum - 1)) / sum;
 }
 
 }  // namespace
@@ -18,14 +19,15 @@ Expression expm1(const Expression& x) {
   return tanh(x * 0.5) * (exp(x) + 1);
 }
 
-// From -1 to -0.5, and above 2^20, next to nothing is rounded off; -1 and infinity have no correction.
+// From -1 to -0.5, and above 2^20, next to nothing is rounded off; -1 and infinity have no correction. Infinity is the
+// larger one of itself and of the sum, which is finite on Android.
 Expression log1p(const Expression& x) {
-  return corrected_log(x, minimum(maximum(x, -0.5), 1 << 20));
+  return corrected_log(maximum(x + 1, x), minimum(maximum(x, -0.5), 1 << 20));
 }
 
 Expression log1p_exp_minus_abs(const Expression& x) {
   const Expression share = exp(-abs(x));
-  return corrected_log(share, share);
+  return corrected_log(share + 1, share);
 }
 
 Expression finite(const Expression& x) {

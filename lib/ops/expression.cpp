@@ -167,9 +167,12 @@ Expression square(const Expression& x) {
   return x * x;
 }
 
-// Towards zero.
+// Towards zero. The form of the later levels leaves NaN as it is, which RELU makes 0 on Android.
 Expression trunc(const Expression& x) {
-  return floor(relu(x)) - floor(relu(-x));
+  if (!has(x, OperationCode::SELECT, kArithmeticLevel) || !has(x, OperationCode::NEG, kArithmeticLevel)) {
+    return floor(relu(x)) - floor(relu(-x));
+  }
+  return select(compare(OperationCode::LESS, x, x.same(0)), -floor(-x), floor(x));
 }
 
 Expression pow(const Expression& base, const Expression& exponent) {

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 #include "lib/ops/expression.h"
@@ -49,6 +50,15 @@ Expression bound_under_mask(OpContext& ctx, const Mask& mask, double value, doub
   return select(condition, chosen, filled(ctx, mask.marks_replaced ? elsewhere : value, type));
 }
 
+Expression replace_by_choice(const Expression& x, const Mask& mask, double value) {
+  OpContext& ctx = x.context();
+  const Dims dims = ctx.output_type().dims;
+  const Expression marks = argument_as(ctx, mask.name, at::kFloat);
+  const Expression condition = cast(expand(marks, dims), at::kBool);
+  const Expression rest = expand(x, dims), number = filled(ctx, value, rest.type());
+  return mask.marks_replaced ? select(condition, number, rest) : select(condition, rest, number);
+}
+
 // A bound of the number from both sides leaves nothing else.
 Expression replace_by_bounds(const Expression& x, const Mask& mask, double value) {
   OpContext& ctx = x.context();
@@ -60,6 +70,7 @@ Expression replace_by_bounds(const Expression& x, const Mask& mask, double value
     const Expression rest = x * tensor_constant(ctx, kept.to(at::kFloat));
     return value == 0 ? rest : rest + bound_under_mask(ctx, mask, value, 0, x.dtype());
   }
+  if (std::isnan(value)) return replace_by_choice(x, mask, value);  // MINIMUM and MAXIMUM pass NaN over
   const Expression lowered = value == high ? x : minimum(x, bound_under_mask(ctx, mask, value, high, x.dtype()));
   return value == low ? lowered : maximum(lowered, bound_under_mask(ctx, mask, value, low, x.dtype()));
 }

@@ -10,6 +10,7 @@
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/promotion.h"
+#include "lib/ops/saturation.h"
 #include "lib/ops/shape_rules.h"
 
 namespace nnapi_convert {
@@ -66,9 +67,17 @@ Expression acosh(const Expression& x) {
   return log1p(above + sqrt(above) * sqrt(above + 2));
 }
 
+constexpr double kInfiniteResult = std::numeric_limits<double>::infinity();
+
+// `value` where x is `place`, else `other`: NNAPI's arithmetic gives no infinite numbers.
+Expression chosen_at(const Expression& x, double place, double value, const Expression& other) {
+  return select(compare(OperationCode::EQUAL, x, x.same(place)), filled(x.context(), value, x.type()), other);
+}
+
 Expression atanh(const Expression& x) {
   const Expression size = abs(x);
-  return sign_factor(x) * log1p(size * 2 / (1 - size)) * 0.5;
+  const Expression found = sign_factor(x) * log1p(size * 2 / (1 - size)) * 0.5;
+  return chosen_at(x, 1, kInfiniteResult, chosen_at(x, -1, -kInfiniteResult, found));
 }
 
 std::vector<ValueType> special_pair_type(const OpArguments& args) {
@@ -108,7 +117,9 @@ Expression atan2(const Expression& y, const Expression& x) {
 void lower_logit(OpContext& ctx) {
   Expression x = argument_as(ctx, "self", at::kFloat);
   if (!ctx.is_none("eps")) x = minimum(maximum(x, ctx.number("eps")), 1 - ctx.number("eps"));
-  log(x / (1 - x)).set_output();
+  const Expression found = log(x / (1 - x));
+  const bool reaches_one = ctx.is_none("eps") || ctx.number("eps") <= 0;
+  (reaches_one ? chosen_at(x, 1, kInfiniteResult, found) : found).set_output();
 }
 
 std::vector<ValueType> float_type(const OpArguments& args) {
@@ -123,11 +134,12 @@ double number_or(const OpArguments& args, const char* name, double otherwise) {
 void lower_nan_to_num(OpContext& ctx) {
   constexpr double kGreatest = std::numeric_limits<float>::max();
   const Expression x = argument(ctx, "self");
+  const double infinite = least_infinite(ctx, "self");
   const auto replaced = [&](OperationCode code, const Expression& value, double limit, double number) {
     return select(compare(code, x, x.same(limit)), filled(ctx, number, x.type()), value);
   };
-  Expression result = replaced(OperationCode::GREATER, x, kGreatest, number_or(ctx, "posinf", kGreatest));
-  result = replaced(OperationCode::LESS, result, -kGreatest, number_or(ctx, "neginf", -kGreatest));
+  Expression result = replaced(OperationCode::GREATER_EQUAL, x, infinite, number_or(ctx, "posinf", kGreatest));
+  result = replaced(OperationCode::LESS_EQUAL, result, -infinite, number_or(ctx, "neginf", -kGreatest));
   const Expression is_number = compare(OperationCode::EQUAL, x, x);
   select(is_number, result, filled(ctx, number_or(ctx, "nan", 0), x.type())).set_output();
 }

@@ -9,6 +9,7 @@ from torch import nn
 from torch.utils import bundled_inputs
 
 from cli import CliTest, run
+from stock_torch import load
 
 INPUT = ["--input", "1,3,16,16"]
 
@@ -123,6 +124,58 @@ class StateOfViews(CliTest):
         result = self.succeed("verify", path, out)
         self.assertIn("compared with the float model that the original stands for", result.stdout)
         self.assertRegex(result.stdout, r"\npassed \(4 samples")
+
+
+class Numbers(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x, y):
+        return self.function(x, y)
+
+
+class Infinite(CliTest):
+    """The host's NNAPI gives the largest float32 where arithmetic would give an infinite number, as Android's does."""
+
+    X = torch.tensor([1.0, -1.0, 0.0, 2.0, 3.0, math.inf, math.nan, -math.nan])
+    Y = torch.tensor([0.0, 0.0, 0.0, 1.0, 4.0, 2.0, 1.0, 1.0])
+
+    def converted(self, function, *options):
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.trace(Numbers(function).eval(), (torch.rand(8), torch.rand(8))).save(str(path))
+        result = self.succeed(path, "--input", "8", "--input", "8", *options, "-o", out)
+        return path, out, result.stderr
+
+    def test_tests_of_finiteness_survive(self):
+        functions = (lambda x, y: torch.isinf(x / y), lambda x, y: torch.isfinite(x / y),
+                     lambda x, y: torch.isposinf(x / y), lambda x, y: torch.isneginf(x / y),
+                     lambda x, y: (x / y) == math.inf, lambda x, y: (x / y) != math.inf, lambda x, y: (x / y) < math.inf,
+                     lambda x, y: (x / y) <= -math.inf, lambda x, y: (x / y) > -math.inf,
+                     lambda x, y: torch.isinf(torch.stack([x / y, y]).permute(1, 0)),
+                     lambda x, y: torch.nan_to_num(x / y, 1.0, 2.0, 3.0), lambda x, y: torch.isinf(x),
+                     lambda x, y: torch.isnan(x / y), lambda x, y: torch.trunc(x))
+        for number, function in enumerate(functions):
+            with self.subTest(number=number):
+                _, out, _ = self.converted(function)
+                expected, found = function(self.X, self.Y), load(out)(self.X, self.Y)
+                self.assertTrue(torch.allclose(expected.double(), found.double(), equal_nan=True), f"{found} for {expected}")
+
+    def test_infinite_results(self):
+        _, out, _ = self.converted(lambda x, y: (torch.atanh(x), torch.logit(y)))
+        x = torch.tensor([1.0, -1.0, 0.0, 0.5, 0.99, -0.3, math.nan, 0.1])
+        y = torch.tensor([1.0, 0.0, 0.5, 0.9, 0.01, 0.3, math.nan, 0.6])
+        for expected, found in zip((torch.atanh(x), torch.logit(y)), load(out)(x, y)):
+            self.assertTrue(torch.allclose(expected, found, atol=1e-6, equal_nan=True), f"{found} for {expected}")
+
+    def test_what_is_not_seen_is_told(self):
+        self.assertIn("NaN that arithmetic makes of infinite numbers", self.converted(lambda x, y: (x / y).isnan())[2])
+        self.assertNotIn("NaN that", self.converted(lambda x, y: (x.isnan(), y))[2])
+        for function in (lambda x, y: (x.signbit(), y), lambda x, y: torch.copysign(torch.roll(x, 3, 0), y)):
+            path, out, text = self.converted(function)
+            self.assertIn("NaN counts as positive: NNAPI doesn't show its sign", text)
+            result = self.succeed("verify", path, out)
+            self.assertIn("passed but for the border values above", result.stdout)
 
 
 class VerifyValues(CliTest):

@@ -4,6 +4,8 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "lib/base/error.h"
 #include "lib/converter/infer/cpu_reason.h"
@@ -17,6 +19,7 @@
 #include "lib/converter/partition/typed_model.h"
 #include "lib/converter/samples/sample_inputs.h"
 #include "lib/converter/samples/sample_rows.h"
+#include "lib/ops/saturation.h"
 
 namespace nnapi_convert {
 namespace {
@@ -130,6 +133,28 @@ std::vector<const torch::jit::Node*> nnapi_nodes(const Plan& plan) {
   return nodes;
 }
 
+bool tests_infinite(const torch::jit::Node& node) {
+  static const std::set<std::string> kinds = {"aten::isfinite", "aten::isinf", "aten::isneginf", "aten::isposinf",
+                                              "aten::nan_to_num"};
+  return kinds.count(node.kind().toQualString()) != 0;
+}
+
+// The CPU sees no infinite numbers in what NNAPI's arithmetic makes.
+void warn_of_saturated(const Plan& plan, Diagnostics& diagnostics) {
+  const std::vector<const torch::jit::Node*> nodes = nnapi_nodes(plan);
+  const std::set<const torch::jit::Node*> on_nnapi(nodes.begin(), nodes.end());
+  for (const CpuNode& cpu : plan.cpu_nodes) {
+    for (const torch::jit::Node* node : cpu.nodes) {
+      if (!tests_infinite(*node) || on_nnapi.count(node->input(0)->node()) == 0) continue;
+      if (!may_be_saturated(*node->input(0))) continue;
+      diagnostics.warn(
+          {"sees no infinite numbers in NNAPI's results: on Android, NNAPI's arithmetic gives the largest "
+           "float32 for an infinite number",
+           source_of(*node), node->kind().toQualString(), "", 0});
+    }
+  }
+}
+
 // Types the model for the split without reporting stages: those of the whole graph were reported.
 TypedModel typed_for_split(const LoadedModel& loaded, const ConvertOptions& options, bool recognises,
                            Diagnostics& diagnostics) {
@@ -159,6 +184,7 @@ PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, con
   planned.plan.refusal = refusal;
   warn_of_wide_integers(nnapi_nodes(planned.plan), model, typed.inferred.types, diagnostics);
   warn_of_deciding_inputs(model, typed.inferred.types, diagnostics);
+  warn_of_saturated(planned.plan, diagnostics);
   if (!samples.empty() && has_unknown_macs(planned.plan)) {
     count_macs_in_samples(split_reference(loaded, options), samples, planned.plan);
   }
