@@ -14,6 +14,7 @@ namespace nnapi_convert::host {
 namespace {
 
 constexpr int64_t kGrain = 16384;
+constexpr double kLargestFloat = std::numeric_limits<float>::max();
 
 at::Tensor per_channel_numbers(const at::Tensor& codes, const Operand& operand) {
   std::vector<int64_t> shape(static_cast<std::size_t>(codes.dim()), 1);
@@ -208,6 +209,20 @@ at::Tensor map_codes(const at::Tensor& codes, const Operand& input, const Operan
 }
 
 at::Tensor activate(at::Tensor numbers, FuseCode activation) {
+  switch (activation) {
+    case FuseCode::RELU:
+      return numbers.clamp_(0, kLargestFloat);
+    case FuseCode::RELU1:
+      return numbers.clamp_(-1, 1);
+    case FuseCode::RELU6:
+      return numbers.clamp_(0, 6);
+    case FuseCode::NONE:
+      break;
+  }
+  return numbers.clamp_(-kLargestFloat, kLargestFloat);
+}
+
+at::Tensor activate_state(at::Tensor numbers, FuseCode activation) {
   switch (activation) {
     case FuseCode::RELU:
       return numbers.clamp_min_(0);

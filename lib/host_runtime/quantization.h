@@ -26,8 +26,11 @@ int64_t to_code(double number, const Operand& operand);
 at::Tensor map_codes(const at::Tensor& codes, const Operand& input, const Operand& output,
                      const std::function<double(double)>& function);
 
-// Clamps in place: no one else may use the tensor.
+// Clamps in place: no one else may use the tensor. As in Android's reference, an infinite number becomes the largest
+// float32 of its sign, also without an activation, and NaN stays.
 at::Tensor activate(at::Tensor numbers, FuseCode activation);
+// The activation of recurrent operations, which leave infinite numbers as they are.
+at::Tensor activate_state(at::Tensor numbers, FuseCode activation);
 
 // Returns the codes of numbers, clamped to the activation's range; the bounds of the range are rounded to codes, too.
 at::Tensor to_activated_codes(const at::Tensor& numbers, const Operand& operand, FuseCode activation);

@@ -1,7 +1,10 @@
 // Tests that the library rounds as Android's own CPU device does if two neighbouring codes are both defensible, and
 // that the library refuses what that device refuses.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 #include "tests/host_runtime/model_checks.h"
 #include "tests/host_runtime/model_spec.h"
@@ -107,6 +110,65 @@ TEST_CASE("codes are compared as single-precision numbers", "[execution]") {
   CHECK(compare(OperationCode::EQUAL) == Bytes{1});
   CHECK(compare(OperationCode::LESS) == Bytes{0});
   CHECK(compare(OperationCode::GREATER_EQUAL) == Bytes{1});
+}
+
+TEST_CASE("infinite numbers and NaN are those of Android's own CPU", "[execution]") {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity(), kLargest = std::numeric_limits<float>::max();
+  const float none = std::nanf("");
+  using Floats = std::vector<float>;
+  const auto same = [](const Bytes& found, const Floats& needed) {
+    Floats numbers(found.size() / sizeof(float));
+    std::memcpy(numbers.data(), found.data(), found.size());
+    return std::equal(numbers.begin(), numbers.end(), needed.begin(), needed.end(),
+                      [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); });
+  };
+  const OperandSpec four = tensor(kFloat, {4});
+  const auto pair = [&](OperationCode code, const Floats& a, const Floats& b, const std::vector<OperandSpec>& more) {
+    return result_of(code, {four, four}, {bytes_of(a), bytes_of(b)}, more, four, 16);
+  };
+  const auto single = [&](OperationCode code, const Floats& x, const std::vector<OperandSpec>& more = {}) {
+    return result_of(code, {four}, {bytes_of(x)}, more, four, 16);
+  };
+  const auto reduced = [&](OperationCode code, const Floats& x) {
+    return result_of(code, {four}, {bytes_of(x)}, {int32_list({0}), boolean(false)}, tensor(kFloat, {1}), 4);
+  };
+  const Floats special = {kInfinite, -kInfinite, none, 3e38f};
+  SECTION("arithmetic clamps without an activation, too, and leaves NaN") {
+    CHECK(same(pair(OperationCode::ADD, special, {1, 1, 1, 3e38f}, {int32(0)}), {kLargest, -kLargest, none, kLargest}));
+    CHECK(same(pair(OperationCode::SUB, special, {1, 1, 1, 1}, {int32(0)}), {kLargest, -kLargest, none, 3e38f}));
+    CHECK(same(pair(OperationCode::MUL, special, {1, 1, 1, 10}, {int32(0)}), {kLargest, -kLargest, none, kLargest}));
+    CHECK(same(pair(OperationCode::DIV, {1, -1, 0, 1}, {0, 0, 0, 2}, {int32(0)}), {kLargest, -kLargest, none, 0.5f}));
+    CHECK(same(pair(OperationCode::ADD, special, {1, 1, 1, 1}, {int32(1)}), {kLargest, 0, none, 3e38f}));
+  }
+  SECTION("RELU and its kin give their lower bound for NaN") {
+    CHECK(same(single(OperationCode::RELU, special), {kLargest, 0, 0, 3e38f}));
+    CHECK(same(single(OperationCode::RELU1, special), {1, -1, -1, 1}));
+    CHECK(same(single(OperationCode::RELU6, special), {6, 0, 0, 6}));
+    CHECK(same(single(OperationCode::ELU, special, {float32(1)}), {kInfinite, -1, 0, 3e38f}));
+  }
+  SECTION("the first operand of an extreme stays where the second one is NaN") {
+    const Floats a = {none, 1, kInfinite, 2}, b = {1, none, 3, -kInfinite};
+    CHECK(same(pair(OperationCode::MAXIMUM, a, b, {}), {none, 1, kInfinite, 2}));
+    CHECK(same(pair(OperationCode::MINIMUM, a, b, {}), {none, 1, 3, -kInfinite}));
+  }
+  SECTION("reductions") {
+    CHECK(same(reduced(OperationCode::REDUCE_MAX, {none, -kInfinite, 1, 2}), {2}));
+    CHECK(same(reduced(OperationCode::REDUCE_MAX, {none, -kInfinite, none, none}), {-kLargest}));
+    CHECK(same(reduced(OperationCode::REDUCE_MAX, special), {kInfinite}));
+    CHECK(same(reduced(OperationCode::REDUCE_MIN, {none, kInfinite, none, none}), {kLargest}));
+    CHECK(same(reduced(OperationCode::REDUCE_PROD, {0, kInfinite, none, 2}), {0}));
+    CHECK(same(reduced(OperationCode::REDUCE_SUM, {1, kInfinite, 1, 1}), {kInfinite}));
+  }
+  SECTION("what moves and compares numbers") {
+    CHECK(same(single(OperationCode::ABS, special), {kInfinite, kInfinite, none, 3e38f}));
+    CHECK(same(single(OperationCode::FLOOR, special), {kInfinite, -kInfinite, none, 3e38f}));
+    CHECK(same(single(OperationCode::EXP, {kInfinite, -kInfinite, none, 1000}), {kInfinite, 0, none, kInfinite}));
+    const auto place = [&](OperationCode code, const Floats& x) {
+      return result_of(code, {four}, {bytes_of(x)}, {int32(0)}, tensor(OperandCode::TENSOR_INT32, {1}), 4);
+    };
+    CHECK(place(OperationCode::ARGMAX, {1, none, 2, kInfinite}) == bytes_of(std::vector<int32_t>{3}));
+    CHECK(place(OperationCode::ARGMAX, {none, 1, 2, 3}) == bytes_of(std::vector<int32_t>{0}));
+  }
 }
 
 TEST_CASE("what Android's validation refuses", "[model]") {

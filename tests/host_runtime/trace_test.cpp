@@ -58,7 +58,7 @@ TEST_CASE("a trace has a line for each operation", "[trace]") {
   const TraceFile trace;
   const Variable variable("NNAPI_HOST_TRACE", trace.path);
   const Model model = built(square_plus_one(4));
-  compute_floats(model, {1, 2, -3, INFINITY});
+  compute_floats(model, {1, 2, -3, NAN});
   compute_floats(model, {0, 0, 0, 0});
   const std::vector<Json> lines = trace.lines();
   REQUIRE(lines.size() == 4);

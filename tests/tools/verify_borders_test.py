@@ -103,7 +103,7 @@ class Borders(CliTest):
         self.assert_failed(result, "floats from 1e-8 to 1e4, and both zeros")
 
     def test_indices_of_nan_are_told(self):
-        """Places that are NaN become an index that NNAPI refuses."""
+        """Places that are NaN become other numbers on NNAPI, or an index that it refuses."""
         path = self.folder / "grid.pt"
         torch.jit.trace(Grid(), (torch.rand(1, 3, 4, 5, 6), torch.rand(1, 2, 2, 2, 3))).save(str(path))
         out = self.convert(path, "--input", "1,3,4,5,6", "--input", "1,2,2,2,3")

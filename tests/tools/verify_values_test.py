@@ -147,6 +147,17 @@ class Infinite(CliTest):
         result = self.succeed(path, "--input", "8", "--input", "8", *options, "-o", out)
         return path, out, result.stderr
 
+    def test_quotients_are_finite(self):
+        _, out, _ = self.converted(lambda x, y: x / y)
+        found = load(out)(self.X, self.Y)
+        largest = torch.finfo(torch.float32).max
+        self.assertEqual([largest, -largest, largest], [found[i].item() for i in (0, 1, 5)])
+        self.assertTrue(found[2].isnan())
+        path, out, _ = self.converted(lambda x, y: x + y)
+        result = self.succeed("verify", path, out)
+        self.assertIn("(infinite floats and NaN): output 0: another value where the original gives an infinite one or NaN",
+                      result.stdout)
+
     def test_tests_of_finiteness_survive(self):
         functions = (lambda x, y: torch.isinf(x / y), lambda x, y: torch.isfinite(x / y),
                      lambda x, y: torch.isposinf(x / y), lambda x, y: torch.isneginf(x / y),

@@ -14,6 +14,7 @@ namespace nnapi_convert {
 namespace {
 
 constexpr double kMillionth = 1e-6;
+constexpr double kNumberForNan = 0.5;
 constexpr double kMoreRounding =
     10;  // tiny and large numbers in one tensor: sums of them round more than ordinary ones
 
@@ -136,10 +137,23 @@ bool exceeds_32_bits(const Tensors& results) {
   });
 }
 
+// True if the two models differ, too, where the sample's NaN are ordinary numbers: NNAPI makes numbers of NaN, as its
+// RELU does.
+bool differ_without_nan(const BorderSample& sample, const BorderRuns& runs, double tolerance) {
+  const Values values = with_tensors(sample.values, [](size_t, const at::Tensor& tensor) {
+    return is_float(tensor) ? tensor.masked_fill(tensor.isnan(), kNumberForNan) : tensor;
+  });
+  const auto expected = results_of(runs.original, values), found = results_of(runs.converted, values);
+  return expected && found && all_finite(*expected) && problem_of(*expected, *found, tolerance);
+}
+
 // False where the difference is one that NNAPI's dtypes or rounding bring, or of values that mean nothing.
-bool is_fault(const BorderSample& sample, const Tensors& expected, bool converted_runs, bool orders_sums) {
-  if (converted_runs && sample.is_float && orders_sums) return false;
-  if (sample.is_infinite) return converted_runs && all_finite(expected);
+bool is_fault(const BorderSample& sample, const Tensors& expected, bool converted_runs, const BorderRuns& runs,
+              double tolerance) {
+  if (converted_runs && sample.is_float && runs.orders_sums) return false;
+  if (sample.is_infinite) {
+    return converted_runs && all_finite(expected) && differ_without_nan(sample, runs, tolerance);
+  }
   return !sample.is_wide && !exceeds_32_bits(expected);
 }
 
@@ -153,8 +167,8 @@ std::vector<BorderFinding> check_borders(const std::vector<BorderSample>& sample
     if (!expected) continue;
     std::optional<Problem> problem;
     bool converted_runs = true;
+    const double tolerance = runs.tolerance * (sample.is_float ? kMoreRounding : 1);
     try {
-      const double tolerance = runs.tolerance * (sample.is_float ? kMoreRounding : 1);
       problem = problem_of(*expected, runs.converted(copies(sample.values)), tolerance);
     } catch (const ConvertError& error) {
       problem = Problem{error.what(), false};
@@ -164,7 +178,7 @@ std::vector<BorderFinding> check_borders(const std::vector<BorderSample>& sample
     const bool may_be_rounding = problem->is_of_floats || sample.is_float;
     if (may_be_rounding && !sample.is_infinite && is_sensitive(sample, *expected, runs)) continue;
     findings.push_back({fmt::format("sample {} ({})", first + static_cast<int>(i), sample.name), problem->text,
-                        is_fault(sample, *expected, converted_runs, runs.orders_sums)});
+                        is_fault(sample, *expected, converted_runs, runs, tolerance)});
   }
   return findings;
 }

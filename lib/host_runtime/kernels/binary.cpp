@@ -68,14 +68,17 @@ void div(OpContext& context) {
   context.put(at::div(context.stored("input1"), divisor.masked_fill(divisor.eq(0), 1), "floor"));
 }
 
+// As in Android's reference, the first operand is the result where the second one is NaN.
 void maximum(OpContext& context) {
   const Operand& output = context.operand("output");
-  context.put(at::maximum(requantized(context, "input1", output), requantized(context, "input2", output)));
+  const at::Tensor a = requantized(context, "input1", output), b = requantized(context, "input2", output);
+  context.put(a.is_floating_point() ? at::where(a.lt(b), b, a) : at::maximum(a, b));
 }
 
 void minimum(OpContext& context) {
   const Operand& output = context.operand("output");
-  context.put(at::minimum(requantized(context, "input1", output), requantized(context, "input2", output)));
+  const at::Tensor a = requantized(context, "input1", output), b = requantized(context, "input2", output);
+  context.put(a.is_floating_point() ? at::where(b.lt(a), b, a) : at::minimum(a, b));
 }
 
 void pow(OpContext& context) {

@@ -1,5 +1,6 @@
 // MEAN, REDUCE_*, ARGMAX, ARGMIN and TOPK_V2.
 #include <algorithm>
+#include <limits>
 
 #include "lib/host_runtime/kernels/axes.h"
 #include "lib/host_runtime/kernels/kernels.h"
@@ -7,6 +8,21 @@
 
 namespace nnapi_convert::host {
 namespace {
+
+// The number from which Android's reference begins to look for a maximum, or, negative, for a minimum: none is beyond
+// it, and NaN is never taken.
+double first_extreme(const at::Tensor& stored) {
+  return stored.scalar_type() == at::kHalf ? 65504 : std::numeric_limits<float>::max();
+}
+
+at::Tensor within(const at::Tensor& input, double low, double high, double instead_of_nan) {
+  return input.masked_fill(input.isnan(), instead_of_nan).clamp_(low, high);
+}
+
+// As Android's reference, which takes each product with 0 as 0, also that of an infinite number or NaN.
+at::Tensor product(const at::Tensor& input, int64_t axis) {
+  return at::where(input.eq(0).any(axis, true), at::zeros({}, input.options()), input.prod(axis, true));
+}
 
 at::Tensor reduced(OperationCode code, const at::Tensor& input, const Dims& axes) {
   switch (code) {
@@ -21,7 +37,7 @@ at::Tensor reduced(OperationCode code, const at::Tensor& input, const Dims& axes
   }
   at::Tensor result = input;
   for (const int64_t axis : axes) {
-    if (code == OperationCode::REDUCE_PROD) result = result.prod(axis, true);
+    if (code == OperationCode::REDUCE_PROD) result = product(result, axis);
     if (code == OperationCode::REDUCE_ALL) result = result.ne(0).all(axis, true).to(at::kByte);
     if (code == OperationCode::REDUCE_ANY) result = result.ne(0).any(axis, true).to(at::kByte);
   }
@@ -61,7 +77,10 @@ void mean(OpContext& context) {
 void reduce(OpContext& context) {
   const Dims axes = axes_of(context, "axes", context.rank("input"));
   const bool floats = is_float_tensor(context.type("input"));
-  const at::Tensor input = floats ? context.real("input") : context.stored("input");
+  at::Tensor input = floats ? context.real("input") : context.stored("input");
+  const double infinite = std::numeric_limits<double>::infinity(), first = first_extreme(context.stored("input"));
+  if (floats && context.code() == OperationCode::REDUCE_MAX) input = within(input, -first, infinite, -first);
+  if (floats && context.code() == OperationCode::REDUCE_MIN) input = within(input, -infinite, first, first);
   const at::Tensor result = axes.empty() ? input : reduced(context.code(), input, axes);
   const at::Tensor shaped = result.reshape(context.dims("output"));
   return floats ? context.store(shaped) : context.put(shaped);
@@ -75,10 +94,15 @@ void arg_rule(OpContext& context) {
 
 void arg(OpContext& context) {
   const int64_t axis = axis_of(context, "axis", context.rank("input"));
-  const bool floats = is_float_tensor(context.type("input"));
+  const bool floats = is_float_tensor(context.type("input")), is_max = context.code() == OperationCode::ARGMAX;
   const at::Tensor input = floats ? context.real("input") : context.stored("input");
-  const at::Tensor result = context.code() == OperationCode::ARGMAX ? at::argmax(input, axis) : at::argmin(input, axis);
-  context.put(result.reshape(context.dims("output")).to(at::kInt));
+  const auto extreme = [&](const at::Tensor& x) { return is_max ? at::argmax(x, axis) : at::argmin(x, axis); };
+  if (!floats) return context.put(extreme(input).reshape(context.dims("output")).to(at::kInt));
+  // In Android's reference nothing is greater or less than NaN: the first element stays, others are never taken.
+  const double infinite = std::numeric_limits<double>::infinity();
+  const at::Tensor none = input.isnan();
+  const at::Tensor result = extreme(input.masked_fill(none, is_max ? -infinite : infinite));
+  context.put(result.masked_fill(none.select(axis, 0), 0).reshape(context.dims("output")).to(at::kInt));
 }
 
 void topk_rule(OpContext& context) {

@@ -40,7 +40,7 @@ at::Tensor rnn_sequence(const OpContext& context, const std::string& prefix, con
   if (auxiliary.defined()) sums.add_(at::linear(auxiliary, weights("aux_weights")));
   const at::Tensor recurrent = weights("recurrent_weights");
   return for_each_time(sums, backwards, [&](const at::Tensor& now) {
-    return state = activate(at::linear(state, recurrent).add_(now), activation);
+    return state = activate_state(at::linear(state, recurrent).add_(now), activation);
   });
 }
 

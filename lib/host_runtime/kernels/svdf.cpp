@@ -33,7 +33,7 @@ void svdf(OpContext& context) {
   const at::Tensor filtered = state.mul(stacked_weights(context, {"weights_time"})).sum(2);
   at::Tensor output = filtered.view({input[0], filters / context.integer("rank"), context.integer("rank")}).sum(2);
   if (context.has("bias")) output.add_(context.real("bias"));
-  context.store(activate(output, activation_of(context)), 1);
+  context.store(activate_state(output, activation_of(context)), 1);
   const at::Tensor room = at::zeros({input[0], filters, 1});
   context.store(at::cat({state.narrow(2, 1, memory - 1), room}, 2).reshape({input[0], filters * memory}), 0);
 }

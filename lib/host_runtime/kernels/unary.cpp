@@ -1,14 +1,20 @@
 // Elementwise operations on one tensor: rows of a table.
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "lib/format/operation_table.h"
 #include "lib/host_runtime/kernels/kernels.h"
 #include "lib/host_runtime/quantization.h"
 #include "lib/host_runtime/quantization_rules.h"
+#include "lib/host_runtime/vectorised.h"
 
 namespace nnapi_convert::host {
 namespace {
+
+constexpr int64_t kGrain = 16384;
 
 enum class OutputScale { kAny, kAsInput, kUnit, kSymmetricUnit };
 
@@ -18,6 +24,23 @@ struct Unary {
   at::Tensor (*of_tensor)(const at::Tensor&);
   double (*of_number)(double);  // for quantised types
 };
+
+NNAPI_HOST_VECTORISED void bound_all(const float* from, float* to, int64_t count, float low, float high) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float raised = from[i] > low ? from[i] : low;
+    to[i] = raised < high ? raised : high;
+  }
+}
+
+// As in Android's reference, NaN becomes `low`; an infinite number is lowered to the largest float32.
+at::Tensor bounded(const at::Tensor& x, float low, float high) {
+  const at::Tensor from = x.contiguous();
+  at::Tensor to = at::empty_like(from);
+  at::parallel_for(0, from.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    bound_all(from.data_ptr<float>() + begin, to.data_ptr<float>() + begin, end - begin, low, high);
+  });
+  return to;
+}
 
 double hard_swish(double x) {
   return x * std::clamp(x + 3, 0.0, 6.0) / 6;
@@ -34,11 +57,12 @@ const Unary kUnary[] = {
     {OperationCode::LOGISTIC, OutputScale::kUnit, [](const at::Tensor& x) { return x.sigmoid(); },
      [](double x) { return 1 / (1 + std::exp(-x)); }},
     {OperationCode::NEG, OutputScale::kAny, [](const at::Tensor& x) { return x.neg(); }, nullptr},
-    {OperationCode::RELU, OutputScale::kAsInput, [](const at::Tensor& x) { return x.clamp_min(0); },
+    {OperationCode::RELU, OutputScale::kAsInput,
+     [](const at::Tensor& x) { return bounded(x, 0, std::numeric_limits<float>::max()); },
      [](double x) { return std::max(x, 0.0); }},
-    {OperationCode::RELU1, OutputScale::kAsInput, [](const at::Tensor& x) { return x.clamp(-1, 1); },
+    {OperationCode::RELU1, OutputScale::kAsInput, [](const at::Tensor& x) { return bounded(x, -1, 1); },
      [](double x) { return std::clamp(x, -1.0, 1.0); }},
-    {OperationCode::RELU6, OutputScale::kAsInput, [](const at::Tensor& x) { return x.clamp(0, 6); },
+    {OperationCode::RELU6, OutputScale::kAsInput, [](const at::Tensor& x) { return bounded(x, 0, 6); },
      [](double x) { return std::clamp(x, 0.0, 6.0); }},
     {OperationCode::RSQRT, OutputScale::kAny, [](const at::Tensor& x) { return x.rsqrt(); },
      [](double x) { return 1 / std::sqrt(x); }},
@@ -84,8 +108,10 @@ void elu_rule(OpContext& context) {
   context.set_output(context.dims("input"));
 }
 
+// As in Android's reference, NaN becomes 0.
 void elu(OpContext& context) {
-  context.store(at::elu(context.real("input"), context.number("alpha")));
+  const at::Tensor input = context.real("input");
+  context.store(at::elu(input.masked_fill(input.isnan(), 0), context.number("alpha")));
 }
 
 }  // namespace nnapi_convert::host
