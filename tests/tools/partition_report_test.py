@@ -209,7 +209,7 @@ class Reasons(Partitioned):
         self.assertEqual(1, said.count("it depends on the loop"))
         checked = [entry for entry in self.check_report()["refusals"] if entry["op"] == "aten::conv2d"]
         self.assertEqual({line}, {entry["since"].split("/")[-1] for entry in checked})
-        self.assertIn(f"it depends on the loop at {line} (unknown multiply-adds)",
+        self.assertIn(f"it depends on the loop at {line}, 3 times (unknown multiply-adds)",
                       self.succeed("check", self.path, *SHAPE).stdout)
 
     def test_each_is_one_line(self):
