@@ -42,8 +42,9 @@ Dims shape_of(const json& value, int input) {
 
 at::ScalarType dtype_of(const json& value) {
   const auto name = value.get<std::string>();
-  for (const at::ScalarType dtype : {at::kFloat, at::kQUInt8, at::kQInt8, at::kInt, at::kBool, at::kLong, at::kDouble,
-                                     at::kHalf, at::kBFloat16, at::kByte, at::kChar, at::kShort}) {
+  for (const at::ScalarType dtype :
+       {at::kFloat, at::kQUInt8, at::kQInt8, at::kInt, at::kBool, at::kLong, at::kDouble, at::kHalf, at::kBFloat16,
+        at::kByte, at::kChar, at::kShort, at::kComplexFloat, at::kComplexDouble}) {
     if (name == dtype_name(dtype)) return dtype;
   }
   throw ConvertError(ExitCode::kBadFile, "unknown dtype " + name);

@@ -32,6 +32,12 @@ std::string dtype_name(at::ScalarType dtype) {
       return "quint8";
     case at::kQInt8:
       return "qint8";
+    case at::kComplexHalf:
+      return "complex32";
+    case at::kComplexFloat:
+      return "complex64";
+    case at::kComplexDouble:
+      return "complex128";
     default:
       return c10::toString(dtype);
   }

@@ -1,4 +1,5 @@
-"""Pictures of uint8, which models bring to float32 themselves: NNAPI takes the bytes and does all of it."""
+"""Pictures of uint8, which models bring to float32 themselves: NNAPI takes the bytes and does all of it. Inputs of
+dtypes and sizes that NNAPI lacks: the CPU reads them, and the layers behind go to NNAPI."""
 
 import json
 import unittest
@@ -75,6 +76,70 @@ class Uint8Input(CliTest, StockTorchTest):
         self.succeed(self.path, "--input", self.spec, "--nhwc", "-o", self.out)
         with self.assertRaisesRegex(Exception, "uint8|Byte"):
             call(load(self.out), picture(0).float())
+
+
+class Microphone(nn.Module):
+    """Integers that are brought to floats before the layers."""
+
+    def __init__(self, limit):
+        super().__init__()
+        torch.manual_seed(0)
+        self.limit = limit
+        self.layers = nn.Sequential(nn.Conv1d(2, 16, 5), nn.ReLU(), nn.Conv1d(16, 8, 5))
+
+    def forward(self, x):
+        return self.layers(x.float() / self.limit)
+
+
+class Plain(nn.Module):
+    """Nothing has weights."""
+
+    def forward(self, x):
+        return torch.tanh(x * 2) + x.mean(-1, keepdim=True)
+
+
+class Joined(nn.Module):
+    """More rows may come, and none do."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.linear = nn.Linear(8, 4)
+
+    def forward(self, x, more):
+        return torch.cat([self.linear(x), more])
+
+
+class OtherInputs(CliTest, StockTorchTest):
+    def convert_and_run(self, module, specs, *arguments, script=False):
+        """Gives what the converted module gives, and what the command said."""
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        make = torch.jit.script(module.eval()) if script else torch.jit.trace(module.eval(), arguments)
+        make.save(str(path))
+        options = [option for spec in specs for option in ("--input", spec)]
+        said = self.succeed(path, *options, "--verify", "-o", out)
+        self.assertTrue(load(out).segment_0)
+        return call(load(out), *arguments), said.stderr
+
+    def test_small_integers(self):
+        for dtype, limit in ((torch.int8, 127), (torch.int16, 32767)):
+            with self.subTest(dtype=dtype):
+                x = torch.randint(-limit, limit, (1, 2, 64), dtype=dtype)
+                module = Microphone(limit)
+                found, _ = self.convert_and_run(module, [f"1,2,64:{str(dtype)[6:]}"], x)
+                self.assert_close(call(module, x), found)
+
+    def test_no_elements(self):
+        x = torch.randn(3, 8)
+        found, _ = self.convert_and_run(Joined(), ["3,8", "0,4"], x, torch.zeros(0, 4))
+        self.assert_close(call(Joined().eval(), x, torch.zeros(0, 4)), found)
+
+    def test_advice(self):
+        """A dtype that was given is not asked for."""
+        path = self.folder / "model.pt"
+        torch.jit.script(Plain().eval()).save(str(path))
+        found = self.fail_with(1, path, "--input", "3,16:float64", "-o", self.folder / "out.pt")
+        self.assertNotIn("--input DIMS:DTYPE", found.stderr)
 
 
 if __name__ == "__main__":

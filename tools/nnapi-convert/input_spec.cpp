@@ -77,19 +77,20 @@ class SpecParser {
   std::optional<int64_t> parse_size(const std::string& text) const {
     if (text == "?") return std::nullopt;
     int64_t size = 0;
-    if (!read_whole(text, size) || size < 1 || size > INT32_MAX) {
-      fail(fmt::format("size \"{}\" is neither a whole number above 0 nor \"?\"", text));
+    if (!read_whole(text, size) || size < 0 || size > INT32_MAX) {
+      fail(fmt::format("size \"{}\" is neither a whole number of 0 or more nor \"?\"", text));
     }
     return size;
   }
 
   at::ScalarType parse_dtype(const std::string& text) const {
-    for (const at::ScalarType dtype :
-         {at::kFloat, at::kQUInt8, at::kInt, at::kLong, at::kBool, at::kByte, at::kHalf, at::kBFloat16, at::kDouble}) {
-      if (text == dtype_name(dtype)) return dtype;
+    std::vector<std::string> names;
+    for (const at::ScalarType dtype : {at::kFloat, at::kQUInt8, at::kInt, at::kLong, at::kBool, at::kByte, at::kChar,
+                                       at::kShort, at::kHalf, at::kBFloat16, at::kDouble}) {
+      names.push_back(dtype_name(dtype));
+      if (text == names.back()) return dtype;
     }
-    fail(fmt::format("dtype \"{}\" is none of float32, quint8, int32, int64, bool, uint8, float16, bfloat16, float64",
-                     text));
+    fail(fmt::format("dtype \"{}\" is none of {}", text, fmt::join(names, ", ")));
   }
 
   double parse_scale(const std::string& text) const {

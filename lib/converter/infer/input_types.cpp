@@ -203,28 +203,36 @@ TensorType type_from_spec(const InputSpec& spec, size_t index, const std::option
   throw ConvertError(ExitCode::kNotConvertible, fmt::format("input {}: {}", name, problem));
 }
 
-void check(const TensorType& type, const Value* input, const std::string& name, RunBy run_by) {
-  if (type.rank() > kHighestRank) {
-    fail(name, fmt::format("rank {} found, 0 to {} needed", type.rank(), kHighestRank));
-  }
+// Returns what to do about an input of a dtype that NNAPI has not.
+std::string hint_for_dtype(at::ScalarType dtype, TypeSource source) {
+  const bool may_differ = source == TypeSource::kTrace || source == TypeSource::kBundledInputs;
+  const std::string hint = c10::isFloatingType(dtype) ? "; convert the model with model.float()" : "";
+  return may_differ ? hint + "; --input DIMS:DTYPE gives another" : hint;
+}
+
+// What NNAPI can't take, the CPU may read, where it runs parts of the model.
+void check_for_nnapi(const TensorType& type, const Value* input, const std::string& name, TypeSource source) {
   for (const Dim& dim : type.dims) {
     if (dim.is_fixed() && dim.value() < 1)
       fail(name, fmt::format("shape {} found, sizes of 1 or more needed", to_text(type.dims)));
   }
+  const bool is_taken = has_operand_code(type.dtype) || type.dtype == at::kByte;
+  if (!is_taken && !input->uses().empty()) {
+    fail(name, fmt::format("dtype {} found, float32, int32, int64, bool or quint8 needed{}", dtype_name(type.dtype),
+                           hint_for_dtype(type.dtype, source)));
+  }
+}
+
+void check(const TensorType& type, const Value* input, const std::string& name, TypeSource source, RunBy run_by) {
+  if (type.rank() > kHighestRank) {
+    fail(name, fmt::format("rank {} found, 0 to {} needed", type.rank(), kHighestRank));
+  }
+  if (run_by == RunBy::kNnapi || c10::isComplexType(type.dtype)) check_for_nnapi(type, input, name, source);
   const std::string problem = excess(type);
   if (!problem.empty()) fail(name, fmt::format("{}, the most that NNAPI can address", problem));
   if (feeds_quantized_operator(input) && !type.is_quantized()) {
     fail(name,
          fmt::format("it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT"));
-  }
-  const bool is_cast = c10::isFloatingType(type.dtype);  // the CPU can cast it for NNAPI
-  const bool is_taken =
-      has_operand_code(type.dtype) || type.dtype == at::kByte || (run_by == RunBy::kNnapiAndCpu && is_cast);
-  if (!is_taken && !input->uses().empty()) {
-    fail(name, fmt::format("dtype {} found, float32, int32, int64, bool or quint8 needed; convert the model with "
-                           "model.float(), or give "
-                           "the dtype with --input DIMS:DTYPE",
-                           dtype_name(type.dtype)));
   }
 }
 
@@ -349,7 +357,7 @@ InputTypes input_types(const NormalisedModel& model, const ExampleTensors& examp
       missing.add(i);
       continue;
     }
-    check(type, input, model.input_names[i], model.run_by);
+    check(type, input, model.input_names[i], source, model.run_by);
     result.types.push_back(std::move(type));
     result.sources.push_back(source);
   }

@@ -67,6 +67,9 @@ at::Tensor random_tensor(const TensorType& type, uint64_t seed, int64_t flexible
   if (type.dtype == at::kInt || type.dtype == at::kLong) {
     return at::randint(0, 10, sizes, generator, at::TensorOptions(type.dtype));
   }
+  if (type.dtype == at::kChar) return at::randint(-128, 128, sizes, generator, at::TensorOptions(at::kChar));
+  if (type.dtype == at::kShort) return at::randint(-32768, 32768, sizes, generator, at::TensorOptions(at::kShort));
+  if (c10::isComplexType(type.dtype)) return at::randn(sizes, generator, at::TensorOptions(type.dtype));
   return at::randn(sizes, generator, at::TensorOptions(at::kFloat)).to(type.dtype);
 }
 

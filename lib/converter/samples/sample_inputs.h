@@ -10,7 +10,8 @@
 
 namespace nnapi_convert {
 
-// Returns a random tensor of the type: from N(0, 1), quantised if the type is; int32 from 0 to 9. The same seed gives
+// Returns a random tensor of the type: from N(0, 1), quantised if the type is; int32
+// and int64 from 0 to 9, smaller integers of all values. The same seed gives
 // the same values. Flexible sizes are `flexible_size`.
 at::Tensor random_tensor(const TensorType& type, uint64_t seed, int64_t flexible_size);
 // Returns a random tensor of the type with integers within the range, by the seed. Flexible sizes are `flexible_size`.
@@ -21,10 +22,10 @@ at::Tensor random_indices(const TensorType& type, uint64_t seed, int64_t flexibl
 std::vector<InputTuple> bundled_samples(const ModuleInterface& interface, const std::vector<InputTuple>& originals,
                                         bool make_one, Diagnostics& diagnostics);
 
-// Converts a tensor to the type's dtype: float32 to quint8 by the type's scale and zero point, or quint8 to float32.
 // Returns whether a tensor is of the type: its rank, fixed sizes, dtype, scale and zero point. Flexible sizes take any.
 bool fits_type(const at::Tensor& tensor, const TensorType& type);
 
+// Converts a tensor to the type's dtype: float32 to quint8 by the type's scale and zero point, or quint8 to float32.
 at::Tensor to_interface(const at::Tensor& tensor, const TensorType& type);
 
 }  // namespace nnapi_convert
