@@ -177,11 +177,8 @@ std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOpt
   const std::vector<nnapi::Violation> violations = nnapi::violations(part.model, feature_level);
   if (violations.empty()) return device_refusal(part.model, options);
   SegmentRefusal refusal{violated_level(part.model, options)};
-  for (const std::string& line : nnapi::summary_of(violations))
-    refusal.reason +=
-        "
-        " + line;
-        for (const nnapi::Violation& violation : violations) refusal.refused_sources.insert(violation.source);
+  for (const std::string& line : nnapi::summary_of(violations)) refusal.reason += "\n  " + line;
+  for (const nnapi::Violation& violation : violations) refusal.refused_sources.insert(violation.source);
   return refusal;
 }
 
