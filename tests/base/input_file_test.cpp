@@ -50,8 +50,8 @@ TEST_CASE("text_of_file waits for no pipe, socket or device") {
   REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);
   make_socket(folder.file("socket"));
   REQUIRE(::symlink(folder.file("pipe").c_str(), folder.file("link").c_str()) == 0);
-  for (const std::string& path : {folder.file("pipe"), folder.file("link"), folder.file("socket"),
-                                  std::string("/dev/zero")}) {
+  for (const std::string& path :
+       {folder.file("pipe"), folder.file("link"), folder.file("socket"), std::string("/dev/zero")}) {
     CHECK(problem_of(path) == "it is a pipe or a device; a regular file is needed");
   }
   CHECK(problem_of(folder.path()) == "it is a folder; a file is needed");

@@ -8,8 +8,8 @@
 
 #include <cmath>
 
-#include "lib/converter/load/newer_operators.h"
 #include "lib/converter/libtorch/quantised_engine.h"
+#include "lib/converter/load/newer_operators.h"
 #include "lib/converter/samples/sample_inputs.h"
 
 namespace nnapi_convert {

@@ -68,7 +68,7 @@ void load_nnapi(const std::string& path) {
     if (!std::filesystem::exists(library)) return;
   }
 #endif
-  const std::string problem = problem_of_library(library);
+  const std::string problem = nnapi_convert::problem_of_library(library);
   const bool is_loaded = problem.empty() && dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr;
   if (library.empty() || is_loaded) return;
   throw ConvertError(ExitCode::kBadFile, fmt::format("can't load the NNAPI library {}: {}", library,

@@ -12,9 +12,11 @@
 #include <string>
 #include <unordered_set>
 
+#include "lib/converter/graph/element_writes.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/infer/cpu_reason.h"
 #include "lib/converter/partition/memory_layout.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -84,6 +86,31 @@ bool may_change(const Node& node, size_t argument) {
   return alias != nullptr && alias->isWrite();
 }
 
+// The tensor of which `tensor` is a view or may be the very same; null if an operator made new memory for `tensor`.
+const Value* viewed_tensor(const Value& tensor) {
+  const Node& maker = *tensor.node();
+  const auto& returns = maker.schema().returns();
+  const Memory memory = find_traits(maker).memory;
+  const bool is_new =
+      returns.at(tensor.offset()).alias_info() == nullptr && (memory == Memory::kBySchema || memory == Memory::kFresh);
+  return is_new ? nullptr : maker.input(0);
+}
+
+// True if the uses of the tensor, and of those that it is a view of, show that no node changes its memory. LibTorch's
+// alias analysis takes a change of any tensor of a list for one of all that were ever in a list.
+bool is_never_written(const Value& tensor) {
+  const Value* base = &tensor;
+  for (;;) {
+    const bool is_result = base->type()->kind() == c10::TypeKind::TensorType &&
+                           base->node()->maybeSchema() != nullptr &&
+                           base->offset() < base->node()->schema().returns().size() && !base->node()->inputs().empty();
+    if (!is_result) return false;
+    const Value* viewed = viewed_tensor(*base);
+    if (viewed == nullptr) return !may_be_written(*base);
+    base = viewed;
+  }
+}
+
 // A tensor that NNAPI gives in another order than the original.
 struct Reordered {
   Value* value;
@@ -125,7 +152,7 @@ class OrderReads {
 
   // True if a node may change the tensor's memory in place.
   bool is_changed(Value& tensor) {
-    if (!changes_tensors_) return false;
+    if (!changes_tensors_ || is_never_written(tensor)) return false;
     if (aliases_ == nullptr) aliases_ = std::make_unique<torch::jit::AliasDb>(model_.graph);
     return aliases_->hasWriters(&tensor);
   }
