@@ -67,7 +67,7 @@ TEST_CASE("archive refused: no file") {
   CHECK(archive.open("/nowhere/net.pt", &error) == NNAPI_SHIM_BAD_ARGUMENT);
   CHECK_THAT(error.message, Contains("/nowhere/net.pt can't be opened: No such file"));
   CHECK(archive.open("/proc", &error) == NNAPI_SHIM_BAD_ARGUMENT);
-  CHECK_THAT(error.message, Contains("/proc is not a file"));
+  CHECK_THAT(error.message, Contains("/proc is no regular file"));
   CHECK(archive.open(nullptr, &error) == NNAPI_SHIM_BAD_ARGUMENT);
   CHECK(archive.open("/nowhere", nullptr) == NNAPI_SHIM_BAD_ARGUMENT);
 }

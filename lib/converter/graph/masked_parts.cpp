@@ -82,6 +82,9 @@ class MaskedParts {
     for (Node* node : between_) {
       if (!node->hasUses()) node->destroy();
     }
+    for (Node* part : other_parts_) {
+      if (!part->hasUses()) part->destroy();
+    }
   }
 
  private:
@@ -153,7 +156,10 @@ class MaskedParts {
 
   // The value computed of all elements.
   Value* of_all(Value* value) {
-    if (is_part(*value)) return value->node()->input(0);
+    if (is_part(*value)) {
+      if (value->node() != &read_) other_parts_.insert(value->node());
+      return value->node()->input(0);
+    }
     if (!is_computed_here(*value)) return value;
     const auto known = computed_.find(value);
     if (known != computed_.end()) return known->second;
@@ -187,6 +193,7 @@ class MaskedParts {
   TensorType whole_;
   size_t missing_axes_ = 0;
   std::vector<Node*> writes_, between_;
+  std::set<Node*> other_parts_;  // reads by the same mask of other tensors
   std::unordered_map<const Value*, Value*> computed_;
 };
 
