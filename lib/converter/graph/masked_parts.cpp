@@ -157,7 +157,7 @@ class MaskedParts {
   // The value computed of all elements.
   Value* of_all(Value* value) {
     if (is_part(*value)) {
-      if (value->node() != &read_) other_parts_.insert(value->node());
+      if (read_.isBefore(value->node())) other_parts_.insert(value->node());
       return value->node()->input(0);
     }
     if (!is_computed_here(*value)) return value;
@@ -193,7 +193,7 @@ class MaskedParts {
   TensorType whole_;
   size_t missing_axes_ = 0;
   std::vector<Node*> writes_, between_;
-  std::set<Node*> other_parts_;  // reads by the same mask of other tensors
+  std::set<Node*> other_parts_;  // later reads by the same mask, of other tensors
   std::unordered_map<const Value*, Value*> computed_;
 };
 
