@@ -160,13 +160,14 @@ class Failures(WithEarlierResult):
 
 
 class Killed(WithEarlierResult):
-    """The verification waits for a named pipe in place of the host's library, the result being written already."""
+    """The verification waits for a library that takes long to load, the result being written already."""
 
     def start_and_wait(self) -> subprocess.Popen:
-        pipe = self.folder / "library.so"
-        os.mkfifo(pipe)
+        library = self.folder / "library.so"
+        source = "#include <unistd.h>\n__attribute__((constructor)) static void wait_long() { sleep(60); }\n"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=source.encode(), check=True)
         command = [PROGRAM, str(self.fixture("bundled.pt")), "--nhwc", "--verify", "-o", str(self.out)]
-        process = subprocess.Popen(command, env=environment({"NNAPI_HOST_LIBRARY": str(pipe)}),
+        process = subprocess.Popen(command, env=environment({"NNAPI_HOST_LIBRARY": str(library)}),
                                    stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and process.poll() is None:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
@@ -196,6 +197,21 @@ void freeze(torch::jit::Module& module, const std::vector<AttributePath>& kept) 
   weights.put_back(module.get_method("forward").graph());
 }
 
+// A caller sees what forward writes into an argument; into the constant in its place nobody does.
+void check_bound_unchanged(const std::shared_ptr<Graph>& graph, const LoadedModel& loaded) {
+  const auto& arguments = loaded.module.get_method("forward").function().getSchema().arguments();
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const auto bound = loaded.bound.find(arguments[i].name());
+    if (bound == loaded.bound.end() || !bound->second.isTensor() || !may_be_written(*graph->inputs()[i])) continue;
+    if (!torch::jit::AliasDb(graph).hasWriters(graph->inputs()[i])) continue;
+    throw ConvertError(
+        ExitCode::kNotConvertible,
+        fmt::format("forward changes its argument {} in place, so that it can't be bound to values; give "
+                    "its sizes with --input instead",
+                    arguments[i].name()));
+  }
+}
+
 }  // namespace
 
 torch::jit::Module frozen_module(const LoadedModel& loaded) {
@@ -207,6 +223,7 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
       inline_methods(*graph->block());
       torch::jit::Inline(*graph);
     } while (run_forks_in_place(*graph));
+    check_bound_unchanged(graph, loaded);
     insert_bound_values(*graph, loaded.module.get_method("forward").function().getSchema(), loaded.bound);
     check_nested_loops(*graph);
     drop_dropouts(*graph, !has_training_mode(module));
