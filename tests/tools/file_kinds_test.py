@@ -92,7 +92,7 @@ class FileKinds(CliTest):
                           [model, "-o", out, "--calibrate", pipe("data.npy")],
                           [model, "-o", out, "--calibrate", pipe("data.npz")],
                           [model, "-o", out, "--calibrate", pipe("data.pt")],
-                          [model, "-o", out, "--calibrate", pipe("list.txt")],
+                          [model, "-o", out, "--calibrate", pipe("list.txt"), "--mean", "0", "--std", "1"],
                           [model, "-o", out, "--calibration", pipe("table.json")],
                           [model, "-o", out, "--torch-library", pipe("operators.so")],
                           ["verify", model, converted, "--inputs", pipe("inputs.pt")],
