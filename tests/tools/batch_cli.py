@@ -1,7 +1,6 @@
 """Helpers for the tests of `nnapi-convert batch`."""
 
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -9,8 +8,18 @@ import time
 from typing import Dict, List
 
 import jsonschema
+import torch
 
 from cli import PROGRAM, ROOT, CliTest, environment, run
+
+class Endless(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.matrix = torch.rand(3000, 3000)
+
+    def forward(self, x):
+        return x + torch.linalg.svd(self.matrix)[1].sum()
+
 
 SCHEMA = json.loads((ROOT / "schemas" / "batch_summary.schema.json").read_text())
 REPORT_SCHEMA = json.loads((ROOT / "schemas" / "report.schema.json").read_text())
@@ -90,5 +99,5 @@ class BatchTest(CliTest):
         return {str(path.relative_to(root)): path.read_bytes() for path in paths}
 
     def hanging(self, name: str):
-        """A model that no worker can finish: reading it waits until a process writes to it."""
-        os.mkfifo(self.zoo / name)
+        """A model that no worker can finish within a minute: singular values of a large constant matrix."""
+        torch.jit.script(Endless().eval()).save(str(self.zoo / name))
