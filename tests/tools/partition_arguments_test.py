@@ -5,6 +5,7 @@ import unittest
 from typing import List, Tuple
 
 import torch
+from torch import nn
 from torch.utils import bundled_inputs
 
 from argument_models import MODELS, CollectedRows
@@ -258,7 +259,7 @@ class Results(Arguments):
         self.assertNotIn("tuples, lists and dicts of them can be returned", result.stderr)
 
 
-class GivesEither(torch.nn.Module):
+class GivesEither(nn.Module):
     def forward(self, x) -> Tuple[torch.Tensor, torch.Tensor]:
         if bool(x.sum() > 0):
             return x + 1, x

@@ -235,7 +235,7 @@ class OrderReads {
 
   // Attributes of one name may be one.
   void need_state(const Node& read) {
-    const std::string name = read.s(c10::attr::name);
+    const std::string& name = read.s(c10::attr::name);
     std::vector<Node*> writes;
     for_each_node(*model_.graph, [&](Node& node) {
       if (node.kind() == c10::prim::SetAttr && node.s(c10::attr::name) == name) writes.push_back(&node);
