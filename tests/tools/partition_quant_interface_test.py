@@ -192,7 +192,7 @@ class Refusals(QuantParts):
         """What mixes the rows along it stays on the CPU; quantised layers before and behind work row by row."""
         _, path = self.make("Sorted")
         out = self.convert(path, "--input", "?,3,16,16", "--nhwc", "--quant", "full", "--min-segment-macs", "0")
-        self.assertIn("passed", self.succeed("verify", path, out, "--sizes", "2,3,16,16").stdout)
+        self.assertIn("passed", self.succeed("verify", path, out, "--input", "2,3,16,16").stdout)
 
     def test_unknown_results(self):
         self.refused("AnyNumber", "full", "forward returns a List[Tensor] made by ", "core or nnapi")
