@@ -109,11 +109,23 @@ class Apart {
   std::unordered_map<const void*, at::Tensor> tensors_, storages_;
 };
 
+// LibTorch's copy of a NamedTuple is a plain tuple, which forward doesn't take.
+c10::IValue named_as(const c10::IValue& value, c10::IValue copy) {
+  if (!value.isTuple()) return copy;
+  std::vector<c10::IValue> elements;
+  for (size_t i = 0; i < value.toTupleRef().elements().size(); ++i) {
+    elements.push_back(named_as(value.toTupleRef().elements()[i], copy.toTupleRef().elements()[i]));
+  }
+  const auto type = value.type()->cast<c10::TupleType>();
+  return type != nullptr && type->schema() ? c10::ivalue::Tuple::createNamed(std::move(elements), type)
+                                           : c10::ivalue::Tuple::create(std::move(elements));
+}
+
 }  // namespace
 
 c10::IValue deep_copy(const c10::IValue& value) {
   const SharedStorages shared(value);
-  c10::IValue copy = value.deepcopy();
+  c10::IValue copy = named_as(value, value.deepcopy());
   return shared.any() ? Apart(shared).mended(value, std::move(copy)) : copy;
 }
 
