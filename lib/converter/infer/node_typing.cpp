@@ -229,7 +229,7 @@ void NodeTyping::observe(const Node& node, const std::optional<Refusal>& refusal
   std::string error;
   const auto types = observed_types(node, result_.types, error);
   const bool always_runs = node.owningBlock() == model_.graph->block();
-  if (!error.empty() && always_runs && !may_fail_by_values(node, result_.types)) {
+  if (!error.empty() && always_runs) {
     result_.failures.push_back(
         refusal.value_or(Refusal{source_of(node), node.kind().toQualString(), "it raises an error", "", ""}));
   }

@@ -185,26 +185,6 @@ std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const T
 
 }  // namespace
 
-// True for a computed tensor of numbers or truth values that may be places, counts or a mask, and for a list of some.
-static bool may_choose(const TorchValue& value, const TypeMap& types) {
-  if (torch::jit::toIValue(&value)) return false;
-  if (value.node()->kind() == c10::prim::ListConstruct) {
-    const auto elements = value.node()->inputs();
-    return std::any_of(elements.begin(), elements.end(),
-                       [&](const TorchValue* element) { return may_choose(*element, types); });
-  }
-  const TensorType* type = tensor_type_of(&value, types);
-  return type != nullptr && c10::isIntegralType(type->dtype, /*includeBool=*/true);
-}
-
-bool may_fail_by_values(const TorchNode& node, const TypeMap& types) {
-  const Rows rows = find_traits(node).rows;
-  const bool may_choose_elements = rows == Rows::kUnstated || rows == Rows::kUnproved;
-  const auto inputs = node.inputs();
-  return may_choose_elements &&
-         std::any_of(inputs.begin(), inputs.end(), [&](const TorchValue* input) { return may_choose(*input, types); });
-}
-
 bool reshapes_argument(const TorchNode& node, const TypeMap& types) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   c10::optional<int> out = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("out");
