@@ -64,7 +64,7 @@ class OriginalArguments {
       const std::string key = tree.kind == ArgumentTree::Kind::kDict ? literal(tree.keys[i]) : std::to_string(i);
       elements.push_back(from(tree.elements[i], fmt::format("({})[{}]", known, key)));
     }
-    return collection({kind_of(tree), 0, {}, tree.keys, named_tuple(tree)}, elements);
+    return collection({kind_of(tree), 0, {}, tree.keys, named_tuple(tree), {}, tree.known_type()}, elements);
   }
 
  private:

@@ -12,13 +12,20 @@ import torch
 
 from cli import PROGRAM, ROOT, CliTest, environment, run
 
+
+class Step(torch.nn.Module):
+    def forward(self, matrix):
+        return torch.linalg.svd(matrix + 1)[0]
+
+
 class Endless(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.matrix = torch.rand(3000, 3000)
+        self.matrix = torch.rand(1500, 1500)
+        self.steps = torch.nn.Sequential(*[Step() for _ in range(100)])
 
     def forward(self, x):
-        return x + torch.linalg.svd(self.matrix)[1].sum()
+        return x + self.steps(self.matrix).sum()
 
 
 SCHEMA = json.loads((ROOT / "schemas" / "batch_summary.schema.json").read_text())
@@ -99,5 +106,5 @@ class BatchTest(CliTest):
         return {str(path.relative_to(root)): path.read_bytes() for path in paths}
 
     def hanging(self, name: str):
-        """A model that no worker can finish within a minute: singular values of a large constant matrix."""
+        """A model that no worker can finish within minutes: many singular value decompositions of constants."""
         torch.jit.script(Endless().eval()).save(str(self.zoo / name))

@@ -270,7 +270,8 @@ class Resume(BatchTest):
         shutil.copyfile(self.fixture("residual.pt"), self.zoo / "late.pt")
         arguments = ("--nhwc", "--input", "1,3,16,16", "--resume")
         for source in ("data", "data/all.txt"):
-            zoo = self.manifest({"model": "late.pt", "options": {"calibrate": source}})
+            options = {"calibrate": source, "mean": "0", "std": "1"}
+            zoo = self.manifest({"model": "late.pt", "options": options})
             for picture, up_to_date in ((0, 0), (0, 1), (1, 0), (1, 1)):
                 write_png(data / "a.png", pixels[picture])
                 self.assertEqual(up_to_date, self.up_to_date(self.batch(*arguments, zoo=zoo)), source)

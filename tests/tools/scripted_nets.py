@@ -67,11 +67,11 @@ class FirstOfNested(NestedEncoder):
 class NestedLayers(nn.Module):
     def __init__(self):
         super().__init__()
-        self.first, self.last, self.norm = nn.Linear(16, 8), nn.Linear(8, 4), nn.LayerNorm(8)
+        self.first, self.last = nn.Linear(16, 8), nn.Linear(8, 4)
 
     def forward(self, x, hidden):
         nested = torch._nested_tensor_from_mask(x, hidden.logical_not())
-        y = self.norm(torch.relu(self.first(nested)) * 0.5)
+        y = torch.relu(self.first(nested)) * 0.5
         if y.is_nested:
             y = self.last(y)
         return y.to_padded_tensor(-1.0)

@@ -209,13 +209,16 @@ void drop_unused_constants(Graph& graph) {
   for (Node* node : unused) node->destroy();
 }
 
-// Returns forward's schema: the original's arguments, and the type of the graph's result.
-c10::FunctionSchema forward_schema(const PartitionedModuleRequest& request, const Graph& graph) {
+// Returns forward's schema: the original's, as far as the graph's result is of the type that the original declares. A
+// constant argument may have left one branch of a result that is None in others.
+c10::FunctionSchema forward_schema(const PartitionedModuleRequest& request, const Graph& graph, ClassCopies& classes) {
   std::vector<c10::Argument> arguments{c10::Argument("self", graph.inputs()[0]->type())};
   for (const Argument& argument : request.model.arguments) {
     arguments.emplace_back(argument.name, argument.tree.type, c10::nullopt, argument.default_value);
   }
-  return {"forward", "", std::move(arguments), {c10::Argument("", graph.outputs()[0]->type())}};
+  const c10::TypePtr declared = classes.type(request.model.declared);
+  const c10::TypePtr& found = graph.outputs()[0]->type();
+  return {"forward", "", std::move(arguments), {c10::Argument("", found->isSubtypeOf(*declared) ? declared : found)}};
 }
 
 }  // namespace
@@ -262,7 +265,7 @@ torch::jit::Module build_partitioned_module(const PartitionedModuleRequest& requ
   keep_single_tensors(*graph);
   const c10::QualifiedName name(*host.type()->name(), "forward");
   torch::jit::Function* forward = request.unit->create_function(name, graph);
-  forward->setSchema(forward_schema(request, *graph));
+  forward->setSchema(forward_schema(request, *graph, classes));
   host.type()->addMethod(forward);
   for (const KeptMethod& method : request.methods) {
     add_method(host, method, request.state);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/diagnostics.h"
 #include "lib/serialize/argument_tree.h"
 #include "lib/serialize/module_interface.h"
 
@@ -25,7 +26,9 @@ struct NormalisedModel {
   std::vector<size_t> changed_inputs;  // numbers of inputs that the original changes in place, apart from all others
   std::vector<torch::jit::Value*> outputs;  // the tensors of the return tree, in its order; one may come twice
   ReturnTree return_tree;
-  ForwardArguments arguments;  // with kNnapiAndCpu, their leaves are the graph's inputs after self
+  ForwardArguments arguments;          // with kNnapiAndCpu, their leaves are the graph's inputs after self
+  c10::TypePtr declared;               // with kNnapiAndCpu: the type of the result that forward declares
+  std::vector<Warning> warnings = {};  // of what took the place of nodes; type_model() tells them
 };
 
 }  // namespace nnapi_convert

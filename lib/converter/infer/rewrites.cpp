@@ -128,7 +128,7 @@ Rewritten replace_by_tensors(Node* node, Rewriting& rewriting) {
 }
 
 Rewritten pad_nested(Node* node, Rewriting& rewriting) {
-  return replace_by(rewriting.model, node, padded_form(*node));
+  return replace_by(rewriting.model, node, padded_form(*node, rewriting.model));
 }
 
 Rewritten join_masked_parts(Node* node, Rewriting& rewriting) {

@@ -3,6 +3,7 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -161,6 +162,8 @@ bool is_nested(const Value& value) {
   return is_of(*value.node(), {kMaker});
 }
 
+namespace {
+
 std::vector<Value*> padded_form(Node& node) {
   static const std::set<std::string> properties = {
       "prim::is_nested", "prim::dtype", "prim::device",        "prim::layout",
@@ -177,8 +180,6 @@ std::vector<Value*> padded_form(Node& node) {
   return is_attention ? attention_form(node, **found) : row_wise_form(node, **found);
 }
 
-namespace {
-
 // True if all readers take rows' elements by a number from the front, which are the same in a longer tensor.
 bool reads_from_front(const Value& padded) {
   return std::all_of(padded.uses().begin(), padded.uses().end(), [](const torch::jit::Use& use) {
@@ -192,27 +193,35 @@ bool reads_from_front(const Value& padded) {
   });
 }
 
-void warn_of_length(const Node& node, Diagnostics& diagnostics) {
-  if (reads_from_front(*node.output())) return;
+// Nothing for another node than one that makes a padded tensor, and where all readers read what is the same.
+std::optional<Warning> warning_of_length(const Node& node) {
+  if (!is_of(node, {"aten::to_padded_tensor", "aten::nested_to_padded_tensor"})) return std::nullopt;
+  if (reads_from_front(*node.output())) return std::nullopt;
   const std::string op = node.kind().toQualString();
-  diagnostics.warn({op + " cuts its result to the longest row; the converted model gives it in the mask's length, with "
-                         "padding behind the longest row",
-                    source_of(node), op, "", 0});
+  return Warning{op + " cuts its result to the longest row; the converted model gives it in the mask's length, with "
+                      "padding behind the longest row",
+                 source_of(node), op, "", 0};
 }
 
 }  // namespace
 
-void pad_nested_tensors(Graph& graph, Diagnostics& diagnostics) {
+std::vector<Value*> padded_form(Node& node, NormalisedModel& model) {
+  const std::optional<Warning> warning = warning_of_length(node);
+  std::vector<Value*> values = padded_form(node);
+  if (warning && !values.empty()) model.warnings.push_back(*warning);
+  return values;
+}
+
+void pad_nested_tensors(NormalisedModel& model) {
   std::vector<Node*> nodes;
   bool makes_nested = false;
-  for_each_node(graph, [&](Node& node) {
+  for_each_node(*model.graph, [&](Node& node) {
     nodes.push_back(&node);
     makes_nested = makes_nested || is_of(node, {kMaker});
   });
   if (!makes_nested) return;
   for (Node* node : nodes) {
-    if (is_of(*node, {"aten::to_padded_tensor", "aten::nested_to_padded_tensor"})) warn_of_length(*node, diagnostics);
-    const std::vector<Value*> values = padded_form(*node);
+    const std::vector<Value*> values = padded_form(*node, model);
     for (size_t i = 0; i < values.size(); ++i) node->output(i)->replaceAllUsesWith(values[i]);
     if (!values.empty()) node->destroy();
   }

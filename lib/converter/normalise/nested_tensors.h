@@ -7,19 +7,19 @@
 
 #include <vector>
 
-#include "lib/base/diagnostics.h"
+#include "lib/converter/graph/normalised_model.h"
 
 namespace nnapi_convert {
 
 // True for a nested tensor that is made of a padded one and a mask.
 bool is_nested(const torch::jit::Value& value);
 
-// Returns what takes the place of the outputs of a node that reads nested tensors, or asks whether one may be made:
-// values of nodes inserted before it. Empty for other nodes, and for those that compute with nested tensors in another
-// way than row by row.
-std::vector<torch::jit::Value*> padded_form(torch::jit::Node& node);
+// Returns what takes the place of the outputs of a node of the model that reads nested tensors, or asks whether one may
+// be made: values of nodes inserted before it. Empty for other nodes, and for those that compute with nested tensors in
+// another way than row by row. Adds a warning to the model of a padded result that is longer than the original's.
+std::vector<torch::jit::Value*> padded_form(torch::jit::Node& node, NormalisedModel& model);
 
-// Replaces all such nodes of the graph, and warns of padded results that are longer than the original's.
-void pad_nested_tensors(torch::jit::Graph& graph, Diagnostics& diagnostics);
+// Replaces all such nodes of the model's graph.
+void pad_nested_tensors(NormalisedModel& model);
 
 }  // namespace nnapi_convert

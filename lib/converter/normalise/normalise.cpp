@@ -284,7 +284,7 @@ void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit
     if (found != model.inputs.end()) model.changed_inputs.push_back(static_cast<size_t>(found - model.inputs.begin()));
   }
   separate_copies(*model.graph);
-  pad_nested_tensors(*model.graph, diagnostics);
+  pad_nested_tensors(model);
   decompose(model.graph);
   torch::jit::EliminateDeadCode(model.graph, effects);
 }
@@ -321,6 +321,7 @@ void normalise_for_both(NormalisedModel& model, const LoadedModel& loaded, const
                         Diagnostics& diagnostics) {
   const c10::FunctionSchema& schema = loaded.module.get_method("forward").function().getSchema();
   model.arguments = read_arguments(schema, input_names, loaded.example(), loaded.bound);
+  model.declared = schema.returns()[0].type();
   flatten_arguments(*model.graph, model.arguments);
   read_leaves(model);
   simplify_containers(model.graph);

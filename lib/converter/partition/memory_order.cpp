@@ -143,11 +143,19 @@ class OrderReads {
     if (node.inputs().empty()) return;
     const bool is_scatter = scatters_by_order(node) && !has_plain_copy(layouts_, *node.input(0));
     if (is_scatter) keep(node, node);
-    const bool copies = copies_by_order(node) && (is_changed(*node.input(0)) || is_changed(*node.output()));
+    const bool copies =
+        copies_by_order(node) && !changes_dtype(node) && (is_changed(*node.input(0)) || is_changed(*node.output()));
     if (!always_reads_order(node) && !is_scatter && !copies) return;
     reader_ = &node;
     const bool takes_two = node.inputs().size() > 1 && node.input(1)->type()->kind() == c10::TypeKind::TensorType;
     for (size_t i = 0; i < (takes_two ? 2U : 1U); ++i) need(node, i);
+  }
+
+  // True for a cast that makes a copy, whatever the order.
+  bool changes_dtype(const Node& node) const {
+    const TensorType* from = tensor_type_of(node.input(0), types_);
+    const TensorType* to = tensor_type_of(node.output(), types_);
+    return from != nullptr && to != nullptr && from->dtype != to->dtype;
   }
 
   // True if a node may change the tensor's memory in place.

@@ -90,6 +90,7 @@ TypedModel type_model(const LoadedModel& loaded, const ConvertOptions& options, 
   if (request.recognises && recognise(model, typed.inferred.types)) {
     typed.inferred = infer(model, typed.original_inputs, how);
   }
+  for (const Warning& warning : model.warnings) diagnostics.warn(warning);
   if (request.run_by == RunBy::kNnapi && !typed.inferred.refusals.empty()) return typed;
   if (request.run_by == RunBy::kNnapiAndCpu) find_outputs(model);
   typed.original_outputs = output_types(model, typed.inferred.types);
