@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <torch/csrc/jit/api/function_impl.h>
-#include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
@@ -21,6 +20,7 @@
 #include "lib/converter/graph/element_writes.h"
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/shared_memory.h"
 #include "lib/converter/graph/traced_numbers.h"
 #include "lib/converter/load/dynamic_quantisation.h"
 #include "lib/converter/load/quantised_tables.h"
@@ -203,7 +203,7 @@ void check_bound_unchanged(const std::shared_ptr<Graph>& graph, const LoadedMode
   for (size_t i = 1; i < arguments.size(); ++i) {
     const auto bound = loaded.bound.find(arguments[i].name());
     if (bound == loaded.bound.end() || !bound->second.isTensor() || !may_be_written(*graph->inputs()[i])) continue;
-    if (!torch::jit::AliasDb(graph).hasWriters(graph->inputs()[i])) continue;
+    if (!SharedMemory(*graph, loaded.module).is_written(*graph->inputs()[i])) continue;
     throw ConvertError(
         ExitCode::kNotConvertible,
         fmt::format("forward changes its argument {} in place, so that it can't be bound to values; give "

@@ -2,18 +2,16 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/ir/alias_analysis.h>
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_set>
 
-#include "lib/converter/graph/element_writes.h"
 #include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/shared_memory.h"
 #include "lib/converter/infer/cpu_reason.h"
 #include "lib/converter/partition/memory_layout.h"
 #include "lib/ops/registry.h"
@@ -86,31 +84,6 @@ bool may_change(const Node& node, size_t argument) {
   return alias != nullptr && alias->isWrite();
 }
 
-// The tensor of which `tensor` is a view or may be the very same; null if an operator made new memory for `tensor`.
-const Value* viewed_tensor(const Value& tensor) {
-  const Node& maker = *tensor.node();
-  const auto& returns = maker.schema().returns();
-  const Memory memory = find_traits(maker).memory;
-  const bool is_new =
-      returns.at(tensor.offset()).alias_info() == nullptr && (memory == Memory::kBySchema || memory == Memory::kFresh);
-  return is_new ? nullptr : maker.input(0);
-}
-
-// True if the uses of the tensor, and of those that it is a view of, show that no node changes its memory. LibTorch's
-// alias analysis takes a change of any tensor of a list for one of all that were ever in a list.
-bool is_never_written(const Value& tensor) {
-  const Value* base = &tensor;
-  for (;;) {
-    const bool is_result = base->type()->kind() == c10::TypeKind::TensorType &&
-                           base->node()->maybeSchema() != nullptr &&
-                           base->offset() < base->node()->schema().returns().size() && !base->node()->inputs().empty();
-    if (!is_result) return false;
-    const Value* viewed = viewed_tensor(*base);
-    if (viewed == nullptr) return !may_be_written(*base);
-    base = viewed;
-  }
-}
-
 // A tensor that NNAPI gives in another order than the original.
 struct Reordered {
   Value* value;
@@ -160,9 +133,9 @@ class OrderReads {
 
   // True if a node may change the tensor's memory in place.
   bool is_changed(Value& tensor) {
-    if (!changes_tensors_ || is_never_written(tensor)) return false;
-    if (aliases_ == nullptr) aliases_ = std::make_unique<torch::jit::AliasDb>(model_.graph);
-    return aliases_->hasWriters(&tensor);
+    if (!changes_tensors_) return false;
+    if (!memory_) memory_.emplace(*model_.graph, model_.frozen);
+    return memory_->is_written(tensor);
   }
 
   // Notes that the order of the argument matters, and follows it to where the tensor is made.
@@ -320,7 +293,7 @@ class OrderReads {
   TypeMap& types_;
   MemoryLayouts layouts_;
   bool changes_tensors_;
-  std::unique_ptr<torch::jit::AliasDb> aliases_;  // made at the first question
+  std::optional<SharedMemory> memory_;  // made at the first question
   Node* reader_ = nullptr;
   const Node* assumes_order_ = nullptr;  // the first reader of an order that depends on inputs
   NodesKeptForOrder kept_;
