@@ -21,11 +21,11 @@ class Step(torch.nn.Module):
 class Endless(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.matrix = torch.rand(1500, 1500)
         self.steps = torch.nn.Sequential(*[Step() for _ in range(100)])
 
     def forward(self, x):
-        return x + self.steps(self.matrix).sum()
+        matrix = torch.arange(2250000).reshape(1500, 1500).sin()
+        return x + self.steps(matrix).sum()
 
 
 SCHEMA = json.loads((ROOT / "schemas" / "batch_summary.schema.json").read_text())
@@ -106,5 +106,5 @@ class BatchTest(CliTest):
         return {str(path.relative_to(root)): path.read_bytes() for path in paths}
 
     def hanging(self, name: str):
-        """A model that no worker can finish within minutes: many singular value decompositions of constants."""
+        """A small file that no worker can finish within minutes: many singular value decompositions of constants."""
         torch.jit.script(Endless().eval()).save(str(self.zoo / name))

@@ -188,6 +188,25 @@ class OrderInState(Layers):
         return before + self.second(x).mean()
 
 
+class RowsChangedInPlace(Layers):
+    """Boxes of as many rows as values say: what is changed in place is like what NNAPI gives, which is contiguous."""
+
+    def __init__(self):
+        super().__init__()
+        self.shifts, self.scores = torch.nn.Linear(8, 8), torch.nn.Linear(8, 4)
+
+    def forward(self, x):
+        points = self.first(x).flatten(1).reshape(-1, 8)
+        points = points[points.sum(1) > 0]
+        shifts = self.shifts(points)
+        boxes = torch.zeros_like(shifts)
+        boxes[:, 0::4] = shifts[:, 1::4] - 1
+        boxes[:, 2::4] = shifts[:, 3::4] + 1
+        flat = boxes.reshape(-1, 4)
+        flat[:, 1].clamp_(min=0.25)
+        return boxes, flat, self.scores(torch.relu(points))
+
+
 class OrderInBlocks(Layers):
     """The order of what loops, branches and lists hand on."""
 
@@ -359,7 +378,7 @@ class ChangesBeforeError(StateBetween):
         return self.second(y) * self.state
 
 
-ALL = (Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, ReadsMemory, ReadsMemoryOfTwo,
+ALL = (RowsChangedInPlace, Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, ReadsMemory, ReadsMemoryOfTwo,
        ReadsMemoryOfViews, ReadsMemoryOfInput, ResizesTurned, BranchesByOrder, ChangesCopiesOfTurned, ChangesCopyAtOnce,
        OrderInState, OrderInBlocks, Eigenvalues, DropoutIsNoCopy, UnpackedAfterChange, OperatorLists, RepeatedKeys,
        ReadAndSet, LeavesLoop, KeptTwice, StateBetween, ChangesBeforeError)

@@ -56,6 +56,10 @@ class All(Behaviour):
         self.save("StateBetween")
         self.assertEqual(1, len(self.partition("--min-segment-macs", "0")["segments"]))
 
+    def test_rows_changed_in_place(self):
+        self.save("RowsChangedInPlace")
+        self.assertEqual(1, self.partition("--min-segment-macs", "0")["mac_share"])
+
     def test_models(self):
         for model in ALL:
             for options in ([], ["--nhwc"], ["--nhwc", "--runtime", "shim"]):

@@ -51,6 +51,30 @@ bool hands_on(const Node& node) {
          kind == c10::prim::Uninitialized || kind == c10::prim::RaiseException;
 }
 
+bool gives_new_memory(const Node& node) {
+  const Memory memory = find_traits(node).memory;
+  return memory == Memory::kBySchema || memory == Memory::kFresh;
+}
+
+// True for a list, tuple or dict out of which no node takes an element, as the list of aten::cat: its elements share
+// nothing by it.
+bool is_only_read(const Value& container) {
+  return std::all_of(container.uses().begin(), container.uses().end(), [](const torch::jit::Use& use) {
+    const Node& user = *use.user;
+    if (user.kind() == c10::prim::Return) return user.owningBlock()->owningNode() == nullptr;
+    const c10::FunctionSchema* schema = user.maybeSchema();
+    return schema != nullptr && use.offset < schema->arguments().size() &&
+           schema->arguments()[use.offset].alias_info() == nullptr && gives_new_memory(user);
+  });
+}
+
+bool is_only_read_container(const Node& node) {
+  const c10::Symbol kind = node.kind();
+  const bool makes_container =
+      kind == c10::prim::ListConstruct || kind == c10::prim::TupleConstruct || kind == c10::prim::DictConstruct;
+  return makes_container && is_only_read(*node.output());
+}
+
 // Of a list's annotation, what counts is that of its tensors: aten::append changes a list and no tensor.
 bool changes_tensors(const c10::Argument& argument) {
   const c10::AliasInfo* alias = argument.alias_info();
@@ -102,6 +126,7 @@ void SharedMemory::read(const Node& node) {
   if (kind == c10::prim::GetAttr || kind == c10::prim::SetAttr) return read_access(node);
   if (kind == c10::prim::Constant) return join_constant(node);
   if (kind == c10::prim::If || kind == c10::prim::Loop) return read_blocks(node);
+  if (is_only_read_container(node)) return;
   if (hands_on(node)) return join_all(node);
   if (const c10::FunctionSchema* schema = node.maybeSchema()) return read_operator(node, *schema);
   join_all(node);
@@ -169,8 +194,7 @@ void SharedMemory::read_operator(const Node& node, const c10::FunctionSchema& sc
   const bool may_return_any = std::any_of(returns.begin(), returns.end(), [](const c10::Argument& result) {
     return result.alias_info() != nullptr && is_any(*result.alias_info());
   });
-  const Memory memory = find_traits(node).memory;
-  if (may_return_any || (memory != Memory::kBySchema && memory != Memory::kFresh)) join_all(node);
+  if (may_return_any || !gives_new_memory(node)) join_all(node);
 }
 
 void SharedMemory::join_all(const Node& node) {

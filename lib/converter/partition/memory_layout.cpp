@@ -5,6 +5,10 @@
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/runtime/operator.h>
 
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/open_sizes.h"
 #include "lib/converter/infer/trial_run.h"
@@ -42,6 +46,38 @@ bool has_type(const c10::IValue& value, const ValueType* type) {
          value.toTensor().sizes().vec() == fixed_values(tensor->dims);
 }
 
+// The type with a size in the place of each open one.
+ValueType with_size(const ValueType& type, int64_t size) {
+  const auto close = [&](const Dims& dims) {
+    Dims closed;
+    for (const Dim& dim : dims) closed.emplace_back(dim.evaluate([&](int, int) { return size; }));
+    return closed;
+  };
+  if (const auto* tensor = std::get_if<TensorType>(&type)) return tensor->with_dims(close(tensor->dims));
+  if (const auto* dims = std::get_if<Dims>(&type)) return close(*dims);
+  const auto* list = std::get_if<TensorTypes>(&type);
+  if (list == nullptr) return type;
+  TensorTypes closed;
+  for (const TensorType& tensor : *list) closed.push_back(tensor.with_dims(close(tensor.dims)));
+  return closed;
+}
+
+// The same values with another element behind each, and axes in the opposite order in memory.
+at::Tensor with_gaps(const at::Tensor& tensor) {
+  if (tensor.dim() == 0) return tensor;
+  std::vector<int64_t> reversed(static_cast<size_t>(tensor.dim()));
+  std::iota(reversed.rbegin(), reversed.rend(), 0);
+  const at::Tensor turned = tensor.permute(reversed).contiguous();
+  return at::cat({turned, turned}, -1).slice(-1, 0, turned.size(-1)).permute(reversed);
+}
+
+std::optional<c10::IValue> laid_out(const ValueType* type, Layout layout) {
+  const auto* tensor = type == nullptr ? nullptr : std::get_if<TensorType>(type);
+  const auto made = layout == Layout::kUnknown || tensor == nullptr ? std::nullopt : made_up_tensor(*tensor);
+  if (!made) return std::nullopt;
+  return c10::IValue(layout == Layout::kGaps ? with_gaps(*made) : *made);
+}
+
 bool has_memory(const c10::IValue& value) {
   return value.isTensor() && value.toTensor().defined() && value.toTensor().has_storage();
 }
@@ -77,9 +113,7 @@ std::optional<c10::IValue> MemoryLayouts::make_up(const TorchValue& value) {
   const auto type = types_.find(&value);
   if (node.kind() == c10::prim::Param) {
     const bool is_input = node.owningBlock() == node.owningGraph()->block();
-    const auto* tensor = is_input && type != types_.end() ? std::get_if<TensorType>(&type->second) : nullptr;
-    const auto made = tensor != nullptr ? made_up_tensor(*tensor) : std::nullopt;
-    return made ? std::optional<c10::IValue>(*made) : std::nullopt;
+    return is_input && type != types_.end() ? laid_out(&type->second, inputs_) : std::nullopt;
   }
   if (node.kind() == c10::prim::ListConstruct) return made_up_list(node);
   if (type != types_.end()) {
@@ -87,11 +121,12 @@ std::optional<c10::IValue> MemoryLayouts::make_up(const TorchValue& value) {
       return all_fixed(*sizes) ? std::optional(sizes_constant(value, fixed_values(*sizes))) : std::nullopt;
     }
   }
-  if (!may_be_run(node)) return std::nullopt;
-  if (is_mutable(node)) return returns_changed(node) ? made_up(*node.input(0)) : std::nullopt;
+  const ValueType* known = type == types_.end() ? nullptr : &type->second;
+  if (!may_be_run(node)) return laid_out(known, unknown_);
+  if (is_mutable(node)) return returns_changed(node) ? made_up(*node.input(0)) : laid_out(known, unknown_);
   run(node);
   const auto found = made_up_.find(&value);
-  return found == made_up_.end() ? std::nullopt : found->second;
+  return found == made_up_.end() ? laid_out(known, unknown_) : found->second;
 }
 
 std::optional<c10::IValue> MemoryLayouts::made_up_list(const TorchNode& list) {
@@ -122,6 +157,26 @@ void MemoryLayouts::run(const TorchNode& node) {
     const auto type = types_.find(node.output(i));
     if (has_type(stack[i], type == types_.end() ? nullptr : &type->second)) made_up_[node.output(i)] = stack[i];
   }
+}
+
+ContiguousInAnySize::ContiguousInAnySize(const TypeMap& types) {
+  for (const int64_t size : {3, 5}) {
+    TypeMap& closed = types_.emplace_back();
+    for (const auto& [value, type] : types) closed.emplace(value, with_size(type, size));
+    for (const Layout layout : {Layout::kContiguous, Layout::kGaps}) tries_.emplace_back(closed, layout, layout);
+  }
+}
+
+bool ContiguousInAnySize::contains(const TorchValue& value) {
+  return std::all_of(tries_.begin(), tries_.end(), [&](MemoryLayouts& layouts) {
+    const auto like = layouts.like(value);
+    return like && layouts.viewed(value) == nullptr && has_whole_memory(*like) && like->is_contiguous();
+  });
+}
+
+bool has_whole_memory(const at::Tensor& tensor) {
+  const auto bytes = static_cast<size_t>(tensor.numel()) * tensor.element_size();
+  return tensor.storage_offset() == 0 && tensor.storage().nbytes() == bytes;
 }
 
 }  // namespace nnapi_convert

@@ -4,6 +4,7 @@
 
 #include <ATen/core/ivalue.h>
 
+#include <list>
 #include <optional>
 #include <unordered_map>
 
@@ -11,9 +12,14 @@
 
 namespace nnapi_convert {
 
+// What is assumed of a tensor's order in memory. kGaps: its axes the other way round, with elements between its own.
+enum class Layout { kUnknown, kContiguous, kGaps };
+
 class MemoryLayouts {
  public:
-  explicit MemoryLayouts(const TypeMap& types) : types_(types) {}
+  // `unknown` is the layout of the results of operators that can't be run.
+  explicit MemoryLayouts(const TypeMap& types, Layout inputs = Layout::kContiguous, Layout unknown = Layout::kUnknown)
+      : types_(types), inputs_(inputs), unknown_(unknown) {}
 
   // Returns a made-up tensor with the sizes, strides and place in memory of the original's; nothing where these aren't
   // known before the model runs.
@@ -29,7 +35,23 @@ class MemoryLayouts {
   void run(const TorchNode& node);
 
   const TypeMap& types_;
+  const Layout inputs_, unknown_;
   std::unordered_map<const TorchValue*, std::optional<c10::IValue>> made_up_;
 };
+
+// Finds the tensors with open sizes that are contiguous, in memory of their own, whatever the sizes and the orders of
+// the model's inputs are: by tries with several sizes and layouts, of inputs and of what only a run of the model shows.
+class ContiguousInAnySize {
+ public:
+  explicit ContiguousInAnySize(const TypeMap& types);
+  bool contains(const TorchValue& value);
+
+ private:
+  std::list<TypeMap> types_;
+  std::list<MemoryLayouts> tries_;
+};
+
+// True for a tensor at the begin of its memory, which has no element more.
+bool has_whole_memory(const at::Tensor& tensor);
 
 }  // namespace nnapi_convert

@@ -63,11 +63,6 @@ bool has_plain_copy(MemoryLayouts& layouts, const Value& tensor) {
   return made_up && made_up->clone().is_contiguous();
 }
 
-bool is_at_begin(const at::Tensor& tensor) {
-  const auto bytes = static_cast<size_t>(tensor.numel()) * tensor.element_size();
-  return tensor.storage_offset() == 0 && tensor.storage().nbytes() == bytes;
-}
-
 bool changes_any_in_place(torch::jit::Graph& graph) {
   bool changes = false;
   for_each_node(graph, [&](const Node& node) {
@@ -161,16 +156,23 @@ class OrderReads {
         keep(maker, *reader_);
         return need(maker, argument_of(maker, *viewed));
       }
-      if (is_at_begin(*made_up) && made_up->is_non_overlapping_and_dense()) {
+      if (has_whole_memory(*made_up) && made_up->is_non_overlapping_and_dense()) {
         if (assumes_order_ == nullptr) assumes_order_ = reader_;
         if (!made_up->is_contiguous()) reordered_.push_back({&value, reader_, is_changed(value)});
         return;
       }
     }
+    if (!made_up && is_contiguous_in_any_size(value)) return;
     keep(maker, *reader_);
     for (size_t i = 0; i < maker.inputs().size(); ++i) {
       if (made_up || may_hand_on(maker, i)) need(maker, i);
     }
+  }
+
+  bool is_contiguous_in_any_size(const Value& value) {
+    if (tensor_type_of(&value, types_) == nullptr) return false;
+    if (!contiguous_) contiguous_.emplace(types_);
+    return contiguous_->contains(value);
   }
 
   // False for an argument of which a view, with unknown sizes, isn't one.
@@ -292,6 +294,7 @@ class OrderReads {
   NormalisedModel& model_;
   TypeMap& types_;
   MemoryLayouts layouts_;
+  std::optional<ContiguousInAnySize> contiguous_;  // made at the first question
   bool changes_tensors_;
   std::optional<SharedMemory> memory_;  // made at the first question
   Node* reader_ = nullptr;
