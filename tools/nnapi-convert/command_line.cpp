@@ -108,8 +108,7 @@ std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments,
   } catch (const CLI::CallForVersion&) {
     std::cout << version_text() << "\n";
   } catch (const CLI::ParseError& error) {
-    spdlog::error("{}", complaint(app, error));
-    return static_cast<int>(ExitCode::kUsage);
+    throw ConvertError(ExitCode::kUsage, complaint(app, error));
   }
   return static_cast<int>(ExitCode::kDone);
 }

@@ -20,8 +20,9 @@ void add_log_options(CLI::App& app);
 void add_library_option(CLI::App& app, std::vector<std::string>& paths);
 // Throws ConvertError (kUsage) if an option that names a model or folder to write names standard output.
 void refuse_standard_output(const std::string& option, const std::string& path);
-// Adds --help and, if options are in other groups than CLI11's first, --help-all; then parses the arguments. After it
-// printed help, the version or a usage error, returns the exit code for the program; otherwise nothing.
+// Adds --help and, if options are in other groups than CLI11's first, --help-all; then parses the arguments. Throws
+// ConvertError (kUsage) if they are wrong. After it printed help or the version, returns the exit code for the program;
+// otherwise nothing.
 std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments, const ExitCodes& exit_codes);
 
 // Checks of an option's value, used instead of CLI11's own, whose messages print the largest double, or let empty texts

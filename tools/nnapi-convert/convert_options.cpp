@@ -157,11 +157,13 @@ void add_picture_options(CLI::App& app, std::string& pixels, PictureChoice& pict
       ->group(kPicturesGroup);
   app.add_option("--mean", pictures.mean, "of pictures: subtracted from each channel, whose pixels are 0 to 1")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(finite_number())
       ->type_name("M,M,M")
       ->group(kPicturesGroup);
   app.add_option("--std", pictures.std, "of pictures: each channel is divided by it then")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(more_than_zero())
       ->type_name("S,S,S")
       ->group(kPicturesGroup);
