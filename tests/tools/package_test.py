@@ -327,7 +327,7 @@ class Package(CliTest):
         self.refused(2, "shape=x=1:int32", needed=["sizes needed"])
         self.refused(2, "level=3; level=1", "--calibrate", "random:8", needed=["--calibrate", "quant=nnapi"])
         self.refused(2, "shape=x=true", needed=["sizes needed"])
-        self.refused(2, "shape=1,0,48,48", needed=["size \"0\""])
+        self.refused(1, "shape=1,0,48,48", needed=["sizes of 1 or more needed"])
         self.refused(2, "shape=1,3,48,48,shape=1,3,32,32", needed=["1 tensor"])
         self.refused(2, "level=3;\x1b[31m\xff", needed=["found"])
         self.refused(2, "level=3; level=3", needed=["there twice"])
