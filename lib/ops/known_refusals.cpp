@@ -6,9 +6,10 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr KnownRefusal kPacked{"a packed sequence, whose steps have different batch sizes",
-                               "a padded sequence of fixed length",
-                               "leave out pack_padded_sequence and pad_packed_sequence"};
+constexpr KnownRefusal kPacked{"a packed sequence, whose lengths are known only when the model runs",
+                               "lengths with values, or a padded sequence of fixed length",
+                               "bind the lengths to values, as --input 'lengths=[9,7,4]' does, or leave out "
+                               "pack_padded_sequence and pad_packed_sequence"};
 constexpr KnownRefusal kNested{"a nested tensor, whose rows have lengths of their own",
                                "a padded tensor and a mask, computed row by row",
                                "give TransformerEncoder enable_nested_tensor=False, or pad the rows before"};

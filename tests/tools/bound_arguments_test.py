@@ -303,5 +303,56 @@ class Kinds(BoundTest):
             self.fail_with(2, "verify", self.model, self.fixture("mlp.pt"), "--input", spec, needed=["is neither"])
 
 
+class PackedLayers(nn.Module):
+    """Layers over packed sequences; the order of the lengths is the model's to find."""
+
+    def __init__(self, kind=nn.LSTM, bidirectional=True):
+        super().__init__()
+        self.layers = kind(6, 8, 2, batch_first=True, bidirectional=bidirectional)
+        self.last = nn.Linear(16 if bidirectional else 8, 5)
+
+    def forward(self, x, lengths: torch.Tensor):
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        packed, state = self.layers(packed)
+        padded, _ = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True, total_length=x.size(1))
+        return self.last(padded), state
+
+
+class Packed(CliTest, StockTorchTest):
+    def check(self, module, lengths):
+        path, out, report = (self.folder / name for name in ("model.pt", "out.pt", "report.json"))
+        module.save(str(path))
+        values = ",".join(map(str, lengths))
+        self.succeed(path, "--input", f"x={len(lengths)},7,6", "--input", f"lengths=[{values}]", "--report", report,
+                     "-o", out)
+        self.assertEqual(1, json.loads(report.read_text())["partition"]["mac_share"])
+        for seed in range(2):
+            x = torch.randn(len(lengths), 7, 6, generator=torch.Generator().manual_seed(seed))
+            self.assert_close(call(load(path), x, torch.tensor(lengths)), call(load(out), x, torch.tensor(lengths)))
+        with self.assertRaisesRegex(Exception, "input lengths: "):
+            load(out)(x, torch.tensor(lengths) - 1)
+
+    def test_traced(self):
+        sample = torch.randn(3, 7, 6), torch.tensor([7, 2, 4])
+        for kind in (nn.LSTM, nn.GRU, nn.RNN):
+            with self.subTest(kind=kind.__name__):
+                torch.manual_seed(1)
+                self.check(torch.jit.trace(PackedLayers(kind).eval(), sample, check_trace=False), [7, 2, 4])
+
+    def test_scripted(self):
+        torch.manual_seed(1)
+        module = torch.jit.script(PackedLayers().eval())
+        self.check(module, [3, 7, 1, 3])
+        self.check(module, [7])
+        self.check(torch.jit.script(PackedLayers(bidirectional=False).eval()), [6, 6])
+
+    def test_unknown_lengths(self):
+        path = self.folder / "model.pt"
+        sample = torch.randn(3, 7, 6), torch.tensor([7, 2, 4])
+        torch.jit.trace(PackedLayers().eval(), sample, check_trace=False).save(str(path))
+        self.fail_with(1, path, "--input", "x=3,7,6", "--input", "lengths=3:int64", "--fallback", "none", "-o",
+                       self.folder / "out.pt", needed=["--input 'lengths=[9,7,4]'"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -21,7 +21,7 @@ Formulas join_families() {
        {loss_formulas(), class_loss_formulas(), fourier_formulas(), spectrogram_formulas(), complex_formulas(),
         pooling_formulas(), norm_formulas(), convolution_formulas(), sampling_formulas(), lookup_formulas(),
         dropout_formulas(), matrix_formulas(), reflection_formulas(), counting_formulas(), product_formulas(),
-        alias_formulas(), fake_quantise_formulas(), integer_formulas()}) {
+        alias_formulas(), fake_quantise_formulas(), integer_formulas(), packed_formulas()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

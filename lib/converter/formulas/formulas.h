@@ -125,5 +125,6 @@ Formulas product_formulas();        // formula_products.cpp
 Formulas alias_formulas();          // formula_alias.cpp
 Formulas fake_quantise_formulas();  // formula_fake_quantise.cpp
 Formulas integer_formulas();        // formula_integers.cpp
+Formulas packed_formulas();         // formula_packed.cpp
 
 }  // namespace nnapi_convert

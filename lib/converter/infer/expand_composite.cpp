@@ -175,6 +175,8 @@ Call call_of(const Formula& formula, const TorchNode& node) {
         continue;
       }
       results.emplace_back(formed.is_complex() ? at::complex(formed.real, formed.imaginary) : formed.real);
+      // Makes a constant part of the trace, which refuses results that depend on no argument.
+      if (torch::jit::tracer::isTracing()) torch::jit::tracer::getValueTrace(results.back());
     }
     return results;
   };
@@ -259,9 +261,10 @@ std::vector<TorchValue*> insert(const Graph& graph, TorchNode& node, const std::
 }  // namespace
 
 std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types) {
-  if (!node.blocks().empty() || sizes_depend_on_values(node)) return {};
-  const Formula* formula = find_formula(node, types);
-  if (formula == nullptr && (draws_random_numbers(node) || takes_complex(node, types))) return {};
+  if (!node.blocks().empty()) return {};
+  const Formula* formula = find_formula(node, types);  // one for known values, if sizes depend on values
+  const bool is_left = sizes_depend_on_values(node) || draws_random_numbers(node) || takes_complex(node, types);
+  if (formula == nullptr && is_left) return {};
   const auto composite = formula == nullptr ? composite_operator(node) : std::nullopt;
   Arguments arguments;
   if ((formula == nullptr && !composite) || !arguments.read(node, types)) return {};
