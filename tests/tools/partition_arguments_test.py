@@ -283,6 +283,15 @@ class InPlace(Arguments):
                 self.assert_raises("inputs x and y: one tensor found, two needed", x, x)
                 self.assert_raises("inputs x and y: one tensor found, two needed", x, x.detach())
 
+    def test_values_for_a_mask(self):
+        """No mask that is made up at conversion fits the values; the caller's does."""
+        self.save("PutsValues")
+        partition = self.partition("--input", "x=1,4,8,8", "--input", "mask=1,4,8,8:bool", "--input", "values=5")
+        self.assertEqual(1, partition["mac_share"])
+        mask = torch.zeros(1, 4, 8, 8, dtype=torch.bool)
+        mask[0, 1, 2, 3:] = True
+        self.assert_same([((picture(1, 4, 8, 8), mask, picture(5, seed=1)), {})])
+
 
 class Bundled(Arguments):
     def test_structure_from_bundled_inputs(self):

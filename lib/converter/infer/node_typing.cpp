@@ -229,12 +229,18 @@ void NodeTyping::observe(const Node& node, const std::optional<Refusal>& refusal
   std::string error;
   const auto types = observed_types(node, result_.types, error);
   const bool always_runs = node.owningBlock() == model_.graph->block();
-  if (!error.empty() && always_runs) {
+  if (!error.empty() && always_runs && !may_fail_by_values(node, result_.types)) {
     result_.failures.push_back(
         refusal.value_or(Refusal{source_of(node), node.kind().toQualString(), "it raises an error", "", ""}));
   }
-  if (!types) return failed(node);
-  for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
+  if (types) {
+    for (size_t i = 0; i < types->size(); ++i) result_.types[node.output(i)] = (*types)[i];
+    return;
+  }
+  const TensorType* self = node.inputs().empty() ? nullptr : tensor_type_of(node.input(0), result_.types);
+  if (self == nullptr || error.empty() || find_traits(node).sizes != ResultSizes::kLikeSelf) return failed(node);
+  const TensorType same = *self;  // inserting moves the map's elements
+  result_.types[node.output()] = same;
 }
 
 // Types a list of sizes. Rules read the elements of a list of tensors in place.

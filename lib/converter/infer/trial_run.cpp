@@ -185,6 +185,31 @@ std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const T
 
 }  // namespace
 
+namespace {
+
+// True for a computed tensor of numbers or truth values, which may be places, counts or a mask, and for a list of some.
+bool may_choose(const TorchValue& value, const TypeMap& types) {
+  if (torch::jit::toIValue(&value)) return false;
+  if (value.node()->kind() == c10::prim::ListConstruct) {
+    const auto elements = value.node()->inputs();
+    return std::any_of(elements.begin(), elements.end(),
+                       [&](const TorchValue* element) { return may_choose(*element, types); });
+  }
+  const TensorType* type = tensor_type_of(&value, types);
+  return type != nullptr && c10::isIntegralType(type->dtype, /*includeBool=*/true);
+}
+
+}  // namespace
+
+bool may_fail_by_values(const TorchNode& node, const TypeMap& types) {
+  const OpTraits& traits = find_traits(node);
+  const bool asks_values = traits.has(Fact::kCountsByValues) || traits.has(Fact::kSizesByValues) ||
+                           traits.index == Index::kPositions || node.kind() == c10::Symbol::aten("masked_scatter");
+  const auto inputs = node.inputs();
+  return asks_values &&
+         std::any_of(inputs.begin(), inputs.end(), [&](const TorchValue* input) { return may_choose(*input, types); });
+}
+
 bool reshapes_argument(const TorchNode& node, const TypeMap& types) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   c10::optional<int> out = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("out");

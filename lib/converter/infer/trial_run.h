@@ -19,6 +19,10 @@ std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, cons
 // Returns a type for each output, or nothing; sets `error` to PyTorch's reason if the operation raises an error.
 std::optional<std::vector<ValueType>> observed_types(const TorchNode& node, const TypeMap& types, std::string& error);
 
+// True if the operation may raise an error for some values of computed tensors and none for others: an error on
+// made-up values, as of a mask with another number of true elements, is no proof then.
+bool may_fail_by_values(const TorchNode& node, const TypeMap& types);
+
 // Returns the results of an operation whose results are all empty tensors; nothing for other operations, and if the
 // types can't be observed.
 std::optional<std::vector<at::Tensor>> observed_empties(const TorchNode& node, const TypeMap& types);
