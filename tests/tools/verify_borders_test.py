@@ -135,6 +135,12 @@ class Borders(CliTest):
         self.assertIn("warning: sample 5 (floats from 1e-8 to 1e4, and both zeros): output 1: ", result.stdout)
         self.assertIn("passed but for the border values above", result.stdout)
 
+    def test_fake_quantised_values_are_finite(self):
+        """PyTorch's kernel gives the least integer for an infinite number, as the processor's cast does."""
+        path = self.save(lambda t: torch.fake_quantize_per_tensor_affine(t, 0.1, 3, 0, 255), torch.rand(3, 4))
+        result = self.succeed(path, "--input", "3,4", "--verify", "-o", self.folder / "out.pt")
+        self.assertNotIn("infinite", result.stdout)
+
     def test_report(self):
         path = self.save(lambda t: t.flip(1), torch.tensor([[1, 2, 3]]))
         report = self.folder / "report.json"

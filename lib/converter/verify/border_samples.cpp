@@ -162,6 +162,14 @@ bool makes_integers(const torch::jit::Node& node) {
   return dtype && dtype->isInt() && c10::isIntegralType(static_cast<at::ScalarType>(dtype->toInt()), true);
 }
 
+// PyTorch's kernels cast to integers before they clamp: of infinite numbers, a processor's own cast decides.
+bool quantises_floats(const torch::jit::Node& node) {
+  static const std::set<std::string> operators = {"aten::fake_quantize_per_tensor_affine",
+                                                  "aten::fake_quantize_per_channel_affine",
+                                                  "aten::fused_moving_avg_obs_fake_quant"};
+  return operators.count(node.kind().toQualString()) != 0;
+}
+
 bool orders_numbers(const torch::jit::Node& node) {
   static const std::set<std::string> operators = {"aten::argmax", "aten::argmin",    "aten::argsort", "aten::kthvalue",
                                                   "aten::median", "aten::nanmedian", "aten::mode",    "aten::msort",
@@ -175,7 +183,7 @@ std::vector<BorderSample> border_samples(const Values& ordinary, const BorderLim
   std::vector<BorderSample> samples;
   if (limits.is_driven_by_values) return samples;
   for (const Border& border : kBorders) {
-    if (border.is_infinite && limits.sums_products) continue;
+    if (border.is_infinite && (limits.sums_products || limits.quantises_floats)) continue;
     if (border.change == fractions && !limits.makes_integers) continue;
     bool any = false;
     BorderSample sample{border.name, {}, border.is_wide, border.is_infinite, border.is_float};
@@ -198,6 +206,7 @@ BorderLimits limits_of(const torch::jit::Module& module) {
   for_each_node(*graph, [&](const torch::jit::Node& node) {
     orders = orders || orders_numbers(node);
     limits.makes_integers = limits.makes_integers || makes_integers(node);
+    limits.quantises_floats = limits.quantises_floats || quantises_floats(node);
     limits.sums_products = limits.sums_products || sums_products(node);
     limits.is_driven_by_values = limits.is_driven_by_values || is_loop_by_values(node) || makes_sizes_of_values(node) ||
                                  !is_known_operator(node) || node.kind() == c10::prim::SetAttr;

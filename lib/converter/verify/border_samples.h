@@ -28,7 +28,8 @@ struct BorderLimits {
   // No samples with infinite values are made if the model sums products: the order of a sum decides which results are
   // infinite, also in PyTorch.
   bool sums_products = false;
-  bool makes_integers = false;  // of floats, for example
+  bool quantises_floats = false;  // fake_quantize: no samples with infinite values either
+  bool makes_integers = false;    // of floats, for example
   // The model sums products and puts numbers in order (topk, sort, argmax): results that saturate, such as a sigmoid's,
   // are equal or not by their last bit, so that the two models may put them in another order.
   bool orders_sums = false;
