@@ -269,6 +269,20 @@ class Widths(WidthTest):
                     self.assert_rounded(single(x.float()), found, width)
                 self.assertEqual([width] * 6, [each.dtype for each in [*found, *converted.states()]])
 
+    def test_no_weights(self):
+        """The dtype that --input gives is the model's."""
+        class Simple(nn.Module):
+            def forward(self, x):
+                return torch.relu(x) * 2 - x.mean(1, keepdim=True)
+
+        for width in WIDTHS:
+            name = str(width).split(".")[1]
+            converted = self.convert_scripted(Simple(), "--input", f"3,5:{name}", "--min-segment-macs", "0")
+            x = torch.randn(3, 5).to(width)
+            found = converted(x)
+            self.assertEqual(width, found.dtype)
+            self.assert_rounded([Simple()(x.float())], [found], width)
+
     def test_containers_that_cannot_be_cast(self):
         class Mixed(nn.Module):
             def __init__(self):

@@ -35,13 +35,11 @@ std::optional<at::ScalarType> float_width(const torch::jit::Module& module) {
   return std::nullopt;
 }
 
-void warn_of_float_width(const torch::jit::Module& module, Diagnostics& diagnostics) {
-  const auto width = float_width(module);
-  if (!width) return;
+void warn_of_float_width(at::ScalarType width, Diagnostics& diagnostics) {
   diagnostics.warn(
       fmt::format("the model computes in {}: it is converted to float32, between casts that keep the dtypes "
                   "of its inputs and results; results are those of the model without its rounding to {}",
-                  dtype_name(*width), dtype_name(*width)));
+                  dtype_name(width), dtype_name(width)));
 }
 
 void warn_of_reduced_steps(const std::vector<at::ScalarType>& dtypes, Diagnostics& diagnostics) {

@@ -21,7 +21,7 @@ bool is_reduced(at::ScalarType dtype);
 // not float32. Returns nothing if one of them is float32.
 std::optional<at::ScalarType> float_width(const torch::jit::Module& module);
 
-void warn_of_float_width(const torch::jit::Module& module, Diagnostics& diagnostics);
+void warn_of_float_width(at::ScalarType width, Diagnostics& diagnostics);
 
 // Warns of a float32 model with steps in these dtypes; doesn't warn if there are none.
 void warn_of_reduced_steps(const std::vector<at::ScalarType>& dtypes, Diagnostics& diagnostics);

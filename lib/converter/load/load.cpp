@@ -3,6 +3,8 @@
 #include <ATen/Context.h>
 #include <fmt/format.h>
 
+#include <set>
+
 #include "lib/base/error.h"
 #include "lib/converter/archive/module_reader.h"
 #include "lib/converter/graph/changed_attributes.h"
@@ -47,7 +49,6 @@ LoadedModel load_exported_model(const std::string& path, Diagnostics& diagnostic
   LoadedModel loaded{path, exported.module, std::move(exported.samples)};
   loaded.stated = std::move(exported.tensors);
   if (exported.is_dynamically_quantised) warn_of_dynamic_quantisation(diagnostics);
-  warn_of_float_width(loaded.module, diagnostics);
   return loaded;
 }
 
@@ -68,6 +69,21 @@ std::map<size_t, at::ScalarType> float_dtypes_of(const InputTuple& arguments) {
     dtypes[i + 1] = float_dtype_of(arguments[i].toTensor().scalar_type());
   }
   return dtypes;
+}
+
+std::optional<at::ScalarType> width_of(const LoadedModel& loaded) {
+  if (const auto width = float_width(loaded.module)) return width;
+  const auto is_float = [](const at::Tensor& tensor) { return tensor.defined() && tensor.is_floating_point(); };
+  for (const at::Tensor& parameter : loaded.module.parameters()) {
+    if (is_float(parameter)) return std::nullopt;
+  }
+  for (const at::Tensor& buffer : loaded.module.buffers()) {
+    if (is_float(buffer)) return std::nullopt;
+  }
+  std::set<at::ScalarType> dtypes;
+  for (const auto& [argument, dtype] : loaded.float_dtypes) dtypes.insert(dtype);
+  dtypes.erase(at::ScalarType::Undefined);
+  return dtypes.size() == 1 && is_other_width(*dtypes.begin()) ? std::optional(*dtypes.begin()) : std::nullopt;
 }
 
 void check_is_archive(const std::string& path) {
@@ -107,7 +123,6 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   leave_training_mode(loaded.module, diagnostics);
   if (is_dynamically_quantised(loaded.module)) warn_of_dynamic_quantisation(diagnostics);
   if (has_quantised_tables(loaded.module)) warn_of_quantised_tables(diagnostics);
-  warn_of_float_width(loaded.module, diagnostics);
   loaded.read_elsewhere = attributes_read_beside(loaded.module, "forward");
   return loaded;
 }

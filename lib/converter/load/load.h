@@ -59,6 +59,10 @@ at::ScalarType float_dtype_of(at::ScalarType dtype);
 // The dtypes of the tensors among the arguments, as LoadedModel has them.
 std::map<size_t, at::ScalarType> float_dtypes_of(const InputTuple& arguments);
 
+// The floating-point dtype that the model computes in, if it isn't float32 and is one: that of its weights, or of its
+// arguments where it has no floating-point weights.
+std::optional<at::ScalarType> width_of(const LoadedModel& loaded);
+
 // Throws ConvertError (kBadFile) unless the file exists, can be read and begins like a zip archive.
 void check_is_archive(const std::string& path);
 

@@ -96,7 +96,7 @@ void drop_dropouts(Graph& graph, bool modules_evaluate) {
 
 // Makes a model of another width, or one with steps of another width, compute in float32.
 void widen(const LoadedModel& loaded, const torch::jit::Module& module, std::shared_ptr<Graph>& graph) {
-  if (const auto width = float_width(loaded.module)) {
+  if (const auto width = width_of(loaded)) {
     simplify_containers(graph);  // results are cast where their lists and dicts are made
     compute_in_float32(graph, *width, loaded.float_dtypes);
     return;
@@ -247,7 +247,7 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
 }
 
 std::optional<torch::jit::Module> float_meaning(const LoadedModel& original) {
-  const bool is_other = is_dynamically_quantised(original.module) || float_width(original.module);
+  const bool is_other = is_dynamically_quantised(original.module) || width_of(original);
   if (!is_other && !may_have_reduced_steps(original.module)) return std::nullopt;
   const torch::jit::Module frozen = frozen_module(original);
   if (!is_other && original.reduced_steps.empty()) return std::nullopt;

@@ -336,6 +336,7 @@ void normalise_for_both(NormalisedModel& model, const LoadedModel& loaded, const
 NormalisedModel normalise(const LoadedModel& loaded, const NormaliseOptions& options, Diagnostics& diagnostics) {
   NormalisedModel model = frozen_model(loaded);
   model.run_by = options.run_by;
+  if (const auto width = width_of(loaded)) warn_of_float_width(*width, diagnostics);
   warn_of_reduced_steps(loaded.reduced_steps, diagnostics);
   if (options.run_by == RunBy::kNnapi) {
     normalise_for_nnapi(model, loaded, options, diagnostics);
