@@ -101,9 +101,9 @@ def outcome(path, folder):
     arguments, keywords, expected = torch.load(path.with_suffix(".results"))
     module = torch.jit.load(str(out))
     names = [argument.name for argument in module.forward.schema.arguments[1:]]
-    kept = [value for value in arguments if tensors(value)] + [keywords[name] for name in names if name in keywords]
+    given = [*arguments, *(keywords[name] for name in names[len(arguments):])]
     with torch.no_grad():
-        found = module(*kept[:len(names)])
+        found = module(*given)
     wrong = difference(found, expected)
     return "agrees" if wrong is None else f"DIFFERS: {wrong}"
 

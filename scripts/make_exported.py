@@ -222,6 +222,39 @@ class Mixed(nn.Module):
         return self.linear(parts["x"] + parts["rest"]["y"]) * more["pair"][1], more["pair"][0] - more["z"]
 
 
+class Fixed(nn.Module):
+    """Numbers, a text and None, which torch.export takes as they are."""
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, times, x, mode="plain", shift=None, *, gain=1.5):
+        x = self.linear(x) * times + gain
+        return x.relu() if mode == "relu" else x
+
+
+class Options(nn.Module):
+    """Numbers, a text and None within containers."""
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, batch, state, size):
+        hidden, _, factor = state
+        x = self.linear(batch["x"]) * batch["scale"] + hidden * factor
+        return (x.relu() if batch["mode"] == "relu" else x).view(size)
+
+
+class Parts(nn.Module):
+    """A list and a dict of tensors with a dynamic size."""
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, rows, named):
+        return self.linear(rows[0] + rows[1]).relu(), self.linear(named["y"]) * named["z"]
+
+
 def attention():
     return nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
 
@@ -238,6 +271,15 @@ def newer():
             "waves": (Waves(), (torch.randn(2, 4),), {}, {})}
 
 
+def arguments_of_options():
+    return {"x": torch.randn(2, 4), "scale": 2.0, "mode": "relu"}, (torch.randn(2, 4), None, 3), (4, 2)
+
+
+def arguments_of_parts():
+    row = [torch.randn(3, 4) for _ in range(4)]
+    return [row[0], row[1]], {"y": row[2], "z": row[3]}
+
+
 def mixed_arguments():
     row = [torch.randn(2, 4) for _ in range(5)]
     return {"x": row[0], "rest": {"y": row[1]}}, {"pair": [row[2], row[3]], "z": row[4]}
@@ -248,6 +290,8 @@ def programs():
     image, row = torch.randn(2, 3, 12, 12), torch.randn(2, 4)
     sizes = {"dynamic_shapes": {"x": {0: Dim("n", min=1, max=16), 2: Dim("h", min=4, max=64)}}}
     twice = {"dynamic_shapes": {"x": {0: Dim("n", min=2, max=16)}, "y": {0: 2 * Dim("n", min=2, max=16)}}}
+    any_row = {0: Dim("n", min=2, max=64)}
+    any_rows = {"dynamic_shapes": ([any_row, any_row], {"y": any_row, "z": any_row})}
     pair = (torch.randn(2, 4), torch.randn(2, 4))
     named = {"x": torch.randn(2, 4), "y": torch.randn(2, 4)}
     return {
@@ -268,6 +312,9 @@ def programs():
         "flags": (Flags(), (torch.randn(2, 4),), {}, {}),
         "mixed": (Mixed(), mixed_arguments(), {}, {}),
         "autocast": (Autocast(), (torch.randn(2, 3, 12, 12) * 3,), {}, {}),
+        "fixed": (Fixed(), (2, row, "relu", None), {"gain": 2.5}, {}),
+        "options": (Options(), arguments_of_options(), {}, {}),
+        "parts": (Parts(), arguments_of_parts(), {}, any_rows),
     }
 
 

@@ -20,7 +20,7 @@ inline std::optional<int64_t> whole_number(const std::string& text) {
 inline std::optional<double> decimal_number(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  return text.empty() || *end != '\0' || !std::isfinite(value) ? std::nullopt : std::optional(value);
+  return text.empty() || *end != '\0' || std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
 inline std::optional<bool> true_or_false(const std::string& text) {

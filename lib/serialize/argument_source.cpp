@@ -26,17 +26,24 @@ class Flattening {
  public:
   explicit Flattening(const ForwardArguments& arguments) : arguments_(arguments) {}
 
-  std::string method(const std::string& self) {
-    std::string parameters, types;
+  // The statements that check the arguments without leaves.
+  std::string bound_checks() {
     for (const Argument& argument : arguments_) {
-      parameters += fmt::format(", {}: {}", argument.name, argument.tree.type->annotation_str());
-      take(argument.tree, argument.name);
+      std::vector<const ArgumentTree*> leaves;
+      append_leaves(argument.tree, leaves);
+      if (leaves.empty()) take(argument.tree, argument.name);
     }
+    return std::move(text_);
+  }
+
+  std::string method(const std::string& self) {
+    std::string types;
+    for (const Argument& argument : arguments_) take(argument.tree, argument.name);
     for (const ArgumentTree* leaf : leaves(arguments_)) {
       types += (types.empty() ? "" : ", ") + leaf->known_type()->annotation_str();
     }
-    return fmt::format("  def {}(self: {}{}) -> Tuple[{}]:\n{}    return ({})\n", kFlattenMethod, self, parameters,
-                       types, text_, results_);
+    return fmt::format("  def {}(self: {}{}) -> Tuple[{}]:\n{}    return ({})\n", kFlattenMethod, self,
+                       parameters_of(arguments_), types, text_, results_);
   }
 
  private:
@@ -168,6 +175,24 @@ bool is_flat(const ForwardArguments& arguments) {
     if (argument.tree.kind != ArgumentTree::Kind::kLeaf || argument.tree.is_given) return false;
   }
   return true;
+}
+
+std::string parameters_of(const ForwardArguments& arguments) {
+  std::string text;
+  for (const Argument& argument : arguments) {
+    text += fmt::format(", {}: {}", argument.name, argument.tree.type->annotation_str());
+  }
+  return text;
+}
+
+std::string names_of(const ForwardArguments& arguments) {
+  std::string text;
+  for (const Argument& argument : arguments) text += argument.name + ", ";
+  return text;
+}
+
+std::string bound_checks(const ForwardArguments& arguments) {
+  return Flattening(arguments).bound_checks();
 }
 
 std::string flatten_method(const std::string& self, const ForwardArguments& arguments) {

@@ -12,6 +12,12 @@ namespace nnapi_convert {
 std::string flatten_method(const std::string& self, const ForwardArguments& arguments);
 constexpr const char* kFlattenMethod = "flatten_arguments";
 
+// Returns parameters of a method, as ", x: Tensor, n: int", and the same arguments in a call, as "x, n, ".
+std::string parameters_of(const ForwardArguments& arguments);
+std::string names_of(const ForwardArguments& arguments);
+// Returns statements that raise an error for an argument that has another value than the one in its tree.
+std::string bound_checks(const ForwardArguments& arguments);
+
 // Returns the type of one bundled input, such as "Tuple[List[Tensor], Optional[Tensor]]".
 std::string bundled_type(const ForwardArguments& arguments);
 

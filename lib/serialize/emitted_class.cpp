@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "lib/serialize/argument_source.h"
 #include "lib/serialize/wrapper_source.h"
 
 namespace nnapi_convert {
@@ -74,15 +75,18 @@ void add_named_types(const ForwardArguments& arguments, torch::jit::CompilationU
   for (const Argument& argument : arguments) add_named_types(argument.tree.type, unit);
 }
 
-std::string bundled_type(const BundledInputs& bundled_inputs) {
+std::string bundled_type(const BundledInputs& bundled_inputs, const ModuleInterface& interface) {
   if (bundled_inputs.empty()) return "";
+  if (!interface.arguments.empty()) return bundled_type(interface.arguments);
   std::string text;
   for (size_t i = 0; i < bundled_inputs[0].size(); ++i) text += i ? ", Tensor" : "Tensor";
   return "Tuple[" + text + "]";
 }
 
-void set_bundled_inputs(torch::jit::Module& module, const BundledInputs& bundled_inputs) {
+void set_bundled_inputs(torch::jit::Module& module, const BundledInputs& bundled_inputs,
+                        const ModuleInterface& interface) {
   if (bundled_inputs.empty()) return;
+  if (!interface.arguments.empty()) return set_bundled_inputs(module, bundled_inputs, interface.arguments);
   std::vector<c10::TypePtr> types(bundled_inputs[0].size(), c10::TensorType::get());
   module.setattr("bundled_inputs", bundled_list(bundled_inputs, std::move(types)));
 }
@@ -93,6 +97,16 @@ void set_bundled_inputs(torch::jit::Module& module, const BundledInputs& bundled
   std::vector<c10::TypePtr> types;
   for (const Argument& argument : arguments) types.push_back(argument.tree.type);
   module.setattr("bundled_inputs", bundled_list(bundled_inputs, std::move(types)));
+}
+
+void set_defaults(const torch::jit::Module& module, const ForwardArguments& arguments) {
+  torch::jit::Function& forward = module.get_method("forward").function();
+  const c10::FunctionSchema& schema = forward.getSchema();
+  std::vector<c10::Argument> with_defaults = {schema.arguments()[0]};
+  for (const Argument& argument : arguments) {
+    with_defaults.emplace_back(argument.name, argument.tree.type, c10::nullopt, argument.default_value);
+  }
+  forward.setSchema(schema.cloneWithArguments(std::move(with_defaults)));
 }
 
 void set_constant_outputs(torch::jit::Module& module, const ModuleInterface& interface) {

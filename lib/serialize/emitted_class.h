@@ -40,13 +40,16 @@ void add_named_types(const ForwardArguments& arguments, torch::jit::CompilationU
 
 // Returns a sample in less memory: if all elements are equal, the copy keeps only one of them.
 at::Tensor compact_sample(const at::Tensor& tensor);
-// Returns the TorchScript type of one bundled tuple; empty without bundled inputs.
-std::string bundled_type(const BundledInputs& bundled_inputs);
+// Returns the TorchScript type of one bundled tuple of forward's arguments; empty without bundled inputs.
+std::string bundled_type(const BundledInputs& bundled_inputs, const ModuleInterface& interface);
 // Sets the attribute bundled_inputs if there are any.
-void set_bundled_inputs(torch::jit::Module& module, const BundledInputs& bundled_inputs);
+void set_bundled_inputs(torch::jit::Module& module, const BundledInputs& bundled_inputs,
+                        const ModuleInterface& interface);
 // Sets the attribute bundled_inputs for arguments of forward that may be no tensors.
 void set_bundled_inputs(torch::jit::Module& module, const BundledInputs& bundled_inputs,
                         const ForwardArguments& arguments);
+// Sets the types and the default values of forward's arguments.
+void set_defaults(const torch::jit::Module& module, const ForwardArguments& arguments);
 // Sets the attributes constant_<n>, the constant outputs.
 void set_constant_outputs(torch::jit::Module& module, const ModuleInterface& interface);
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/serialize/argument_tree.h"
 #include "lib/types/tensor_type.h"
 #include "lib/types/type_source.h"
 
@@ -57,7 +58,8 @@ struct ModuleInterface {
   ReturnTree return_tree;
   bool owns_outputs = false;  // no output shares memory with another output or an input
   std::vector<size_t> changed_inputs =
-      {};  // the original changes them in place, and another input must not be the same
+      {};                           // the original changes them in place, and another input must not be the same
+  ForwardArguments arguments = {};  // of a whole model with arguments that have one value; none: the inputs alone
 };
 
 }  // namespace nnapi_convert

@@ -12,8 +12,8 @@ namespace nnapi_convert {
 
 std::string source_of(const ShimModuleRequest& request) {
   const std::string cpu_class = request.cpu ? request.cpu->type()->name()->qualifiedName() : "";
-  return shim_source(
-      {request.model, request.interface, cpu_class, bundled_type(request.bundled_inputs), request.place.name});
+  return shim_source({request.model, request.interface, cpu_class,
+                      bundled_type(request.bundled_inputs, request.interface), request.place.name});
 }
 
 namespace {
@@ -26,12 +26,14 @@ torch::jit::Module build_around(const ShimModuleRequest& request, const at::Tens
     placed.place.name = free_class_name(*placed.place.unit, placed.place.name);
   }
   add_named_types(request.interface.return_tree, placed.place);
+  add_named_types(request.interface.arguments, *placed.place.unit);
   torch::jit::Module module = make_object(source_of(placed), placed.place);
   module.setattr("training", false);
   module.setattr("comp", request.make_compilation(words, weights));
   if (request.cpu) module.setattr("cpu", request.cpu->_ivalue());
   set_constant_outputs(module, request.interface);
-  set_bundled_inputs(module, request.bundled_inputs);
+  set_bundled_inputs(module, request.bundled_inputs, request.interface);
+  if (!request.interface.arguments.empty()) set_defaults(module, request.interface.arguments);
   return module;
 }
 

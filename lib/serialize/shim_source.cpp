@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lib/serialize/argument_source.h"
 #include "lib/serialize/boundary_source.h"
 #include "lib/serialize/source_text.h"
 #include "lib/serialize/wrapper_source.h"
@@ -64,8 +65,11 @@ class ShimSource {
   }
 
   void begin_forward() {
-    line(fmt::format("  def forward(self: {}{}) -> {}:", class_, boundary_.parameters(),
+    const ForwardArguments& arguments = request_.interface.arguments;
+    const std::string parameters = arguments.empty() ? boundary_.parameters() : parameters_of(arguments);
+    line(fmt::format("  def forward(self: {}{}) -> {}:", class_, parameters,
                      return_type(request_.interface.return_tree)));
+    text_ += bound_checks(arguments);
     text_ += boundary_.check_apart();
   }
 
@@ -141,7 +145,9 @@ class ShimSource {
   }
 
   void forward_or_cpu_method() {
-    const std::string on_cpu = fmt::format("nnapi_value = (self.cpu).forward({})", boundary_.arguments());
+    const ForwardArguments& arguments = request_.interface.arguments;
+    const std::string on_cpu = fmt::format("nnapi_value = (self.cpu).forward({})",
+                                           arguments.empty() ? boundary_.arguments() : names_of(arguments));
     begin_forward();
     if (!is_direct()) {
       check_arguments(4);

@@ -17,28 +17,18 @@ void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& 
   for (size_t i = 0; i < inputs; ++i) module.setattr(fmt::format("prepared_{}", i), c10::List<int64_t>());
 }
 
-// Sets the default values of forward's arguments.
-void set_defaults(const torch::jit::Module& module, const ForwardArguments& arguments) {
-  torch::jit::Function& forward = module.get_method("forward").function();
-  const c10::FunctionSchema& schema = forward.getSchema();
-  std::vector<c10::Argument> with_defaults = {schema.arguments()[0]};
-  for (const Argument& argument : arguments) {
-    with_defaults.emplace_back(argument.name, argument.tree.type, c10::nullopt, argument.default_value);
-  }
-  forward.setSchema(schema.cloneWithArguments(std::move(with_defaults)));
-}
-
 }  // namespace
 
 std::string source_of(const ModuleRequest& request) {
   return wrapper_source({request.model, request.serialized, request.interface, request.preference, request.relax_fp16,
-                         bundled_type(request.bundled_inputs), request.place.name});
+                         bundled_type(request.bundled_inputs, request.interface), request.place.name});
 }
 
 torch::jit::Module build_module(const ModuleRequest& request, DeferredTensors& late) {
   const SerializedModel& serialized = request.serialized;
   ClassPlace place = request.place;
   add_named_types(request.interface.return_tree, place);
+  add_named_types(request.interface.arguments, *place.unit);
   torch::jit::Module module = make_object(source_of(request), place);
   module.setattr("training", false);
   module.setattr("ser_model", words_tensor(serialized.words));
@@ -49,7 +39,8 @@ torch::jit::Module build_module(const ModuleRequest& request, DeferredTensors& l
   module.setattr("weights", weights);
   set_flexible_attributes(module, serialized, request.interface.inputs.size());
   set_constant_outputs(module, request.interface);
-  set_bundled_inputs(module, request.bundled_inputs);
+  set_bundled_inputs(module, request.bundled_inputs, request.interface);
+  if (!request.interface.arguments.empty()) set_defaults(module, request.interface.arguments);
   module.setattr("comp", c10::IValue());
   return module;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "lib/serialize/argument_source.h"
 #include "lib/serialize/boundary_source.h"
 #include "lib/serialize/source_text.h"
 
@@ -156,7 +157,10 @@ class WrapperSource {
 
   void forward_method() {
     const ReturnTree& tree = request_.interface.return_tree;
-    line(fmt::format("  def forward(self: {}{}) -> {}:", class_, boundary_.parameters(), return_type(tree)));
+    const ForwardArguments& arguments = request_.interface.arguments;
+    const std::string parameters = arguments.empty() ? boundary_.parameters() : parameters_of(arguments);
+    line(fmt::format("  def forward(self: {}{}) -> {}:", class_, parameters, return_type(tree)));
+    text_ += bound_checks(arguments);
     line(fmt::format("    nnapi_checked = (self).check_inputs({})", boundary_.arguments()));
     run_nnapi();
     for (size_t i = 0; i < request_.interface.outputs.size(); ++i) {

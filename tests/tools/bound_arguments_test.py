@@ -3,7 +3,7 @@ errors when the converted module runs."""
 
 import json
 import unittest
-from typing import Optional
+from typing import Optional, Tuple
 
 import torch
 import torch.utils.bundled_inputs
@@ -72,6 +72,18 @@ class Lengths(nn.Module):
         lengths = lengths + 1
         lengths += 1
         return self.last(x.transpose(1, 2)), lengths
+
+
+class State(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x, state: Tuple[torch.Tensor, int, Optional[torch.Tensor]]):
+        hidden, count, mask = state
+        for _ in range(count):
+            x = torch.tanh(self.linear(x) + hidden)
+        return x if mask is None else x * mask
 
 
 class Writes(nn.Module):
@@ -144,6 +156,14 @@ class Integers(BoundTest):
         bundled.save(str(self.model))
         path = self.convert(self.model, "--input", "sr=8000")
         self.assert_close(self.original(self.x, 8000), load(path)(self.x, 8000))
+
+    def test_part_of_an_argument(self):
+        self.save(State)
+        converted, _ = self.convert_bound("x=2,8", "state[0]=2,8", "state[1]=3", 'state[2]=None')
+        state = (torch.randn(2, 8), 3, None)
+        self.assert_close(self.original(torch.ones(2, 8), state), converted(torch.ones(2, 8), state))
+        with self.assertRaisesRegex(Exception, r"input state\[1\]: 2 found, 3 needed"):
+            converted(torch.ones(2, 8), (state[0], 2, None))
 
     def test_without_a_value(self):
         self.save(Detector)

@@ -10,7 +10,7 @@ import torch
 
 from cli import CliTest, problems_of_failure, run
 from exported_fixtures import EXPORTED, LAYOUTS, OLDER, PROGRAM, tensors
-from stock_torch import StockTorchTest, load
+from stock_torch import StockTorchTest, load, load_lite
 from zip_files import entries, stored
 
 class Exported(CliTest, StockTorchTest):
@@ -178,6 +178,97 @@ class ExportedSizes(CliTest, StockTorchTest):
     def test_message_has_the_source_line(self):
         path = EXPORTED / "since_2.9" / "branch.pt2"
         self.fail_with(1, path, "-o", self.folder / "out.pt", "--fallback", "none", needed=["make_exported.py:"])
+
+
+class ExportedArguments(CliTest, StockTorchTest):
+    """What torch.export took as a value is an argument still, and has that value."""
+
+    def setUp(self):
+        super().setUp()
+        self.report = self.folder / "report.json"
+
+    def results(self, layout, name):
+        arguments, keywords, expected = torch.load(EXPORTED / layout / f"{name}.results")
+        return [*arguments, *keywords.values()], expected
+
+    def call(self, module, *arguments):
+        with torch.no_grad():
+            return module(*arguments)
+
+    def assert_raises(self, message, module, *arguments):
+        with self.assertRaisesRegex(Exception, message), torch.no_grad():
+            module(*arguments)
+
+    def test_fixed_values(self):
+        for layout in LAYOUTS:
+            for options in ([], ["--fallback=none"], ["--bundle-inputs"]):
+                with self.subTest(layout=layout, options=options):
+                    out = self.convert(EXPORTED / layout / "fixed.pt2", "--verify", "--report", self.report, *options)
+                    self.assertNotIn("partition", json.loads(self.report.read_text()))
+                    (times, x, mode, shift, gain), expected = self.results(layout, "fixed")
+                    module = load(out)
+                    self.assert_close(expected, self.call(module, times, x, mode, shift, gain))
+                    self.assert_close(expected, self.call(module, times, x))  # as those at the end have their defaults
+                    self.assert_close(expected, self.call(module, times, x, mode))
+                    self.assert_raises("input times: 3 found, 2 needed", module, 3, x)
+                    self.assert_raises("input mode: plain found, relu needed", module, times, x, "plain")
+                    self.assert_raises("input shift: a value found, None needed", module, times, x, mode, x)
+                    self.assert_raises("input gain: 1.5 found, 2.5 needed", module, times, x, mode, None, 1.5)
+                    if "--bundle-inputs" in options:
+                        self.assert_close(expected, self.call(module, *module.get_all_bundled_inputs()[0]))
+
+    def test_fixed_values_with_the_shim(self):
+        path = EXPORTED / "since_2.9" / "fixed.pt2"
+        for options in ([], ["--fallback=cpu"]):
+            with self.subTest(options=options):
+                out = self.convert(path, "--verify", "--runtime", "shim", *options)
+                self.assertIn("passed", self.succeed("verify", path, out, "--per-op").stdout)
+                self.succeed("inspect", out)
+
+    def test_fixed_values_and_other_options(self):
+        path = EXPORTED / "since_2.9" / "fixed.pt2"
+        for name, options in (("out.ptl", []), ("fp16.pt", ["--relax-fp16"]),
+                              ("full.pt", ["--calibrate", "random:64", "--quant", "full"]),
+                              ("cpu.pt", ["--emit-cpu", self.folder / "counterpart.pt"])):
+            with self.subTest(options=options):
+                self.convert(path, *options, out=name)
+        (times, x, mode, shift, gain), expected = self.results("since_2.9", "fixed")
+        self.assert_close(expected, self.call(load(self.folder / "counterpart.pt"), times, x, mode, shift, gain))
+        self.assert_close(expected, self.call(load_lite(self.folder / "out.ptl"), times, x, mode, shift, gain))
+        self.assertIn("passed", self.succeed("verify", path, self.folder / "cpu.pt", "--per-op").stdout)
+        self.succeed("check", path)
+
+    def test_fixed_values_in_the_command(self):
+        path, out = EXPORTED / "since_2.9" / "fixed.pt2", self.folder / "out.pt"
+        said = self.succeed(path, "--input", "times=2", "--input", 'mode="relu"', "-o", out).stderr
+        self.assertIn("torch.export fixed argument times to 2", said)
+        self.fail_with(2, path, "--input", "times=3", "-o", out, needed=["torch.export fixed times to 2"])
+
+    def test_fixed_values_in_containers(self):
+        """Dicts and lists of several types are tuples in TorchScript."""
+        for layout in LAYOUTS:
+            with self.subTest(layout=layout):
+                out = self.convert(EXPORTED / layout / "options.pt2", "--verify")
+                (batch, state, size), expected = self.results(layout, "options")
+                module = load(out)
+                batch = tuple(batch.values())
+                self.assert_close(expected, self.call(module, batch, state, size))
+                self.assert_raises(r"input batch\[1\]: 3\. found, 2\. needed", module, (batch[0], 3.0, "relu"), state,
+                                   size)
+                self.assert_raises(r"input state\[1\]: a value found, None needed", module, batch,
+                                   (state[0], state[0], 3), size)
+                self.assert_raises(r"input size\[0\]: 2 found, 4 needed", module, batch, state, (2, 4))
+
+    def test_lists_with_flexible_sizes(self):
+        for layout in LAYOUTS:
+            with self.subTest(layout=layout):
+                out = self.convert(EXPORTED / layout / "parts.pt2", "--verify")
+                arguments, expected = self.results(layout, "parts")
+                for one, other in zip(expected, self.call(load(out), *arguments)):
+                    self.assert_close(one, other)
+                out = self.convert(EXPORTED / layout / "parts.pt2", "--input", "rows[0]=5,4", "--verify", out="five.pt")
+                rows = [torch.randn(5, 4) for _ in range(4)]
+                self.assertEqual([5, 4], list(self.call(load(out), rows[:2], {"y": rows[2], "z": rows[3]})[1].shape))
 
 
 class ExportedFiles(CliTest):

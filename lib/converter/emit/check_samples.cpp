@@ -19,6 +19,7 @@
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/infer/index_range.h"
+#include "lib/converter/normalise/arguments.h"
 #include "lib/format/buffer_samples.h"
 #include "lib/nnapi/validate.h"
 #include "lib/ops/value_range.h"
@@ -172,11 +173,12 @@ class Silence {
 };
 
 Run run_of_whole(const LoadedModel& loaded, const ModuleInterface& interface) {
-  return [module = cpu_counterpart(loaded, interface, {})](const std::vector<at::Tensor>& inputs) mutable {
+  return [module = cpu_counterpart(loaded, interface, {}),
+          arguments = interface.arguments](const std::vector<at::Tensor>& inputs) mutable {
     const c10::InferenceMode guard;
     const Silence silence;
     std::vector<at::Tensor> outputs;
-    collect_tensors(module.forward(std::vector<c10::IValue>(inputs.begin(), inputs.end())), outputs);
+    collect_tensors(module.forward(call_of(arguments, inputs)), outputs);
     return outputs;
   };
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <memory>
 #include <set>
 
@@ -95,7 +96,8 @@ class ModuleBuilder {
     fuse_quantised(*graph_, root_);
     add_forward();
     const bool is_dynamic = !scope_.quantised.of_call.empty();
-    return {root_, forward_, argument_trees_, tensor_values_, tensor_paths_, positions_, is_dynamic};
+    return {root_,          forward_,      argument_trees_, tensor_values_, tensor_paths_,
+            number_values_, number_paths_, fixed_,          is_dynamic};
   }
 
  private:
@@ -163,7 +165,12 @@ class ModuleBuilder {
     return graph_->insertGetAttr(module, name);
   }
 
+  static c10::TypePtr type_of_fixed(const c10::IValue& value) {
+    return value.isNone() ? c10::TypePtr(c10::OptionalType::ofTensor()) : value.type();
+  }
+
   c10::TypePtr type_of_leaf(const ExportInput& input) const {
+    if (input.kind == InputKind::kFixed) return type_of_fixed(input.fixed);
     if (input.kind_of_user == "as_sym_int") return c10::IntType::get();
     if (input.kind_of_user == "as_sym_float") return c10::FloatType::get();
     if (input.kind_of_user == "as_sym_bool") return c10::BoolType::get();
@@ -194,9 +201,18 @@ class ModuleBuilder {
       const std::vector<const ExportInput*> own(begin, begin + static_cast<std::ptrdiff_t>(leaf_count(tree)));
       next += own.size();
       const std::string name = name_of(i, is_keyword ? &by_keyword.keys[i - by_position.size()] : nullptr, own);
-      if (is_fixed(name, tree, own)) continue;
       add_argument(name, tree, own);
-      positions_.push_back(i);
+    }
+    add_defaults();
+  }
+
+  // Fixed values at the end of forward's arguments need not be given in a call.
+  void add_defaults() {
+    for (auto argument = schema_arguments_.rbegin(); argument != schema_arguments_.rend(); ++argument) {
+      const auto fixed = std::find_if(fixed_.begin(), fixed_.end(),
+                                      [&](const FixedValue& each) { return each.path == argument->name(); });
+      if (fixed == fixed_.end()) return;
+      *argument = c10::Argument(argument->name(), argument->type(), c10::nullopt, fixed->value);
     }
   }
 
@@ -213,23 +229,6 @@ class ModuleBuilder {
     return name;
   }
 
-  // A program has no input for what forward was given as a plain Python value.
-  bool is_fixed(const std::string& name, const ValueTree& tree, const std::vector<const ExportInput*>& own) {
-    const auto fixed =
-        std::find_if(own.begin(), own.end(), [](const ExportInput* input) { return input->kind == InputKind::kFixed; });
-    if (fixed == own.end()) return false;
-    if (tree.kind != ValueTree::Kind::kLeaf) {
-      throw ConvertError(ExitCode::kNotConvertible,
-                         fmt::format("argument {} of forward is a container that holds {}, no tensor; export the model "
-                                     "with tensors alone in its containers",
-                                     name, (*fixed)->fixed.isNone() ? "None" : "a plain number or text"));
-    }
-    if (!(*fixed)->fixed.isNone()) {
-      diagnostics_.warn(fmt::format("argument {} is fixed by torch.export: forward no longer takes it", name));
-    }
-    return true;
-  }
-
   void add_argument(const std::string& name, const ValueTree& tree, const std::vector<const ExportInput*>& own) {
     std::vector<c10::TypePtr> types;
     for (const ExportInput* input : own) types.push_back(type_of_leaf(*input));
@@ -240,13 +239,43 @@ class ModuleBuilder {
     std::vector<std::string> paths;
     add_paths(tree, *argument->type(), {name}, paths);
     for (size_t i = 0; i < own.size(); ++i) {
+      if (own[i]->kind == InputKind::kFixed) {  // the program's graph has no input for it
+        fix(paths[i], own[i]->fixed, is_beside_number(own, paths, i));
+        continue;
+      }
       scope_.add(own[i]->value, values[i]);
-      if (types[i]->kind() != c10::TypeKind::TensorType) continue;
-      tensor_values_.push_back(own[i]->value);
-      tensor_paths_.push_back(paths[i]);
+      const bool is_tensor = types[i]->kind() == c10::TypeKind::TensorType;
+      if (!is_tensor && types[i]->kind() != c10::TypeKind::IntType) continue;
+      (is_tensor ? tensor_values_ : number_values_).push_back(own[i]->value);
+      (is_tensor ? tensor_paths_ : number_paths_).push_back(paths[i]);
     }
     argument_trees_.push_back(tree);
     schema_arguments_.emplace_back(name, argument->type());
+  }
+
+  // True if the leaf's container holds a number that is not fixed: the container is then read as one value.
+  static bool is_beside_number(const std::vector<const ExportInput*>& own, const std::vector<std::string>& paths,
+                               size_t leaf) {
+    const auto container = [&](size_t i) {
+      ValuePath path = parse_path(paths[i]).value();
+      if (!path.steps.empty()) path.steps.pop_back();
+      return to_text(path);
+    };
+    for (size_t i = 0; i < own.size(); ++i) {
+      const bool is_number = own[i]->kind == InputKind::kUser && own[i]->kind_of_user != "as_tensor";
+      if (is_number && container(i) == container(leaf)) return true;
+    }
+    return false;
+  }
+
+  void fix(const std::string& path, const c10::IValue& value, bool is_unchecked) {
+    const bool is_nan = value.isDouble() && std::isnan(value.toDouble());  // equals nothing
+    const FixedValue fixed = fixed_value(path, value);
+    if (!is_nan && !is_unchecked) fixed_.push_back(fixed);
+    if (value.isNone()) return;
+    diagnostics_.warn(
+        fmt::format("torch.export fixed argument {} to {}: {}", path, fixed.text,
+                    is_nan || is_unchecked ? "other values change nothing" : "a call with another value is an error"));
   }
 
   void add_results() {
@@ -307,7 +336,9 @@ class ModuleBuilder {
   std::vector<ValueTree> argument_trees_;
   std::vector<std::string> tensor_values_;
   std::vector<std::string> tensor_paths_;
-  std::vector<size_t> positions_;
+  std::vector<std::string> number_values_;
+  std::vector<std::string> number_paths_;
+  std::vector<FixedValue> fixed_;
   c10::FunctionSchema forward_{"forward", "", {}, {}};
 };
 

@@ -8,6 +8,7 @@
 #include "lib/base/diagnostics.h"
 #include "lib/converter/exported/export_archive.h"
 #include "lib/converter/exported/export_signature.h"
+#include "lib/converter/exported/fixed_value.h"
 
 namespace nnapi_convert {
 
@@ -17,7 +18,9 @@ struct ExportModule {
   std::vector<ValueTree> arguments;        // of forward, without self
   std::vector<std::string> tensor_values;  // the graph's names of the tensors that forward takes, in their order
   std::vector<std::string> tensor_paths;   // the same as "x", "pair[0]", "boxes[left]"
-  std::vector<size_t> positions;           // of each argument among those of the program
+  std::vector<std::string> number_values;  // the graph's names of the integers that forward takes
+  std::vector<std::string> number_paths;
+  std::vector<FixedValue> fixed;  // numbers, texts and None that forward was exported with
   bool is_dynamically_quantised = false;
 };
 

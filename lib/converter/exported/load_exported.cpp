@@ -52,18 +52,32 @@ std::vector<ExportedTensor> tensors_of(const ExportModule& built, const json& pr
   return tensors;
 }
 
+std::vector<ExportedNumber> stated_numbers(const ExportModule& built, const json& program) {
+  const json& graph = member(member(program, "graph_module"), "graph");
+  const json* values = find_member(graph, "sym_int_values");
+  std::vector<ExportedNumber> numbers;
+  for (size_t i = 0; i < built.number_values.size(); ++i) {
+    const json* value = values == nullptr ? nullptr : find_member(*values, built.number_values[i].c_str());
+    if (value != nullptr) numbers.push_back({built.number_paths[i], size_of(read_size(*value), program)});
+  }
+  return numbers;
+}
+
 // A tuple of the arguments by position and a dict of those by keyword, as forward takes them.
-std::vector<c10::IValue> sample_arguments(const ExportModule& built, const c10::IValue& sample) {
+std::vector<c10::IValue> sample_arguments(const ExportModule& built, const ExportSignature& signature,
+                                          const c10::IValue& sample) {
   if (!sample.isTuple() || sample.toTupleRef().elements().size() != 2) return {};
   const auto& parts = sample.toTupleRef().elements();
   if (!parts[0].isTuple() || !parts[1].isGenericDict()) return {};
   std::vector<c10::IValue> values = parts[0].toTupleRef().elements().vec();
-  for (const auto& each : parts[1].toGenericDict()) values.push_back(each.value());
+  const auto& by_keyword = parts[1].toGenericDict();
+  for (const std::string& key : signature.arguments.elements[1].keys) {
+    if (by_keyword.contains(key)) values.push_back(by_keyword.at(key));
+  }
   std::vector<c10::IValue> arguments;
   for (size_t i = 0; i < built.arguments.size(); ++i) {
-    if (built.positions[i] >= values.size()) fail_export("a sample input without one of the arguments found");
-    arguments.push_back(
-        sample_of(built.arguments[i], built.forward.arguments()[i + 1].type(), values[built.positions[i]]));
+    if (i >= values.size()) fail_export("a sample input without one of the arguments found");
+    arguments.push_back(sample_of(built.arguments[i], built.forward.arguments()[i + 1].type(), values[i]));
   }
   return arguments;
 }
@@ -73,9 +87,14 @@ ExportedModel read(const std::string& path, Diagnostics& diagnostics) {
   modernise_program(archive.program);
   const ExportSignature signature = read_signature(member(archive.program, "graph_module"));
   const ExportModule built = build_module(archive, signature, diagnostics);
-  ExportedModel model{built.module, {}, tensors_of(built, archive.program), built.is_dynamically_quantised};
+  ExportedModel model{built.module,
+                      {},
+                      tensors_of(built, archive.program),
+                      stated_numbers(built, archive.program),
+                      built.fixed,
+                      built.is_dynamically_quantised};
   if (archive.samples) {
-    std::vector<c10::IValue> sample = sample_arguments(built, *archive.samples);
+    std::vector<c10::IValue> sample = sample_arguments(built, signature, *archive.samples);
     if (!sample.empty()) model.samples.push_back(std::move(sample));
   }
   return model;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
+#include "lib/converter/exported/fixed_value.h"
 #include "lib/converter/exported/size_expression.h"
 
 namespace nnapi_convert {
@@ -27,10 +28,18 @@ struct ExportedTensor {
   std::vector<Size> sizes;
 };
 
+// An integer that forward takes, on which sizes may depend.
+struct ExportedNumber {
+  std::string path;
+  ExportedTensor::Size value;
+};
+
 struct ExportedModel {
   torch::jit::Module module;
   std::vector<std::vector<c10::IValue>> samples;  // arguments of forward: those that the file stores, if any
   std::vector<ExportedTensor> tensors;            // that forward takes, in the order of its arguments' leaves
+  std::vector<ExportedNumber> numbers;            // that forward takes
+  std::vector<FixedValue> fixed;                  // that forward takes, but that decide nothing: the program has them
   bool is_dynamically_quantised = false;          // its module is the float model of the rounded weights
 };
 

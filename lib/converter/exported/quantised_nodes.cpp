@@ -19,7 +19,7 @@ using torch::jit::NamedValue;
 using torch::jit::Value;
 
 constexpr const char* kPrefix = "quantized_decomposed.";
-constexpr int64_t kLargestByte = 255;
+constexpr int64_t kHighestByte = 255;
 
 bool begins_with(const std::string& text, const std::string& begin) {
   return text.rfind(begin, 0) == 0;
@@ -159,9 +159,9 @@ class QuantisedNode {
     const double scale = known.scales.item<double>();
     const int64_t zero_point = known.zero_points.item<int64_t>(), shift = is_signed ? 128 : 0;
     const int64_t lowest = known.min + shift, highest = known.max + shift, zero = zero_point + shift;
-    if (lowest < 0 || highest > kLargestByte || lowest > highest || zero < 0 || zero > kLargestByte) return false;
+    if (lowest < 0 || highest > kHighestByte || lowest > highest || zero < 0 || zero > kHighestByte) return false;
     Value* input = scope_.at(input_);
-    if (lowest > 0 || highest < kLargestByte) {
+    if (lowest > 0 || highest < kHighestByte) {
       input = insert("clamp", {input, static_cast<double>(known.min - zero_point) * scale,
                                static_cast<double>(known.max - zero_point) * scale});
     }

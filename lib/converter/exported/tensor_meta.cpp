@@ -6,9 +6,22 @@
 #include "lib/converter/exported/export_json.h"
 
 namespace nnapi_convert {
-namespace {
 
 using nlohmann::json;
+
+ExportedSize read_size(const json& value) {
+  const TaggedJson size = tagged(value);
+  if (size.kind == "as_int") return {integer_of(*size.value), {}, {}};
+  if (size.kind != "as_expr") fail_export(fmt::format("a size of kind {} found", size.kind));
+  ExportedSize result{std::nullopt, text_member(*size.value, "expr_str"), {}};
+  if (const json* hint = find_member(*size.value, "hint")) {
+    const TaggedJson number = tagged(*hint);
+    if (number.kind == "as_int") result.hint = integer_of(*number.value);
+  }
+  return result;
+}
+
+namespace {
 
 struct Dtype {
   int64_t number;
@@ -31,18 +44,6 @@ constexpr NewerDtype kNewerDtypes[] = {
     {30, "float8_e5m2"},   {31, "float8_e4m3fnuz"}, {32, "float8_e5m2fnuz"}, {33, "float8_e8m0fnu"},
     {34, "uint32"},        {35, "uint64"},
 };
-
-ExportedSize read_size(const json& value) {
-  const TaggedJson size = tagged(value);
-  if (size.kind == "as_int") return {integer_of(*size.value), {}, {}};
-  if (size.kind != "as_expr") fail_export(fmt::format("a size of kind {} found", size.kind));
-  ExportedSize result{std::nullopt, text_member(*size.value, "expr_str"), {}};
-  if (const json* hint = find_member(*size.value, "hint")) {
-    const TaggedJson number = tagged(*hint);
-    if (number.kind == "as_int") result.hint = integer_of(*number.value);
-  }
-  return result;
-}
 
 std::vector<ExportedSize> read_sizes(const json& values) {
   std::vector<ExportedSize> sizes;

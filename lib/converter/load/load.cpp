@@ -48,6 +48,8 @@ LoadedModel load_exported_model(const std::string& path, Diagnostics& diagnostic
   take_newer_operators_apart(exported.module);
   LoadedModel loaded{path, exported.module, std::move(exported.samples)};
   loaded.stated = std::move(exported.tensors);
+  loaded.numbers = std::move(exported.numbers);
+  loaded.fixed = std::move(exported.fixed);
   if (exported.is_dynamically_quantised) warn_of_dynamic_quantisation(diagnostics);
   return loaded;
 }

@@ -19,7 +19,7 @@ namespace nnapi_convert {
 // One tuple of arguments for forward.
 using InputTuple = std::vector<c10::IValue>;
 
-// Arguments of forward that have one value, by name.
+// Arguments of forward, and parts of them, that have one value, by name.
 using BoundValues = std::map<std::string, c10::IValue>;
 
 struct LoadedModel {
@@ -32,6 +32,8 @@ struct LoadedModel {
   std::set<AttributePath> read_elsewhere = {};             // attributes that other methods read
   std::vector<AttributePath> unsettled = {};               // attributes among them whose sizes or dtypes may change
   std::vector<ExportedTensor> stated = {};                 // of an exported program: the tensors that forward takes
+  std::vector<ExportedNumber> numbers = {};                // of an exported program: the integers that forward takes
+  std::vector<FixedValue> fixed = {};                      // of an exported program: what torch.export fixed
   std::map<size_t, at::ScalarType> float_dtypes = {};      // that are stated for arguments of forward; self is 0
   mutable std::optional<torch::jit::Module> frozen = {};   // kept by normalise() for its next call; nothing changes it
   mutable std::vector<at::ScalarType> reduced_steps = {};  // with `frozen`: dtypes of a float32 model's other steps

@@ -124,6 +124,8 @@ LoadedModel as_forward(const LoadedModel& loaded, const std::string& method) {
   view.module = with_forward(loaded.module, method);
   view.bundled_inputs.clear();
   view.stated.clear();
+  view.numbers.clear();
+  view.fixed.clear();
   view.bound.clear();
   ModelArchive archive(loaded.path);
   view.traced_inputs = read_traced_inputs(archive, method);

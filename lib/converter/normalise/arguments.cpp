@@ -88,9 +88,20 @@ std::optional<ValuePath::Step> known_step(c10::TypePtr& type, const ValuePath::S
   return std::nullopt;
 }
 
+// Returns the tree of a value that is always the same.
+ArgumentTree bound_tree(ArgumentTree tree, const c10::IValue& value) {
+  tree.kind = value.isNone() ? Kind::kNone : Kind::kBound;
+  tree.bound = value;
+  return tree;
+}
+
 class Reading {
  public:
-  explicit Reading(const std::vector<std::string>& names) {
+  Reading(const std::vector<std::string>& names, const BoundValues& bound) : bound_(bound) {
+    for (const auto& each : bound) {
+      if (auto path = parse_path(each.first)) bound_paths_.push_back(std::move(*path));
+    }
+    paths_ = bound_paths_;
     for (const std::string& name : names) {
       if (auto path = parse_path(name)) paths_.push_back(std::move(*path));
     }
@@ -101,6 +112,8 @@ class Reading {
     ArgumentTree tree;
     tree.type = type;
     tree.path = to_text(path);
+    if (const auto found = bound_.find(tree.path); found != bound_.end())
+      return bound_tree(std::move(tree), found->second);
     if (is_named(path)) sample = nullptr;
     if (const auto optional = type->cast<c10::OptionalType>()) {
       return read_optional(std::move(tree), path, optional->getElementType(), sample, may_be_none);
@@ -138,13 +151,19 @@ class Reading {
       if (may_be_none || sample != nullptr) tree.kind = Kind::kNone;
       return tree;
     }
-    tree.is_given = holds_tensors(*element);
+    tree.is_given = holds_tensors(*element) || has_bound_parts(path);
     if (tree.is_given) fill(tree, path, element, sample);
     return tree;
   }
 
+  // True if a part of the value is bound.
+  bool has_bound_parts(const ValuePath& path) const {
+    return std::any_of(bound_paths_.begin(), bound_paths_.end(),
+                       [&](const ValuePath& name) { return leads_to(path, name); });
+  }
+
   void fill(ArgumentTree& tree, const ValuePath& path, const c10::TypePtr& type, const c10::IValue* sample) const {
-    if (!holds_tensors(*type)) return;
+    if (!holds_tensors(*type) && !has_bound_parts(path)) return;
     if (const auto list = type->cast<c10::ListType>()) {
       fill_list(tree, path, list->getElementType(), sample);
     } else if (const auto dict = type->cast<c10::DictType>()) {
@@ -203,7 +222,8 @@ class Reading {
     }
   }
 
-  std::vector<ValuePath> paths_;
+  std::vector<ValuePath> paths_, bound_paths_;
+  const BoundValues& bound_;
 };
 
 // Builds the values of the original arguments.
@@ -321,52 +341,44 @@ bool take_apart(const ArgumentTree& tree, const c10::IValue& value, std::vector<
   return true;
 }
 
-ArgumentTree bound_tree(const c10::Argument& argument, const c10::IValue& value) {
-  ArgumentTree tree;
-  tree.type = argument.type();
-  tree.path = argument.name();
-  tree.kind = value.isNone() ? Kind::kNone : Kind::kBound;
-  tree.bound = value;
-  return tree;
-}
-
 }  // namespace
 
 ForwardArguments read_arguments(const c10::FunctionSchema& forward, const std::vector<std::string>& names,
                                 const InputTuple* sample, const BoundValues& bound) {
   ForwardArguments arguments;
-  const Reading reading(names);
+  const Reading reading(names, bound);
   for (size_t i = 1; i < forward.arguments().size(); ++i) {  // argument 0 is self
     const c10::Argument& argument = forward.arguments()[i];
     const auto& value = argument.default_value();
     const c10::IValue* bundled = sample != nullptr && i - 1 < sample->size() ? &(*sample)[i - 1] : nullptr;
-    if (const auto found = bound.find(argument.name()); found != bound.end()) {
-      arguments.push_back({argument.name(), bound_tree(argument, found->second), value});
-      continue;
-    }
     arguments.push_back(
         {argument.name(), reading.read(argument.type(), {argument.name()}, bundled, value && value->isNone()), value});
   }
   return arguments;
 }
 
-std::string name_of_value(const c10::FunctionSchema& forward, const std::string& name) {
+std::optional<NamedValue> value_named(const c10::FunctionSchema& forward, const std::string& name) {
   const auto& arguments = forward.arguments();
   const auto argument_named = [&](const std::string& text) {
-    return std::find_if(arguments.begin(), arguments.end(), [&](const auto& each) { return each.name() == text; });
+    return std::find_if(arguments.begin() + 1, arguments.end(), [&](const auto& each) { return each.name() == text; });
   };
+  if (const auto whole = argument_named(name); whole != arguments.end()) return NamedValue{name, whole->type()};
   const auto path = parse_path(name);
-  if (!path || argument_named(name) != arguments.end()) return name;
-  const auto argument = argument_named(path->argument);
-  if (argument == arguments.end()) return name;
+  const auto argument = path ? argument_named(path->argument) : arguments.end();
+  if (argument == arguments.end()) return std::nullopt;
   ValuePath result{path->argument};
   c10::TypePtr type = argument->type();
   for (const ValuePath::Step& step : path->steps) {
     auto known = known_step(type, step);
-    if (!known) return name;
+    if (!known) return std::nullopt;
     result.steps.push_back(std::move(*known));
   }
-  return to_text(result);
+  return NamedValue{to_text(result), type};
+}
+
+std::string name_of_value(const c10::FunctionSchema& forward, const std::string& name) {
+  const auto value = value_named(forward, name);
+  return value ? value->name : name;
 }
 
 std::string example_name(const std::string& name, const c10::TypePtr& type) {
@@ -402,6 +414,11 @@ InputTuple assemble(const ForwardArguments& arguments, const std::vector<c10::IV
   size_t next = 0;
   for (const Argument& argument : arguments) values.push_back(assemble(argument.tree, leaves, next));
   return values;
+}
+
+InputTuple call_of(const ForwardArguments& arguments, const std::vector<at::Tensor>& leaves) {
+  const std::vector<c10::IValue> values(leaves.begin(), leaves.end());
+  return arguments.empty() ? values : assemble(arguments, values);
 }
 
 std::optional<std::vector<c10::IValue>> take_apart(const ForwardArguments& arguments, const InputTuple& values) {

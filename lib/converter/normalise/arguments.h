@@ -3,6 +3,7 @@
 
 #include <torch/csrc/jit/ir/ir.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,19 @@ namespace nnapi_convert {
 
 // Returns the structure. `names` are the leaves that the user named: "images[0]", "state[mask]". A list or dict has the
 // named elements, or those of `sample`; without either it is one leaf. An unnamed optional argument is None if None is
-// its default. An argument in `bound` has its value there. Throws ConvertError (kUsage) for names that leave out
-// elements.
+// its default. An argument in `bound`, or a part of one, has its value there. Throws ConvertError (kUsage) for names
+// that leave out elements.
 ForwardArguments read_arguments(const c10::FunctionSchema& forward, const std::vector<std::string>& names,
                                 const InputTuple* sample, const BoundValues& bound = {});
 
-// Returns the one name of the value that --input may name in several ways: x[0], x[img] and x.img of a NamedTuple,
-// f["a"] and f[a] of a dict. Returns the name as it is if forward has no such value.
+struct NamedValue {
+  std::string name;  // the one among those that --input may give it: x.img, not x[0] or x[img]; f[a], not f["a"]
+  c10::TypePtr type;
+};
+
+// Returns the argument of forward, or the part of one, that --input names; nothing if forward has no such value.
+std::optional<NamedValue> value_named(const c10::FunctionSchema& forward, const std::string& name);
+// Returns the one name of that value; the name as it is if forward has no such value.
 std::string name_of_value(const c10::FunctionSchema& forward, const std::string& name);
 
 // Returns the name of a tensor in the value of this name, as an example in a message; `name` itself for other types.
@@ -33,6 +40,8 @@ bool takes_tensors_only(const ForwardArguments& arguments);
 
 // Returns forward's arguments, built from their leaves; throws std::out_of_range if there are too few leaves.
 InputTuple assemble(const ForwardArguments& arguments, const std::vector<c10::IValue>& leaves);
+// Returns forward's arguments: the leaves themselves where forward takes these alone, and `arguments` is empty.
+InputTuple call_of(const ForwardArguments& arguments, const std::vector<at::Tensor>& leaves);
 // Returns the leaves of `values`; nothing if the values have another structure.
 std::optional<std::vector<c10::IValue>> take_apart(const ForwardArguments& arguments, const InputTuple& values);
 

@@ -73,31 +73,46 @@ at::Tensor bound_tensor(const std::string& name, const std::string& text) {
   }
 }
 
-c10::IValue bound_value(const c10::Argument& argument, const std::string& text) {
-  const bool is_optional = argument.type()->kind() == TypeKind::OptionalType;
+c10::IValue bound_value(const std::string& name, const c10::TypePtr& whole_type, const std::string& text) {
+  const bool is_optional = whole_type->kind() == TypeKind::OptionalType;
   if (is_optional && text == kNone) return {};
-  const c10::TypePtr type = present_type(argument.type());
-  if (type->kind() == TypeKind::TensorType) return bound_tensor(argument.name(), text);
+  const c10::TypePtr type = present_type(whole_type);
+  if (type->kind() == TypeKind::TensorType) return bound_tensor(name, text);
   const auto value = value_of(text, *type);
   if (value) return *value;
-  throw ConvertError(ExitCode::kUsage,
-                     fmt::format("--input {}={}: forward takes {} for {}, and \"{}\" is not {}{}", argument.name(),
-                                 text, argument.type()->annotation_str(), argument.name(), text, name_of(*type),
-                                 is_optional ? " or None" : ""));
+  throw ConvertError(ExitCode::kUsage, fmt::format("--input {}={}: forward takes {} for {}, and \"{}\" is not {}{}",
+                                                   name, text, whole_type->annotation_str(), name, text, name_of(*type),
+                                                   is_optional ? " or None" : ""));
 }
 
-// True if the argument takes a value that the text may be, not a tensor of these sizes.
-bool is_bound(const c10::Argument& argument, const std::string& text) {
-  const c10::TypePtr type = present_type(argument.type());
+// True if an argument of this type takes a value that the text may be, not a tensor of these sizes.
+bool is_bound(const c10::TypePtr& whole_type, const std::string& text) {
+  const c10::TypePtr type = present_type(whole_type);
   if (is_value_type(*type) || (type->kind() == TypeKind::TensorType && is_tensor_value(text))) return true;
-  return argument.type()->kind() == TypeKind::OptionalType && text == kNone;
+  return whole_type->kind() == TypeKind::OptionalType && text == kNone;
 }
 
-const c10::Argument* find(const c10::FunctionSchema& forward, const std::string& name) {
-  const auto& arguments = forward.arguments();
-  const auto found = std::find_if(arguments.begin() + 1, arguments.end(),
-                                  [&](const c10::Argument& argument) { return argument.name() == name; });
-  return found == arguments.end() ? nullptr : &*found;
+// Returns what torch.export fixed as specs of values. Takes those that `given` has out of it. Throws ConvertError
+// (kUsage) where `given` has another value.
+std::vector<BoundArgument> fixed_arguments(const LoadedModel& loaded, const c10::FunctionSchema& forward,
+                                           std::vector<BoundArgument>& given) {
+  std::vector<BoundArgument> arguments;
+  for (const FixedValue& fixed : loaded.fixed) {
+    const auto same =
+        std::find_if(given.begin(), given.end(), [&](const BoundArgument& each) { return each.name == fixed.path; });
+    if (same != given.end()) {
+      const c10::IValue value = bound_value(fixed.path, value_named(forward, fixed.path)->type, same->text);
+      if (value != fixed.value) {
+        throw ConvertError(ExitCode::kUsage,
+                           fmt::format("--input {}={}: torch.export fixed {} to {}; export the model again with the "
+                                       "other value, or leave this --input out",
+                                       fixed.path, same->text, fixed.path, fixed.text));
+      }
+      given.erase(same);
+    }
+    arguments.push_back({fixed.path, fixed.text});
+  }
+  return arguments;
 }
 
 // The dtype of a bound tensor is the one of the example in the file. The sizes may differ.
@@ -144,17 +159,29 @@ std::map<size_t, at::ScalarType> stated_float_dtypes(const LoadedModel& loaded, 
 BoundValues bound_values(const c10::FunctionSchema& forward, const std::vector<BoundArgument>& bound) {
   BoundValues values;
   for (const BoundArgument& each : bound) {
-    const c10::Argument* argument = find(forward, each.name);
-    if (argument == nullptr || !is_bound(*argument, each.text)) {
+    const auto value = value_named(forward, each.name);
+    if (!value || !is_bound(value->type, each.text)) {
       throw ConvertError(ExitCode::kUsage, fmt::format("--input {}={}: forward has no argument {} that takes a value",
                                                        each.name, each.text, each.name));
     }
-    if (!values.emplace(each.name, bound_value(*argument, each.text)).second) {
+    if (!values.emplace(value->name, bound_value(value->name, value->type, each.text)).second) {
       throw ConvertError(ExitCode::kUsage, fmt::format("two --input for input {}", each.name));
     }
   }
   return values;
 }
+
+namespace {
+
+// Joins the options with the sizes that an exported program states.
+void take_stated(LoadedModel& loaded, const c10::FunctionSchema& forward, ConvertOptions& options) {
+  StatedInputs stated = with_stated(options.inputs, loaded);
+  options.inputs = std::move(stated.tensors);
+  options.bound.insert(options.bound.end(), stated.numbers.begin(), stated.numbers.end());
+  if (!stated.numbers.empty()) loaded.bound = bound_values(forward, options.bound);
+}
+
+}  // namespace
 
 ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options) {
   check_has_forward(loaded);
@@ -162,9 +189,9 @@ ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options
   ConvertOptions result = options;
   result.inputs.clear();
   for (InputSpec spec : options.inputs) {
-    if (!spec.name.empty()) spec.name = name_of_value(forward, spec.name);
-    const c10::Argument* argument = spec.name.empty() ? nullptr : find(forward, spec.name);
-    if (argument != nullptr && is_bound(*argument, spec.text)) {
+    const auto value = spec.name.empty() ? std::nullopt : value_named(forward, spec.name);
+    if (value) spec.name = value->name;
+    if (value && is_bound(value->type, spec.text)) {
       result.bound.push_back({spec.name, spec.text});
     } else if (!spec.problem.empty()) {
       throw ConvertError(ExitCode::kUsage, spec.problem);
@@ -173,8 +200,10 @@ ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options
     }
   }
   if (options.pixels) take_pixels(loaded, *options.pixels, result.inputs);
+  std::vector<BoundArgument> fixed = fixed_arguments(loaded, forward, result.bound);
+  result.bound.insert(result.bound.end(), std::make_move_iterator(fixed.begin()), std::make_move_iterator(fixed.end()));
   loaded.bound = bound_values(forward, result.bound);
-  if (!loaded.stated.empty()) result.inputs = with_stated(result.inputs, loaded.stated, loaded.bound);
+  if (!loaded.stated.empty() || !loaded.numbers.empty()) take_stated(loaded, forward, result);
   const auto width = float_width(loaded.module);
   if (width && loaded.stated.empty() && loaded.example() == nullptr) set_default_width(result.inputs, *width);
   if (loaded.stated.empty() && loaded.example() != nullptr)

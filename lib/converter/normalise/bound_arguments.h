@@ -15,13 +15,14 @@
 
 namespace nnapi_convert {
 
-// Returns the values of the arguments by name. Throws ConvertError (kUsage) for text that is no value of the argument's
-// type, and for names that forward lacks.
+// Returns the values of the arguments, and of parts of arguments ("state[2]"), by name. Throws ConvertError (kUsage)
+// for text that is no value of the argument's type, and for names that forward lacks.
 BoundValues bound_values(const c10::FunctionSchema& forward, const std::vector<BoundArgument>& bound);
 
 // Separates specs of tensors from specs of values by the types of forward's arguments. Returns options with the specs
-// of values in `bound`, and stores the values in `loaded`. Puts the steps of --input-pixels before forward. Call it
-// once a file is loaded. Throws ConvertError (kUsage) for a spec that doesn't fit its argument.
+// of values in `bound`, with what torch.export fixed, and stores the values in `loaded`. Puts the steps of
+// --input-pixels before forward. Call it once a file is loaded. Throws ConvertError (kUsage) for a spec that doesn't
+// fit its argument.
 ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options);
 
 // Warns of arguments that are no tensors and have no value, but that the graph reads. The graph's inputs are the leaves

@@ -71,14 +71,43 @@ std::string hint_for_parts(const std::string& name, const c10::TypePtr& type, co
                      example_name(name, type));
 }
 
+// True for an argument that has one value, or whose parts all have. A tensor may be changed in place, which its caller
+// sees: it stays an input.
+bool is_bound(const ArgumentTree& tree, const BoundValues& bound) {
+  if (bound.count(tree.path) != 0) return !tree.bound.isTensor();
+  return !tree.elements.empty() && std::all_of(tree.elements.begin(), tree.elements.end(),
+                                               [&](const ArgumentTree& part) { return is_bound(part, bound); });
+}
+
+// Returns the names of the arguments that the graph's inputs are for. Takes bound inputs out of the graph, where
+// nothing reads them any more: the module around NNAPI checks their values.
+std::vector<std::string> names_of_inputs(NormalisedModel& model, const LoadedModel& loaded,
+                                         const NormaliseOptions& options) {
+  const c10::FunctionSchema& schema = loaded.module.get_method("forward").function().getSchema();
+  ForwardArguments arguments;
+  if (!loaded.bound.empty()) arguments = read_arguments(schema, options.input_names, loaded.example(), loaded.bound);
+  std::vector<std::string> names;
+  for (size_t i = 1; i < schema.arguments().size(); ++i) {  // argument and input 0 are self
+    const size_t number = names.size() + 1;
+    const bool may_go = !arguments.empty() && is_bound(arguments[i - 1].tree, loaded.bound);
+    if (may_go && model.graph->inputs()[number]->uses().empty()) {
+      model.graph->eraseInput(number);
+      model.arguments = arguments;
+    } else {
+      names.push_back(schema.arguments()[i].name());
+    }
+  }
+  return names;
+}
+
 void read_inputs(NormalisedModel& model, const LoadedModel& loaded, const NormaliseOptions& options) {
-  const auto& arguments = loaded.module.get_method("forward").function().getSchema().arguments();
-  for (size_t i = 1; i < model.graph->inputs().size(); ++i) {  // input 0 is self
+  const std::vector<std::string> names = names_of_inputs(model, loaded, options);
+  for (size_t i = 1; i < model.graph->inputs().size(); ++i) {
     Value* input = model.graph->inputs()[i];
-    const std::string& name = arguments[i].name();
+    const std::string& name = names.at(i - 1);
     if (loaded.bound.count(name) != 0) {
       throw ConvertError(ExitCode::kNotConvertible,
-                         fmt::format("input {} of forward is bound to a value, which TorchScript compares with a "
+                         fmt::format("input {} of forward is bound to a tensor, which TorchScript compares with a "
                                      "call's: NNAPI runs a model whole only if forward takes tensors of any values{}",
                                      name, options.may_split ? "" : "; without --fallback none it converts in parts"));
     }

@@ -8,10 +8,14 @@
 
 namespace nnapi_convert {
 
-// Returns the inputs that the program states, with the sizes that --input gives, and those that follow from them: sizes
-// of one symbol depend on each other. Inputs whose values are bound are left out. Throws ConvertError (kUsage) for a
-// size or dtype that the program doesn't take.
-std::vector<InputSpec> with_stated(const std::vector<InputSpec>& given, const std::vector<ExportedTensor>& stated,
-                                   const BoundValues& bound);
+struct StatedInputs {
+  std::vector<InputSpec> tensors;
+  std::vector<BoundArgument> numbers;  // values that follow from sizes, of integers that are not bound
+};
+
+// Returns the inputs that the program states, with the sizes that --input gives, and those that follow from them and
+// from bound integers: sizes and integers of one symbol depend on each other. Inputs whose values are bound are left
+// out. Throws ConvertError (kUsage) for a size, dtype or integer that the program doesn't take.
+StatedInputs with_stated(const std::vector<InputSpec>& given, const LoadedModel& loaded);
 
 }  // namespace nnapi_convert

@@ -11,7 +11,7 @@ namespace nnapi_convert {
 
 struct PlannedModel {
   Plan plan;
-  NormalisedModel model;      // the model that the plan's steps refer to; empty for a plan of one whole segment
+  NormalisedModel model;      // the model that the plan's steps refer to; of a plan of one whole segment its arguments
   ModuleInterface interface;  // forward's interface
   ModelGraph graph;
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto

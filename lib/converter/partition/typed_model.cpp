@@ -22,7 +22,7 @@ ExampleTensors example_tensors(const NormalisedModel& model, const LoadedModel& 
   if (loaded.example() == nullptr) return {};
   const TypeSource source = loaded.bundled_inputs.empty() ? TypeSource::kTrace : TypeSource::kBundledInputs;
   InputTuple example = *loaded.example();
-  if (model.run_by == RunBy::kNnapi) return {example, source};
+  if (model.arguments.empty()) return {example, source};  // tensors alone
   for (size_t i = 0; i < example.size() && i < model.arguments.size(); ++i) {
     const auto bound = loaded.bound.find(model.arguments[i].name);
     if (bound != loaded.bound.end()) example[i] = bound->second;

@@ -72,9 +72,11 @@ Offer lower_whole(const LoadedModel& loaded, const ConvertOptions& options, Plan
   stages.end([&] { return nnapi::to_text(lowered.model); });
   warn_of_wide_integers(all_nodes(*typed.model.graph), typed.model, types, diagnostics);
   planned.quant = typed.boundaries->mode;
+  planned.model.arguments = typed.model.arguments;
   ModuleInterface interface = make_interface(typed.model, *typed.boundaries, lowered, typed.original_inputs,
                                              typed.original_outputs, output_types(typed.model, types));
   for (size_t i = 0; i < interface.inputs.size(); ++i) interface.inputs[i].source = typed.input_sources[i];
+  interface.arguments = typed.model.arguments;
   return {{std::move(lowered.model), std::move(interface)}, std::nullopt};
 }
 

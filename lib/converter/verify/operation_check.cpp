@@ -15,6 +15,7 @@
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/custom_operators.h"
+#include "lib/converter/normalise/arguments.h"
 #include "lib/converter/normalise/bound_arguments.h"
 #include "lib/converter/normalise/normalise.h"
 #include "lib/converter/partition/split.h"
@@ -162,7 +163,7 @@ bool is_flexible(const ConvertedFile& file) {
 void run_converted(ConvertedFile& file, const Tensors& sample) {
   try {
     const c10::InferenceMode guard;
-    file.module.forward(std::vector<c10::IValue>(sample.begin(), sample.end()));
+    file.module.forward(call_of(arguments_of(file), sample));
   } catch (const std::exception& error) {
     throw ConvertError(ExitCode::kVerificationFailed,
                        fmt::format("the converted model doesn't run: {}", torch_reason(error)));

@@ -1,0 +1,19 @@
+// What torch.export took as a value, not as an input: numbers, texts and None among forward's arguments.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <string>
+
+namespace nnapi_convert {
+
+// An argument of forward, or a part of one, that has the same value in all calls.
+struct FixedValue {
+  std::string path;  // "scale", "state[2]"
+  c10::IValue value;
+  std::string text;  // as --input takes it: "2", "true", "\"fast\"", "None"
+};
+
+FixedValue fixed_value(const std::string& path, const c10::IValue& value);
+
+}  // namespace nnapi_convert
