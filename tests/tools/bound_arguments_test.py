@@ -113,9 +113,7 @@ class Integers(BoundTest):
         self.save(Detector)
         for rate in RATES:
             converted, report = self.convert_bound("1,512", f"sr={rate}")
-            self.assertEqual(1, report["partition"]["mac_share"])
-            self.assertEqual([], report["partition"]["cpu"])
-            self.assertEqual(1, len(report["partition"]["segments"]))
+            self.assertNotIn("partition", report)  # NNAPI runs the whole model
             self.assert_close(self.original(self.x, rate), converted(self.x, rate))
             signatures = [str(module.forward.schema).partition(",")[2] for module in (self.original, converted)]
             self.assertEqual(*signatures)
