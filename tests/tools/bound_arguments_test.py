@@ -283,7 +283,7 @@ class Kinds(BoundTest):
         self.save(AllKinds)
         converted, report = self.convert_bound("2,6", "scale=-2.5e-1", 'mode="tanh, both"', "flag=true", "steps=2",
                                                "mask=None")
-        self.assertEqual([], report["partition"]["cpu"])
+        self.assertNotIn("partition", report)
         found = converted(self.x, -0.25, "tanh, both", True, 2, None)
         self.assert_close(self.original(self.x, -0.25, "tanh, both", True, 2, None), found)
         for arguments, message in (((-0.5, "tanh, both", True, 2), "input scale: -0.5 found, -0.25 needed"),

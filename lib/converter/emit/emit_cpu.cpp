@@ -11,11 +11,13 @@
 namespace nnapi_convert {
 namespace {
 
-std::vector<std::string> bundled_methods(const torch::jit::Module& module) {
+// The methods and the attribute: as constants of a method, bundled inputs that are None would lose their type.
+std::vector<std::string> names_of_bundled_inputs(const torch::jit::Module& module) {
   std::vector<std::string> names;
   for (const char* name : {"get_all_bundled_inputs", "get_num_bundled_inputs"}) {
     if (module.find_method(name)) names.emplace_back(name);
   }
+  if (!names.empty() && module.hasattr("bundled_inputs")) names.emplace_back("bundled_inputs");
   return names;
 }
 
@@ -24,7 +26,7 @@ std::vector<std::string> bundled_methods(const torch::jit::Module& module) {
 torch::jit::Module optimised_for_mobile(const torch::jit::Module& module) {
   // Freezing first folds batch norm correctly. The folding in optimizeForMobile of LibTorch 1.13 is wrong for traced
   // convolutions without a bias.
-  const std::vector<std::string> kept = bundled_methods(module);
+  const std::vector<std::string> kept = names_of_bundled_inputs(module);
   return torch::jit::optimizeForMobile(torch::jit::freeze(module, kept), {}, kept);
 }
 
