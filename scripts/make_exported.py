@@ -255,6 +255,27 @@ class Parts(nn.Module):
         return self.linear(rows[0] + rows[1]).relu(), self.linear(named["y"]) * named["z"]
 
 
+class Divided(nn.Module):
+    """A dynamic size is a number that tensors are divided by, multiplied with, and taken from."""
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        y, rows = self.linear(x), x.shape[0]
+        return y.sum(0) / rows, y * rows - rows, rows - y, x.argmax(1) % rows
+
+
+class Numbered(nn.Module):
+    """A number that a size follows."""
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x, count):
+        return self.linear(x).view(count, 2, 2)
+
+
 def attention():
     return nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
 
@@ -264,11 +285,12 @@ def lstm():
 
 
 def newer():
-    """Nothing with a PyTorch that can't export torch.vmap and complex numbers (2.6)."""
+    """Nothing with a PyTorch that can't export torch.vmap, complex numbers and numbers that sizes follow (2.6)."""
     if importlib.util.find_spec("torch._functorch.predispatch") is None:
         return {}
     return {"lanes": (Lanes(), (torch.randn(4, 6), torch.randn(6)), {}, {}),
-            "waves": (Waves(), (torch.randn(2, 4),), {}, {})}
+            "waves": (Waves(), (torch.randn(2, 4),), {}, {}),
+            "numbered": (Numbered(), (torch.randn(3, 4), 3), {}, {"dynamic_shapes": ({0: Dim.DYNAMIC}, Dim.DYNAMIC)})}
 
 
 def arguments_of_options():
@@ -315,6 +337,7 @@ def programs():
         "fixed": (Fixed(), (2, row, "relu", None), {"gain": 2.5}, {}),
         "options": (Options(), arguments_of_options(), {}, {}),
         "parts": (Parts(), arguments_of_parts(), {}, any_rows),
+        "divided": (Divided(), (torch.randn(3, 4),), {}, {"dynamic_shapes": {"x": any_row}}),
     }
 
 

@@ -55,7 +55,8 @@ void lower_difference(OpContext& ctx, const std::string& left, const std::string
   const double alpha = ctx.number("alpha");
   const Expression a = operand(ctx, left);
   if (is_known(ctx, right)) return (a + operand(ctx, right, -alpha)).set_output();
-  if (is_number(ctx, left)) return (number_value(ctx, left) - operand(ctx, right, alpha)).set_output();
+  if (is_number(ctx, left) && !is_size(ctx, left))
+    return (number_value(ctx, left) - operand(ctx, right, alpha)).set_output();
   (a - operand(ctx, right, alpha)).set_output();
 }
 
@@ -74,7 +75,7 @@ void lower_mul(OpContext& ctx) {
 // By the inverses of a constant, where they are exact to a float's rounding; it can be folded into an operation before.
 Expression true_quotient(OpContext& ctx) {
   const Expression self = argument_as(ctx, "self", at::kFloat);
-  if (is_number(ctx, "other")) return self / number_value(ctx, "other");
+  if (is_number(ctx, "other") && !is_size(ctx, "other")) return self / number_value(ctx, "other");
   if (!ctx.is_constant("other")) return self / argument_as(ctx, "other", at::kFloat);
   const at::Tensor inverse = ctx.constant("other").to(at::kDouble).reciprocal().to(at::kFloat);
   const at::Tensor size = inverse.abs();

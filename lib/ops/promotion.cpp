@@ -14,6 +14,16 @@ bool is_tensor(const OpArguments& args, const std::string& name) {
   return args.input(name)->type()->kind() == c10::TypeKind::TensorType;
 }
 
+// The number is a constant of NNAPI's model, which the module around it sets before the model is compiled.
+Expression size_as(OpContext& ctx, const std::string& name, at::ScalarType dtype) {
+  constexpr int kHasCast = 3;
+  const Dims size = ctx.sizes(name);
+  ctx.require(size.size() == 1, fmt::format("argument {} has {} numbers", name, size.size()), "one");
+  ctx.require(ctx.feature_level() >= kHasCast, fmt::format("argument {} depends on the input's size", name),
+              fmt::format("a constant, or feature level {}", kHasCast), "give every size of the input with --input");
+  return cast({ctx, {ctx.builder().int32_tensor(size), {at::kInt, {}, {}}}}, dtype);
+}
+
 // A number, or the tensor that tracing makes of one.
 bool counts_as_number(const OpArguments& args, const std::string& name) {
   return !is_tensor(args, name) ||
@@ -21,6 +31,7 @@ bool counts_as_number(const OpArguments& args, const std::string& name) {
 }
 
 at::ScalarType dtype_of_number(const OpArguments& args, const std::string& name) {
+  if (is_size(args, name)) return at::kLong;
   const c10::IValue value = is_tensor(args, name) ? c10::IValue(args.constant(name).item()) : args.value(name);
   if (value.isBool()) return at::kBool;
   if (value.isComplexDouble()) return c10::toComplexType(c10::get_default_dtype_as_scalartype());
@@ -93,6 +104,10 @@ at::ScalarType float_of(at::ScalarType dtype) {
   return c10::isIntegralType(dtype, true) ? at::kFloat : dtype;
 }
 
+bool is_size(const OpArguments& args, const std::string& name) {
+  return args.input(name)->type()->kind() == c10::TypeKind::IntType && !args.is_constant(name);
+}
+
 bool is_number(const OpArguments& args, const std::string& name) {
   if (!is_tensor(args, name)) return true;
   return args.is_constant(name) && args.constant(name).numel() == 1 && !args.constant(name).is_quantized();
@@ -108,6 +123,7 @@ bool is_known(const OpArguments& args, const std::string& name) {
 }
 
 Expression argument_as(OpContext& ctx, const std::string& name, at::ScalarType dtype, double factor) {
+  if (is_size(ctx, name)) return size_as(ctx, name, dtype) * factor;
   if (!is_tensor(ctx, name)) return constant(ctx, ctx.number(name) * factor, dtype);
   if (!ctx.is_constant(name)) return cast(argument(ctx, name), dtype) * factor;
   const at::Tensor value = ctx.constant(name).to(dtype);

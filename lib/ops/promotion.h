@@ -16,6 +16,8 @@ TensorType promoted_type(const OpArguments& args, const std::vector<std::string>
 // Returns the result dtype of operations such as division or square root: float32 for integers and bool.
 at::ScalarType float_of(at::ScalarType dtype);
 
+// True if the argument is a whole number that the model computes, as from its inputs' flexible sizes.
+bool is_size(const OpArguments& args, const std::string& name);
 // True if the argument is a number or a constant with one element.
 bool is_number(const OpArguments& args, const std::string& name);
 // Returns the value of an argument for which is_number() is true.
@@ -23,7 +25,7 @@ double number_value(const OpArguments& args, const std::string& name);
 // True if the argument is a number or a constant tensor.
 bool is_known(const OpArguments& args, const std::string& name);
 // Returns a tensor or number argument, cast to the dtype and multiplied by the factor: constants at conversion, other
-// arguments by CAST and MUL.
+// arguments by CAST and MUL. Takes numbers computed from flexible sizes; refuses other numbers computed at run time.
 Expression argument_as(OpContext& ctx, const std::string& name, at::ScalarType dtype, double factor = 1);
 // Makes an operand of a constant tensor.
 Expression tensor_constant(OpContext& ctx, const at::Tensor& value);

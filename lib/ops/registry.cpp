@@ -1,5 +1,7 @@
 #include "lib/ops/registry.h"
 
+#include <torch/csrc/jit/ir/constants.h>
+
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
@@ -124,12 +126,14 @@ const OpRule* find_rule(const TorchNode& node) {
 const OpRule* find_typed_rule(const TorchNode& node, const TypeMap& types) {
   static const OpRules size_rules = size_tensor_rules();
   static const RuleIndex index(size_rules);
-  const auto inputs = node.inputs();
-  const bool reads_sizes = std::any_of(inputs.begin(), inputs.end(), [&](const TorchValue* input) {
+  bool reads_sizes = false, reads_tensors = false;
+  for (const TorchValue* input : node.inputs()) {
     const auto found = types.find(input);
-    return found != types.end() && std::holds_alternative<Dims>(found->second);
-  });
-  const OpRule* rule = reads_sizes ? index.find(node) : nullptr;
+    if (found == types.end() || torch::jit::toIValue(input)) continue;
+    reads_sizes = reads_sizes || std::holds_alternative<Dims>(found->second);
+    reads_tensors = reads_tensors || std::holds_alternative<TensorType>(found->second);
+  }
+  const OpRule* rule = reads_sizes && !reads_tensors ? index.find(node) : nullptr;
   return rule != nullptr ? rule : find_rule(node);
 }
 

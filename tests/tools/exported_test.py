@@ -171,6 +171,28 @@ class ExportedSizes(CliTest, StockTorchTest):
                                needed=["size 5", "2*s"])
 
     def test_report_says_whose_sizes(self):
+    def test_dynamic_size_in_arithmetic(self):
+        """The number of rows divides, multiplies and is taken from tensors."""
+        for layout in LAYOUTS:
+            model = EXPORTED / layout / "divided.pt2"
+            (rows,), _, expected = torch.load(EXPORTED / layout / "divided.results")
+            for options in (["--feature-level", "4"], ["--feature-level", "4", "--runtime", "shim"],
+                            ["--input", "x=3,4", "--feature-level", "4"]):
+                with self.subTest(layout=layout, options=options):
+                    out = self.convert(model, "--fallback=none", "--verify", *options)
+                    if "shim" in options:
+                        continue
+                    with torch.no_grad():
+                        found = load(out)(rows)
+                    for one, other in zip(expected, found):
+                        self.assertEqual(one.dtype, other.dtype)
+                        self.assert_close(one.float(), other.float())
+            out = self.convert(model, "--feature-level", "4", "--emit-cpu", self.folder / "cpu.pt")
+            rows = torch.randn(7, 4)
+            for one, other in zip(load(self.folder / "cpu.pt")(rows), load(out)(rows)):
+                self.assert_close(one.float(), other.float())
+            self.convert(model, "--feature-level", "1", "--verify")  # in parts, as it has no CAST
+
         report = self.folder / "report.json"
         self.convert(EXPORTED / "since_2.9" / "dynamic.pt2", "--fallback=partition", "--report", report)
         self.assertEqual({"exported program"}, {each["source"] for each in json.loads(report.read_text())["inputs"]})
