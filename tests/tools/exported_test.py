@@ -1,5 +1,6 @@
 """Exported programs (.pt2) of three layouts of archives: the fixtures have what PyTorch 2 gave for their inputs."""
 
+import io
 import json
 import random
 import unittest
@@ -170,7 +171,6 @@ class ExportedSizes(CliTest, StockTorchTest):
                 self.fail_with(2, EXPORTED / layout / "derived.pt2", "-o", self.folder / "out.pt", "--input", "y=5,6",
                                needed=["size 5", "2*s"])
 
-    def test_report_says_whose_sizes(self):
     def test_dynamic_size_in_arithmetic(self):
         """The number of rows divides, multiplies and is taken from tensors."""
         for layout in LAYOUTS:
@@ -193,6 +193,7 @@ class ExportedSizes(CliTest, StockTorchTest):
                 self.assert_close(one.float(), other.float())
             self.convert(model, "--feature-level", "1", "--verify")  # in parts, as it has no CAST
 
+    def test_report_says_whose_sizes(self):
         report = self.folder / "report.json"
         self.convert(EXPORTED / "since_2.9" / "dynamic.pt2", "--fallback=partition", "--report", report)
         self.assertEqual({"exported program"}, {each["source"] for each in json.loads(report.read_text())["inputs"]})
@@ -291,6 +292,44 @@ class ExportedArguments(CliTest, StockTorchTest):
                 out = self.convert(EXPORTED / layout / "parts.pt2", "--input", "rows[0]=5,4", "--verify", out="five.pt")
                 rows = [torch.randn(5, 4) for _ in range(4)]
                 self.assertEqual([5, 4], list(self.call(load(out), rows[:2], {"y": rows[2], "z": rows[3]})[1].shape))
+
+
+    def test_number_that_sizes_follow(self):
+        """count is the number of rows of x. The file's sample of x is a tensor with attributes."""
+        model = EXPORTED / "since_2.9" / "numbered.pt2"
+        (x, count), expected = self.results("since_2.9", "numbered")
+        out = self.convert(model, "--verify")
+        self.assert_close(expected, self.call(load(out), x, count))
+        rows = torch.randn(5, 4)
+        self.assertEqual([5, 2, 2], list(self.call(load(out), rows, 5).shape))
+        for given in ("count=3", "x=3,4"):
+            with self.subTest(given=given):
+                out = self.convert(model, "--input", given, "--verify", "--report", self.report)
+                self.assertNotIn("partition", json.loads(self.report.read_text()))  # NNAPI runs the whole model
+                self.assert_close(expected, self.call(load(out), x, count))
+                self.assert_raises("input count: 5 found, 3 needed", load(out), x, 5)
+        self.fail_with(2, model, "--input", "x=3,4", "--input", "count=4", "-o", out,
+                       needed=["size 3 found at axis 0, 4 needed, as count is 4"])
+        self.fail_with(2, model, "--input", "count=0", "-o", out, needed=["0 found, 2 or more needed"])
+
+    def test_samples_of_other_kinds(self):
+        """The program converts without them."""
+        content = entries(EXPORTED / "since_2.9" / "cnn.pt2")
+        key = next(each for each in content if "/sample_inputs/" in each)
+        for sample, reason in ((((torch.device("cpu"),), {}), "which is no plain tensor"),
+                               (((torch.float32,), {}), "holds an object that is no tensor"),
+                               ((({3: torch.ones(2)},), {}), "keys are no strings"),
+                               (((), {}), "without one of the arguments"),
+                               ((("text",), {}), "of another structure")):
+            with self.subTest(reason=reason):
+                data = io.BytesIO()
+                torch.save(sample, data)
+                content[key] = data.getvalue()
+                path = self.folder / "changed.pt2"
+                path.write_bytes(stored(content))
+                said = self.succeed(path, "-o", self.folder / "out.pt", "--verify").stderr
+                self.assertIn("the sample inputs in the file are left out: ", said)
+                self.assertIn(reason, said)
 
 
 class ExportedFiles(CliTest):
@@ -443,7 +482,7 @@ class ExportedFiles(CliTest):
         self.fail(3, path, "overlap")
 
     def test_dict_with_numbers_as_keys(self):
-        self.fail(1, EXPORTED / "examples" / "pytree_flatten.pt2", "keys are no strings")
+        self.fail(1, EXPORTED / "examples" / "pytree_flatten.pt2", "a dict with the key 1; strings needed")
 
     def test_truncated(self):
         for layout in LAYOUTS:

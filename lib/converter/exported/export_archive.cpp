@@ -130,9 +130,15 @@ std::string only_model(const Records& records) {
                                  models.size(), fmt::join(models, ", ")));
 }
 
-// With a missing sample no harm is done: only shapes and --verify profit from them.
+// Without samples a program converts as well: --verify makes inputs up.
 void read_samples(const Records& records, const std::string& name, ExportArchive& result) {
-  if (records.find(name) != nullptr && records.at(name).bytes > 0) result.samples = records.read_saved(name);
+  if (records.find(name) == nullptr || records.at(name).bytes == 0) return;
+  try {
+    result.samples = records.read_saved(name);
+  } catch (const ConvertError& error) {
+    if (error.exit_code() != ExitCode::kNotConvertible) throw;
+    result.problem_of_samples = error.what();
+  }
 }
 
 // PyTorch 2.1 names what torch.save wrote as if it were JSON, and has no constants apart.

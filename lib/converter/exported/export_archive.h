@@ -16,6 +16,7 @@ struct ExportArchive {
   std::map<std::string, at::Tensor> weights;    // parameters and buffers, by name
   std::map<std::string, at::Tensor> constants;  // other tensors, by name
   std::optional<c10::IValue> samples;           // a tuple: the arguments of forward, and those by keyword
+  std::string problem_of_samples;               // why the file's samples can't be read; else empty
 };
 
 // Large weights are mapped: while they live the file's content has to stay as it is. Throws ConvertError: kBadFile for

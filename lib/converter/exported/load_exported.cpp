@@ -82,6 +82,18 @@ std::vector<c10::IValue> sample_arguments(const ExportModule& built, const Expor
   return arguments;
 }
 
+void add_samples(ExportedModel& model, const ExportModule& built, const ExportSignature& signature,
+                 const ExportArchive& archive, Diagnostics& diagnostics) {
+  std::string problem = archive.problem_of_samples;
+  try {
+    if (archive.samples) model.samples = {sample_arguments(built, signature, *archive.samples)};
+  } catch (const ConvertError& error) {
+    problem = error.what();
+  }
+  if (!model.samples.empty() && model.samples[0].empty()) model.samples.clear();
+  if (!problem.empty()) diagnostics.warn(fmt::format("the sample inputs in the file are left out: {}", problem));
+}
+
 ExportedModel read(const std::string& path, Diagnostics& diagnostics) {
   ExportArchive archive = read_export_archive(path);
   modernise_program(archive.program);
@@ -93,10 +105,7 @@ ExportedModel read(const std::string& path, Diagnostics& diagnostics) {
                       stated_numbers(built, archive.program),
                       built.fixed,
                       built.is_dynamically_quantised};
-  if (archive.samples) {
-    std::vector<c10::IValue> sample = sample_arguments(built, signature, *archive.samples);
-    if (!sample.empty()) model.samples.push_back(std::move(sample));
-  }
+  add_samples(model, built, signature, archive, diagnostics);
   return model;
 }
 

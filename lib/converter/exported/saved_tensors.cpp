@@ -19,6 +19,11 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
+// For what torch.save wrote rightly, and the program doesn't take.
+[[noreturn]] void refuse_saved(const std::string& what) {
+  throw ConvertError(ExitCode::kNotConvertible, what);
+}
+
 at::DataPtr mapped(const nnapi_shim::ZipFile& file, uint64_t offset, uint64_t bytes) {
   const uint64_t position = file.begin + offset;
   return can_map(position, bytes) ? map_memory(file.fd, position, bytes) : at::DataPtr();
@@ -112,7 +117,7 @@ class SavedValues {
       case Kind::kCall:
         return tensor(id);
       default:
-        fail_export(fmt::format("entry {} holds an object that is no tensor", name_));
+        refuse_saved(fmt::format("entry {} holds an object that is no tensor", name_));
     }
   }
 
@@ -127,11 +132,8 @@ class SavedValues {
     for (size_t i = 0; i + 1 < value.elements.size(); i += 2) {
       const PickleValue& key = pickle_.at(value.elements[i]);
       if (key.kind != Kind::kString) {
-        throw ConvertError(
-            ExitCode::kNotConvertible,
-            fmt::format("entry {} has a dict whose keys are no strings; give and take dicts with strings "
-                        "as keys",
-                        name_));
+        refuse_saved(fmt::format(
+            "entry {} has a dict whose keys are no strings; give and take dicts with strings as keys", name_));
       }
       result.insert_or_assign(std::string(key.text), this->value(value.elements[i + 1]));
     }
@@ -157,15 +159,35 @@ class SavedValues {
 
   at::Tensor tensor(PickleId id) {
     const PickleValue& call = pickle_.at(id);
-    const std::string function(pickle_.at(call.elements[0]).text);
+    const std::string_view function = pickle_.at(call.elements[0]).text;
     if (function == "torch._utils\n_rebuild_parameter" || function == "torch._utils\n_rebuild_parameter_with_state") {
       argument(call, 0, Kind::kCall);
       return value(pickle_.at(call.elements[1]).elements[0]).toTensor();
     }
+    if (function == "torch._tensor\n_rebuild_from_type_v2") return rebuilt_from_type(call);
     if (function == "torch._utils\n_rebuild_tensor_v2") return rebuilt(call);
     if (function == "torch._utils\n_rebuild_qtensor") return rebuilt_quantised(call);
-    fail_export(
-        fmt::format("entry {} holds {}, which is no plain tensor", name_, function.substr(function.find('\n') + 1)));
+    fail_no_tensor(function);
+  }
+
+  [[noreturn]] void fail_no_tensor(std::string_view name) const {
+    refuse_saved(fmt::format("entry {} holds {}, which is no plain tensor", name_, name.substr(name.find('\n') + 1)));
+  }
+
+  // function, class, its arguments, attributes of the object: torch.save writes so a tensor that has attributes
+  at::Tensor rebuilt_from_type(const PickleValue& call) {
+    const std::string_view type = argument(call, 1, Kind::kGlobal).text;
+    if (type != "torch\nTensor" && type != "torch._tensor\nTensor" && type != "torch.nn.parameter\nParameter") {
+      fail_no_tensor(type);
+    }
+    argument(call, 2, Kind::kTuple);
+    const std::vector<PickleId>& parts = pickle_.at(call.elements[1]).elements;
+    PickleValue inner;
+    inner.kind = Kind::kCall;
+    inner.elements = {parts[0], parts[2]};
+    const std::string_view function = argument(call, 0, Kind::kGlobal).text;
+    if (function == "torch._utils\n_rebuild_tensor_v2") return rebuilt(inner);
+    fail_no_tensor(function);
   }
 
   // storage, offset, sizes, strides, ...
@@ -182,8 +204,8 @@ class SavedValues {
     const auto* const found = std::find_if(std::begin(kStorages), std::end(kStorages),
                                            [&](const DtypeOfStorage& each) { return type == each.name; });
     if (found == std::end(kStorages)) {
-      fail_export(fmt::format("entry {} has a tensor of {}, which PyTorch 1.13.1 on the device has not", name_,
-                              type.substr(type.find('\n') + 1)));
+      refuse_saved(fmt::format("entry {} has a tensor of {}, which PyTorch 1.13.1 on the device has not", name_,
+                               type.substr(type.find('\n') + 1)));
     }
     return tensor_in(storage_named(std::string(pickle_.at(parts[2]).text)), found->dtype, sizes, strides, offset,
                      name_);
@@ -195,7 +217,7 @@ class SavedValues {
     const bool is_per_tensor = parameters.size() == 3 && pickle_.at(parameters[0]).text == "torch\nper_tensor_affine" &&
                                pickle_.at(parameters[1]).kind == Kind::kDouble &&
                                pickle_.at(parameters[2]).kind == Kind::kInt;
-    if (!is_per_tensor) fail_export(fmt::format("entry {} holds a quantised tensor without one scale", name_));
+    if (!is_per_tensor) refuse_saved(fmt::format("entry {} holds a quantised tensor without one scale", name_));
     return at::_make_per_tensor_quantized_tensor(rebuilt(call), big_endian_double(pickle_.at(parameters[1]).text),
                                                  pickle_.at(parameters[2]).number);
   }
