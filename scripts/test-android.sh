@@ -134,6 +134,7 @@ in_root() {
   unshare --mount --propagation private bash -euc '
     root=$1 tests=$2 guest=$3 emulator=$4
     shift 4
+    mount --bind "$root" "$root" # a test mounts: the root has to be a mount, too
     mount -t tmpfs none "$root/data"
     mkdir -p "$root$guest/tmp"
     cp -r "$tests/." "$root$guest"
