@@ -2,6 +2,7 @@
 # Builds for another architecture and runs the tests there: scripts/test-architecture.sh ARCHITECTURE [core].
 #   ARCHITECTURE   arm64 or armhf, under qemu-user, or i386, on this machine's processor
 #   core           only the parts without LibTorch: the shim's core, its size and pages, and its tests on fakes of NNAPI
+#   JOBS           how many compilers and tests run at a time; 2 if not set
 # Without `core`, for arm64 also nnapi-convert, the shim with its binding and the host's NNAPI on Debian's LibTorch: the
 # operators' cases, the shim on the host's NNAPI, and conversions whose results run through the shim. For armhf and i386,
 # which have 32 bits, `core` is all.
@@ -40,6 +41,7 @@ case $architecture in
     ;;
   *) usage "$@" ;;
 esac
+jobs=${JOBS-2}
 page_size=$((16 * 1024))
 apt_folder=$ROOT/$build-apt
 apt_sources=("debian bookworm" "debian bookworm-updates" "debian-security bookworm-security")
@@ -127,7 +129,7 @@ test_core() {
 step "install packages" ./scripts/install.sh qemu-user llvm
 step "unpack Debian's packages for $architecture" make_root
 step "configure" cmake --preset "$architecture"
-step "build the shim's core" cmake --build --preset "$architecture" --parallel 2
+step "build the shim's core" cmake --build --preset "$architecture" --parallel "$jobs"
 step "check the core's size and pages" check_core_library
 step "test the shim's core" test_core
 if [[ $architecture != arm64 || ${2-} == core ]]; then
@@ -138,7 +140,7 @@ fi
 test_torch() {
   check_pages build/arm64-torch/lib/libnnapi_shim_torch.so
   "${emulator[@]}" build/arm64-torch/bin/shim_host_test
-  printf '%s\0' testdata/ops/*/ testdata/bad | xargs -0 -P 2 -n 1 "${emulator[@]}" build/arm64-torch/bin/op_cases --no-golden
+  printf '%s\0' testdata/ops/*/ testdata/bad | xargs -0 -P "$jobs" -n 1 "${emulator[@]}" build/arm64-torch/bin/op_cases --no-golden
 }
 
 # convert_and_compare MODEL OPTION...: converts for the shim on the emulated machine and compares the result there with
@@ -174,9 +176,9 @@ test_probe() {
 
 build_with_torch() {
   cmake --preset release
-  cmake --build --preset release --parallel 2 --target nnapi-convert nnapi-probe neuralnetworks
+  cmake --build --preset release --parallel "$jobs" --target nnapi-convert nnapi-probe neuralnetworks
   cmake --preset arm64-torch
-  cmake --build --preset arm64-torch --parallel 2
+  cmake --build --preset arm64-torch --parallel "$jobs"
 }
 
 step "build with LibTorch" build_with_torch
