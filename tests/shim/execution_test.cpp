@@ -319,7 +319,7 @@ TEST_CASE("shared memory that does not fit") {
   };
   CHECK(refusal({nullptr, 512, shared, 513}) == "input 0: 512 bytes at byte 513 of a memory of 1024 bytes");
   CHECK(refusal({nullptr, 512, shared, SIZE_MAX}) ==
-        "input 0: 512 bytes at byte 18446744073709551615 of a memory of 1024 bytes");
+        "input 0: 512 bytes at byte " + std::to_string(SIZE_MAX) + " of a memory of 1024 bytes");
   CHECK(contains(refusal({nullptr, 256, shared, 0}), "input 0: its buffer has 256 bytes"));
   CHECK(refusal({nullptr, 512, foreign, 0}) == "input 0: its memory was made for a model on another NNAPI library");
   CHECK(contains(refusal({nullptr, 512, nullptr, 0}), "input 0: its buffer is null"));
