@@ -2,7 +2,7 @@
 # Builds the shim with Android's NDK, checks what came of it, and runs it on Android's userland: scripts/test-android.sh
 #   ANDROID_NDK        the NDK's folder
 #   ANDROID_ROOTFS     a root folder of Android 10 or later, with /system and, where links lead there, /apex; several are
-#                      parted by ":". Without it nothing is run
+#                      parted by ":". Without it nothing is run; with it the script fails where it finds nothing to run
 #   ANDROID_ABIS       the ABIs; "arm64-v8a armeabi-v7a x86_64 x86" if not set
 #   ANDROID_PLATFORMS  the API levels; "27 29" if not set
 #   ANDROID_STLS       the C++ libraries; "c++_shared c++_static" if not set
@@ -24,6 +24,8 @@ build=build/android
 page_size=$((16 * 1024))
 core_size_limit=$((160 * 1024))
 guest=/data/local/tmp # where a root folder has the tests
+runs=()               # what ran where and what did not, for the end
+has_run=
 
 complain() {
   echo "test-android.sh: $*" >&2
@@ -172,13 +174,22 @@ run_tests() {
   in_root "$root" "$abi" "$guest/shim_test"
   system_library=/system/lib/libneuralnetworks.so
   [[ $abi != *64* ]] || system_library=/system/lib64/libneuralnetworks.so
+  has_run=yes
   if [[ ! -e $root$system_library ]]; then
-    echo "$root has no $system_library: no file is run on Android's own NNAPI"
+    runs+=("$abi on $root: the shim's tests; no file, as $system_library is missing there")
     return
   fi
   PRELOAD=libno_services.so in_root "$root" "$abi" "$guest/nnapi-probe" --list
   PRELOAD=libno_services.so in_root "$root" "$abi" "$guest/nnapi-probe" --trial "$guest/residual.pt" --cache "$guest/cache"
   echo "residual.pt: the samples are right on Android's own NNAPI"
+  runs+=("$abi on $root: the shim's tests, and a converted file on $system_library")
+}
+
+report_runs() {
+  printf '\n== what ran, and what did not\n'
+  ((${#roots[@]} != 0)) || runs+=("no program, as ANDROID_ROOTFS is not set")
+  printf '  %s\n' "${runs[@]}"
+  ((${#roots[@]} == 0)) || [[ -n $has_run ]] || complain "ANDROID_ROOTFS has libraries of none of ${abis[*]}"
 }
 
 emit() {
@@ -192,7 +203,7 @@ for abi in "${abis[@]}"; do
   for stl in "${stls[@]}"; do
     library=$sysroot/usr/lib/$(triple_of "$abi")/lib$stl
     if [[ ! -e $library.so && ! -e $library.a ]]; then
-      printf '\n== %s has no lib%s for %s: not built\n' "$ANDROID_NDK" "$stl" "$abi"
+      runs+=("$abi with $stl: not built, as $ANDROID_NDK has no lib$stl for it")
       continue
     fi
     for platform in "${platforms[@]}"; do
@@ -201,11 +212,12 @@ for abi in "${abis[@]}"; do
   done
   for root in "${roots[@]}"; do
     if ! runs_on "$abi" "$root"; then
-      printf '\n== %s runs no programs of %s\n' "$root" "$abi"
+      runs+=("$abi on $root: nothing, as no library of this ABI is there")
       continue
     fi
     step "build the tests for $abi" build_tests "$abi"
     step "test $abi on $root" run_tests "$root" "$abi"
   done
 done
+report_runs
 step_times
