@@ -1,7 +1,4 @@
 // Archives far behind in their files, at offsets that a process of 32 bits has no size_t or no off_t for.
-// Off_t has 64 bits here on 32-bit systems too.
-#define _FILE_OFFSET_BITS 64
-
 #include <sys/mman.h>
 #include <unistd.h>
 
