@@ -25,7 +25,7 @@ struct ReturnTree {
   std::vector<c10::IValue> keys;      // for kDict: the keys of the elements
   c10::TupleTypePtr named = nullptr;  // for kTuple: the type of a NamedTuple; null for a plain tuple
   c10::IValue constant = {};          // for kConstant: the value
-  c10::TypePtr declared = nullptr;    // for kConstant, and without elements: the type that forward declares for it
+  c10::TypePtr declared = nullptr;    // the type that forward declares for it, as far as it is known
 };
 
 // An argument of forward.

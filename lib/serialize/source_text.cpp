@@ -23,6 +23,11 @@ std::vector<std::string> element_types(const ReturnTree& tree) {
   return types;
 }
 
+bool is_optional_tensor(const ReturnTree& tree) {
+  return tree.kind == ReturnTree::Kind::kTensor && tree.declared != nullptr &&
+         tree.declared->kind() == c10::TypeKind::OptionalType;
+}
+
 std::string element_type(const ReturnTree& tree) {
   const std::vector<std::string> types = element_types(tree);
   return types.size() == 1 ? types.front() : fmt::format("Union[{}]", fmt::join(types, ", "));
@@ -40,6 +45,7 @@ std::string elements_text(const ReturnTree& tree, const std::vector<std::string>
 }  // namespace
 
 std::string return_type(const ReturnTree& tree) {
+  if (is_optional_tensor(tree)) return tree.declared->annotation_str();
   if (tree.kind == ReturnTree::Kind::kTensor) return "Tensor";
   const bool is_empty = tree.elements.empty() && tree.declared != nullptr;
   if (is_empty) return tree.declared->annotation_str();
@@ -103,7 +109,7 @@ std::string message(const std::vector<MessagePart>& parts) {
 
 std::string collection(const ReturnTree& tree, const std::vector<std::string>& elements) {
   if (tree.kind == ReturnTree::Kind::kList || tree.kind == ReturnTree::Kind::kDict) {
-    const bool is_said = element_types(tree).size() == 1;
+    const bool is_said = element_types(tree).size() == 1 && !is_optional_tensor(tree.elements[0]);
     return !is_said ? fmt::format("annotate({}, {})", return_type(tree), elements_text(tree, elements))
                     : elements_text(tree, elements);
   }

@@ -133,6 +133,15 @@ class GivesOptional(Layers):
         return x, None
 
 
+class GivesOptionals(Layers):
+    def forward(self, x, both: bool = False) -> List[Optional[torch.Tensor]]:
+        x = self.second(torch.relu(self.first(x)))
+        results: List[Optional[torch.Tensor]] = [x]
+        if both:
+            results = [x * 2, None]
+        return results
+
+
 class ChangesOneInput(Layers):
     def forward(self, x, y):
         x += 1
@@ -212,4 +221,5 @@ class CollectedRows(torch.nn.Module):
 MODELS = {model.__name__: model
           for model in (TakesList, TakesDict, TakesTuple, TakesOptional, TakesMask, TakesNumbers, Exchanges,
                         KeepsState, TakesNamedTuple, TakesNumberedDict, CopiesKeys, TakesText, GivesConstants, GivesOptional,
+                        GivesOptionals,
                         ChangesOneInput, PutsValues)}

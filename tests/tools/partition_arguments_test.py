@@ -225,7 +225,7 @@ class Names(Arguments):
 
     def test_bound_text(self):
         self.save("TakesText")
-        self.partition("--input", "x=1,4,8,8", "--input", "mode=größe {}", "--verify")
+        self.succeed(self.path, "--input", "x=1,4,8,8", "--input", "mode=größe {}", "--nhwc", "--verify", "-o", self.out)
         x = picture(1, 4, 8, 8)
         self.assert_same([((x, "größe {}"), {})])
         self.assert_raises("input mode: Größe found, größe {} needed", x, "Größe")
@@ -244,10 +244,17 @@ class Results(Arguments):
         self.save("GivesOptional")
         x = picture(1, 4, 8, 8)
         for both in (True, False):
-            self.partition("--input", "x=1,4,8,8", "--input", f"both={both}", "--verify")
+            self.succeed(self.path, "--input", "x=1,4,8,8", "--input", f"both={both}", "--nhwc", "--verify", "-o", self.out)
             self.assert_same([((x, both), {})])
         self.partition("--input", "x=1,4,8,8", "--verify")
         self.assert_same([((x, True), {}), ((x,), {})])
+
+    def test_list_of_optionals(self):
+        self.save("GivesOptionals")
+        x = picture(1, 4, 8, 8)
+        for both in (True, False):
+            self.succeed(self.path, "--input", "x=1,4,8,8", "--input", f"both={both}", "--nhwc", "--verify", "-o", self.out)
+            self.assert_same([((x, both), {})])
 
     def test_what_makes_a_result(self):
         """The reason names the node that makes a tuple, and doesn't say that tuples can be returned."""

@@ -251,12 +251,12 @@ ReturnTree read_dict(NormalisedModel& model, const torch::jit::Node& node, const
 
 ReturnTree read_return(NormalisedModel& model, Value* value, const c10::TypePtr& declared) {
   ReturnTree tree;
+  tree.declared = declared;
   if (value->type()->kind() == c10::TypeKind::TensorType) {
     tree.tensor = model.outputs.size();
     model.outputs.push_back(value);
     return tree;
   }
-  tree.declared = declared;
   const auto constant = torch::jit::toIValue(value);
   if (constant && is_plain_constant(*constant)) {
     tree.kind = ReturnTree::Kind::kConstant;

@@ -62,6 +62,17 @@ std::string reasons_of(const Plan& plan) {
   return nodes.size() > kMost ? text + fmt::format("\n  and {} more", nodes.size() - kMost) : text;
 }
 
+// True if the refusal of the whole model names nodes, and each convolution or product among those that stay on the CPU.
+bool names_products(const SegmentRefusal& refusal, const Plan& plan) {
+  if (!refusal.device.empty()) return true;
+  return !refusal.nodes.empty() && std::all_of(plan.cpu_nodes.begin(), plan.cpu_nodes.end(), [&](const CpuNode& node) {
+    const auto is_named = [&](const Refusal& each) {
+      return each.where == node.reason.where && each.op == node.reason.op;
+    };
+    return node.cost != CostKind::kProduct || std::any_of(refusal.nodes.begin(), refusal.nodes.end(), is_named);
+  });
+}
+
 // Throws an error that says why the plan has no segment.
 [[noreturn]] void refuse_all(PlannedModel& planned, const SegmentLimits& limits) {
   const Plan& plan = planned.plan;
@@ -74,8 +85,7 @@ std::string reasons_of(const Plan& plan) {
                                 where));
   }
   if (!plan.any_lowered || limits.min_macs == 0) {
-    const bool is_of_nodes = !refusal.nodes.empty() || !refusal.device.empty();
-    const std::string reasons = is_of_nodes ? "" : reasons_of(plan);
+    const std::string reasons = names_products(refusal, plan) ? "" : reasons_of(plan);
     throw RefusedModel(reasons.empty() ? refusal.reason : refusal.reason + "\nno part of it can go to NNAPI" + reasons,
                        graph_of_refused(planned));
   }
