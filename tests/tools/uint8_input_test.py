@@ -98,6 +98,19 @@ class Plain(nn.Module):
         return torch.tanh(x * 2) + x.mean(-1, keepdim=True)
 
 
+class Spectrum(nn.Module):
+    """Computes with complex numbers, on the CPU, before and beside its layers."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layers = nn.Sequential(nn.Conv1d(2, 16, 5), nn.ReLU(), nn.Conv1d(16, 8, 5))
+
+    def forward(self, x):
+        y = torch.fft.fft(x)
+        return self.layers(y.abs() * 0.1), x.conj() * 2, torch.real(x) - y.imag
+
+
 class Joined(nn.Module):
     """More rows may come, and none do."""
 
@@ -128,6 +141,15 @@ class OtherInputs(CliTest, StockTorchTest):
                 module = Microphone(limit)
                 found, _ = self.convert_and_run(module, [f"1,2,64:{str(dtype)[6:]}"], x)
                 self.assert_close(call(module, x), found)
+
+    def test_complex_numbers(self):
+        x = torch.randn(1, 2, 64, dtype=torch.complex64)
+        for script in (False, True):
+            found, _ = self.convert_and_run(Spectrum(), ["1,2,64:complex64"], x, script=script)
+            expected = call(Spectrum().eval(), x)
+            self.assertEqual([t.dtype for t in expected], [t.dtype for t in found])
+            self.assert_close([expected[0], torch.view_as_real(expected[1]), expected[2]],
+                              [found[0], torch.view_as_real(found[1].resolve_conj()), found[2]])
 
     def test_no_elements(self):
         x = torch.randn(3, 8)

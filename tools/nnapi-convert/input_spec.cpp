@@ -85,8 +85,9 @@ class SpecParser {
 
   at::ScalarType parse_dtype(const std::string& text) const {
     std::vector<std::string> names;
-    for (const at::ScalarType dtype : {at::kFloat, at::kQUInt8, at::kInt, at::kLong, at::kBool, at::kByte, at::kChar,
-                                       at::kShort, at::kHalf, at::kBFloat16, at::kDouble}) {
+    for (const at::ScalarType dtype :
+         {at::kFloat, at::kQUInt8, at::kInt, at::kLong, at::kBool, at::kByte, at::kChar, at::kShort, at::kHalf,
+          at::kBFloat16, at::kDouble, at::kComplexFloat, at::kComplexDouble}) {
       names.push_back(dtype_name(dtype));
       if (text == names.back()) return dtype;
     }

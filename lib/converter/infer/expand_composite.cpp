@@ -237,12 +237,14 @@ bool has_rules(const Graph& graph, const std::vector<std::string>& lineage) {
   return true;
 }
 
-// Complex tensors carry the mark that they are conjugated, which a trace doesn't record.
+// Complex tensors that the CPU makes: they carry the mark that they are conjugated, which a trace doesn't record, and
+// formulas take a complex tensor as a pair of its parts.
 bool takes_complex(const TorchNode& node, const TypeMap& types) {
   const auto inputs = node.inputs();
   return std::any_of(inputs.begin(), inputs.end(), [&](const TorchValue* input) {
     const TensorType* type = tensor_type_of(input, types);
-    return type != nullptr && c10::isComplexType(type->dtype) && !is_pair(*input);
+    const bool is_complex = type != nullptr && c10::isComplexType(type->dtype);
+    return is_complex && !is_pair(*input) && !torch::jit::toIValue(input);
   });
 }
 
@@ -261,9 +263,9 @@ std::vector<TorchValue*> insert(const Graph& graph, TorchNode& node, const std::
 }  // namespace
 
 std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types) {
-  if (!node.blocks().empty()) return {};
+  if (!node.blocks().empty() || takes_complex(node, types)) return {};
   const Formula* formula = find_formula(node, types);  // one for known values, if sizes depend on values
-  const bool is_left = sizes_depend_on_values(node) || draws_random_numbers(node) || takes_complex(node, types);
+  const bool is_left = sizes_depend_on_values(node) || draws_random_numbers(node);
   if (formula == nullptr && is_left) return {};
   const auto composite = formula == nullptr ? composite_operator(node) : std::nullopt;
   Arguments arguments;

@@ -227,7 +227,7 @@ void check(const TensorType& type, const Value* input, const std::string& name, 
   if (type.rank() > kHighestRank) {
     fail(name, fmt::format("rank {} found, 0 to {} needed", type.rank(), kHighestRank));
   }
-  if (run_by == RunBy::kNnapi || c10::isComplexType(type.dtype)) check_for_nnapi(type, input, name, source);
+  if (run_by == RunBy::kNnapi) check_for_nnapi(type, input, name, source);
   const std::string problem = excess(type);
   if (!problem.empty()) fail(name, fmt::format("{}, the most that NNAPI can address", problem));
   if (feeds_quantized_operator(input) && !type.is_quantized()) {
