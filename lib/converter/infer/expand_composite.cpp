@@ -18,7 +18,6 @@
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/infer/trial_run.h"
-#include "lib/converter/libtorch/late_kernels.h"
 #include "lib/converter/libtorch/random_numbers.h"
 #include "lib/converter/normalise/hidden_changes.h"
 #include "lib/converter/normalise/remove_inplace.h"
@@ -183,7 +182,6 @@ Call call_of(const Formula& formula, const TorchNode& node) {
 }
 
 std::shared_ptr<Graph> trace(const Call& call, const Arguments& arguments, const Stack& tensors) {
-  enter_tracing_kernels();
   const c10::NoGradGuard no_grad;
   const auto traced_call = [&](const Stack& traced) { return call(arguments.stack(traced)); };
   const auto no_name = [](const at::Tensor&) { return std::string(); };
