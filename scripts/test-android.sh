@@ -47,10 +47,12 @@ triple_of() {
   esac
 }
 
-# configure SOURCES FOLDER ABI PLATFORM STL [OPTION...]
+# configure SOURCES FOLDER ABI PLATFORM STL [OPTION...]: with CXXFLAGS and LDFLAGS of the environment, which CMake puts
+# beside the NDK's own flags. As an option, CMAKE_CXX_FLAGS would take their place.
 configure() {
   local sources=$1 folder=$2 abi=$3 platform=$4 stl=$5
   shift 5
+  rm -f "$folder/CMakeCache.txt" # the environment is read where there is no cache
   cmake -S "$sources" -B "$folder" -G Ninja --log-level=WARNING -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DANDROID_ABI="$abi" \
     -DANDROID_PLATFORM="android-$platform" -DANDROID_STL="$stl" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache)" "$@" >/dev/null
@@ -89,8 +91,8 @@ check_file() {
 # Builds all that the emitted shim has, for one ABI, API level and C++ library.
 build_shim() {
   local abi=$1 platform=$2 stl=$3 folder=$build/$1-$2-$3 name
-  configure "$build/shim" "$folder" "$abi" "$platform" "$stl" -DNNAPI_SHIM_TOOLS=ON \
-    -DCMAKE_UNITY_BUILD=ON '-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror' '-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--no-undefined -Wl,--fatal-warnings'
+  CXXFLAGS='-Wall -Wextra -Werror' LDFLAGS='-Wl,--no-undefined -Wl,--fatal-warnings' \
+    configure "$build/shim" "$folder" "$abi" "$platform" "$stl" -DNNAPI_SHIM_TOOLS=ON -DCMAKE_UNITY_BUILD=ON
   build_in "$folder"
   for name in libnnapi_shim.so libnnapi_shim_jni.so nnapi-probe; do check_file "$folder/$name"; done
 }
