@@ -58,14 +58,6 @@ class StartUp(LibrariesTest):
         text = self.libraries(self.fixture("bundled.pt"), "--nhwc", "-o", self.folder / "out.pt", code=0)
         self.assertIn("libtorch", text)
 
-    def test_kernels_wait_or_stay_out(self):
-        text = self.libraries("ops", code=0, debug="bindings")
-        if "libtorch_cpu.so.1." not in text:
-            self.skipTest("LibTorch 2 gives its function other arguments")
-        bound, = {line.split(" to ")[1].split(" ")[0] for line in text.splitlines()
-                  if "libtorch_cpu" in line.split(" to ")[0] and "`_ZNR5torch7Library5_impl" in line}
-        self.assertEqual("libnnapi_convert_engine.so", pathlib.Path(bound).name)
-
     def test_cpu_time(self):
         for command in [["--help"], ["--version"], ["batch", "--help"], ["model.pt"]]:
             with self.subTest(command=command):

@@ -10,6 +10,9 @@ import java.io.OutputStream;
 
 /** Opens models among an app's assets. */
 public final class NnapiAssets {
+  private static final String PART = ".part";
+  private static final long DAY_MS = 24 * 60 * 60 * 1000L;
+
   private NnapiAssets() {}
 
   /**
@@ -18,14 +21,13 @@ public final class NnapiAssets {
    * 10 on; those of an asset it copies into memory at each start, as assets do not begin on a page. Takes seconds for a
    * large asset: not for the main thread. Assets with compression are right here, too.
    */
-  public static File copy(Context context, String name) throws IOException {
-    File folder = new File(context.getNoBackupFilesDir(), "nnapi_shim");
-    String stem = name.replace('/', '_');
-    File copy = new File(folder, stem + "." + new File(context.getPackageCodePath()).lastModified());
+  public static synchronized File copy(Context context, String name) throws IOException {
+    File folder = new File(new File(context.getNoBackupFilesDir(), "nnapi_shim"), name);
+    File copy = new File(folder, String.valueOf(new File(context.getPackageCodePath()).lastModified()));
     if (copy.isFile()) return copy;
     folder.mkdirs();
-    File[] others = folder.listFiles((in, other) -> other.startsWith(stem + "."));
-    File part = File.createTempFile(stem + ".", ".part", folder);
+    File[] others = folder.listFiles(NnapiAssets::isLeftOver);
+    File part = File.createTempFile("copy", PART, folder);
     try (InputStream from = context.getAssets().open(name);
         OutputStream to = new FileOutputStream(part)) {
       byte[] bytes = new byte[1 << 16];
@@ -37,6 +39,12 @@ public final class NnapiAssets {
     if (!part.renameTo(copy)) throw new IOException(part + " can't be renamed to " + copy);
     for (File other : others != null ? others : new File[0]) other.delete();
     return copy;
+  }
+
+  /** True for a copy of another version of the app, and for a part that no process of the app writes any more. */
+  private static boolean isLeftOver(File file) {
+    boolean isWritten = file.getName().endsWith(PART) && System.currentTimeMillis() - file.lastModified() < DAY_MS;
+    return file.isFile() && !isWritten;
   }
 
   /**
