@@ -8,6 +8,8 @@ from typing import Dict, Iterable, List, NamedTuple, Optional
 
 OUTCOMES = ("whole", "parts", "refused", "inexpressible", "untraced", "wrong", "crash", "hang")
 AGREEING = ("whole", "parts")
+# Of a sample that isn't judged: what Android's own operations make of NaN is no PyTorch's.
+OF_NAN = "NaN among the inputs, which NNAPI's operations skip or lose"
 FAULTS = ("wrong", "crash", "hang")
 
 # Operations of NNAPI that only move or convert: a sample of which no other one went to NNAPI is refused.

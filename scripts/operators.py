@@ -285,6 +285,8 @@ def judge(sample: Traced, form: str, report: Dict, whole: Dict, problem: str) ->
 
     if fault_of(report):
         return outcome(fault_of(report), "\n".join(reasons_of(report)))
+    if problem.startswith(outcomes.OF_NAN):
+        return outcome("inexpressible", outcomes.OF_NAN)
     if problem:
         return outcome(problem if problem in ("crash", "hang") else "wrong", f"{form}: {problem}")
     if report.get("converted") and form == "whole":

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Converts small generated models whose numbers lie at the borders of their dtypes, runs each result on the host's
 NNAPI by PyTorch's own loader or the shim, and compares dtypes, integers exactly and floats by their range with what the
-Python module itself gives; infinite numbers may be the largest of float32, and what is in the place of NaN isn't asked. Each model is asked for whole (--fallback none), and in parts where it is refused, at one of several
-feature levels, in NCHW or NHWC. The table counts what came of them: a model that gives other numbers or another dtype
-than PyTorch, and was converted without a warning of that, is a fault, and makes the exit code 1.
+Python module itself gives; infinite numbers may be the largest of float32, and what is in the place of NaN isn't asked.
+Each model is asked for whole (--fallback none), and in parts where it is refused, at one of several feature levels, in
+NCHW or NHWC. The table counts what came of them: a model that gives other numbers or another dtype than PyTorch, and was
+converted without a warning of that, is a fault, and makes the exit code 1.
 
 LD_LIBRARY_PATH must lead to the host's libneuralnetworks.so."""
 

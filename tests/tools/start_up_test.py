@@ -28,12 +28,12 @@ HEAVY = re.compile(r"lib(opencv_|Qt|gst|avcodec|avformat|leveldb|zmq)")
 
 
 class LibrariesTest(CliTest):
-    def libraries(self, *arguments, code, env=None, debug="files"):
-        """Returns the text in which ld.so lists the files that it looks at, or the symbols that it binds."""
+    def libraries(self, *arguments, code, env=None):
+        """Returns the text in which ld.so lists the files that it looks at."""
         log = self.folder / "log"
         done = subprocess.run([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               stdin=subprocess.DEVNULL, cwd=self.folder, timeout=120,
-                              env={**environment(env), "LD_DEBUG": debug, "LD_DEBUG_OUTPUT": str(log)})
+                              env={**environment(env), "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(log)})
         self.assertEqual(code, done.returncode, done.stderr.decode())
         path, = self.folder.glob("log.*")
         text = path.read_text(errors="replace")
