@@ -161,7 +161,7 @@ class Commands(MethodsTest):
         text = self.succeed("check", self.path, *CODER).stdout
         self.assertIn("method encode converts whole", text)
         report = json.loads(self.succeed("check", self.path, *CODER, "--format", "json").stdout)
-        self.assertEqual([("encode", "whole"), ("decode", "segments")],
+        self.assertEqual([("encode", "whole"), ("decode", "whole")],
                          [(each["method"], each["how"]) for each in report["methods"]])
         refused = self.fail_with  # a method that is refused is named
         refused(1, self.path, "--method", "forward", "--input", "2,64", "--fallback", "none",

@@ -19,8 +19,8 @@ def single(value: float, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 
 
 class Comparison(unittest.TestCase):
-    def problem(self, expected: torch.Tensor, exact: torch.Tensor, found: torch.Tensor) -> str:
-        return worker.problem_of({"expected": [expected], "exact": [exact]}, [found])
+    def problem(self, expected: torch.Tensor, exact: torch.Tensor, found: torch.Tensor, inputs=()) -> str:
+        return worker.problem_of({"inputs": inputs, "expected": [expected], "exact": [exact]}, [found])
 
     def test_what_is_nearer_to_the_exact_number_than_pytorch_agrees(self):
         self.assertEqual("", self.problem(single(2e-5), single(0, torch.float64), single(0)))
@@ -29,12 +29,22 @@ class Comparison(unittest.TestCase):
         self.assertIn("off by", self.problem(single(2e-5), single(0, torch.float64), single(-3e-5)))
 
     def test_without_exact_numbers_pytorch_is_right(self):
-        self.assertIn("off by", worker.problem_of({"expected": [single(2e-5)], "exact": []}, [single(0)]))
+        self.assertIn("off by", worker.problem_of({"inputs": [], "expected": [single(2e-5)], "exact": []}, [single(0)]))
 
     def test_no_number_is_never_nearer(self):
         exact = single(0, torch.float64)
         self.assertNotEqual("", self.problem(single(2e-5), exact, single(float("nan"))))
         self.assertNotEqual("", self.problem(single(float("inf")), single(float("inf"), torch.float64), single(0)))
+
+    def test_the_largest_number_stands_for_an_infinite_one_of_its_sign(self):
+        infinite, largest = single(float("inf")), single(torch.finfo(torch.float32).max)
+        self.assertEqual("", self.problem(infinite, infinite.double(), largest))
+        self.assertNotEqual("", self.problem(infinite, infinite.double(), -largest))
+
+    def test_numbers_made_of_nan_are_not_judged(self):
+        one, other, nan = single(1), single(2), single(float("nan"))
+        self.assertIn(outcomes.OF_NAN, self.problem(one, one.double(), other, [one, nan]))
+        self.assertNotIn(outcomes.OF_NAN, self.problem(one, one.double(), other, [one]))
 
     def test_integers_have_to_be_equal(self):
         expected, found = torch.tensor([3]), torch.tensor([4])
