@@ -1,11 +1,13 @@
-// Products of tensors in forms that no rule takes: a linear layer whose weight is a vector, and the product of three
-// tensors that bilinear layers are made of.
+// Products of tensors in forms that no rule takes: a linear layer whose weight is a vector, the product of three
+// tensors that bilinear layers are made of, and products of small integers.
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "lib/converter/formulas/formulas.h"
+#include "lib/ops/value_range.h"
 
 namespace nnapi_convert {
 namespace {
@@ -56,12 +58,40 @@ bool are_floats(const OpArguments& args) {
          args.tensor("i3").dtype == at::kFloat;
 }
 
+// True for a few integers whose products' sums float32 holds exactly, in any order.
+bool multiplies_small_integers(const OpArguments& args) {
+  constexpr int64_t kMostPairs = 1 << 16;
+  const char* second = args.has("mat2") ? "mat2" : "other";
+  const TensorType left = args.tensor("self"), right = args.tensor(second);
+  const bool are_whole = (left.dtype == at::kInt || left.dtype == at::kLong) && left.dtype == right.dtype;
+  const bool are_matrices = left.dims.size() >= 2 && right.dims.size() >= 2;
+  if (!are_whole || !are_matrices || !all_fixed(left.dims) || !all_fixed(right.dims)) return false;
+  const auto a = integer_range(*args.input("self"), args.types()), b = integer_range(*args.input(second), args.types());
+  if (!a || !b) return false;
+  const IntegerRange product = *a * *b;
+  const double greatest = std::max(std::abs(product.least), std::abs(product.greatest));
+  const int64_t inner = left.dims.back().value();
+  int64_t pairs = right.dims.back().value();
+  for (const Dim& size : left.dims) pairs *= size.value();
+  return greatest * static_cast<double>(inner) <= kExactInFloat32 && pairs <= kMostPairs;
+}
+
+// Each row of the left matrix times each column of the right one, summed.
+std::vector<Formed> integer_product(const FormulaArguments& args) {
+  const Tensor left = args.tensor("self"), right = args.tensor(args.has("mat2") ? "mat2" : "other");
+  const Tensor pairs = left.unsqueeze(-1) * right.unsqueeze(-3);
+  return {at::sum(pairs, {-2}, false, left.scalar_type())};
+}
+
 }  // namespace
 
 Formulas product_formulas() {
   return {
       {"aten::linear", has_vector_weight, vector_linear},
       {"aten::_trilinear", are_floats, trilinear},
+      {"aten::mm", multiplies_small_integers, integer_product},
+      {"aten::bmm", multiplies_small_integers, integer_product},
+      {"aten::matmul", multiplies_small_integers, integer_product},
   };
 }
 
