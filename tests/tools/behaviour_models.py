@@ -188,6 +188,19 @@ class OrderInState(Layers):
         return before + self.second(x).mean()
 
 
+class OrderOfLikes(Layers):
+    """zeros_like() and its kin have the order in memory of the tensor that they are like."""
+
+    def forward(self, x):
+        y = self.first(x).permute(0, 2, 3, 1)
+        zeros, ones = torch.zeros_like(y), torch.ones_like(y) * 3
+        zeros[:, 1] = 1
+        zeros[:, :, 2] += 2
+        full = torch.full_like(y, 2.0) + y
+        return (torch.as_strided(zeros, [8, 16], [16, 1]), ones.stride(1), torch.as_strided(full, [4, 8], [8, 1]),
+                self.second(x))
+
+
 class RowsChangedInPlace(Layers):
     """Boxes of as many rows as values say: what is changed in place is like what NNAPI gives, which is contiguous."""
 
@@ -378,7 +391,7 @@ class ChangesBeforeError(StateBetween):
         return self.second(y) * self.state
 
 
-ALL = (RowsChangedInPlace, Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, ReadsMemory, ReadsMemoryOfTwo,
+ALL = (OrderOfLikes, RowsChangedInPlace, Kept, SetTwice, SetByOtherName, KeepsBox, RaisesBetween, ViewOfContiguous, ReadsMemory, ReadsMemoryOfTwo,
        ReadsMemoryOfViews, ReadsMemoryOfInput, ResizesTurned, BranchesByOrder, ChangesCopiesOfTurned, ChangesCopyAtOnce,
        OrderInState, OrderInBlocks, Eigenvalues, DropoutIsNoCopy, UnpackedAfterChange, OperatorLists, RepeatedKeys,
        ReadAndSet, LeavesLoop, KeptTwice, StateBetween, ChangesBeforeError)

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 
+#include "lib/converter/graph/memory_reads.h"
 #include "lib/converter/libtorch/random_numbers.h"
 #include "lib/converter/normalise/changes_of_new_tensors.h"
 #include "lib/ops/registry.h"
@@ -66,6 +67,8 @@ std::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& t
   if (!reads_no_values(node)) return std::nullopt;
   const TensorType* type = tensor_type_of(node.input(0), types);
   if (type == nullptr || type->is_quantized() || !all_fixed(type->dims)) return std::nullopt;
+  // zeros_like() and its kin give a tensor in the order of their argument, which isn't known here.
+  if (reads_memory_order(const_cast<torch::jit::Graph&>(*node.owningGraph()))) return std::nullopt;
   torch::jit::Stack stack{at::empty({}, at::TensorOptions(type->dtype)).expand(fixed_values(type->dims))};
   for (size_t i = 1; i < node.inputs().size(); ++i) {
     const auto constant = torch::jit::toIValue(node.input(i));

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "lib/converter/graph/memory_reads.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/shared_memory.h"
 #include "lib/converter/infer/cpu_reason.h"
@@ -25,25 +26,6 @@ using torch::jit::Value;
 
 bool is_of(const Node& node, const std::set<std::string>& kinds) {
   return kinds.count(node.kind().toQualString()) != 0;
-}
-
-bool always_reads_order(const Node& node) {
-  static const std::set<std::string> kinds = {"aten::as_strided",
-                                              "aten::as_strided_",
-                                              "aten::as_strided_copy",
-                                              "aten::is_contiguous",
-                                              "aten::is_non_overlapping_and_dense",
-                                              "aten::is_set_to",
-                                              "aten::is_strides_like_format",
-                                              "aten::resize",
-                                              "aten::resize_",
-                                              "aten::resize_as",
-                                              "aten::resize_as_",
-                                              "aten::set",
-                                              "aten::set_",
-                                              "aten::storage_offset",
-                                              "aten::stride"};
-  return is_of(node, kinds);
 }
 
 // These give a view or a copy, as the argument's order needs.
@@ -113,7 +95,7 @@ class OrderReads {
     if (is_scatter) keep(node, node);
     const bool copies =
         copies_by_order(node) && !changes_dtype(node) && (is_changed(*node.input(0)) || is_changed(*node.output()));
-    if (!always_reads_order(node) && !is_scatter && !copies) return;
+    if (!reads_memory_order(node) && !is_scatter && !copies) return;
     reader_ = &node;
     const bool takes_two = node.inputs().size() > 1 && node.input(1)->type()->kind() == c10::TypeKind::TensorType;
     for (size_t i = 0; i < (takes_two ? 2U : 1U); ++i) need(node, i);
