@@ -29,7 +29,7 @@ add_folder() {
       add "op_cases op_traits_test" '^bad$|^ops/[a-z_]+$' ;;
     lib/converter/graph/* | lib/converter/infer/* | lib/converter/lower/* | lib/converter/normalise/*)
       add "op_cases converter_test" '^bad$|^ops/[a-z_]+$|^converter/' ;;
-    lib/converter/exported/* | tests/exported/*) add "exported_test nnapi-convert" '^exported:|^cli_exported_Exported' ;;
+    lib/converter/exported/* | tests/exported/*) add "exported_test nnapi-convert" '^exported:|^cli_exported' ;;
     lib/converter/* | tests/converter/*) add "converter_test nnapi-convert" '^converter/|^cli_partition_Limits' ;;
     tools/nnapi-convert/* | lib/batch/* | lib/report_page/* | testdata/cli/*) add nnapi-convert '^cli_case_' ;;
     *) complain "$1: no folder that this script knows; lib/..., tests/..., testdata/... or tools/nnapi-convert needed" ;;

@@ -1,7 +1,5 @@
 #include "lib/ops/registry.h"
 
-#include <torch/csrc/jit/ir/constants.h>
-
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
@@ -129,7 +127,7 @@ const OpRule* find_typed_rule(const TorchNode& node, const TypeMap& types) {
   bool reads_sizes = false, reads_tensors = false;
   for (const TorchValue* input : node.inputs()) {
     const auto found = types.find(input);
-    if (found == types.end() || torch::jit::toIValue(input)) continue;
+    if (found == types.end() || input->node()->kind() == c10::prim::Constant) continue;
     reads_sizes = reads_sizes || std::holds_alternative<Dims>(found->second);
     reads_tensors = reads_tensors || std::holds_alternative<TensorType>(found->second);
   }

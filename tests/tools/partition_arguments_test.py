@@ -241,20 +241,15 @@ class Results(Arguments):
                 self.assert_same([((picture(1, 4, 8, 8),), {})])
 
     def test_optional(self):
-        self.save("GivesOptional")
         x = picture(1, 4, 8, 8)
-        for both in (True, False):
-            self.succeed(self.path, "--input", "x=1,4,8,8", "--input", f"both={both}", "--nhwc", "--verify", "-o", self.out)
-            self.assert_same([((x, both), {})])
+        for model in ("GivesOptionals", "GivesOptional"):
+            self.save(model)
+            for both in (True, False):
+                self.succeed(self.path, "--input", "x=1,4,8,8", "--input", f"both={both}", "--nhwc", "--verify", "-o",
+                             self.out)
+                self.assert_same([((x, both), {})])
         self.partition("--input", "x=1,4,8,8", "--verify")
         self.assert_same([((x, True), {}), ((x,), {})])
-
-    def test_list_of_optionals(self):
-        self.save("GivesOptionals")
-        x = picture(1, 4, 8, 8)
-        for both in (True, False):
-            self.succeed(self.path, "--input", "x=1,4,8,8", "--input", f"both={both}", "--nhwc", "--verify", "-o", self.out)
-            self.assert_same([((x, both), {})])
 
     def test_what_makes_a_result(self):
         """The reason names the node that makes a tuple, and doesn't say that tuples can be returned."""

@@ -11,7 +11,7 @@ namespace nnapi_convert {
 struct FixedValue {
   std::string path;  // "scale", "state[2]"
   c10::IValue value;
-  std::string text;  // as --input takes it: "2", "true", "\"fast\"", "None"
+  std::string text;  // as --input takes it: 2, True, "fast", None
 };
 
 FixedValue fixed_value(const std::string& path, const c10::IValue& value);

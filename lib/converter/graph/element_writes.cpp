@@ -14,14 +14,6 @@ using torch::jit::Node;
 using torch::jit::Use;
 using torch::jit::Value;
 
-// True for a node whose results are its inputs, or what containers among its inputs hold.
-bool hands_on(const Node& node) {
-  const c10::Symbol kind = node.kind();
-  return kind == c10::prim::ListConstruct || kind == c10::prim::TupleConstruct || kind == c10::prim::DictConstruct ||
-         kind == c10::prim::ListUnpack || kind == c10::prim::TupleUnpack || kind == c10::prim::TupleIndex ||
-         kind == c10::prim::unchecked_cast;
-}
-
 bool any_may_be_written(const Node& node) {
   const auto outputs = node.outputs();
   return std::any_of(outputs.begin(), outputs.end(), [](const Value* output) { return may_be_written(*output); });

@@ -50,6 +50,12 @@ bool may_change(const torch::jit::Use& use, const c10::TypePtr& type) {
 
 }  // namespace
 
+bool hands_on(const Node& node) {
+  const c10::Symbol kind = node.kind();
+  return is_container(node) || kind == c10::prim::ListUnpack || kind == c10::prim::TupleUnpack ||
+         kind == c10::prim::TupleIndex || kind == c10::prim::TupleSlice || kind == c10::prim::unchecked_cast;
+}
+
 bool may_be_changed(const Value& container) {
   const auto& uses = container.uses();
   return std::any_of(uses.begin(), uses.end(),

@@ -9,6 +9,9 @@ namespace nnapi_convert {
 // it.
 bool is_glue(const torch::jit::Node& node);
 
+// True for a node whose results are its inputs, or what containers among its inputs hold.
+bool hands_on(const torch::jit::Node& node);
+
 // True if a node that reads this list or dict may change it.
 bool may_be_changed(const torch::jit::Value& container);
 

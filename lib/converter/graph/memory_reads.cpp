@@ -1,35 +1,38 @@
 #include "lib/converter/graph/memory_reads.h"
 
-#include <set>
-#include <string>
-
-#include "lib/converter/graph/node_reads.h"
+#include <algorithm>
+#include <unordered_set>
 
 namespace nnapi_convert {
+namespace {
 
-bool reads_memory_order(const torch::jit::Node& node) {
-  static const std::set<std::string> kinds = {"aten::as_strided",
-                                              "aten::as_strided_",
-                                              "aten::as_strided_copy",
-                                              "aten::is_contiguous",
-                                              "aten::is_non_overlapping_and_dense",
-                                              "aten::is_set_to",
-                                              "aten::is_strides_like_format",
-                                              "aten::resize",
-                                              "aten::resize_",
-                                              "aten::resize_as",
-                                              "aten::resize_as_",
-                                              "aten::set",
-                                              "aten::set_",
-                                              "aten::storage_offset",
-                                              "aten::stride"};
-  return kinds.count(node.kind().toQualString()) != 0;
+std::unordered_set<c10::Symbol> reading_kinds() {
+  std::unordered_set<c10::Symbol> kinds;
+  for (const char* name : {"as_strided", "as_strided_", "as_strided_copy", "is_contiguous",
+                           "is_non_overlapping_and_dense", "is_set_to", "is_strides_like_format", "resize", "resize_",
+                           "resize_as", "resize_as_", "set", "set_", "storage_offset", "stride"}) {
+    kinds.insert(c10::Symbol::aten(name));
+  }
+  return kinds;
 }
 
-bool reads_memory_order(torch::jit::Graph& graph) {
-  bool reads = false;
-  for_each_node(graph, [&](const torch::jit::Node& node) { reads = reads || reads_memory_order(node); });
-  return reads;
+bool any_reads(const torch::jit::Block& block) {
+  return std::any_of(block.nodes().begin(), block.nodes().end(), [](const torch::jit::Node* node) {
+    const auto blocks = node->blocks();
+    return reads_memory_order(*node) ||
+           std::any_of(blocks.begin(), blocks.end(), [](const torch::jit::Block* inner) { return any_reads(*inner); });
+  });
+}
+
+}  // namespace
+
+bool reads_memory_order(const torch::jit::Node& node) {
+  static const std::unordered_set<c10::Symbol> kinds = reading_kinds();
+  return kinds.count(node.kind()) != 0;
+}
+
+bool reads_memory_order(const torch::jit::Graph& graph) {
+  return any_reads(*graph.block());
 }
 
 }  // namespace nnapi_convert

@@ -8,6 +8,6 @@ namespace nnapi_convert {
 // True for an operator that reads the order in memory of each tensor it takes, such as as_strided() and stride().
 bool reads_memory_order(const torch::jit::Node& node);
 // True if a node of the graph does.
-bool reads_memory_order(torch::jit::Graph& graph);
+bool reads_memory_order(const torch::jit::Graph& graph);
 
 }  // namespace nnapi_convert

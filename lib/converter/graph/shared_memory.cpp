@@ -6,6 +6,7 @@
 #include <set>
 
 #include "lib/converter/graph/attribute_path.h"
+#include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/ops/registry.h"
 
@@ -42,13 +43,16 @@ bool may_hold_tensors(const c10::Type& type) {
   }
 }
 
-// True for a node whose results are its inputs, or what they hold, and that changes nothing.
-bool hands_on(const Node& node) {
+// True for a node that joins memory as its inputs and results are joined, and changes none.
+bool changes_nothing(const Node& node) {
   const c10::Symbol kind = node.kind();
-  return kind == c10::prim::ListConstruct || kind == c10::prim::TupleConstruct || kind == c10::prim::DictConstruct ||
-         kind == c10::prim::ListUnpack || kind == c10::prim::TupleUnpack || kind == c10::prim::TupleIndex ||
-         kind == c10::prim::TupleSlice || kind == c10::prim::unchecked_cast || kind == c10::prim::CreateObject ||
-         kind == c10::prim::Uninitialized || kind == c10::prim::RaiseException;
+  return hands_on(node) || kind == c10::prim::CreateObject || kind == c10::prim::Uninitialized ||
+         kind == c10::prim::RaiseException;
+}
+
+// Null for a tensor without memory.
+const c10::StorageImpl* storage_of(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
 }
 
 bool gives_new_memory(const Node& node) {
@@ -127,7 +131,7 @@ void SharedMemory::read(const Node& node) {
   if (kind == c10::prim::Constant) return join_constant(node);
   if (kind == c10::prim::If || kind == c10::prim::Loop) return read_blocks(node);
   if (is_only_read_container(node)) return;
-  if (hands_on(node)) return join_all(node);
+  if (changes_nothing(node)) return join_all(node);
   if (const c10::FunctionSchema* schema = node.maybeSchema()) return read_operator(node, *schema);
   join_all(node);
   for (const Value* input : node.inputs()) mark_written(*input);
@@ -138,7 +142,7 @@ void SharedMemory::read_access(const Node& node) {
   const Value& value = reads ? *node.output() : *node.input(1);
   if (gives_module(node) || !may_hold_tensors(*value.type())) return;
   const std::string& name = node.s(c10::attr::name);
-  join(number_of(value), number_of(name));
+  join(number_of(value), number_in(attributes_, name));
   const AttributePath path = attribute_path(node);
   if (path.empty()) return join(value, *node.input(0));
   join_attribute(name, attribute_value(module_, path));
@@ -146,11 +150,7 @@ void SharedMemory::read_access(const Node& node) {
 
 void SharedMemory::join_attribute(const std::string& name, const c10::IValue& value) {
   value.visit([&](const c10::IValue& part) {
-    if (!part.isTensor()) return false;
-    const at::Tensor& tensor = part.toTensor();
-    join(number_of(name),
-         number_of(tensor.defined() && tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl()
-                                                            : static_cast<const c10::StorageImpl*>(nullptr)));
+    if (part.isTensor()) join(number_in(attributes_, name), number_in(storages_, storage_of(part.toTensor())));
     return false;
   });
 }
@@ -160,9 +160,8 @@ void SharedMemory::join_constant(const Node& node) {
   const auto value = torch::jit::toIValue(node.output());
   if (!value) return;
   value->visit([&](const c10::IValue& part) {
-    if (part.isTensor() && part.toTensor().defined() && part.toTensor().has_storage()) {
-      join(number_of(*node.output()), number_of(part.toTensor().storage().unsafeGetStorageImpl()));
-    }
+    const c10::StorageImpl* storage = part.isTensor() ? storage_of(part.toTensor()) : nullptr;
+    if (storage != nullptr) join(number_of(*node.output()), number_in(storages_, storage));
     return false;
   });
 }
@@ -221,23 +220,14 @@ void SharedMemory::mark_written(const Value& value) {
 }
 
 size_t SharedMemory::number_of(const Value& value) {
-  const auto [place, is_new] = values_.try_emplace(&value, parents_.size());
-  return is_new ? new_number() : place->second;
+  return number_in(values_, &value);
 }
 
-size_t SharedMemory::number_of(const std::string& attribute) {
-  const auto [place, is_new] = attributes_.try_emplace(attribute, parents_.size());
-  return is_new ? new_number() : place->second;
-}
-
-size_t SharedMemory::number_of(const c10::StorageImpl* storage) {
-  const auto [place, is_new] = storages_.try_emplace(storage, parents_.size());
-  return is_new ? new_number() : place->second;
-}
-
-size_t SharedMemory::new_number() {
-  parents_.push_back(parents_.size());
-  return parents_.size() - 1;
+template <typename Key>
+size_t SharedMemory::number_in(std::unordered_map<Key, size_t>& numbers, const Key& key) {
+  const auto [place, is_new] = numbers.try_emplace(key, parents_.size());
+  if (is_new) parents_.push_back(place->second);
+  return place->second;
 }
 
 size_t SharedMemory::class_of(size_t number) {

@@ -35,9 +35,9 @@ class SharedMemory {
   void join(size_t one, size_t other);
   void mark_written(const torch::jit::Value& value);
   size_t number_of(const torch::jit::Value& value);
-  size_t number_of(const std::string& attribute);
-  size_t number_of(const c10::StorageImpl* storage);
-  size_t new_number();
+  // Returns the number of the key, a new one at its first time.
+  template <typename Key>
+  size_t number_in(std::unordered_map<Key, size_t>& numbers, const Key& key);
   size_t class_of(size_t number);
 
   const torch::jit::Module& module_;

@@ -68,7 +68,7 @@ std::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& t
   const TensorType* type = tensor_type_of(node.input(0), types);
   if (type == nullptr || type->is_quantized() || !all_fixed(type->dims)) return std::nullopt;
   // zeros_like() and its kin give a tensor in the order of their argument, which isn't known here.
-  if (reads_memory_order(const_cast<torch::jit::Graph&>(*node.owningGraph()))) return std::nullopt;
+  if (reads_memory_order(*node.owningGraph())) return std::nullopt;
   torch::jit::Stack stack{at::empty({}, at::TensorOptions(type->dtype)).expand(fixed_values(type->dims))};
   for (size_t i = 1; i < node.inputs().size(); ++i) {
     const auto constant = torch::jit::toIValue(node.input(i));

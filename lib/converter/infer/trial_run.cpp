@@ -183,10 +183,6 @@ std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const T
   return stack.size() == node.outputs().size() ? std::optional(stack) : std::nullopt;
 }
 
-}  // namespace
-
-namespace {
-
 // True for a computed tensor of numbers or truth values, which may be places, counts or a mask, and for a list of some.
 bool may_choose(const TorchValue& value, const TypeMap& types) {
   if (torch::jit::toIValue(&value)) return false;

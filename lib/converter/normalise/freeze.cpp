@@ -200,10 +200,12 @@ void freeze(torch::jit::Module& module, const std::vector<AttributePath>& kept) 
 // A caller sees what forward writes into an argument; into the constant in its place nobody does.
 void check_bound_unchanged(const std::shared_ptr<Graph>& graph, const LoadedModel& loaded) {
   const auto& arguments = loaded.module.get_method("forward").function().getSchema().arguments();
+  std::optional<SharedMemory> memory;  // made at the first question
   for (size_t i = 1; i < arguments.size(); ++i) {
     const auto bound = loaded.bound.find(arguments[i].name());
     if (bound == loaded.bound.end() || !bound->second.isTensor() || !may_be_written(*graph->inputs()[i])) continue;
-    if (!SharedMemory(*graph, loaded.module).is_written(*graph->inputs()[i])) continue;
+    if (!memory) memory.emplace(*graph, loaded.module);
+    if (!memory->is_written(*graph->inputs()[i])) continue;
     throw ConvertError(
         ExitCode::kNotConvertible,
         fmt::format("forward changes its argument {} in place, so that it can't be bound to values; give "
