@@ -69,6 +69,7 @@ struct Conversion {
   uint64_t weight_bytes = 0;
   ModuleInterface interface;
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
+  Composites kept = {};                // PlannedModel::kept
   std::vector<InputTuple> bundled_inputs;
   bool embeds_shim_source = false;
   std::optional<ShimWiring> wiring;                   // of several segments that the shim runs without PyTorch

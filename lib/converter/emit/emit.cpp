@@ -132,6 +132,7 @@ Conversion describe(PlannedModel& planned, const ConvertOptions& options) {
   result.embeds_shim_source = options.embed_shim_source;
   result.recorded_options = record_options(options);
   result.quant = planned.quant;
+  result.kept = planned.kept;
   result.interface = planned.interface;
   result.graph = std::move(planned.graph);
   result.is_whole = planned.plan.is_whole();

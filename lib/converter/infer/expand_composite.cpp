@@ -283,7 +283,7 @@ std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types)
   }
   Diagnostics ignored;
   remove_inplace(graph, ignored);
-  if (graph->outputs().size() != node.outputs().size() || !has_rules(*graph, lineage_of(node))) return {};
+  if (graph->outputs().size() != node.outputs().size() || !has_rules(*graph, lineage_of(node).operators)) return {};
   return insert(*graph, node, arguments.values());
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
+#include "lib/converter/graph/lineage.h"
 #include "lib/converter/graph/open_sizes.h"
 #include "lib/converter/options/options.h"
 #include "lib/ops/op_context.h"
@@ -23,6 +24,7 @@ struct InferredTypes {
 struct InferOptions {
   ControlFlow control_flow = ControlFlow::kRefuse;
   bool keeps_numbers = false;                  // numbers stay numbers, so that TorchScript can still run the graph
+  Composites kept = {};                        // stay the operators that they are
   std::set<std::string> disabled_passes = {};  // rewrites to leave out (lib/converter/infer/passes.h)
   std::function<void(const std::string& pass, const std::string& text)> on_pass = {};  // see infer()
 };

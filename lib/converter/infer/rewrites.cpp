@@ -139,9 +139,15 @@ Rewritten join_masked_parts(Node* node, Rewriting& rewriting) {
   return Rewritten::kReplaced;
 }
 
+// True for a composite that stays the one operator that it is.
+static bool stays_whole(const Node& node, const InferOptions& options) {
+  return !options.kept.empty() && options.kept.count(lineage_of(node).composite) != 0;
+}
+
 Rewritten expand_operator(Node* node, Rewriting& rewriting) {
   if (is_structural(*node)) return Rewritten::kNothing;
   const TypeMap& types = rewriting.types;
+  if (stays_whole(*node, rewriting.options)) return Rewritten::kNothing;
   const bool has_formula = !is_made_of_itself(*node) && find_formula(*node, types) != nullptr;
   if (!has_formula && replace_by(rewriting.model, node, with_axis(*node, types)) == Rewritten::kReplaced) {
     return Rewritten::kReplaced;
@@ -150,7 +156,7 @@ Rewritten expand_operator(Node* node, Rewriting& rewriting) {
     return Rewritten::kNothing;
   }
   if (is_made_of_itself(*node)) return Rewritten::kNothing;
-  const std::vector<std::string> lineage = lineage_of(*node);
+  const Lineage lineage = lineage_of(*node);
   Node *before = node->prev(), *after = node->next();
   if (!has_formula && keeping_outputs(rewriting.model, [node](const auto&) { return decompose(node); })) {
     set_lineage(before->next(), after, lineage);

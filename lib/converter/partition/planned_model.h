@@ -1,6 +1,7 @@
 // A model with its plan, before buffers and modules are made.
 #pragma once
 
+#include "lib/converter/graph/lineage.h"
 #include "lib/converter/graph/normalised_model.h"
 #include "lib/converter/options/options.h"
 #include "lib/converter/partition/model_graph.h"
@@ -15,6 +16,7 @@ struct PlannedModel {
   ModuleInterface interface;  // forward's interface
   ModelGraph graph;
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
+  Composites kept = {};                // operators that stay whole, as all of them stays on the CPU
 };
 
 }  // namespace nnapi_convert

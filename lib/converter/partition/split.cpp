@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -167,17 +168,17 @@ void warn_of_saturated(const Plan& plan, Diagnostics& diagnostics) {
 
 // Types the model for the split without reporting stages: those of the whole graph were reported.
 TypedModel typed_for_split(const LoadedModel& loaded, const ConvertOptions& options, bool recognises,
-                           Diagnostics& diagnostics) {
+                           const Composites& kept, Diagnostics& diagnostics) {
   ConvertOptions quiet = options;
   quiet.on_stage = nullptr;
   quiet.on_dump = nullptr;
   Stages untold(quiet);
-  return type_model(loaded, quiet, {RunBy::kNnapiAndCpu, recognises}, diagnostics, untold);
+  return type_model(loaded, quiet, {RunBy::kNnapiAndCpu, recognises, kept}, diagnostics, untold);
 }
 
 PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
-                   const Float32Values& float32, bool recognises, Diagnostics& diagnostics) {
-  TypedModel typed = typed_for_split(loaded, options, recognises, diagnostics);
+                   const Float32Values& float32, bool recognises, const Composites& kept, Diagnostics& diagnostics) {
+  TypedModel typed = typed_for_split(loaded, options, recognises, kept, diagnostics);
   if (typed.boundaries->mode != QuantMode::kNone && options.quant == QuantMode::kNone) {
     throw ConvertError(ExitCode::kNotConvertible, refusal.reason);
   }
@@ -189,18 +190,19 @@ PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, con
   const std::vector<InputTuple> samples = has_samples ? samples_for(inputs, loaded) : std::vector<InputTuple>();
   count_in_samples(model, samples, typed.inferred);
   PlannedModel planned;
-  const NodesKeptForOrder kept = keep_memory_order(model, typed.inferred, diagnostics);
-  planned.plan = partition(model, typed.inferred, options, float32, kept, diagnostics);
+  const NodesKeptForOrder in_order = keep_memory_order(model, typed.inferred, diagnostics);
+  planned.plan = partition(model, typed.inferred, options, float32, in_order, diagnostics);
   planned.plan.refusal = refusal;
   warn_of_wide_integers(nnapi_nodes(planned.plan), model, typed.inferred.types, diagnostics);
   warn_of_deciding_inputs(model, typed.inferred.types, diagnostics);
   warn_of_saturated(planned.plan, diagnostics);
   if (!samples.empty() && has_unknown_macs(planned.plan)) {
-    count_macs_in_samples(split_reference(loaded, options), samples, planned.plan);
+    count_macs_in_samples(split_reference(loaded, options, kept), samples, planned.plan);
   }
   planned.interface = interface_of(typed);
   planned.graph = graph_of({model, planned.plan, typed.inferred.types});
   planned.quant = typed.boundaries->mode;
+  planned.kept = kept;
   planned.model = std::move(model);
   return planned;
 }
@@ -216,26 +218,64 @@ bool has_own_operators(const Plan& plan) {
   });
 }
 
+// Returns the composites of several nodes that the CPU runs all of.
+Composites composites_on_cpu(const Plan& plan) {
+  std::map<std::string, size_t> counts;
+  for (const CpuNode& cpu : plan.cpu_nodes) {
+    for (const torch::jit::Node* node : cpu.nodes) ++counts[composite_of(*node)];
+  }
+  counts.erase("");
+  for (const torch::jit::Node* node : nnapi_nodes(plan)) counts.erase(composite_of(*node));
+  Composites found;
+  for (const auto& [composite, count] : counts) {
+    if (count > 1) found.insert(composite);
+  }
+  return found;
+}
+
+int64_t macs_on_nnapi(const Plan& plan) {
+  Count macs = 0;
+  for (const PlannedSegment& segment : plan.segments) macs += segment.macs;
+  return macs.value_or_most();
+}
+
+// True if NNAPI runs as much by `plan` as by `other`, in no more calls.
+bool loses_nothing(const Plan& plan, const Plan& other) {
+  return macs_on_nnapi(plan) >= macs_on_nnapi(other) && nnapi_nodes(plan).size() >= nnapi_nodes(other).size() &&
+         plan.segments.size() <= other.segments.size();
+}
+
 }  // namespace
 
 PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
                    Diagnostics& diagnostics, Stages& stages, const Float32Values& float32) {
   stages.begin("partition");
-  Diagnostics of_recognised = diagnostics;
-  PlannedModel planned = split(loaded, options, refusal, float32, true, of_recognised);
-  if (has_own_operators(planned.plan)) {
-    planned = split(loaded, options, refusal, float32, false, diagnostics);
-  } else {
-    diagnostics = std::move(of_recognised);
+  const Diagnostics before = diagnostics;
+  const auto split_with = [&](bool recognises, const Composites& kept) {
+    diagnostics = before;
+    return split(loaded, options, refusal, float32, recognises, kept, diagnostics);
+  };
+  PlannedModel planned = split_with(true, {});
+  const bool recognises = !has_own_operators(planned.plan);
+  if (!recognises) planned = split_with(false, {});
+  const Composites on_cpu = composites_on_cpu(planned.plan);
+  if (!on_cpu.empty() && !planned.plan.segments.empty()) {
+    const Diagnostics of_parts = diagnostics;
+    PlannedModel with_composites = split_with(recognises, on_cpu);
+    if (loses_nothing(with_composites.plan, planned.plan)) {
+      planned = std::move(with_composites);
+    } else {
+      diagnostics = of_parts;
+    }
   }
   stages.end([&] { return to_text(planned.plan); });
   if (planned.plan.segments.empty()) refuse_all(planned, options.segments);
   return planned;
 }
 
-NormalisedModel split_reference(const LoadedModel& loaded, const ConvertOptions& options) {
+NormalisedModel split_reference(const LoadedModel& loaded, const ConvertOptions& options, const Composites& kept) {
   Diagnostics ignored;
-  return typed_for_split(loaded, options, false, ignored).model;
+  return typed_for_split(loaded, options, false, kept, ignored).model;
 }
 
 }  // namespace nnapi_convert

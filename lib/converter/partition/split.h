@@ -14,7 +14,7 @@ PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, con
                    Diagnostics& diagnostics, Stages& stages, const Float32Values& float32 = {});
 
 // Returns the graph that split() divides, in a form that TorchScript can run: without operations that only NNAPI has.
-// Values have the same names; the inputs are those of the converted module.
-NormalisedModel split_reference(const LoadedModel& loaded, const ConvertOptions& options);
+// Values have the same names; the inputs are those of the converted module. `kept`: PlannedModel::kept.
+NormalisedModel split_reference(const LoadedModel& loaded, const ConvertOptions& options, const Composites& kept);
 
 }  // namespace nnapi_convert

@@ -53,9 +53,10 @@ void warn_of_traced_inputs(const TypedModel& typed, Diagnostics& diagnostics) {
 }
 
 // Returns the options of inference. If the CPU runs parts of the graph, numbers stay numbers.
-InferOptions infer_options(RunBy run_by, const ConvertOptions& options) {
+InferOptions infer_options(const TypeRequest& request, const ConvertOptions& options) {
   InferOptions result = infer_options(options);
-  result.keeps_numbers = run_by == RunBy::kNnapiAndCpu;
+  result.keeps_numbers = request.run_by == RunBy::kNnapiAndCpu;
+  result.kept = request.kept;
   if (result.keeps_numbers) result.control_flow = ControlFlow::kRefuse;
   return result;
 }
@@ -70,7 +71,7 @@ std::vector<TensorType> graph_inputs(const TypedModel& typed) {
 
 TypedModel type_model(const LoadedModel& loaded, const ConvertOptions& options, const TypeRequest& request,
                       Diagnostics& diagnostics, Stages& stages) {
-  const InferOptions how = infer_options(request.run_by, options);
+  const InferOptions how = infer_options(request, options);
   stages.begin("normalise");
   TypedModel typed;
   const NormaliseOptions normalising{request.run_by, names_of(options.inputs),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
+#include "lib/converter/graph/lineage.h"
 #include "lib/converter/graph/normalised_model.h"
 #include "lib/converter/infer/infer.h"
 #include "lib/converter/load/load.h"
@@ -25,6 +26,7 @@ struct TypedModel {
 struct TypeRequest {
   RunBy run_by = RunBy::kNnapi;
   bool recognises = true;  // recognise() may insert operators that only NNAPI has
+  Composites kept = {};    // stay the operators that they are
 };
 
 // Types the model. Throws ConvertError (kNotConvertible) if the inputs or --quant are impossible, and OriginalFails.

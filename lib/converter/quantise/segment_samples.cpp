@@ -43,7 +43,7 @@ Reference reference_of(const PlannedModel& planned, const LoadedModel& loaded, c
     const auto number = static_cast<size_t>(step->segment);
     requests[number] = request_of(*step, planned.plan.segments[number].segment);
   }
-  return {split_reference(loaded, options), requests};
+  return {split_reference(loaded, options, planned.kept), requests};
 }
 
 }  // namespace

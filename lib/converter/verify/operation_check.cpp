@@ -74,7 +74,8 @@ ReferenceRequest request_of(const Part& part, const NormalisedModel& reference) 
 Reference reference_of(const LoadedModel& original, const Conversion& conversion, const ConvertOptions& options,
                        const std::vector<Part>& parts) {
   Diagnostics ignored;
-  NormalisedModel model = conversion.is_whole ? normalise(original, {}, ignored) : split_reference(original, options);
+  NormalisedModel model =
+      conversion.is_whole ? normalise(original, {}, ignored) : split_reference(original, options, conversion.kept);
   std::vector<ReferenceRequest> requests;
   for (const Part& part : parts) requests.push_back(request_of(part, model));
   return {std::move(model), requests};
